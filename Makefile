@@ -1,0 +1,180 @@
+# tunepipe: make, make demo, make check, make bench, make install
+#
+#   make demo             tune a neural network on handwritten digits
+#   make check            every test; V=asan or V=tsan: under a sanitizer
+#   make install          into $(DESTDIR)$(PREFIX)
+#
+# Both `make demo` and `make check` install what is missing (scripts/setup).
+
+# What a packager may set.
+V          ?= release
+CFLAGS     ?= -O2
+PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
+LIBEXECDIR ?= $(PREFIX)/libexec
+DESTDIR    ?=
+INSTALL    ?= install
+PKG_CONFIG ?= pkg-config
+ifeq ($(V),clang)
+CC := clang
+else ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+VERSION := 0.1.0
+B       := build/$(V)
+
+# What the project needs.
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef
+ifdef WERROR
+WARN += -Werror
+endif
+FLAGS_release := -D_FORTIFY_SOURCE=2
+FLAGS_clang   :=
+FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
+                 -fno-sanitize-recover=all
+FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+PACKAGES := json-c yaml-0.1
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+
+ALL_CFLAGS := $(CFLAGS) -std=c11 -g -fPIC -fvisibility=hidden -pthread \
+              -ffp-contract=off $(WARN) $(FLAGS_$(V))
+ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
+                -Ituners/include $(CPPFLAGS) -MMD -MP
+ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
+
+# New files are found, never listed.
+MODULES := core numerics space config dispatcher replay manager trial cli
+LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
+           $(wildcard protocol/*.c)
+LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
+NUM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/numerics/*.c))
+PLUGINS := $(patsubst tuners/%/plugin.c,%,$(wildcard tuners/*/plugin.c))
+PLUGIN_SO := $(PLUGINS:%=$(B)/plugins/%.so)
+ALG_OBJ := $(patsubst %.c,$(B)/%.o,\
+             $(filter-out %/plugin.c,$(wildcard tuners/*/*.c)))
+WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c))
+PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
+            $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
+            $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)
+TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
+TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
+              $(wildcard tests/plugins/*.c))
+TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
+              $(wildcard tests/tools/*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
+              $(wildcard tests/bench/*.c))
+
+.PHONY: all check demo bench install uninstall format clean setup tests
+.DELETE_ON_ERROR:
+
+all: $(PROGRAMS) $(PLUGIN_SO)
+
+$(B)/tunepipe: $(B)/src/cli/main.o $(B)/libtunepipe.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
+
+$(B)/libtunepipe.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# The wrapper outlives its manager: it links to libc alone and stays small.
+$(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^
+
+$(B)/demo/mlp-digits: scripts/demo/mlp.c src/trial/include/tunepipe/trial.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE -Isrc/trial/include $(WARN) \
+	    -o $@ $< -lm
+
+# A plugin sees tuners/ and src/numerics only: reaching elsewhere in src/ does
+# not compile.  It links to nothing of the host.
+$(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
+                                 -Isrc/numerics $(CPPFLAGS) -MMD -MP
+define plugin_rule
+$(B)/plugins/$(1).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $$@ $$^
+endef
+$(foreach p,$(PLUGINS),$(eval $(call plugin_rule,$(p))))
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(PKG_CFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+# Tests.
+$(B)/tests/%.o: ALL_CPPFLAGS += -Itests -Ituners -Isrc/trial/include
+$(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests
+	@scripts/gen-tests $(TEST_OBJ) > $@
+$(B)/tests/cases.o: $(B)/tests/cases.c
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+$(B)/tests/unit/run: $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
+                     $(B)/libtunepipe.a $(ALG_OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
+	    $(ALG_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+$(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
+	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+$(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
+	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+$(B)/tests/plugins/%.so: tests/plugins/%.c
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -Ituners/include $(ALL_CFLAGS) $(ALL_LDFLAGS) \
+	    -shared -o $@ $<
+
+tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
+
+setup:
+	@scripts/setup
+
+# A second make, because what scripts/setup installs decides what the first
+# one could find out when it started.
+check: setup
+	@$(MAKE) --no-print-directory tests
+	@scripts/check $(B)
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	@scripts/demo/run $(B)
+
+bench: setup
+	@$(MAKE) --no-print-directory all $(BENCHES)
+	@scripts/bench $(B)
+
+# Installation.
+bindir       := $(DESTDIR)$(PREFIX)/bin
+plugindir    := $(LIBDIR)/tunepipe/plugins
+includedir   := $(PREFIX)/include
+pkgconfigdir := $(LIBDIR)/pkgconfig
+
+install: all
+	$(INSTALL) -d $(bindir) $(DESTDIR)$(plugindir) \
+	    $(DESTDIR)$(includedir)/tunepipe $(DESTDIR)$(pkgconfigdir) \
+	    $(DESTDIR)$(LIBEXECDIR)/tunepipe
+	$(INSTALL) -m 755 $(B)/tunepipe $(bindir)/
+	$(INSTALL) -m 755 $(B)/tunepipe-wrapper $(DESTDIR)$(LIBEXECDIR)/tunepipe/
+	$(INSTALL) -m 644 $(PLUGIN_SO) $(DESTDIR)$(plugindir)/
+	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
+	    $(wildcard src/trial/include/tunepipe/*.h) \
+	    $(DESTDIR)$(includedir)/tunepipe/
+	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
+	    > $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
+
+uninstall:
+	rm -f $(bindir)/tunepipe $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
+	rm -rf $(DESTDIR)$(LIBDIR)/tunepipe $(DESTDIR)$(includedir)/tunepipe \
+	    $(DESTDIR)$(LIBEXECDIR)/tunepipe
+
+FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
+format:
+	clang-format -i $(FORMATTED)
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* file.h - whole files and folders: capped reading, owner-only writing. */
+#ifndef CORE_FILE_H
+#define CORE_FILE_H
+
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+/* Appends the whole file to b; more than `max` bytes is an error. */
+int file_read(const char *path, size_t max, struct buf *b, struct err *err);
+
+/* Writes a new file of mode 0600, or replaces one, by rename: a reader sees
+ * the old content or the new, never half of it. */
+int file_write(const char *path, const void *data, size_t len, struct err *err);
+
+/* Makes the folder (0700) and its missing parents; existing ones are fine. */
+int file_make_folder(const char *path, struct err *err);
+
+/* Writes everything, through EINTR and short writes. */
+int file_write_all(int fd, const void *data, size_t len, struct err *err);
+
+/* "FOLDER/NAME", to be freed; NULL when out of memory. */
+char *file_join(const char *folder, const char *name);
+
+/* The folder this program's executable lies in, to be freed; NULL when the
+ * system does not tell. */
+char *file_program_folder(void);
+
+#endif

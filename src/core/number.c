@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* snprintf and strtod obey the locale's decimal point.  tunepipe never calls
+ * setlocale(), but a plugin might: both directions mend the point. */
+
+/* Shortest digits of |value| and its decimal exponent, so that
+ * |value| = 0.DIGITS * 10^*exponent. */
+static size_t
+shortest_digits(double value, char digits[20], int *exponent)
+{
+    char text[NUMBER_TEXT_MAX];
+    size_t n = 0;
+    const char *p;
+
+    for (int precision = 0; precision <= 16; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    for (p = text; *p != 'e' && n < 18; p++)
+        if (isdigit((unsigned char)*p))
+            digits[n++] = *p;
+    p = strchr(text, 'e');
+    *exponent = p == NULL ? 0 : atoi(p + 1) + 1;
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    digits[n] = '\0';
+    return n;
+}
+
+static size_t
+put_scientific(char *out, const char *digits, size_t n, int exponent)
+{
+    int e = exponent - 1;
+
+    return (size_t)snprintf(out, NUMBER_TEXT_MAX - 1, "%c%s%se%c%02d",
+                            digits[0], n > 1 ? "." : "", digits + 1,
+                            e < 0 ? '-' : '+', abs(e));
+}
+
+static size_t
+put_plain(char *out, const char *digits, size_t n, int exponent)
+{
+    char *p = out;
+
+    if (exponent <= 0)
+        *p++ = '0';
+    for (int i = 0; i < exponent; i++)
+        *p++ = (size_t)i < n ? digits[i] : '0';
+    *p++ = '.';
+    for (int i = exponent; i < 0; i++)
+        *p++ = '0';
+    if (exponent >= (int)n)
+        *p++ = '0';
+    for (size_t i = exponent > 0 ? (size_t)exponent : 0; i < n; i++)
+        *p++ = digits[i];
+    *p = '\0';
+    return (size_t)(p - out);
+}
+
+size_t
+number_format(double value, char out[NUMBER_TEXT_MAX])
+{
+    char digits[20];
+    size_t n, sign = 0;
+    int exponent;
+
+    if (isnan(value))
+        return (size_t)snprintf(out, NUMBER_TEXT_MAX, "NaN");
+    if (signbit(value))
+        out[sign++] = '-';
+    if (isinf(value))
+        return sign +
+               (size_t)snprintf(out + sign, NUMBER_TEXT_MAX - sign, "Infinity");
+    if (value == 0)
+        return sign +
+               (size_t)snprintf(out + sign, NUMBER_TEXT_MAX - sign, "0.0");
+    n = shortest_digits(fabs(value), digits, &exponent);
+    if (exponent - 1 < -4 || exponent - 1 >= 16)
+        return sign + put_scientific(out + sign, digits, n, exponent);
+    return sign + put_plain(out + sign, digits, n, exponent);
+}
+
+static bool
+is_decimal(const char *text, size_t len)
+{
+    size_t i = 0, digits = 0;
+
+    if (i < len && (text[i] == '-' || text[i] == '+'))
+        i++;
+    for (; i < len && isdigit((unsigned char)text[i]); i++)
+        digits++;
+    if (i < len && text[i] == '.')
+        for (i++; i < len && isdigit((unsigned char)text[i]); i++)
+            digits++;
+    if (digits == 0)
+        return false;
+    if (i < len && (text[i] == 'e' || text[i] == 'E')) {
+        i++;
+        if (i < len && (text[i] == '-' || text[i] == '+'))
+            i++;
+        if (i == len)
+            return false;
+        while (i < len && isdigit((unsigned char)text[i]))
+            i++;
+    }
+    return i == len;
+}
+
+/* Up to 15 digits and a power of ten up to 22 are exact in a double, so one
+ * division or multiplication is correctly rounded (Clinger 1990). */
+static bool
+parse_short(const char *text, size_t len, double *out)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3, 1e4,  1e5,
+                                    1e6,  1e7,  1e8,  1e9, 1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15};
+    int64_t mantissa = 0;
+    size_t i = 0, digits = 0, decimals = 0;
+    bool negative = len > 0 && text[0] == '-', point = false;
+
+    for (i = negative; i < len; i++) {
+        if (text[i] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (!isdigit((unsigned char)text[i]) || ++digits > 15)
+            return false;
+        mantissa = mantissa * 10 + (text[i] - '0');
+        decimals += point;
+    }
+    if (digits == 0)
+        return false;
+    *out = (double)mantissa / powers[decimals];
+    if (negative)
+        *out = -*out;
+    return true;
+}
+
+bool
+number_parse(const char *text, size_t len, double *out)
+{
+    char copy[512];
+    char *end, *point;
+
+    if (parse_short(text, len, out))
+        return true;
+    if (len == 0 || len >= sizeof copy || !is_decimal(text, len))
+        return false;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    *out = strtod(copy, &end);
+    point = strchr(copy, '.');
+    if (*end != '\0' && point != NULL) { /* the locale's point is a comma */
+        *point = ',';
+        *out = strtod(copy, &end);
+    }
+    return *end == '\0' && isfinite(*out);
+}
+
+bool
+number_parse_u64(const char *text, size_t len, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    if (len == 0)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        unsigned digit = (unsigned)(text[i] - '0');
+
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return true;
+}
+
+bool
+number_parse_duration_ms(const char *text, int64_t *out_ms)
+{
+    static const struct {
+        char unit;
+        double ms;
+    } units[] = {{'s', 1e3}, {'m', 6e4}, {'h', 3.6e6}, {'d', 8.64e7}};
+    size_t len = strlen(text);
+    double value, ms = 1e3;
+
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    for (size_t i = 0; len > 0 && i < sizeof units / sizeof *units; i++)
+        if (text[len - 1] == units[i].unit) {
+            ms = units[i].ms;
+            len--;
+            break;
+        }
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    if (!number_parse(text, len, &value) || value < 0 ||
+        value * ms > 8.64e7 * 10000)
+        return false;
+    *out_ms = (int64_t)ceil(value * ms);
+    return true;
+}
+
+char *
+number_write_u64(char *p, uint64_t v)
+{
+    char digits[20];
+    int n = 0;
+
+    do {
+        digits[n++] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v != 0);
+    while (n > 0)
+        *p++ = digits[--n];
+    return p;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "core/buf.h"
+#include "core/crc32c.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/nearest.h"
+#include "core/number.h"
+#include "core/problems.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+TEST(err_is_one_line_with_its_place)
+{
+    struct err err;
+
+    CHECK_EQ(err_set(&err, ERR_INPUT, "bad\n%s", "value"), -1);
+    CHECK_STR(err.text, "bad value");
+    CHECK_EQ(err_place(&err, "file:%d", 3), -1);
+    CHECK_STR(err.text, "file:3: bad value");
+    CHECK_EQ(err.code, ERR_INPUT);
+    CHECK_EQ(err_set(NULL, ERR_INPUT, "nobody listens"), -1);
+}
+
+TEST(buf_failure_sticks_until_checked)
+{
+    struct buf b;
+    struct err err;
+
+    buf_init(&b, 8);
+    buf_add_text(&b, "12345678");
+    CHECK_EQ(buf_check(&b, "x", &err), 0);
+    buf_add_char(&b, '9');
+    CHECK(b.failed);
+    CHECK_STR(buf_text(&b), "");
+    CHECK_EQ(buf_check(&b, "payload", &err), -1);
+    CHECK_HAS(err.text, "payload: more than 8 bytes");
+    buf_clear(&b);
+    buf_printf(&b, "%d", 42);
+    CHECK_STR(buf_text(&b), "42");
+    buf_consume(&b, 1);
+    CHECK_STR(buf_text(&b), "2");
+    buf_fini(&b);
+}
+
+TEST(buf_take_gives_the_content_away)
+{
+    struct buf b;
+    char *text;
+
+    buf_init(&b, 100);
+    text = buf_take(&b);
+    CHECK_STR(text, "");
+    free(text);
+    buf_add_text(&b, "abc");
+    text = buf_take(&b);
+    CHECK_STR(text, "abc");
+    CHECK_EQ(b.len, 0);
+    free(text);
+}
+
+TEST(crc32c_matches_rfc_3720)
+{
+    unsigned char zeros[32] = {0}, rising[32];
+
+    for (int i = 0; i < 32; i++)
+        rising[i] = (unsigned char)i;
+    CHECK_EQ(crc32c(0, zeros, 32), 0x8a9136aa);
+    CHECK_EQ(crc32c(0, rising, 32), 0x46dd794e);
+    CHECK_EQ(crc32c(0, "123456789", 9), 0xe3069283);
+    CHECK_EQ(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+}
+
+TEST(nearest_finds_what_was_meant)
+{
+    static const char *const names[] = {"maxTrialNumber", "trialCommand",
+                                        "seed"};
+    char hint[64];
+
+    CHECK_STR(nearest_name("maxTrialNum", names, 3), "maxTrialNumber");
+    CHECK_STR(nearest_name("trailCommand", names, 3), "trialCommand");
+    CHECK_STR(nearest_name("SEED", names, 3), "seed");
+    CHECK(nearest_name("assessor", names, 3) == NULL);
+    CHECK_STR(nearest_hint("sed", names, 3, hint, sizeof hint),
+              " (did you mean 'seed'?)");
+    CHECK_STR(nearest_hint("xyzzy12", names, 3, hint, sizeof hint), "");
+}
+
+static void
+formats(double value, const char *want)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    CHECK_EQ(number_format(value, text), strlen(want));
+    CHECK_STR(text, want);
+}
+
+TEST(numbers_are_spelt_as_python_spells_them)
+{
+    formats(0.1, "0.1");
+    formats(176, "176.0");
+    formats(1e-5, "1e-05");
+    formats(0.0001, "0.0001");
+    formats(1e16, "1e+16");
+    formats(1e22, "1e+22");
+    formats(9007199254740993.0, "9007199254740992.0");
+    formats(-0.0, "-0.0");
+    formats(1.2345678901234568e17, "1.2345678901234568e+17");
+    formats(0.30000000000000004, "0.30000000000000004");
+    formats(5e-324, "5e-324");
+    formats(1.7976931348623157e308, "1.7976931348623157e+308");
+    formats(63.074999999999996, "63.074999999999996");
+    formats(-2.5, "-2.5");
+    formats(NAN, "NaN");
+    formats(-INFINITY, "-Infinity");
+}
+
+TEST(numbers_are_read_whole_or_not_at_all)
+{
+    double d = 0;
+    uint64_t u = 0;
+
+    CHECK(number_parse("0.93", 4, &d) && d == 0.93);
+    CHECK(number_parse("-1e-05", 6, &d) && d == -1e-5);
+    CHECK(number_parse("0.35000000000000003", 19, &d) &&
+          d == 0.35000000000000003);
+    CHECK(!number_parse("", 0, &d));
+    CHECK(!number_parse(".", 1, &d));
+    CHECK(!number_parse("1e", 2, &d));
+    CHECK(!number_parse("0x10", 4, &d));
+    CHECK(!number_parse("1e400", 5, &d));
+    CHECK(!number_parse("nan", 3, &d));
+    CHECK(!number_parse("1 ", 2, &d));
+    CHECK(number_parse_u64("18446744073709551615", 20, &u) && u == UINT64_MAX);
+    CHECK(!number_parse_u64("18446744073709551616", 20, &u));
+    CHECK(!number_parse_u64("-1", 2, &u));
+}
+
+TEST(durations_have_units)
+{
+    int64_t ms = 0;
+
+    CHECK(number_parse_duration_ms("90", &ms) && ms == 90000);
+    CHECK(number_parse_duration_ms("1.5h", &ms) && ms == 5400000);
+    CHECK(number_parse_duration_ms("0.0001s", &ms) && ms == 1);
+    CHECK(number_parse_duration_ms("2 d", &ms) && ms == 172800000);
+    CHECK(!number_parse_duration_ms("h", &ms));
+    CHECK(!number_parse_duration_ms("-1s", &ms));
+    CHECK(!number_parse_duration_ms("3w", &ms));
+}
+
+TEST(problems_are_all_told)
+{
+    struct problems p;
+    struct err err;
+
+    problems_init(&p);
+    CHECK_EQ(problems_check(&p, &err), 0);
+    problems_add(&p, "x", "bad %d", 1);
+    problems_add(&p, "", "worse");
+    CHECK_EQ(problems_check(&p, &err), -1);
+    CHECK_STR(err.text, "x: bad 1 (and 1 more)");
+    CHECK_STR(buf_text(&p.lines), "x: bad 1\nworse\n");
+    problems_fini(&p);
+}
+
+TEST(files_are_private_and_capped)
+{
+    struct buf b;
+    struct err err;
+    struct stat st;
+
+    CHECK_EQ(file_make_folder("a/b/c", &err), 0);
+    CHECK_EQ(file_make_folder("a/b/c", &err), 0);
+    CHECK(stat("a/b", &st) == 0 && (st.st_mode & 0777) == 0700);
+    CHECK_EQ(file_write("a/f", "hello", 5, &err), 0);
+    CHECK(stat("a/f", &st) == 0 && (st.st_mode & 0777) == 0600);
+    buf_init(&b, 1 << 20);
+    CHECK_EQ(file_read("a/f", 5, &b, &err), 0);
+    CHECK_STR(buf_text(&b), "hello");
+    CHECK_EQ(file_read("a/f", 4, &b, &err), -1);
+    CHECK_HAS(err.text, "a/f: longer than 4 bytes");
+    CHECK_EQ(file_read("a/missing", 4, &b, &err), -1);
+    CHECK_HAS(err.text, "a/missing: cannot open: No such file");
+    buf_fini(&b);
+}
