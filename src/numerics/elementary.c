@@ -43,7 +43,7 @@ exp_core(struct dd x)
     double tail = h * h * (0.5 + h * q);
     struct dd s;
 
-    /* exp(r) - 1; x.lo, and so low, may reach 2^-44 */
+    /* exp(r) - 1 = h + tail; x.lo, and so low, may reach 2^-44. */
     tail += low + low * (h + 0.5 * (h * h));
     s = dd_fast_sum(t->hi, t->hi * h);
     low = s.lo + (t->lo + t->hi * tail);

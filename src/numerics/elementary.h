@@ -9,9 +9,11 @@
  * They assume rounding to nearest and subnormals as IEEE has them.
  *
  * Each is within one unit in the last place of the true value, subnormal
- * results included (measured: see tests/unit/elementary_test.c), and every
- * NaN returned is the same one, 0x7ff8000000000000.  Nothing sets errno; the
- * floating-point flags mean nothing.  Any thread, nothing fails. */
+ * results included (measured: see tests/unit/elementary_error_test.c), and
+ * every NaN returned is the same, 0x7ff8000000000000.  The bits are a stored
+ * promise, as in random.h: a better last place would break old logs.
+ * Nothing sets errno; the floating-point flags mean nothing.  Any thread,
+ * nothing fails. */
 #ifndef NUMERICS_ELEMENTARY_H
 #define NUMERICS_ELEMENTARY_H
 
