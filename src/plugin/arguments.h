@@ -27,8 +27,9 @@ int arguments_check(const struct tp_arg *table, size_t n, struct err *err);
 /* `object` is an object or null (none given).  NULL when anything is wrong:
  * `problems` then holds every problem, each with `where` and the key path in
  * front ("classArgs.tpe_args.gamma: ..."), the value, what was expected and,
- * for an unknown one, the nearest name.  `table` is borrowed until
- * arguments_free() and has passed arguments_check(); the rest is copied. */
+ * for an unknown one, the names there are.  At most 256 entries.  `table` is
+ * borrowed until arguments_free() and has passed arguments_check(); the rest is
+ * copied. */
 struct arguments *arguments_parse(const struct tp_arg *table, size_t n,
                                   struct jval object, const char *where,
                                   struct problems *problems);

@@ -28,10 +28,10 @@
 
 static const struct {
     enum plugin_kind kind;
-    const char *name, *symbol;
+    const char *name, *a_name, *symbol;
 } kinds_known[] = {
-    {PLUGIN_TUNER, "tuner", "tunepipe_tuner"},
-    {PLUGIN_ASSESSOR, "assessor", "tunepipe_assessor"},
+    {PLUGIN_TUNER, "tuner", "a tuner", "tunepipe_tuner"},
+    {PLUGIN_ASSESSOR, "assessor", "an assessor", "tunepipe_assessor"},
 };
 #define N_KINDS (sizeof kinds_known / sizeof *kinds_known)
 
@@ -121,7 +121,7 @@ read_table(struct plugin *p, int kinds, struct err *err)
         if (symbol == NULL)
             continue;
         if (!(kinds & (int)kinds_known[i].kind)) {
-            other = kinds_known[i].name;
+            other = kinds_known[i].a_name;
             continue;
         }
         memcpy(&registered, &symbol, sizeof registered);
@@ -131,9 +131,8 @@ read_table(struct plugin *p, int kinds, struct err *err)
         return table_adopt(p, table, err);
     }
     if (other != NULL)
-        return err_set(err, ERR_CONFIG, "%s: is an %s%s, expected a %s",
-                       p->file, "" + (other[0] != 'a'), other,
-                       plugin_kind_name((enum plugin_kind)kinds));
+        return err_set(err, ERR_CONFIG, "%s: is %s, expected %s", p->file,
+                       other, kinds_known[kinds == PLUGIN_ASSESSOR].a_name);
     return err_set(err, ERR_CONFIG,
                    "%s: no plugin of tunepipe (it exports neither %s nor %s)",
                    p->file, kinds_known[0].symbol, kinds_known[1].symbol);

@@ -22,7 +22,7 @@ enum plugin_kind { PLUGIN_TUNER = 1, PLUGIN_ASSESSOR = 2 };
  * before it is. */
 struct plugin {
     enum plugin_kind kind;
-    char *file; /* as found or given */
+    char *file;             /* as found or given */
     const char *name, *doc; /* the plugin's */
     uint32_t version;
     struct tp_arg *args; /* own copy, this host's size, checked */

@@ -229,8 +229,7 @@ list_folder(const char *folder, struct plugin_list *list, struct err *err)
         size_t len = strlen(entry->d_name);
         char *file;
 
-        if (!ends_in(entry->d_name, len, SUFFIX) ||
-            listed(list, entry->d_name))
+        if (!ends_in(entry->d_name, len, SUFFIX) || listed(list, entry->d_name))
             continue;
         file = list->n < FILES_MAX ? file_join(folder, entry->d_name) : NULL;
         if (file == NULL)

@@ -39,8 +39,8 @@ struct plugin_list {
     char **files; /* whole paths */
     size_t n;
 };
-int plugin_paths_list(const struct plugin_paths *paths,
-                      struct plugin_list *out, struct err *err);
+int plugin_paths_list(const struct plugin_paths *paths, struct plugin_list *out,
+                      struct err *err);
 void plugin_list_free(struct plugin_list *list);
 
 /* "tpe" of "/usr/lib/tunepipe/plugins/tpe.so", into out. */
