@@ -18,9 +18,8 @@ struct plugin_paths;
 
 /* As tuner_new(). */
 struct assessor *assessor_new(const struct plugin_paths *paths,
-                              const char *name, struct jval args,
-                              uint64_t seed, const struct log *log,
-                              struct err *err);
+                              const char *name, struct jval args, uint64_t seed,
+                              const struct log *log, struct err *err);
 void assessor_free(struct assessor *a);
 
 const struct plugin *assessor_plugin(const struct assessor *a);

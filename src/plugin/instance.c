@@ -43,8 +43,8 @@ parse_arguments(struct instance *i, struct jval object, struct err *err)
 
     snprintf(where, sizeof where, "%s: classArgs", i->title);
     problems_init(&problems);
-    i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object,
-                              where, &problems);
+    i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object, where,
+                              &problems);
     if (i->args == NULL)
         rc = join_problems(&problems, err);
     problems_fini(&problems);

@@ -97,8 +97,7 @@ copy_label(const struct tuner *t, const char *label, char **out,
                            t->instance.title, label);
     *out = strdup(label);
     if (*out == NULL)
-        return err_set(err, ERR_MEMORY, "%s: out of memory",
-                       t->instance.title);
+        return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
     return 0;
 }
 
