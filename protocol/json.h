@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* json.h - JSON in and out: the only header behind which json-c lies.
  *
- * Reading.  The text is first checked by our own scanner (scan.h), which knows
- * what json-c lets pass: single quotes, raw control characters, bad UTF-8,
- * trailing text, integers beyond 64 bits, nesting.  A struct json is one
- * document and has one owner at a time (json-c's counts are not atomic);
- * moving it to another thread through a queue is fine.  A struct jval is a
- * borrowed view into it, passed by value, valid as long as the document.
+ * Reading.  The text is read by our own scanner (scan.h), which refuses what
+ * json-c lets pass: single quotes, raw control characters, bad UTF-8, trailing
+ * text, integers beyond 64 bits, nesting; json-c holds the tree.  A key that
+ * holds \u0000 is refused; a string may.  A struct json is one document and has
+ * one owner at a time (json-c's counts are not atomic); moving it to another
+ * thread through a queue is fine.  A struct jval is a borrowed view into it,
+ * passed by value, valid as long as the document.
  *
  * Writing.  Python's spelling, because trials and managers compare bytes:
  * ", " and ": " between, ASCII only (\uXXXX), doubles as number_format(). */
@@ -78,13 +79,15 @@ bool jval_next(struct jval_iter *it);
 
 /* False when v is not of that type. */
 bool jval_bool(struct jval v, bool *out);
-bool jval_int(struct jval v, int64_t *out);     /* JSON_INT */
-bool jval_uint(struct jval v, uint64_t *out);   /* an integer >= 0 */
-bool jval_number(struct jval v, double *out);   /* any number, rounded */
+bool jval_int(struct jval v, int64_t *out);   /* JSON_INT */
+bool jval_uint(struct jval v, uint64_t *out); /* an integer >= 0 */
+bool jval_double(struct jval v, double *out); /* JSON_DOUBLE */
+bool jval_number(struct jval v, double *out); /* any number, rounded */
 /* NUL-terminated, borrowed; *len may be NULL. */
 bool jval_string(struct jval v, const char **out, size_t *len);
 
-/* Whether both are the same value; 1 and 1.0 are, true and 1 are not. */
+/* Whether both are the same value; 1 and 1.0 are, true and 1 are not, NaN is
+ * the same as NaN; the order of keys does not matter. */
 bool jval_equal(struct jval a, struct jval b);
 
 /* Appends v in Python's spelling; NaN and infinities as Python writes them:
