@@ -176,7 +176,10 @@ write_int(const struct yaml_node *node, struct buf *out)
                    (unsigned long long)magnitude);
         return;
     }
-    value = strtod(node->text, NULL); /* reads 0x too; 0o never gets this far */
+    value = strtod(node->text, NULL); /* reads 0x too */
+    if (node->text[1] == 'o') /* digits are base 8: exact but for rounding */
+        for (const char *p = node->text + 2; *p != '\0'; p++)
+            value = value * 8 + (*p - '0');
     json_write_double(out, value);
 }
 
