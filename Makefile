@@ -26,7 +26,7 @@ B       := build/$(V)
 
 # What the project needs.
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef
+        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral -Wundef
 ifdef WERROR
 WARN += -Werror
 endif
@@ -46,7 +46,7 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
-MODULES := core numerics space config dispatcher replay manager trial cli
+MODULES := core numerics space plugin config dispatcher replay manager trial cli
 LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))

@@ -99,6 +99,7 @@ struct command {
     struct command *next; /* the queue's */
     enum command_code code;
     uint64_t arrival; /* 1-based number of the inbound frame; the cause */
+    size_t cost;      /* bytes, as the queues count them; the router's */
     bool tuner_half;  /* TRIAL_END: the default worker's half */
     union {
         struct json *space; /* SPACE, IMPORT, CUSTOM: the whole document */

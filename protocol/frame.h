@@ -46,8 +46,10 @@ void frame_decoder_init(struct frame_decoder *d, int digits,
                         size_t max_payload);
 void frame_decoder_fini(struct frame_decoder *d);
 
-/* Where to read(2) the next bytes to; *room says how many fit (at least
- * 64 KiB, or the rest of a longer frame).  NULL: out of memory. */
+/* Where to read(2) the next bytes to; *room says how many fit: at least
+ * 256 KiB, and as many again as are pending, so that the buffer grows with what
+ * has arrived and not with what a header claims.  NULL: out of memory, or
+ * called over and over without frame_next(). */
 char *frame_room(struct frame_decoder *d, size_t *room);
 
 /* Tells that `len` bytes were put there. */
