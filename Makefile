@@ -26,7 +26,7 @@ B       := build/$(V)
 
 # What the project needs.
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef
+        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wno-format-nonliteral -Wundef
 ifdef WERROR
 WARN += -Werror
 endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h - frames <-> commands: payloads decoded once into a typed struct,
+ * JSON inside JSON included.  No threads, no tuners, no policy.
+ *
+ * A struct command owns all it points to; ownership moves with it through the
+ * queues.  It is not changed after decoding, but for the fields the router
+ * stamps before it passes the command on. */
+#ifndef PROTOCOL_COMMAND_H
+#define PROTOCOL_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct frame;
+struct json;
+
+enum command_code {
+#define COMMAND(name, code, direction, queue, payload, doc) CMD_##name,
+#include "commands.def"
+#undef COMMAND
+    CMD_COUNT
+};
+
+enum command_direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_BOTH };
+enum command_queue {
+    QUEUE_DEFAULT,
+    QUEUE_ASSESSOR,
+    QUEUE_SPLIT,
+    QUEUE_ROUTER,
+    QUEUE_NONE,
+};
+
+struct command_info {
+    const char *name; /* "REQUEST_TRIALS" */
+    const char *code; /* "GE" */
+    enum command_direction direction;
+    enum command_queue queue;
+    const char *doc;
+};
+
+/* Which parameters a trial runs. */
+enum parameter_kind {
+    PARAMETER_NONE,   /* null or absent: a trial the user added */
+    PARAMETER_NUMBER, /* the dispatcher's own ids */
+    PARAMETER_LABEL,  /* a text, such as Hyperband's "0-3_1_5" */
+};
+struct parameter_id {
+    enum parameter_kind kind;
+    uint64_t number; /* NUMBER */
+    char *label;     /* LABEL; owned by the command */
+};
+
+enum metric_type { METRIC_PERIODICAL, METRIC_FINAL, METRIC_REQUEST };
+
+struct metric {
+    char *job; /* trial_job_id */
+    struct parameter_id parameter;
+    enum metric_type type;
+    uint64_t sequence; /* 0-based; FINAL: 0 */
+    uint64_t attempt;  /* extension; 0 without */
+    bool sync;         /* extension: wants an AK */
+    bool has_value;    /* false: `problem` says why there is no number */
+    double value;      /* may be NaN or infinite: NNI's clients send those */
+    const char *problem; /* static text */
+};
+
+enum end_event {
+    END_SUCCEEDED,
+    END_FAILED,
+    END_USER_CANCELED,
+    END_SYS_CANCELED,
+    END_EARLY_STOPPED,
+};
+
+/* The best of a trial's intermediate values, stamped by the router. */
+struct mark {
+    double value;
+    uint64_t step;
+};
+
+struct trial_end {
+    char *job; /* trial_job_id */
+    enum end_event event;
+    uint64_t attempt;         /* extension; 0 without */
+    struct parameter_id hint; /* the id inside hyper_params */
+
+    /* The router's stamp, see route.h: */
+    struct parameter_id parameter; /* of the trial's own metrics, else a copy
+                                      of the hint */
+    bool stopped;                  /* END_EARLY_STOPPED, or behind our KI */
+    bool has_marks;                /* it reported a number */
+    struct mark latest, lowest, highest;
+};
+
+struct command {
+    struct command *next; /* the queue's */
+    enum command_code code;
+    uint64_t arrival; /* 1-based number of the inbound frame; the cause */
+    size_t cost;      /* bytes, as the queues count them; the router's */
+    bool tuner_half;  /* TRIAL_END: the default worker's half */
+    union {
+        struct json *space; /* SPACE, IMPORT, CUSTOM: the whole document */
+        struct json *document;
+        struct {
+            uint64_t count;      /* 0: it cannot be served ... */
+            const char *problem; /* ... because: static text */
+        } request;
+        struct metric metric;
+        struct trial_end end;
+    };
+};
+
+/* The row of the table; NULL: no such code. */
+const struct command_info *command_info(enum command_code code);
+const struct command_info *command_find(const char code[2],
+                                        enum command_code *out);
+
+/* Decodes an inbound frame.  NULL on failure: err (ERR_INPUT) names what was
+ * expected where; the caller adds code and number.  A GE is never refused: a
+ * bad count is told in request.problem, because it must be answered. */
+struct command *command_decode(const struct frame *frame, uint64_t arrival,
+                               struct err *err);
+void command_free(struct command *cmd);
+
+/* The other half of a trial's end (arrival and stamp copied, tuner_half set);
+ * NULL: out of memory. */
+struct command *command_split_end(const struct command *cmd);
+
+bool parameter_equal(const struct parameter_id *a,
+                     const struct parameter_id *b);
+
+/* Payloads of outbound commands, appended to out. */
+struct parameter_record {
+    uint64_t id;
+    const char *label;      /* NULL: the id */
+    const char *parameters; /* JSON text */
+    size_t parameters_len;
+};
+void command_write_trial(struct buf *out, const struct parameter_record *r);
+
+enum no_reason { NO_LATER, NO_EXHAUSTED, NO_FAILED };
+/* With extensions, `reason` and `units` are written too. */
+void command_write_no_more(struct buf *out, uint64_t first_id,
+                           enum no_reason reason, uint64_t units,
+                           bool extensions);
+void command_write_kill(struct buf *out, const char *job);
+void command_write_acknowledge(struct buf *out, const char *job,
+                               uint64_t sequence, bool stop);
+void command_write_initialized(struct buf *out, uint64_t last_arrival,
+                               bool extensions);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* json.h - JSON in and out: the only header behind which json-c lies.
+ *
+ * Reading.  The text is read by our own scanner (scan.h), which refuses what
+ * json-c lets pass: single quotes, raw control characters, bad UTF-8, trailing
+ * text, integers beyond 64 bits, nesting; json-c holds the tree.  A key that
+ * holds \u0000 is refused; a string may.  A struct json is one document and has
+ * one owner at a time (json-c's counts are not atomic); moving it to another
+ * thread through a queue is fine.  A struct jval is a borrowed view into it,
+ * passed by value, valid as long as the document.
+ *
+ * Writing.  Python's spelling, because trials and managers compare bytes:
+ * ", " and ": " between, ASCII only (\uXXXX), doubles as number_format(). */
+#ifndef PROTOCOL_JSON_H
+#define PROTOCOL_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+
+#define JSON_DEPTH_MAX 64
+
+enum json_flags {
+    JSON_STRICT = 0,
+    JSON_NAN = 1,      /* NaN, Infinity and -Infinity are numbers */
+    JSON_COMMENTS = 2, /* # and // to the end of the line are space */
+    JSON_UNIQUE = 4,   /* a key that stands twice is an error; else the last
+                          one counts */
+};
+
+enum json_type {
+    JSON_NULL,
+    JSON_BOOL,
+    JSON_INT,    /* fits int64_t */
+    JSON_UINT,   /* above INT64_MAX, fits uint64_t */
+    JSON_DOUBLE, /* finite, unless JSON_NAN was given */
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+struct json;
+
+struct jval {
+    const void *node; /* json.c's */
+};
+
+/* Parses the whole text (white space around is fine).  NULL on failure: err
+ * names byte offset and what was expected. */
+struct json *json_parse(const char *text, size_t len, unsigned flags,
+                        struct err *err);
+void json_free(struct json *doc);
+struct jval json_root(const struct json *doc);
+
+enum json_type jval_type(struct jval v);
+/* "an integer", "an object", ... for error texts. */
+const char *jval_type_name(struct jval v);
+
+/* False when v is no object or has no such key. */
+bool jval_get(struct jval v, const char *key, struct jval *out);
+/* Number of elements or keys; 0 for anything else. */
+size_t jval_count(struct jval v);
+/* i < jval_count(v). */
+struct jval jval_at(struct jval array, size_t i);
+
+/* Walks an object in the order of its text:
+ *     struct jval_iter it = jval_iter(object);
+ *     while (jval_next(&it)) use(it.key, it.value);  */
+struct jval_iter {
+    const char *key; /* borrowed, NUL-terminated; may hold no NUL itself */
+    struct jval value;
+    const void *entry; /* json.c's */
+};
+struct jval_iter jval_iter(struct jval object);
+bool jval_next(struct jval_iter *it);
+
+/* False when v is not of that type. */
+bool jval_bool(struct jval v, bool *out);
+bool jval_int(struct jval v, int64_t *out);   /* JSON_INT */
+bool jval_uint(struct jval v, uint64_t *out); /* an integer >= 0 */
+bool jval_double(struct jval v, double *out); /* JSON_DOUBLE */
+bool jval_number(struct jval v, double *out); /* any number, rounded */
+/* NUL-terminated, borrowed; *len may be NULL. */
+bool jval_string(struct jval v, const char **out, size_t *len);
+
+/* Whether both are the same value; 1 and 1.0 are, true and 1 are not, NaN is
+ * the same as NaN; the order of keys does not matter. */
+bool jval_equal(struct jval a, struct jval b);
+
+/* Appends v in Python's spelling; NaN and infinities as Python writes them:
+ * who must not emit them checks before. */
+void jval_write(struct jval v, struct buf *out);
+
+/* Pieces for writing by hand. */
+void json_write_string(struct buf *out, const char *text, size_t len);
+void json_write_double(struct buf *out, double value);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include "scan.h"
+
+#include "core/err.h"
+#include "json.h"
+#include "quote.h"
+
+#include <string.h>
+
+/* DESIGN.  scan_next() cuts the text into tokens and knows nothing of their
+ * order; walk() knows the order of a whole value and keeps one bit for each
+ * open bracket, so that nesting costs no stack.  What reads JSON elsewhere
+ * (json.c, the metric decoder) pulls tokens itself and so meets the very same
+ * dialect. */
+
+static struct scan_token
+fail(struct scan *s, size_t at, const char *problem)
+{
+    s->at = at;
+    s->problem = problem;
+    return (struct scan_token){.type = SCAN_ERROR, .at = at};
+}
+
+/* White space and, where allowed, comments. */
+static void
+skip_space(struct scan *s)
+{
+    const char *p = s->text + s->at, *end = s->text + s->len;
+
+    for (; p < end; p++) {
+        if (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
+            continue;
+        if (!(s->flags & JSON_COMMENTS) ||
+            !(*p == '#' || (*p == '/' && p + 1 < end && p[1] == '/')))
+            break;
+        while (p + 1 < end && *p != '\n')
+            p++;
+    }
+    s->at = (size_t)(p - s->text);
+}
+
+static bool
+is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t
+scan_utf8(const char *p, size_t left)
+{
+    unsigned char a = left > 0 ? (unsigned char)p[0] : 0xff;
+    unsigned char b = left > 1 ? (unsigned char)p[1] : 0;
+
+    if (a < 0x80)
+        return 1;
+    if (left < 2 || !is_continuation(p[1]) || a < 0xc2 || a > 0xf4)
+        return 0;
+    if (a < 0xe0)
+        return 2;
+    if (left < 3 || !is_continuation(p[2]))
+        return 0;
+    if (a < 0xf0)
+        return (a == 0xe0 && b < 0xa0) || (a == 0xed && b > 0x9f) ? 0 : 3;
+    if (left < 4 || !is_continuation(p[3]))
+        return 0;
+    return (a == 0xf0 && b < 0x90) || (a == 0xf4 && b > 0x8f) ? 0 : 4;
+}
+
+static int
+hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Length of the escape at p (a backslash); 0: not one. */
+static size_t
+escape_length(const char *p, size_t left)
+{
+    if (left < 2)
+        return 0;
+    if (p[1] != 'u')
+        return memchr("\"\\/bfnrt", p[1], 8) != NULL ? 2 : 0;
+    for (size_t i = 2; i < 6; i++)
+        if (i >= left || hex_value(p[i]) < 0)
+            return 0;
+    return 6;
+}
+
+/* What stops the fast loop over a string's bytes. */
+static inline bool
+is_plain(char c)
+{
+    /* Bytes from 0x80 on are negative. */
+    return (signed char)c >= ' ' && c != '"' && c != '\\';
+}
+
+static struct scan_token
+scan_string(struct scan *s)
+{
+    size_t from = s->at + 1, i = from;
+    bool escaped = false;
+
+    for (;;) {
+        size_t n;
+
+        while (i < s->len && is_plain(s->text[i]))
+            i++;
+        if (i >= s->len)
+            return fail(s, i, "expected the string's closing quote");
+        if (s->text[i] == '"')
+            break;
+        if (s->text[i] == '\\') {
+            escaped = true;
+            n = escape_length(s->text + i, s->len - i);
+            if (n == 0)
+                return fail(s, i, "bad escape in a string");
+        } else {
+            n = scan_utf8(s->text + i, s->len - i);
+            if ((unsigned char)s->text[i] < ' ')
+                return fail(s, i, "control character in a string");
+            if (n == 0)
+                return fail(s, i, "bad UTF-8 in a string");
+        }
+        i += n;
+    }
+    s->at = i + 1;
+    return (struct scan_token){.type = SCAN_STRING,
+                               .at = from - 1,
+                               .text = s->text + from,
+                               .len = i - from,
+                               .escaped = escaped};
+}
+
+static size_t
+skip_digits(const struct scan *s, size_t i)
+{
+    while (i < s->len && s->text[i] >= '0' && s->text[i] <= '9')
+        i++;
+    return i;
+}
+
+static struct scan_token
+scan_digits(struct scan *s)
+{
+    size_t from = s->at, i = from + (s->text[from] == '-'), digits = i;
+
+    i = skip_digits(s, i);
+    if (i == digits)
+        return fail(s, i, "expected a digit");
+    if (s->text[digits] == '0' && i > digits + 1)
+        return fail(s, digits, "a number must not begin with 0");
+    if (i < s->len && s->text[i] == '.') {
+        digits = i + 1;
+        i = skip_digits(s, digits);
+        if (i == digits)
+            return fail(s, i, "expected a digit");
+    }
+    if (i < s->len && (s->text[i] == 'e' || s->text[i] == 'E')) {
+        i++;
+        if (i < s->len && (s->text[i] == '-' || s->text[i] == '+'))
+            i++;
+        digits = i;
+        i = skip_digits(s, digits);
+        if (i == digits)
+            return fail(s, i, "expected a digit");
+    }
+    s->at = i;
+    return (struct scan_token){.type = SCAN_NUMBER,
+                               .at = from,
+                               .text = s->text + from,
+                               .len = i - from};
+}
+
+static bool
+is_word(const struct scan *s, const char *word, size_t len)
+{
+    return s->len - s->at >= len && memcmp(s->text + s->at, word, len) == 0;
+}
+
+static struct scan_token
+scan_word(struct scan *s)
+{
+    static const struct {
+        const char *word;
+        enum scan_type type;
+    } words[] = {
+        {"null", SCAN_NULL},       {"true", SCAN_TRUE},
+        {"false", SCAN_FALSE},     {"NaN", SCAN_NUMBER},
+        {"Infinity", SCAN_NUMBER}, {"-Infinity", SCAN_NUMBER},
+    };
+    size_t at = s->at;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t len = strlen(words[i].word);
+
+        if (!is_word(s, words[i].word, len))
+            continue;
+        if (words[i].type == SCAN_NUMBER && !(s->flags & JSON_NAN))
+            return fail(s, at, "NaN and Infinity are not allowed here");
+        s->at += len;
+        return (struct scan_token){
+            .type = words[i].type, .at = at, .text = s->text + at, .len = len};
+    }
+    return fail(s, at, "expected a value");
+}
+
+struct scan_token
+scan_next(struct scan *s)
+{
+    static const char marks[] = "[]{},:";
+    static const enum scan_type types[] = {SCAN_OPEN_ARRAY,  SCAN_CLOSE_ARRAY,
+                                           SCAN_OPEN_OBJECT, SCAN_CLOSE_OBJECT,
+                                           SCAN_COMMA,       SCAN_COLON};
+    const char *mark;
+    char c;
+
+    if (s->problem != NULL)
+        return (struct scan_token){.type = SCAN_ERROR, .at = s->at};
+    skip_space(s);
+    if (s->at == s->len)
+        return (struct scan_token){.type = SCAN_END, .at = s->at};
+    c = s->text[s->at];
+    if (c == '"')
+        return scan_string(s);
+    if ((c >= '0' && c <= '9') || (c == '-' && !is_word(s, "-I", 2)))
+        return scan_digits(s);
+    mark = c == '\0' ? NULL : strchr(marks, c);
+    if (mark == NULL)
+        return scan_word(s);
+    s->at++;
+    return (struct scan_token){.type = types[mark - marks],
+                               .at = s->at - 1,
+                               .text = s->text + s->at - 1,
+                               .len = 1};
+}
+
+void
+scan_refuse(struct scan *s, const struct scan_token *t, const char *problem)
+{
+    if (s->problem == NULL)
+        fail(s, t->at, problem);
+}
+
+int
+scan_error(const struct scan *s, struct err *err)
+{
+    const char *problem = s->problem != NULL ? s->problem : "no error";
+    char shown[QUOTE_MAX];
+
+    if (s->at >= s->len)
+        return err_set(err, ERR_INPUT, "byte %zu: %s, not the end", s->at,
+                       problem);
+    quote_bytes(shown, s->text + s->at, 1);
+    return err_set(err, ERR_INPUT, "byte %zu: %s%s %s", s->at, problem,
+                   strncmp(problem, "expected", 8) == 0 ? ", not" : ":", shown);
+}
+
+/* Where walk() stands inside a value. */
+struct walk {
+    struct scan *s;
+    uint64_t objects; /* one bit for each open bracket: set for an object */
+    unsigned depth;
+    bool only_int64; /* refuse integers beyond 64 bits */
+};
+
+static bool
+refuse(struct walk *w, const struct scan_token *t, const char *problem)
+{
+    scan_refuse(w->s, t, problem);
+    return false;
+}
+
+static bool
+open_bracket(struct walk *w, const struct scan_token *t)
+{
+    if (w->depth == JSON_DEPTH_MAX)
+        return refuse(w, t, "nested too deeply");
+    w->objects = w->objects << 1 | (t->type == SCAN_OPEN_OBJECT);
+    w->depth++;
+    return true;
+}
+
+/* A key and its colon; *t is then the token after it. */
+static bool
+walk_key(struct walk *w, struct scan_token *t)
+{
+    if (t->type != SCAN_STRING)
+        return refuse(w, t, "expected a key in double quotes");
+    *t = scan_next(w->s);
+    if (t->type != SCAN_COLON)
+        return refuse(w, t, "expected ':'");
+    *t = scan_next(w->s);
+    return true;
+}
+
+static bool
+fits_64_bits(const struct scan_token *t)
+{
+    int64_t i;
+    uint64_t u;
+
+    return !scan_is_integer(t) || scan_int(t, &i) || scan_uint(t, &u);
+}
+
+/* After a whole value: closes what ends here.  *t becomes the token that
+ * begins the next value, unless the outermost value is complete. */
+static bool
+walk_after(struct walk *w, struct scan_token *t)
+{
+    while (w->depth > 0) {
+        bool object = w->objects & 1;
+
+        *t = scan_next(w->s);
+        if (t->type == SCAN_COMMA) {
+            *t = scan_next(w->s);
+            return !object || walk_key(w, t);
+        }
+        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY))
+            return refuse(
+                w, t, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        w->objects >>= 1;
+        w->depth--;
+    }
+    return true;
+}
+
+/* One value, or the opening bracket of one.  *again: *t begins another. */
+static bool
+walk_value(struct walk *w, struct scan_token *t, bool *again)
+{
+    bool object = t->type == SCAN_OPEN_OBJECT;
+
+    *again = false;
+    if (object || t->type == SCAN_OPEN_ARRAY) {
+        if (!open_bracket(w, t))
+            return false;
+        *t = scan_next(w->s);
+        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY)) {
+            *again = true;
+            return !object || walk_key(w, t);
+        }
+        w->objects >>= 1;
+        w->depth--;
+    } else if (t->type < SCAN_NULL || t->type > SCAN_STRING) {
+        return refuse(w, t, "expected a value");
+    } else if (w->only_int64 && t->type == SCAN_NUMBER && !fits_64_bits(t)) {
+        return refuse(w, t, "integer beyond 64 bits");
+    }
+    if (!walk_after(w, t))
+        return false;
+    *again = w->depth > 0;
+    return true;
+}
+
+static bool
+walk(struct scan *s, struct scan_token t, bool only_int64)
+{
+    struct walk w = {.s = s, .only_int64 = only_int64};
+    bool again = true;
+
+    while (again)
+        if (!walk_value(&w, &t, &again))
+            return false;
+    return true;
+}
+
+bool
+scan_skip_from(struct scan *s, struct scan_token first)
+{
+    return walk(s, first, false);
+}
+
+bool
+scan_skip(struct scan *s)
+{
+    return walk(s, scan_next(s), false);
+}
+
+int
+scan_check(const char *text, size_t len, unsigned flags, struct err *err)
+{
+    struct scan s = {.text = text, .len = len, .flags = flags};
+    struct scan_token t;
+
+    if (!walk(&s, scan_next(&s), true))
+        return scan_error(&s, err);
+    t = scan_next(&s);
+    if (t.type == SCAN_END)
+        return 0;
+    scan_refuse(&s, &t, "expected the end of the text");
+    return scan_error(&s, err);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe: the list of verbs, and nothing else. */
+#include "cli/verb.h"
+
+#include "core/nearest.h"
+#include "tunepipe/plugin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct verb verb_dispatch, verb_run, verb_show, verb_replay,
+    verb_log, verb_tuners, verb_trial;
+
+static const struct verb *const verbs[] = {
+    &verb_run, &verb_show,   &verb_dispatch, &verb_replay,
+    &verb_log, &verb_tuners, &verb_trial,
+};
+#define N_VERBS (sizeof verbs / sizeof *verbs)
+
+static int
+usage(FILE *out)
+{
+    fputs("usage: tunepipe VERB [ARGUMENTS]   (tunepipe VERB --help)\n\n", out);
+    for (size_t i = 0; i < N_VERBS; i++)
+        fprintf(out, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+    fputs("\nA first experiment: tunepipe run experiment.yml\n", out);
+    return out == stdout ? EXIT_DONE : EXIT_USAGE;
+}
+
+static int
+unknown(const char *word)
+{
+    const char *names[N_VERBS];
+    char hint[128];
+
+    for (size_t i = 0; i < N_VERBS; i++)
+        names[i] = verbs[i]->name;
+    fprintf(stderr, "tunepipe: error: no verb '%s'%s; see tunepipe --help\n",
+            word, nearest_hint(word, names, N_VERBS, hint, sizeof hint));
+    return EXIT_USAGE;
+}
+
+static int
+run(const struct verb *verb, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            fputs(verb->help, stdout);
+            return EXIT_DONE;
+        }
+    return verb->run(argc, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc < 2)
+        return usage(stderr);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        return usage(stdout);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("tunepipe %s (plugin ABI %u)\n", TP_VERSION, TP_ABI);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (strcmp(argv[1], verbs[i]->name) == 0)
+            return run(verbs[i], argc - 1, argv + 1);
+    return unknown(argv[1]);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - a verb's options as a table: `--name VALUE`, `--name=VALUE`,
+ * `--flag`; `--` ends them.  Unknown ones are errors with the nearest name. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stddef.h>
+
+struct err;
+
+enum option_kind {
+    OPTION_FLAG,     /* bool * */
+    OPTION_TEXT,     /* const char **: borrowed from argv */
+    OPTION_UINT,     /* uint64_t * */
+    OPTION_SIZE,     /* size_t *: bytes, with k, M or G (powers of 1024) */
+    OPTION_DURATION, /* int64_t *: milliseconds, see number.h */
+};
+
+struct option {
+    const char *name; /* without the dashes */
+    enum option_kind kind;
+    void *target;
+};
+
+/* Moves what is no option to the front of argv[1..] and sets *argc to the
+ * number of words left (argv[0] included). */
+int options_parse(const struct option *options, size_t n, int *argc,
+                  char **argv, struct err *err);
+
+#endif

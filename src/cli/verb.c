@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "core/err.h"
+
+#include <stdio.h>
+
+static int
+status_of(enum err_code code)
+{
+    switch (code) {
+    case ERR_USAGE:
+        return EXIT_USAGE;
+    case ERR_CONFIG:
+    case ERR_PLUGIN:
+        return EXIT_CONFIG;
+    case ERR_PROTOCOL:
+        return EXIT_PROTOCOL;
+    case ERR_LOG:
+        return EXIT_LOG;
+    case ERR_NONE:
+    case ERR_INPUT:
+    case ERR_MEMORY:
+    case ERR_SYSTEM:
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+int
+verb_fail(const char *verb, const struct err *err)
+{
+    fprintf(stderr, "tunepipe %s: error: %s\n", verb, err->text);
+    return status_of(err->code);
+}

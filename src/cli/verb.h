@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* verb.h - one word of the command line, one file, one struct verb.
+ *
+ * Exit statuses, the same for every verb, named by consequence: */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+
+enum exit_status {
+    EXIT_DONE = 0,     /* all that was asked for is done */
+    EXIT_FAILED = 1,   /* it ran, and failed; or an answer is "no" */
+    EXIT_USAGE = 2,    /* the command line is wrong: nothing was done */
+    EXIT_CONFIG = 3,   /* configuration, search space, plugin or arguments
+                          are wrong: nothing was started */
+    EXIT_PROTOCOL = 4, /* the byte stream could not be followed any more */
+    EXIT_LOG = 5,      /* the command log is damaged or cannot be written */
+    EXIT_GRACE = 6,    /* a plugin was still computing when the grace ended */
+};
+
+struct err;
+
+struct verb {
+    const char *name;
+    const char *summary; /* one line, for the list of verbs */
+    const char *help;    /* all of --help: usage, options, an example */
+    int (*run)(int argc, char **argv); /* argv[0] is the name */
+};
+
+/* Prints "tunepipe VERB: error: TEXT" and returns the status that fits the
+ * error's code. */
+int verb_fail(const char *verb, const struct err *err);
+
+#endif

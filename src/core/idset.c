@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/idset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+idset_fini(struct idset *s)
+{
+    free(s->words);
+    *s = (struct idset){0};
+}
+
+bool
+idset_has(const struct idset *s, uint64_t id)
+{
+    return id / 64 < s->n_words && (s->words[id / 64] >> (id % 64) & 1);
+}
+
+int
+idset_add(struct idset *s, uint64_t id)
+{
+    if (id / 64 >= s->n_words) {
+        size_t n = (size_t)(id / 64) + 1;
+        uint64_t *words;
+
+        if (n < s->n_words * 2)
+            n = s->n_words * 2;
+        words = realloc(s->words, n * sizeof *words);
+        if (words == NULL)
+            return -1;
+        memset(words + s->n_words, 0, (n - s->n_words) * sizeof *words);
+        s->words = words;
+        s->n_words = n;
+    }
+    s->words[id / 64] |= (uint64_t)1 << (id % 64);
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* idset.h - a set of small integers, one bit each: which of the ids that were
+ * handed out have ended.  Who adds bounds the ids.  One thread. */
+#ifndef CORE_IDSET_H
+#define CORE_IDSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct idset {
+    uint64_t *words;
+    size_t n_words;
+};
+
+/* A zeroed struct idset is an empty one. */
+void idset_fini(struct idset *s);
+bool idset_has(const struct idset *s, uint64_t id);
+int idset_add(struct idset *s, uint64_t id); /* -1: out of memory */
+
+#endif

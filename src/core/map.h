@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* map.h - a hash table from short byte strings (copied) to pointers (the
+ * caller's).  Open addressing; keys from outside are hashed with a fixed,
+ * keyless function, so that walks are the same on every machine: who lets a
+ * peer choose keys bounds their number.  One thread. */
+#ifndef CORE_MAP_H
+#define CORE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+    char *key; /* NULL: free; len bytes */
+    size_t len;
+    uint64_t hash;
+    void *value;
+};
+
+struct map {
+    struct map_slot *slots;
+    size_t n_slots; /* a power of two, or 0 */
+    size_t count;
+};
+
+/* A zeroed struct map is an empty one. */
+void map_fini(struct map *m); /* values are the caller's to free before */
+
+/* NULL when absent. */
+void *map_get(const struct map *m, const void *key, size_t len);
+
+/* Adds or replaces; value is not NULL.  -1: out of memory, nothing changed. */
+int map_put(struct map *m, const void *key, size_t len, void *value);
+
+/* Removes and returns the value; NULL when absent. */
+void *map_remove(struct map *m, const void *key, size_t len);
+
+/* Walks: start with *at = 0; NULL at the end.  Nothing may be added or
+ * removed meanwhile. */
+void *map_next(const struct map *m, size_t *at);
+
+#endif

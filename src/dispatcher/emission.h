@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* emission.h - an outbound frame on its way: who sends it, because of which
+ * inbound frame.  The dispatcher's emitter puts it into the outbox; replay's
+ * compares it with the log. */
+#ifndef DISPATCHER_EMISSION_H
+#define DISPATCHER_EMISSION_H
+
+#include "command.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum sender {
+    SENDER_DEFAULT,  /* the default worker: tuner */
+    SENDER_ASSESSOR, /* the assessor worker */
+    SENDER_ROUTER,   /* the thread that reads and writes */
+};
+
+struct emission {
+    enum sender sender;
+    uint64_t cause; /* arrival number */
+    enum command_code code;
+    const char *payload;
+    size_t len;
+};
+
+struct emitter {
+    void (*emit)(void *ctx, const struct emission *e); /* copies */
+    void *ctx;
+};
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/marks.h"
+
+#include "core/idset.h"
+#include "core/map.h"
+#include "core/number.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AHEAD_MAX 65536      /* sequences beyond a gap */
+#define ENDED_JOBS_MAX 65536 /* jobs without a parameter id of their own */
+
+struct living {
+    struct parameter_id parameter;
+    uint64_t attempt;
+    uint64_t next; /* all sequences below it are known */
+    struct idset ahead; /* those beyond a gap: sequence modulo AHEAD_MAX */
+    size_t n_ahead;
+    bool killed;
+    bool has_marks;
+    struct mark latest, lowest, highest;
+};
+
+struct marks {
+    struct map living;     /* job -> struct living */
+    struct idset ended;    /* parameter ids that ended after reporting */
+    struct map ended_jobs; /* job -> itself: those without such an id */
+    uint64_t issued;       /* one more than the highest id handed out */
+};
+
+static void
+living_free(struct living *l)
+{
+    if (l == NULL)
+        return;
+    free(l->parameter.label);
+    idset_fini(&l->ahead);
+    free(l);
+}
+
+struct marks *
+marks_new(void)
+{
+    return calloc(1, sizeof(struct marks));
+}
+
+void
+marks_free(struct marks *m)
+{
+    struct living *l;
+    size_t at = 0;
+
+    if (m == NULL)
+        return;
+    while ((l = map_next(&m->living, &at)) != NULL)
+        living_free(l);
+    map_fini(&m->living);
+    map_fini(&m->ended_jobs);
+    idset_fini(&m->ended);
+    free(m);
+}
+
+static int
+copy_parameter(struct parameter_id *to, const struct parameter_id *from)
+{
+    char *label = NULL;
+
+    if (from->kind == PARAMETER_LABEL && (label = strdup(from->label)) == NULL)
+        return -1;
+    free(to->label);
+    *to = *from;
+    to->label = label;
+    return 0;
+}
+
+static struct living *
+add_living(struct marks *m, const struct metric *metric)
+{
+    struct living *l = calloc(1, sizeof *l);
+
+    if (l == NULL || copy_parameter(&l->parameter, &metric->parameter) != 0 ||
+        map_put(&m->living, metric->job, strlen(metric->job), l) != 0) {
+        living_free(l);
+        return NULL;
+    }
+    l->attempt = metric->attempt;
+    return l;
+}
+
+/* The living trial of a metric, made on its first one. */
+static enum marks_verdict
+look_up(struct marks *m, const struct metric *metric, struct living **out)
+{
+    const struct parameter_id *id = &metric->parameter;
+    struct living *l = map_get(&m->living, metric->job, strlen(metric->job));
+
+    *out = l;
+    if (l != NULL)
+        return MARKS_COUNTED;
+    if (id->kind == PARAMETER_NUMBER && id->number >= m->issued)
+        return MARKS_UNKNOWN;
+    if (id->kind == PARAMETER_NUMBER && idset_has(&m->ended, id->number))
+        return MARKS_ENDED;
+    if (map_get(&m->ended_jobs, metric->job, strlen(metric->job)) != NULL)
+        return MARKS_ENDED;
+    *out = add_living(m, metric);
+    return *out == NULL ? MARKS_MEMORY : MARKS_COUNTED;
+}
+
+static void
+start_attempt(struct living *l, uint64_t attempt)
+{
+    l->attempt = attempt;
+    l->next = 0;
+    l->n_ahead = 0;
+    idset_fini(&l->ahead);
+    l->has_marks = false;
+}
+
+static void
+clear_ahead(struct living *l, uint64_t sequence)
+{
+    uint64_t bit = sequence % AHEAD_MAX;
+
+    l->ahead.words[bit / 64] &= ~((uint64_t)1 << (bit % 64));
+    l->n_ahead--;
+}
+
+/* Enters the sequence; the usual one is the next. */
+static enum marks_verdict
+enter_sequence(struct living *l, uint64_t sequence)
+{
+    if (sequence < l->next)
+        return MARKS_SECOND;
+    if (sequence > l->next) {
+        if (sequence - l->next >= AHEAD_MAX)
+            return MARKS_TOO_FAR;
+        if (idset_has(&l->ahead, sequence % AHEAD_MAX))
+            return MARKS_SECOND;
+        l->n_ahead++;
+        return idset_add(&l->ahead, sequence % AHEAD_MAX) != 0 ? MARKS_MEMORY
+                                                              : MARKS_COUNTED;
+    }
+    l->next++;
+    while (l->n_ahead > 0 && idset_has(&l->ahead, l->next % AHEAD_MAX))
+        clear_ahead(l, l->next++);
+    return MARKS_COUNTED;
+}
+
+static void
+enter_value(struct living *l, double value, uint64_t step)
+{
+    struct mark mark = {value, step};
+
+    if (isnan(value))
+        return;
+    if (!l->has_marks) {
+        l->has_marks = true;
+        l->latest = l->lowest = l->highest = mark;
+        return;
+    }
+    if (step > l->latest.step)
+        l->latest = mark;
+    if (value < l->lowest.value)
+        l->lowest = mark;
+    if (value > l->highest.value)
+        l->highest = mark;
+}
+
+enum marks_verdict
+marks_metric(struct marks *m, const struct metric *metric)
+{
+    struct living *l;
+    enum marks_verdict verdict = look_up(m, metric, &l);
+
+    if (verdict != MARKS_COUNTED)
+        return verdict;
+    if (metric->attempt < l->attempt)
+        return MARKS_SUPERSEDED;
+    if (metric->attempt > l->attempt)
+        start_attempt(l, metric->attempt);
+    verdict = enter_sequence(l, metric->sequence);
+    if (verdict == MARKS_COUNTED)
+        enter_value(l, metric->value, metric->sequence);
+    return verdict;
+}
+
+enum marks_verdict
+marks_final(struct marks *m, const struct metric *metric)
+{
+    struct living *l;
+    enum marks_verdict verdict = look_up(m, metric, &l);
+
+    if (verdict == MARKS_COUNTED && metric->attempt < l->attempt)
+        return MARKS_SUPERSEDED;
+    return verdict;
+}
+
+static int
+remember_end(struct marks *m, const struct living *l, const char *job)
+{
+    if (l != NULL && l->parameter.kind == PARAMETER_NUMBER)
+        return idset_add(&m->ended, l->parameter.number);
+    if (m->ended_jobs.count >= ENDED_JOBS_MAX)
+        map_fini(&m->ended_jobs);
+    return map_put(&m->ended_jobs, job, strlen(job), m);
+}
+
+int
+marks_end(struct marks *m, struct trial_end *end)
+{
+    struct living *l = map_remove(&m->living, end->job, strlen(end->job));
+    int rc;
+
+    end->stopped = end->event == END_EARLY_STOPPED;
+    if (l != NULL) {
+        end->stopped = end->stopped || l->killed;
+        end->has_marks = l->has_marks && l->attempt >= end->attempt;
+        end->latest = l->latest;
+        end->lowest = l->lowest;
+        end->highest = l->highest;
+    }
+    rc = copy_parameter(&end->parameter,
+                        l != NULL ? &l->parameter : &end->hint);
+    if (remember_end(m, l, end->job) != 0)
+        rc = -1;
+    living_free(l);
+    return rc;
+}
+
+/* `{"parameter_id": 17, ...`: what command_write_trial() writes. */
+static void
+count_issued(struct marks *m, const char *payload, size_t len)
+{
+    static const char head[] = "{\"parameter_id\": ";
+    size_t at = sizeof head - 1, end = at;
+    uint64_t id;
+
+    if (len < at || memcmp(payload, head, at) != 0)
+        return;
+    while (end < len && payload[end] >= '0' && payload[end] <= '9')
+        end++;
+    if (number_parse_u64(payload + at, end - at, &id))
+        marks_issued(m, id + 1);
+}
+
+static void
+note_kill(struct marks *m, const char *payload, size_t len)
+{
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+    const char *job;
+    struct living *l;
+    size_t job_len;
+
+    if (doc == NULL)
+        return;
+    if (jval_string(json_root(doc), &job, &job_len)) {
+        l = map_get(&m->living, job, job_len);
+        if (l != NULL)
+            l->killed = true;
+    }
+    json_free(doc);
+}
+
+void
+marks_written(struct marks *m, enum command_code code, const char *payload,
+              size_t len)
+{
+    if (code == CMD_NEW_TRIAL)
+        count_issued(m, payload, len);
+    else if (code == CMD_KILL_TRIAL)
+        note_kill(m, payload, len);
+}
+
+void
+marks_issued(struct marks *m, uint64_t next)
+{
+    if (next > m->issued)
+        m->issued = next;
+}
+
+size_t
+marks_living(const struct marks *m)
+{
+    return m->living.count;
+}

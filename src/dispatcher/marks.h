@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* marks.h - what the router knows of each living trial: which parameters it
+ * runs, the latest, lowest and highest of its intermediate values, whether
+ * our KI for it has been written.  Dropped at the trial's end; what stays is
+ * one bit per ended trial.  The router's alone: reader thread, or replay. */
+#ifndef DISPATCHER_MARKS_H
+#define DISPATCHER_MARKS_H
+
+#include "command.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct marks;
+
+struct marks *marks_new(void);
+void marks_free(struct marks *m);
+
+/* What is to be done with a metric. */
+enum marks_verdict {
+    MARKS_COUNTED,    /* pass it on */
+    MARKS_SECOND,     /* this trial, attempt and sequence were there before */
+    MARKS_ENDED,      /* the trial has ended */
+    MARKS_UNKNOWN,    /* no trial of this parameter id was ever issued */
+    MARKS_SUPERSEDED, /* a newer attempt has reported */
+    MARKS_TOO_FAR,    /* the sequence is too far ahead of what is known */
+    MARKS_MEMORY,
+};
+
+/* An intermediate metric (METRIC_PERIODICAL with a value). */
+enum marks_verdict marks_metric(struct marks *m, const struct metric *metric);
+
+/* A final metric: only remembers which parameters the job runs. */
+enum marks_verdict marks_final(struct marks *m, const struct metric *metric);
+
+/* Stamps the end of a trial and forgets it. */
+int marks_end(struct marks *m, struct trial_end *end);
+
+/* An outbound frame was written: TR (counts what was issued), KI. */
+void marks_written(struct marks *m, enum command_code code,
+                   const char *payload, size_t len);
+
+/* Ids below `next` were issued before this session (AD). */
+void marks_issued(struct marks *m, uint64_t next);
+
+size_t marks_living(const struct marks *m);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/policy.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/nearest.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const stopped_words[] = {
+    [STOPPED_IGNORE] = "ignore",
+    [STOPPED_LATEST] = "latest",
+    [STOPPED_BEST] = "best",
+};
+static const char *const error_words[] = {
+    [ERROR_SKIP] = "skip",
+    [ERROR_FAIL] = "fail",
+};
+static const char *const ask_words[] = {
+    [ASK_REFUSE] = "refuse",
+    [ASK_PRIOR] = "prior",
+};
+#define N(words) (sizeof(words) / sizeof *(words))
+
+/* The index of the word, or -1 with err listing all of them. */
+static int
+choose(const char *const *words, size_t n, const char *what, const char *word,
+       struct err *err)
+{
+    char all[128] = "", hint[64];
+
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(all);
+
+        if (strcmp(words[i], word) == 0)
+            return (int)i;
+        snprintf(all + len, sizeof all - len, "%s%s",
+                 i == 0 ? "" : ", ", words[i]);
+    }
+    return err_set(err, ERR_USAGE, "%s: expected one of %s, got '%s'%s", what,
+                   all, word,
+                   nearest_hint(word, words, n, hint, sizeof hint));
+}
+
+int
+policy_set_stopped(struct policy *p, const char *word, struct err *err)
+{
+    int i = choose(stopped_words, N(stopped_words), "early-stopped", word, err);
+
+    if (i < 0)
+        return -1;
+    p->stopped = (enum stopped_policy)i;
+    return 0;
+}
+
+int
+policy_set_on_error(struct policy *p, const char *word, struct err *err)
+{
+    int i = choose(error_words, N(error_words), "on-error", word, err);
+
+    if (i < 0)
+        return -1;
+    p->on_error = (enum error_policy)i;
+    return 0;
+}
+
+int
+policy_set_ask_error(struct policy *p, const char *word, struct err *err)
+{
+    int i = choose(ask_words, N(ask_words), "ask-error", word, err);
+
+    if (i < 0)
+        return -1;
+    p->ask_error = (enum ask_policy)i;
+    return 0;
+}
+
+void
+policy_write(const struct policy *p, struct buf *out)
+{
+    buf_printf(out,
+               "\"early_stopped\": \"%s\", \"on_error\": \"%s\", "
+               "\"ask_error\": \"%s\", \"extensions\": %s, \"maximize\": %s",
+               stopped_words[p->stopped], error_words[p->on_error],
+               ask_words[p->ask_error], p->extensions ? "true" : "false",
+               p->maximize ? "true" : "false");
+}

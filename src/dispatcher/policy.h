@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.h - the choices a session makes once, all recorded in the log's
+ * first record, because answers depend on them. */
+#ifndef DISPATCHER_POLICY_H
+#define DISPATCHER_POLICY_H
+
+#include <stdbool.h>
+
+struct buf;
+struct err;
+
+/* What the tuner is told of a trial that was stopped early. */
+enum stopped_policy { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
+
+/* What a plugin's error costs: its command, or the session. */
+enum error_policy { ERROR_SKIP, ERROR_FAIL };
+
+/* What a failing ask gets: nothing (NO), or a sample of the prior. */
+enum ask_policy { ASK_REFUSE, ASK_PRIOR };
+
+struct policy {
+    enum stopped_policy stopped;
+    enum error_policy on_error;
+    enum ask_policy ask_error;
+    bool extensions; /* the wire's, see PROTOCOL.md */
+    bool maximize;   /* what STOPPED_BEST takes for best */
+};
+
+/* Each sets *out from its word, or says which words there are. */
+int policy_set_stopped(struct policy *p, const char *word, struct err *err);
+int policy_set_on_error(struct policy *p, const char *word, struct err *err);
+int policy_set_ask_error(struct policy *p, const char *word, struct err *err);
+
+/* Appends the policies as members of a JSON object (no braces). */
+void policy_write(const struct policy *p, struct buf *out);
+
+#endif
