@@ -194,10 +194,8 @@ tp_impl_number(const char *text, double *out)
 static inline void
 tp_impl_complain(const char *name, const char *text, const char *wanted)
 {
-    fprintf(stderr,
-            "tunepipe/trial.h: parameter '%s' is '%s', not %s; its fallback "
-            "is used\n",
-            name, text, wanted);
+    fprintf(stderr, "tunepipe/trial.h: parameter '%s' is '%s', not %s\n", name,
+            text, wanted);
 }
 
 /* The value of a numeric parameter, in the units of the search space; the
