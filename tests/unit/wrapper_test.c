@@ -232,8 +232,9 @@ TEST(wrapper_cleans_what_it_inherits_for_the_trial)
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGTERM, &ignore, NULL);
     CHECK(dup2(1, 77) == 77); /* without close-on-exec */
-    run = start(LONG_MS, LONG_MS,
-                "ls /proc/$$/fd; grep -E '^Sig(Blk|Ign)' /proc/$$/status");
+    run =
+        start(LONG_MS, LONG_MS,
+              "ls /proc/$$/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     CHECK_EQ(wait_exit(&run), 0);
     CHECK_STR(first_line(), "exited 0");
