@@ -53,9 +53,9 @@ struct net {
 };
 
 static bool
-complain(const char *name, const char *wanted)
+complain(const char *name, const char *wanted, const char *got)
 {
-    fprintf(stderr, "mlp-digits: %s: expected %s\n", name, wanted);
+    fprintf(stderr, "mlp-digits: %s: expected %s %s\n", name, wanted, got);
     return false;
 }
 
@@ -74,7 +74,7 @@ number(const char *name, double fallback, double low, double high, double *out)
     if (*out >= low && *out <= high)
         return true;
     snprintf(text, sizeof(text), "%g to %g, not %g", low, high, *out);
-    return complain(name, text);
+    return complain(name, "a number from", text);
 }
 
 static bool
@@ -93,7 +93,8 @@ read_activation(struct params *p)
     else if (strcmp(name, "sigmoid") == 0)
         p->activation = SIGMOID;
     else
-        return complain("activation/_name", "relu, leaky_relu, tanh, sigmoid");
+        return complain("activation/_name",
+                        "relu, leaky_relu, tanh or sigmoid, not", name);
     if (p->activation == LEAKY_RELU)
         return number("activation/slope", 0.1, 0, 1, &p->shape);
     if (p->activation == SIGMOID)
@@ -375,7 +376,7 @@ main(int argc, char **argv)
         train_epoch(&net, &train);
         percent = accuracy(&net, &valid);
         if (tp_report(percent) != 0)
-            perror("mlp-digits: cannot report");
+            break;
     }
     if (tp_final(percent) != 0) {
         perror("mlp-digits: cannot report");
