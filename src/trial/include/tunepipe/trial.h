@@ -274,30 +274,21 @@ tp_impl_write(int fd, const char *line, size_t len)
     return 0;
 }
 
-static inline int
-tp_impl_open(const char *path)
-{
-    int flags = O_WRONLY | O_APPEND | O_CREAT;
-
-#ifdef O_CLOEXEC
-    flags |= O_CLOEXEC;
-#endif
-    return open(path, flags, S_IRUSR | S_IWUSR);
-}
-
 /* Appends a complete line to the trial's metrics, or to stdout. */
 static inline int
 tp_impl_append(const char *line, size_t len)
 {
     char *path = tp_impl_path("metrics");
-    int fd, status, why;
+    int flags = O_WRONLY | O_APPEND | O_CREAT, fd, status, why;
 
-    if (!path && !errno)
-        return fwrite(line, 1, len, stdout) == len && fflush(stdout) == 0 ? 0
-                                                                          : -1;
-    if (!path)
+    if (!path && errno)
         return -1;
-    fd = tp_impl_open(path);
+    if (!path)
+        return fwrite(line, 1, len, stdout) != len || fflush(stdout) ? -1 : 0;
+#ifdef O_CLOEXEC
+    flags |= O_CLOEXEC;
+#endif
+    fd = open(path, flags, S_IRUSR | S_IWUSR);
     free(path);
     if (fd < 0)
         return -1;
