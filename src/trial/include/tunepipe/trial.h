@@ -3,13 +3,11 @@
 /* tunepipe/trial.h - the one header a trial program includes.
  *
  *     #include <tunepipe/trial.h>
- *
  *     int main(void)
  *     {
  *         double rate = tp_param_double("learning_rate", 0.01);
  *         long units = tp_param_long("hidden_units", 64);
  *         double accuracy = 0;
- *
  *         for (int epoch = 0; epoch < 30; epoch++) {
  *             accuracy = train(rate, units, tp_seed(1));
  *             tp_report(accuracy);
@@ -190,7 +188,6 @@ tp_impl_number(const char *text, double *out)
     return end != local && !*end;
 }
 
-/* Says why a value that is there is not used. */
 static inline void
 tp_impl_complain(const char *name, const char *text, const char *wanted)
 {
