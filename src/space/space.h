@@ -22,9 +22,9 @@ struct problems;
 struct space;
 
 /* Limits on what comes from outside. */
-#define SPACE_DIMS_MAX 100000
-#define SPACE_CHOICES_MAX 1000000
-#define SPACE_DEPTH_MAX 32
+#define SPACE_DIMS_MAX 100000     /* parameters, sub-parameters included */
+#define SPACE_CHOICES_MAX 1000000 /* elements of one choice */
+#define SPACE_DEPTH_MAX 16        /* parameters on the way down to a leaf */
 
 /* NULL when anything is wrong: `problems` then holds every problem, each with
  * its key path (`lr._value[1]`, `net[2].units._type`), the value, what was
