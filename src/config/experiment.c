@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "config/experiment.h"
+
+#include "config/keys.h"
+#include "config/reader.h"
+#include "config/yaml.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/problems.h"
+#include "json.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define GRACE_MS_DEFAULT 5000
+#define WORKING_FOLDER "tunepipe-experiments"
+
+static void
+algorithm_fini(struct algorithm *a)
+{
+    free(a->name);
+    free(a->plugin);
+    free(a->args);
+}
+
+static void
+fini(struct experiment *x)
+{
+    free(x->file);
+    free(x->folder);
+    free(x->name);
+    free(x->search_space);
+    free(x->trial_command);
+    free(x->trial_folder);
+    free(x->working_folder);
+    free(x->metrics_pattern);
+    algorithm_fini(&x->tuner);
+    algorithm_fini(&x->assessor);
+}
+
+void
+experiment_free(struct experiment *x)
+{
+    if (x != NULL)
+        fini(x);
+    free(x);
+}
+
+const char *
+early_stopped_name(enum early_stopped policy)
+{
+    static const char *const names[] = {[STOPPED_IGNORE] = "ignore",
+                                        [STOPPED_LATEST] = "latest",
+                                        [STOPPED_BEST] = "best"};
+
+    return names[policy];
+}
+
+/* NNI's rule: a search space file is JSON, or else YAML. */
+static char *
+space_from_text(struct reader *r, const char *path, struct buf *text)
+{
+    struct json *doc =
+        json_parse(text->data, text->len, JSON_COMMENTS | JSON_UNIQUE, NULL);
+    struct reader inner = {path, r->folder, r->use, r->problems, r->notes};
+    struct yaml_node *root;
+    char *space = NULL;
+    struct buf out;
+
+    if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
+        buf_init(&out, 8 * YAML_TEXT_MAX);
+        jval_write(json_root(doc), &out);
+        space = buf_take(&out);
+        buf_fini(&out);
+    } else {
+        root = yaml_parse(text->data, text->len, path, r->problems);
+        if (root != NULL)
+            set_json_map(&inner, NULL, root, "search space", &space);
+        yaml_free(root);
+    }
+    json_free(doc);
+    return space;
+}
+
+static void
+read_space_file(struct reader *r, struct draft *d)
+{
+    struct err err = {0};
+    struct buf text;
+
+    buf_init(&text, 2 * YAML_TEXT_MAX);
+    if (file_read(d->space_file, YAML_TEXT_MAX, &text, &err) != 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile", "%s",
+                       err.text);
+    else if (text.len == 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile",
+                       "%s is empty; an empty space is {}", d->space_file);
+    else
+        d->x.search_space = space_from_text(r, d->space_file, &text);
+    buf_fini(&text);
+}
+
+static void
+check_space(struct reader *r, struct draft *d, const struct yaml_node *root)
+{
+    if (d->space_line > 0 && d->space_file_line > 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile",
+                       "excludes searchSpace (line %u): give one of them",
+                       d->space_line);
+    else if (d->space_file != NULL)
+        read_space_file(r, d);
+    else if (d->space_line == 0 && d->space_file_line == 0)
+        reader_problem(r, root->line, "searchSpace",
+                       "is required, or searchSpaceFile; an empty one is {}");
+}
+
+static void
+check_folder(struct reader *r, const struct draft *d,
+             const struct yaml_node *root)
+{
+    const struct yaml_node *node = yaml_get(root, "trialCodeDirectory");
+    struct stat st;
+
+    if (d->x.trial_folder == NULL)
+        return;
+    if (stat(d->x.trial_folder, &st) != 0 || !S_ISDIR(st.st_mode))
+        reader_problem(r, node != NULL ? node->line : root->line,
+                       "trialCodeDirectory", "%s is not a folder",
+                       d->x.trial_folder);
+}
+
+/* Which way is better, as the tuner is told, else the assessor. */
+static void
+find_mode(struct experiment *x, const struct yaml_node *root)
+{
+    static const struct {
+        const char *key, *from;
+    } places[] = {{"tuner", "the tuner"}, {"assessor", "the assessor"}};
+
+    x->mode_from = "the default";
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const struct yaml_node *node =
+            yaml_get(yaml_get(yaml_get(root, places[i].key), "classArgs"),
+                     "optimize_mode");
+
+        if (node == NULL || node->kind != YAML_SCALAR)
+            continue;
+        x->minimize = strcmp(node->text, "minimize") == 0;
+        x->mode_from = places[i].from;
+        return;
+    }
+}
+
+static char *
+name_from_file(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = strdup(slash != NULL ? slash + 1 : path);
+    char *dot = name != NULL ? strrchr(name, '.') : NULL;
+
+    if (dot != NULL && dot != name)
+        *dot = '\0';
+    return name;
+}
+
+static void
+fill_algorithm(struct algorithm *a)
+{
+    if (a->line > 0 && a->args == NULL)
+        a->args = strdup("{}");
+}
+
+static void
+fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
+{
+    struct experiment *x = &d->x;
+
+    if (x->name == NULL)
+        x->name = name_from_file(x->file);
+    if (x->trial_folder == NULL)
+        x->trial_folder = strdup(x->folder);
+    if (x->working_folder == NULL)
+        x->working_folder = reader_resolve(r, WORKING_FOLDER);
+    fill_algorithm(&x->tuner);
+    fill_algorithm(&x->assessor);
+    if (d->log == LOG_WISH_DEBUG)
+        x->debug = true;
+    x->last_is_final = d->final == FINAL_LAST ||
+                       (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
+    find_mode(x, root);
+}
+
+static void
+read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
+{
+    if (root->kind != YAML_MAP) {
+        reader_problem(r, root->line, "the document",
+                       "expected a map of keys, got %s", yaml_type_name(root));
+        return;
+    }
+    read_map(r, config_keys, root, "", d);
+    if (r->use == EXPERIMENT_RUN) {
+        check_space(r, d, root);
+        check_folder(r, d, root);
+        if (d->x.trial_command == NULL &&
+            yaml_get(root, "trialCommand") == NULL)
+            reader_problem(r, root->line, "trialCommand", "is required");
+    }
+    fill_defaults(r, d, root);
+}
+
+static int
+find_place(struct experiment *x, const char *path, struct err *err)
+{
+    char *slash;
+
+    x->file = realpath(path, NULL);
+    if (x->file == NULL)
+        return err_errno(err, ERR_CONFIG, "%s: cannot open", path);
+    x->folder = strdup(x->file);
+    slash = x->folder != NULL ? strrchr(x->folder, '/') : NULL;
+    if (slash == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    slash[slash == x->folder ? 1 : 0] = '\0';
+    return 0;
+}
+
+static int
+read_draft(struct draft *d, const char *path, enum experiment_use use,
+           struct problems *problems, struct problems *notes, struct err *err)
+{
+    struct reader r = {path, NULL, use, problems, notes};
+    struct yaml_node *root;
+    struct buf text;
+    int rc = -1;
+
+    buf_init(&text, 2 * YAML_TEXT_MAX);
+    if (find_place(&d->x, path, err) != 0 ||
+        file_read(path, YAML_TEXT_MAX, &text, err) != 0) {
+        if (err != NULL) {
+            err->code = ERR_CONFIG;
+            problems_add(problems, "", "%s", err->text);
+        }
+        goto out;
+    }
+    r.folder = d->x.folder;
+    root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
+    if (root != NULL)
+        read_tree(&r, d, root);
+    yaml_free(root);
+    rc = problems_check(problems, err);
+out:
+    buf_fini(&text);
+    return rc;
+}
+
+struct experiment *
+experiment_read(const char *path, enum experiment_use use,
+                struct problems *problems, struct problems *notes,
+                struct err *err)
+{
+    struct draft d = {
+        .x = {.early_stopped = STOPPED_LATEST, .grace_ms = GRACE_MS_DEFAULT}};
+    struct experiment *x = NULL;
+
+    if (read_draft(&d, path, use, problems, notes, err) == 0) {
+        x = malloc(sizeof *x);
+        if (x == NULL)
+            err_set(err, ERR_MEMORY, "out of memory");
+    }
+    if (x != NULL)
+        *x = d.x;
+    else
+        fini(&d.x);
+    free(d.space_file);
+    return x;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* experiment.h - an experiment's configuration: NNI's v2 keys and ours, as
+ * one typed struct.
+ *
+ * Every key there is stands in one table (keys.c).  All that is wrong is told
+ * at once.  Immutable once read; one owner; any thread may read it. */
+#ifndef CONFIG_EXPERIMENT_H
+#define CONFIG_EXPERIMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct problems;
+struct err;
+
+enum early_stopped { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
+enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
+enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
+
+/* A tuner or an assessor. */
+struct algorithm {
+    char *name;    /* NULL when absent, or when only a plugin is given */
+    char *plugin;  /* a file, absolute; NULL: one that comes with tunepipe */
+    char *args;    /* classArgs: a JSON object on one line, "{}" when absent */
+    unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
+};
+
+struct experiment {
+    char *file;   /* the configuration, absolute */
+    char *folder; /* which holds it: relative paths begin there */
+    char *name;   /* experimentName, else the file's name without its end */
+
+    char *search_space;   /* JSON on one line */
+    char *trial_command;  /* for /bin/sh -c */
+    char *trial_folder;   /* trialCodeDirectory, absolute */
+    char *working_folder; /* experimentWorkingDirectory, absolute; default
+                             "tunepipe-experiments" beside the file */
+    uint64_t concurrency; /* trialConcurrency, >= 1 */
+    uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
+    int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
+
+    struct algorithm tuner, assessor;
+    bool minimize; /* optimize_mode of the tuner, else of the assessor */
+    const char *mode_from; /* "the tuner", "the assessor" or "the default" */
+
+    uint64_t seed; /* ours */
+    bool has_seed;
+    enum early_stopped early_stopped; /* ours; default STOPPED_LATEST */
+    int64_t grace_ms;      /* ours: between a trial's SIGTERM and its SIGKILL */
+    char *metrics_pattern; /* ours: a checked extended regular expression with
+                              at least one group; NULL: none */
+    bool last_is_final;    /* ours: a trial that ends well without a final
+                              result has its last value as such */
+    bool debug;            /* debug, or logLevel debug or trace */
+};
+
+enum experiment_use {
+    EXPERIMENT_RUN,      /* everything */
+    EXPERIMENT_DISPATCH, /* tuner, assessor, seed, earlyStopped: other keys are
+                            known but neither required nor read */
+};
+
+/* Reads and checks the file.  NULL on failure: `problems` has a line for each
+ * mistake and err the first of them.  `notes` (may be NULL) gets a line for
+ * each key that is accepted without effect.  Freed by experiment_free(). */
+struct experiment *experiment_read(const char *path, enum experiment_use use,
+                                   struct problems *problems,
+                                   struct problems *notes, struct err *err);
+void experiment_free(struct experiment *x);
+
+/* "ignore", "latest", "best". */
+const char *early_stopped_name(enum early_stopped policy);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "config/keys.h"
+
+#include "config/reader.h"
+#include "config/yaml.h"
+#include "core/problems.h"
+
+#include <regex.h>
+#include <string.h>
+
+#define CLASS_HINT                                                       \
+    "Python classes are not supported; write `name` for a built-in one " \
+    "(see tunepipe tuners) or `plugin: FILE.so`"
+#define V1(text) "a key of NNI v1; " text
+
+static void
+set_algorithm(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    struct algorithm *a = target;
+    size_t before = r->problems->count;
+
+    a->line = node->key_line;
+    read_map(r, key->keys, node, path, target);
+    if (node->kind == YAML_MAP && node->count > 0 && a->name == NULL &&
+        a->plugin == NULL && r->problems->count == before)
+        reader_problem(r, node->key_line, path,
+                       "needs `name` (see tunepipe tuners) or `plugin`");
+    if (node->kind == YAML_MAP && node->count == 0)
+        reader_problem(r, node->key_line, path,
+                       "is empty; needs `name` (see tunepipe tuners)");
+}
+
+static void
+set_service(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    const struct yaml_node *platform = yaml_get(node, "platform");
+
+    if (node->kind == YAML_SEQUENCE)
+        reader_problem(r, node->line, path,
+                       "expected one map, got a list: several services at "
+                       "once are not supported; supported: local");
+    else if (platform != NULL && platform->kind == YAML_SCALAR &&
+             strcmp(platform->text, "local") != 0)
+        reader_problem(r, platform->line, "trainingService.platform",
+                       "'%.100s' is not supported; supported: local",
+                       platform->text);
+    else
+        read_map(r, key->keys, node, path, target);
+}
+
+static void
+set_seed(struct reader *r, const struct key *key, const struct yaml_node *node,
+         const char *path, void *target)
+{
+    struct draft *d = target;
+
+    (void)key;
+    d->x.has_seed = yaml_uint(node, &d->x.seed);
+    if (!d->x.has_seed)
+        reader_problem(r, node->line, path,
+                       "expected an integer from 0 to 2^64-1");
+}
+
+static void
+set_space(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    struct draft *d = target;
+
+    d->space_line = node->key_line;
+    set_json_map(r, key, node, path, &d->x.search_space);
+}
+
+static void
+set_space_file(struct reader *r, const struct key *key,
+               const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+
+    d->space_file_line = node->key_line;
+    set_path(r, key, node, path, &d->space_file);
+}
+
+static void
+set_annotation(struct reader *r, const struct key *key,
+               const struct yaml_node *node, const char *path, void *target)
+{
+    bool wanted = false;
+
+    (void)target;
+    set_bool(r, key, node, path, &wanted);
+    if (wanted)
+        reader_problem(r, node->line, path,
+                       "annotations are not supported; write searchSpace");
+}
+
+static void
+set_pattern(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    char why[128];
+    regex_t re;
+    int rc;
+
+    if (node->kind != YAML_SCALAR) {
+        reader_problem(r, node->line, path, "expected a text, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    rc = regcomp(&re, node->text, REG_EXTENDED);
+    if (rc != 0) {
+        regerror(rc, &re, why, sizeof why);
+        reader_problem(r, node->line, path,
+                       "'%.100s' is not a POSIX extended regular "
+                       "expression: %s",
+                       node->text, why);
+        return;
+    }
+    if (re.re_nsub == 0)
+        reader_problem(r, node->line, path,
+                       "'%.100s' has no group: put ( ) around the number",
+                       node->text);
+    regfree(&re);
+    set_text(r, key, node, path, target);
+}
+
+static const struct word early_stopped_words[] = {{"ignore", STOPPED_IGNORE},
+                                                  {"latest", STOPPED_LATEST},
+                                                  {"best", STOPPED_BEST},
+                                                  {NULL, 0}};
+static const struct word final_words[] = {
+    {"last", FINAL_LAST}, {"none", FINAL_NONE}, {NULL, 0}};
+static const struct word type_words[] = {{"hpo", 0}, {NULL, 0}};
+static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
+                                          {"error", LOG_WISH_LESS},
+                                          {"warning", LOG_WISH_LESS},
+                                          {"info", LOG_WISH_INFO},
+                                          {"debug", LOG_WISH_DEBUG},
+                                          {"trace", LOG_WISH_DEBUG},
+                                          {NULL, 0}};
+
+#define IN(member) offsetof(struct algorithm, member)
+static const struct key algorithm_keys[] = {
+    {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"plugin", set_path, IN(plugin), KEY_DISPATCH, NULL, NULL, NULL},
+    {"classArgs", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
+    {"className", NULL, 0, KEY_REFUSED, CLASS_HINT, NULL, NULL},
+    {"codeDirectory", NULL, 0, KEY_REFUSED, CLASS_HINT, NULL, NULL},
+    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
+    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
+    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+#undef IN
+
+#define OF(member) offsetof(struct draft, member)
+#define IDLE(name, set)                          \
+    {                                            \
+        name, set, 0, KEY_IDLE, NULL, NULL, NULL \
+    }
+#define REFUSED(name, hint)                          \
+    {                                                \
+        name, NULL, 0, KEY_REFUSED, hint, NULL, NULL \
+    }
+#define HELD(name, set, member, flags)                 \
+    {                                                  \
+        name, set, OF(member), flags, NULL, NULL, NULL \
+    }
+
+static const struct key service_keys[] = {
+    {"platform", NULL, 0, KEY_REQUIRED, NULL, NULL, NULL},
+    HELD("trialCommand", set_text, x.trial_command, 0),
+    HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
+    HELD("debug", set_bool, x.debug, 0),
+    IDLE("trialGpuNumber", NULL),
+    IDLE("nniManagerIp", NULL),
+    IDLE("useActiveGpu", NULL),
+    IDLE("maxTrialNumberPerGpu", NULL),
+    IDLE("gpuIndices", NULL),
+    IDLE("reuseMode", NULL),
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+static const struct key metrics_keys[] = {
+    HELD("pattern", set_pattern, x.metrics_pattern, 0),
+    {"final", set_word, OF(final), 0, NULL, final_words, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+const struct key config_keys[] = {
+    HELD("experimentName", set_text, x.name, 0),
+    {"experimentType", set_word, OF(ignored), 0, NULL, type_words, NULL},
+    {"searchSpace", set_space, 0, 0, NULL, NULL, NULL},
+    {"searchSpaceFile", set_space_file, 0, 0, NULL, NULL, NULL},
+    HELD("trialCommand", set_text, x.trial_command, 0),
+    HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
+    HELD("trialConcurrency", set_count, x.concurrency, KEY_REQUIRED),
+    HELD("maxTrialNumber", set_count, x.max_trials, 0),
+    HELD("maxExperimentDuration", set_duration, x.max_experiment_ms, 0),
+    HELD("maxTrialDuration", set_duration, x.max_trial_ms, 0),
+    HELD("experimentWorkingDirectory", set_path, x.working_folder, 0),
+    {"tuner", set_algorithm, OF(x.tuner), KEY_REQUIRED | KEY_DISPATCH, NULL,
+     NULL, algorithm_keys},
+    {"assessor", set_algorithm, OF(x.assessor), KEY_DISPATCH, NULL, NULL,
+     algorithm_keys},
+    {"trainingService", set_service, 0, 0, NULL, NULL, service_keys},
+    HELD("debug", set_bool, x.debug, 0),
+    {"logLevel", set_word, OF(log), 0, NULL, level_words, NULL},
+    {"useAnnotation", set_annotation, 0, 0, NULL, NULL, NULL},
+    IDLE("trialGpuNumber", NULL),
+    IDLE("nniManagerIp", NULL),
+    IDLE("tunerGpuIndices", NULL),
+    IDLE("sharedStorage", NULL),
+    /* Ours. */
+    {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},
+    {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
+     early_stopped_words, NULL},
+    {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
+    HELD("grace", set_duration, x.grace_ms, 0),
+    /* Known, and never right. */
+    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
+    REFUSED("authorName", V1("remove it")),
+    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
+    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
+    REFUSED("trainingServicePlatform",
+            V1("write trainingService: {platform: local}")),
+    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
+    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
+    REFUSED("localConfig", V1("write its keys under trainingService")),
+    REFUSED("machineList", V1("other machines are not supported")),
+    REFUSED("logDir", V1("write experimentWorkingDirectory")),
+    REFUSED("multiPhase", V1("remove it")),
+    REFUSED("multiThread", V1("remove it")),
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};

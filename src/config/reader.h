@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.h - nodes of the configuration -> typed values, driven by tables of
+ * keys.  Inside src/config only. */
+#ifndef CONFIG_READER_H
+#define CONFIG_READER_H
+
+#include "config/experiment.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct problems;
+struct reader;
+struct yaml_node;
+
+#define KEY_PATH_MAX 256
+
+struct word {
+    const char *word; /* NULL ends a table */
+    int value;
+};
+
+struct key;
+/* Checks the node and stores what it says at `target`. */
+typedef void key_set(struct reader *r, const struct key *key,
+                     const struct yaml_node *node, const char *path,
+                     void *target);
+
+enum key_flags {
+    KEY_RUN = 0,      /* read for `run` only */
+    KEY_DISPATCH = 1, /* read for `dispatch` too */
+    KEY_REQUIRED = 2, /* where it is read */
+    KEY_IDLE = 4,     /* accepted, without effect */
+    KEY_REFUSED = 8,  /* known, never right: `hint` says what is */
+};
+
+struct key {
+    const char *name;
+    key_set *set;  /* NULL: any value is fine, nothing is stored */
+    size_t offset; /* of the target, from the base given to read_map() */
+    unsigned flags;
+    const char *hint;         /* REFUSED: the whole text; else unused */
+    const struct word *words; /* for set_word() */
+    const struct key *keys;   /* for set_map(): the table, ended by a NULL */
+};
+
+/* What is read; the offsets of the top level count from here. */
+struct draft {
+    struct experiment x;
+    int log, final; /* enum log_wish, enum metrics_final */
+    int ignored;    /* words with one meaning */
+    char *space_file;
+    unsigned space_line, space_file_line; /* 0: absent */
+};
+
+struct reader {
+    const char *file; /* as the user wrote it, for problems */
+    const char *folder;
+    enum experiment_use use;
+    struct problems *problems, *notes;
+};
+
+/* Adds "FILE:LINE: PATH: text". */
+void reader_problem(struct reader *r, unsigned line, const char *path,
+                    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void reader_note(struct reader *r, unsigned line, const char *path,
+                 const char *text);
+
+/* Reads a map by its table; `path` is "" for the top level. */
+void read_map(struct reader *r, const struct key *keys,
+              const struct yaml_node *node, const char *path, void *base);
+
+/* FOLDER/PATH unless absolute; "~/" is the home folder.  To be freed. */
+char *reader_resolve(const struct reader *r, const char *path);
+
+key_set set_text;     /* char ** */
+key_set set_path;     /* char **: absolute */
+key_set set_count;    /* uint64_t *: >= 1 */
+key_set set_duration; /* int64_t *: milliseconds, > 0 */
+key_set set_bool;     /* bool * */
+key_set set_word;     /* int * */
+key_set set_json_map; /* char **: JSON on one line */
+key_set set_map;      /* the struct that key->keys describe */
+
+#endif

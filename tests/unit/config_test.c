@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "config/experiment.h"
+#include "config/yaml.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/problems.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOOD_END "tuner: {name: Random}\n"
+
+static struct problems problems, notes;
+static struct err err;
+
+/* Writes e.yml, reads it. */
+static struct experiment *
+read_text(const char *text, enum experiment_use use)
+{
+    CHECK_EQ(file_write("e.yml", text, strlen(text), NULL), 0);
+    problems_init(&problems);
+    problems_init(&notes);
+    err_clear(&err);
+    return experiment_read("e.yml", use, &problems, &notes, &err);
+}
+
+static void
+done(struct experiment *x)
+{
+    experiment_free(x);
+    problems_fini(&problems);
+    problems_fini(&notes);
+}
+
+TEST(config_reads_a_whole_experiment)
+{
+    static const char text[] =
+        "experimentName: my test\n"
+        "searchSpace:\n"
+        "  lr: {_type: loguniform, _value: [1e-3, 1]}\n"
+        "  on: {_type: choice, _value: [no, 'x', 0x10]}\n"
+        "trialCommand: ./train.sh\n"
+        "trialCodeDirectory: .\n"
+        "trialConcurrency: 2\n"
+        "maxTrialNumber: 40\n"
+        "maxExperimentDuration: 1.5h\n"
+        "maxTrialDuration: 90\n"
+        "experimentWorkingDirectory: runs\n"
+        "tuner:\n"
+        "  name: TPE\n"
+        "  classArgs: {optimize_mode: minimize}\n"
+        "assessor:\n"
+        "  name: Medianstop\n"
+        "  classArgs: {start_step: 5}\n"
+        "trainingService: {platform: local}\n"
+        "seed: 18446744073709551615\n"
+        "earlyStopped: best\n"
+        "grace: 2s\n"
+        "metrics:\n"
+        "  pattern: 'acc=([0-9.]+)'\n";
+    struct experiment *x = read_text(text, EXPERIMENT_RUN);
+    char *here = realpath(".", NULL), *runs;
+
+    CHECK_STR(err.text, "");
+    CHECK(x != NULL);
+    CHECK_STR(x->name, "my test");
+    CHECK_STR(x->search_space,
+              "{\"lr\": {\"_type\": \"loguniform\", \"_value\": [0.001, 1]}, "
+              "\"on\": {\"_type\": \"choice\", \"_value\": "
+              "[\"no\", \"x\", 16]}}");
+    CHECK_STR(x->trial_command, "./train.sh");
+    CHECK_STR(x->trial_folder, here);
+    CHECK_EQ(x->concurrency, 2);
+    CHECK_EQ(x->max_trials, 40);
+    CHECK_EQ(x->max_experiment_ms, 5400000);
+    CHECK_EQ(x->max_trial_ms, 90000);
+    runs = file_join(here, "runs");
+    CHECK_STR(x->working_folder, runs);
+    CHECK_STR(x->tuner.name, "TPE");
+    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"minimize\"}");
+    CHECK_STR(x->assessor.args, "{\"start_step\": 5}");
+    CHECK(x->minimize);
+    CHECK_STR(x->mode_from, "the tuner");
+    CHECK(x->has_seed && x->seed == UINT64_MAX);
+    CHECK_EQ(x->early_stopped, STOPPED_BEST);
+    CHECK_EQ(x->grace_ms, 2000);
+    CHECK_STR(x->metrics_pattern, "acc=([0-9.]+)");
+    CHECK(x->last_is_final);
+    CHECK_EQ(notes.count, 0);
+    free(here);
+    free(runs);
+    done(x);
+}
+
+TEST(config_has_defaults)
+{
+    struct experiment *x = read_text("searchSpace: {}\n"
+                                     "trialCommand: x\n"
+                                     "trialConcurrency: 1\n" GOOD_END,
+                                     EXPERIMENT_RUN);
+
+    CHECK_STR(err.text, "");
+    CHECK_STR(x->name, "e");
+    CHECK_STR(x->search_space, "{}");
+    CHECK_STR(x->trial_folder, x->folder);
+    CHECK_HAS(x->working_folder, "/tunepipe-experiments");
+    CHECK_EQ(x->max_trials, 0);
+    CHECK_EQ(x->assessor.line, 0);
+    CHECK(x->assessor.args == NULL);
+    CHECK_STR(x->tuner.args, "{}");
+    CHECK(!x->minimize);
+    CHECK_STR(x->mode_from, "the default");
+    CHECK(!x->has_seed);
+    CHECK_EQ(x->early_stopped, STOPPED_LATEST);
+    CHECK(!x->last_is_final);
+    done(x);
+}
+
+TEST(config_for_dispatch_needs_the_tuner_only)
+{
+    struct experiment *x = read_text("searchSpaceFile: absent.json\n"
+                                     "seed: 7\n"
+                                     "tuner: {plugin: lib/a.so}\n",
+                                     EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK(x->tuner.name == NULL);
+    CHECK_HAS(x->tuner.plugin, "/lib/a.so");
+    CHECK_EQ(x->tuner.plugin[0], '/');
+    CHECK_EQ(x->seed, 7);
+    done(x);
+    x = read_text("seed: 7\n", EXPERIMENT_DISPATCH);
+    CHECK(x == NULL);
+    CHECK_STR(err.text, "e.yml:1: tuner: is required");
+    CHECK_EQ(err.code, ERR_CONFIG);
+    done(x);
+}
+
+TEST(config_notes_what_has_no_effect)
+{
+    struct experiment *x =
+        read_text("searchSpace: {}\n"
+                  "trialCommand: x\n"
+                  "trialConcurrency: 1\n"
+                  "trialGpuNumber: 0\n"
+                  "nniManagerIp: null\n"
+                  "trainingService: {platform: local, useActiveGpu: "
+                  "true}\n" GOOD_END,
+                  EXPERIMENT_RUN);
+
+    CHECK(x != NULL);
+    CHECK_STR(buf_text(&notes.lines),
+              "e.yml:4: trialGpuNumber: has no effect yet\n"
+              "e.yml:6: trainingService.useActiveGpu: has no effect yet\n");
+    done(x);
+}
+
+/* One mistake each; the other keys are right. */
+static const struct {
+    const char *text, *want;
+} mistakes[] = {
+    {"maxTrialNum: 3",
+     ":1: maxTrialNum: a key of NNI v1; write maxTrialNumber"},
+    {"maxTrialNumbr: 3",
+     ":1: maxTrialNumbr: unknown key (did you mean 'maxTrialNumber'?)"},
+    {"max_trial_number: 3",
+     ":1: max_trial_number: unknown key (did you mean 'maxTrialNumber'?)"},
+    {"zzzzzzzz: 3", ":1: zzzzzzzz: unknown key\n"},
+    {"maxTrialNumber: 0",
+     ":1: maxTrialNumber: expected an integer above 0, got '0'"},
+    {"maxTrialNumber: -1",
+     ":1: maxTrialNumber: expected an integer above 0, got '-1'"},
+    {"maxTrialNumber: 2.5",
+     ":1: maxTrialNumber: expected an integer above 0, got '2.5'"},
+    {"maxTrialNumber: '3'",
+     ":1: maxTrialNumber: expected an integer above 0, got '3'"},
+    {"maxTrialNumber: [3]",
+     ":1: maxTrialNumber: expected an integer above 0, got a list"},
+    {"maxTrialDuration: 5w",
+     ":1: maxTrialDuration: expected a duration above 0 such as 500s, 10m, "
+     "1.5h or 2d, got '5w'"},
+    {"maxExperimentDuration: 0s", ":1: maxExperimentDuration: expected"},
+    {"debug: maybe", ":1: debug: expected true or false, got 'maybe'"},
+    {"logLevel: debgu", ":1: logLevel: expected one of fatal, error, warning, "
+                        "info, debug, trace, got 'debgu' (did you mean "
+                        "'debug'?)"},
+    {"earlyStopped: lates", "(did you mean 'latest'?)"},
+    {"seed: -4", ":1: seed: expected an integer from 0 to 2^64-1"},
+    {"seed: 18446744073709551616", ":1: seed: expected an integer"},
+    {"advisor: {name: BOHB}",
+     ":1: advisor: deprecated in NNI: write it as the tuner"},
+    {"assessor: {className: a.B}",
+     ":1: assessor.className: Python classes are not supported"},
+    {"assessor: {classArgs: {}}", ":1: assessor: needs `name`"},
+    {"assessor: {}", ":1: assessor: is empty; needs `name`"},
+    {"assessor: Medianstop", ":1: assessor: expected a map, got a text"},
+    {"assessor: {name: x, classArgs: 3}",
+     ":1: assessor.classArgs: expected a map, got '3'"},
+    {"assessor: {name: x, classArgs: {a: [1, .inf]}}",
+     ":1: assessor.classArgs.a[1]: expected a finite number, got '.inf'"},
+    {"assessor: {nmae: x}",
+     "assessor.nmae: unknown key (did you mean 'name'?)"},
+    {"trainingService: {platform: remote, machineList: []}",
+     ":1: trainingService.platform: 'remote' is not supported; supported: "
+     "local"},
+    {"trainingService: {reuseMode: false}",
+     ":1: trainingService.platform: is required"},
+    {"trainingService: [{platform: local}]", "several services at once"},
+    {"trialCodeDirectory: absent", "/absent is not a folder"},
+    {"useAnnotation: true", ":1: useAnnotation: annotations are not supported"},
+    {"searchSpaceFile: s.json",
+     ":1: searchSpaceFile: excludes searchSpace (line 2): give one of them"},
+    {"metrics: {pattern: '(x'}", "is not a POSIX extended regular expression"},
+    {"metrics: {pattern: 'x'}",
+     ":1: metrics.pattern: 'x' has no group: put ( ) around the number"},
+    {"metrics: {final: best}",
+     ":1: metrics.final: expected one of last, none, got 'best'"},
+    {"experimentType: nas", "expected one of hpo, got 'nas'"},
+    {"experimentName: \"a\\0b\"", ":1: experimentName: must not hold a NUL"},
+};
+
+TEST(config_names_each_mistake)
+{
+    static const char rest[] = "searchSpace: {}\n"
+                               "trialCommand: x\n"
+                               "trialConcurrency: 1\n" GOOD_END;
+    char text[1024];
+
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct experiment *x;
+
+        snprintf(text, sizeof text, "%s\n%s", mistakes[i].text, rest);
+        x = read_text(text, EXPERIMENT_RUN);
+        CHECK_HAS(buf_text(&problems.lines), mistakes[i].want);
+        CHECK_EQ(problems.count, 1);
+        CHECK(x == NULL);
+        CHECK_EQ(err.code, ERR_CONFIG);
+        done(x);
+    }
+}
+
+TEST(config_tells_everything_at_once)
+{
+    struct experiment *x = read_text("trialConcurrency: 0\n"
+                                     "trialComand: x\n"
+                                     "tuner:\n"
+                                     "  className: a.B\n",
+                                     EXPERIMENT_RUN);
+
+    CHECK(x == NULL);
+    CHECK_STR(
+        buf_text(&problems.lines),
+        "e.yml:1: trialConcurrency: expected an integer above 0, got '0'\n"
+        "e.yml:2: trialComand: unknown key (did you mean 'trialCommand'?)\n"
+        "e.yml:4: tuner.className: Python classes are not supported; write "
+        "`name` for a built-in one (see tunepipe tuners) or `plugin: "
+        "FILE.so`\n"
+        "e.yml:1: searchSpace: is required, or searchSpaceFile; an empty one "
+        "is {}\n"
+        "e.yml:1: trialCommand: is required\n");
+    CHECK_HAS(err.text, "(and 4 more)");
+    done(x);
+}
+
+TEST(config_reads_the_search_space_file_as_json_then_yaml)
+{
+    static const char text[] = "searchSpaceFile: s\n"
+                               "trialCommand: x\n"
+                               "trialConcurrency: 1\n" GOOD_END;
+    static const struct {
+        const char *file, *want, *problem;
+    } cases[] = {
+        {"{\"x\": {\"_type\": \"choice\",\n\t\"_value\": [1, 2.0]}}\n",
+         "{\"x\": {\"_type\": \"choice\", \"_value\": [1, 2.0]}}", NULL},
+        {"x:\n  _type: choice\n  _value: [1e-3]\n",
+         "{\"x\": {\"_type\": \"choice\", \"_value\": [0.001]}}", NULL},
+        {"- 1\n", NULL, "/s:1: search space: expected a map, got a list"},
+        {"x: [\n", NULL, "/s:2: not valid YAML"},
+        {"", NULL, "is empty; an empty space is {}"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct experiment *x;
+
+        file_write("s", cases[i].file, strlen(cases[i].file), NULL);
+        x = read_text(text, EXPERIMENT_RUN);
+        if (cases[i].want != NULL)
+            CHECK_STR(x->search_space, cases[i].want);
+        else
+            CHECK_HAS(buf_text(&problems.lines), cases[i].problem);
+        CHECK_EQ(x == NULL, cases[i].want == NULL);
+        done(x);
+    }
+    remove("s");
+    done(read_text(text, EXPERIMENT_RUN));
+    CHECK_HAS(err.text, "e.yml:1: searchSpaceFile: ");
+    CHECK_HAS(err.text, "No such file");
+}
+
+TEST(config_names_a_missing_file)
+{
+    problems_init(&problems);
+    CHECK(experiment_read("absent.yml", EXPERIMENT_RUN, &problems, NULL,
+                          &err) == NULL);
+    CHECK_STR(err.text, "absent.yml: cannot open: No such file or directory");
+    CHECK_EQ(err.code, ERR_CONFIG);
+    CHECK_EQ(problems.count, 1);
+    problems_fini(&problems);
+}
+
+static const struct {
+    const char *text, *want;
+} bad_yaml[] = {
+    {"", "y:1: the document is empty"},
+    {"a: 1\nb: 2\na: 3\n", "y:3: key 'a' stands twice, first in line 1"},
+    {"a: &x 1\n", "y:1: anchors (&name) are not supported"},
+    {"a: *x\n", "y:1: aliases (*name) are not supported"},
+    {"a: !!int 3\n", "y:1: tags are not supported, but for !!str"},
+    {"a: !!map {}\n", "y:1: tags are not supported, but for !!str"},
+    {"a: 1\n---\nb: 2\n", "y:2: a second document; expected only one"},
+    {"[1]: 2\n", "y:1: a key must be a plain text"},
+    {"a: 1\n b: 2\n", "y:2: not valid YAML"},
+    {"a: [1,\n", "y:2: not valid YAML"},
+    {"a: \"\xff\"\n", "y:1: not valid YAML"},
+    {"\"a\\0b\": 1\n", "y:1: a key must not hold a NUL byte"},
+};
+
+TEST(config_yaml_refuses)
+{
+    for (size_t i = 0; i < sizeof bad_yaml / sizeof *bad_yaml; i++) {
+        problems_init(&problems);
+        CHECK(yaml_parse(bad_yaml[i].text, strlen(bad_yaml[i].text), "y",
+                         &problems) == NULL);
+        CHECK_HAS(buf_text(&problems.lines), bad_yaml[i].want);
+        problems_fini(&problems);
+    }
+}
+
+TEST(config_yaml_has_limits)
+{
+    size_t len = YAML_TEXT_MAX + 1;
+    char *text = malloc(len);
+
+    memset(text, '[', len);
+    problems_init(&problems);
+    CHECK(yaml_parse(text, 64, "y", &problems) == NULL);
+    CHECK_HAS(buf_text(&problems.lines), "not valid YAML");
+    problems_fini(&problems);
+    problems_init(&problems);
+    CHECK(yaml_parse(text, len - 1, "y", &problems) == NULL);
+    CHECK_STR(buf_text(&problems.lines),
+              "y:1: nested more than 64 levels deep\n");
+    problems_fini(&problems);
+    problems_init(&problems);
+    CHECK(yaml_parse(text, len, "y", &problems) == NULL);
+    CHECK_STR(buf_text(&problems.lines), "y:1: longer than 1 MiB\n");
+    problems_fini(&problems);
+    free(text);
+}
+
+TEST(config_yaml_types_scalars_by_the_core_schema)
+{
+    static const char text[] =
+        "[1, -0, +7, 007, 0x1F, 0o17, 1e-3, 1., .5, -1.5E+2, 1e400,"
+        " 18446744073709551615, 18446744073709551616, -9223372036854775808,"
+        " true, False, yes, no, on, ~, null, '', '1', \"true\", !!str 5,"
+        " 1_000, 0b1, 12:30, 2001-01-01, -, .e, 1.5.2, \"\\u00e9\\n\"]";
+    struct yaml_node *root;
+    struct buf out;
+
+    problems_init(&problems);
+    buf_init(&out, 4096);
+    root = yaml_parse(text, strlen(text), "y", &problems);
+    CHECK(root != NULL);
+    CHECK_EQ(yaml_write_json(root, "y", "p", &out, &problems), 0);
+    CHECK_STR(buf_text(&out),
+              "[1, 0, 7, 7, 31, 15, 0.001, 1.0, 0.5, -150.0, \"1e400\", "
+              "18446744073709551615, 1.8446744073709552e+19, "
+              "-9223372036854775808, true, false, \"yes\", \"no\", \"on\", "
+              "null, null, \"\", \"1\", \"true\", \"5\", \"1_000\", \"0b1\", "
+              "\"12:30\", \"2001-01-01\", \"-\", \".e\", \"1.5.2\", "
+              "\"\\u00e9\\n\"]");
+    buf_fini(&out);
+    yaml_free(root);
+    problems_fini(&problems);
+}
