@@ -13,6 +13,7 @@
 #include "replay/pending.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,13 +7,6 @@
 
 #include <math.h>
 
-static double
-clip(double v, double low, double high)
-{
-    v = low > v ? low : v;
-    return high < v ? high : v;
-}
-
 /* NNI's order: exp, a multiple of q, the bounds.  Beyond NNI, a coordinate on
  * or outside a bound is that bound, to the bit, and nothing uniform leaves
  * its bounds by rounding. */

@@ -53,6 +53,14 @@ struct space {
     struct json *document; /* our own copy */
 };
 
+/* As Python's min(max(v, low), high) does. */
+static inline double
+clip(double v, double low, double high)
+{
+    v = low > v ? low : v;
+    return high < v ? high : v;
+}
+
 /* Whether dimension i is chosen, its parent being active. */
 static inline bool
 dim_is_chosen(const struct space *s, const double *x, size_t i)

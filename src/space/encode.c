@@ -11,12 +11,15 @@
 #include <math.h>
 #include <string.h>
 
-/* DESIGN: encode is the inverse of decode as far as there is one.  What a
- * trial was given by decode gets a point from which decode makes the very
- * same bytes; so for log kinds the neighbours of the logarithm are tried,
- * too, because exp(log(v)) need not be v. */
+/* DESIGN: encode is the inverse of decode as far as there is one: what decode
+ * made of a point gets a point of which decode makes the very same bytes.  For
+ * log kinds that holds because num_exp and num_log err by hardly more than
+ * half a unit in the last place: exp(log(v)) may differ from v, but not where
+ * v is itself an exp(x). */
 
-enum { NEIGHBOURS = 16, HINTS_MAX = 256 };
+#define LOG_4 1.3862943611198906
+
+enum { HINTS_MAX = 256 };
 
 static int encode_dims(const struct space *s, struct jval parameters,
                        size_t from, size_t to, double *x, struct err *err);
@@ -26,25 +29,6 @@ make_inactive(size_t from, size_t to, double *x)
 {
     for (size_t i = from; i < to; i++)
         x[i] = NAN;
-}
-
-/* A coordinate that decodes to v, if there is one near; else log(v). */
-static double
-logarithm(const struct space *s, size_t i, double v)
-{
-    const struct tp_dim *d = &s->tp[i];
-    double x = num_log(v);
-    double step = (x > -0.5 && x < 0.5 ? 0.5 : x) * 0x1p-53;
-
-    for (int k = 0; k <= NEIGHBOURS; k++) {
-        if (dim_value(s, i, x + k * step) == v)
-            return x + k * step;
-        if (dim_value(s, i, x - k * step) == v)
-            return x - k * step;
-    }
-    if (x < d->low)
-        return d->low;
-    return x > d->high ? d->high : x;
 }
 
 static int
@@ -88,14 +72,14 @@ encode_number(const struct space *s, size_t i, struct jval value, double *x,
     if ((d->flags & TP_DIM_NORMAL) == 0) {
         if (v < dim->low - slack(dim, d) || v > dim->high + slack(dim, d))
             return refuse_number(s, i, value, err);
-        v = v < dim->low ? dim->low : v > dim->high ? dim->high : v;
+        v = clip(v, dim->low, dim->high);
     }
     if ((d->flags & TP_DIM_LOG) == 0)
         x[i] = v;
     else if (v > 0)
-        x[i] = logarithm(s, i, v);
+        x[i] = clip(num_log(v), d->low, d->high);
     else if (v == 0 && (d->flags & TP_DIM_Q))
-        x[i] = num_log(d->q / 4); /* the middle of what is rounded to 0 */
+        x[i] = num_log(d->q) - LOG_4; /* amid what is rounded to 0 */
     else
         return refuse_number(s, i, value, err);
     return 0;

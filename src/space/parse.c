@@ -359,7 +359,9 @@ space_parse(struct jval root, struct problems *problems)
     else
         parse_dims(&p, json_root(p.s->document), NULL, 0, TP_NO_PARENT, 1);
     if (problems->count == before && !parse_names(p.s))
-        give_up(&p, "its names and values take more than 256 MiB");
+        give_up(
+            &p,
+            "takes too much memory, expected at most 256 MiB of names and values");
     if (problems->count != before) {
         space_free(p.s);
         return NULL;
