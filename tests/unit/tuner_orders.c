@@ -26,6 +26,8 @@
  *      c: cancelled
  *   i  tell an imported point, C: one of a trial the user added
  *   d  forget the oldest point: it never ran and nothing more is heard */
+#define FIVE "FeaFeaFeaFeaFea"
+
 static const char *const orders[] = {
     "", /* destroyed right after config */
     "s",
@@ -43,8 +45,7 @@ static const char *const orders[] = {
     "saNeaIeaFe",
     "saaatst",
     "saFeatFaFet",
-    "saFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFeaFe"
-    "aFeaFeaFeaFeaFeaFeaFeaFe",
+    "sa" FIVE FIVE FIVE FIVE FIVE,
     "saaaaaFeaFeaxaPpaFeaNeaFeaFeaFeaxaFeaFeaPpaFeaFeaFeaxaFeaFeaFeaFe",
 };
 
