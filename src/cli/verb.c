@@ -3,7 +3,9 @@
 
 #include "core/err.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static int
 status_of(enum err_code code)
@@ -32,4 +34,14 @@ verb_fail(const char *verb, const struct err *err)
 {
     fprintf(stderr, "tunepipe %s: error: %s\n", verb, err->text);
     return status_of(err->code);
+}
+
+int
+verb_shield_stdout(struct err *err)
+{
+    int fd = fcntl(1, F_DUPFD_CLOEXEC, 3);
+
+    if (fd < 0 || dup2(2, 1) < 0)
+        return err_errno(err, ERR_SYSTEM, "standard output");
+    return fd;
 }

@@ -402,7 +402,7 @@ record_left(struct dispatcher *d, struct side *side)
     int len = snprintf(text, sizeof text, "%s left by the stop", side->letter);
     struct command *next;
 
-    if (busy != 0)
+    if (busy != 0 && !atomic_load(&side->worker.failed))
         commandlog_skipped(d->commandlog, busy, text, (size_t)len);
     for (struct command *cmd = left.first; cmd != NULL; cmd = next) {
         next = cmd->next;
