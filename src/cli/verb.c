@@ -12,7 +12,6 @@ status_of(enum err_code code)
     case ERR_USAGE:
         return EXIT_USAGE;
     case ERR_CONFIG:
-    case ERR_PLUGIN:
         return EXIT_CONFIG;
     case ERR_PROTOCOL:
         return EXIT_PROTOCOL;
@@ -20,6 +19,7 @@ status_of(enum err_code code)
         return EXIT_LOG;
     case ERR_NONE:
     case ERR_INPUT:
+    case ERR_PLUGIN:
     case ERR_MEMORY:
     case ERR_SYSTEM:
         break;
