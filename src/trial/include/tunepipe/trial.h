@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+
+/* tunepipe/trial.h - the one header a trial program includes.
+ *
+ *     #include <tunepipe/trial.h>
+ *
+ *     int main(void)
+ *     {
+ *         double rate = tp_param_double("learning_rate", 0.01);
+ *         long units = tp_param_long("hidden_units", 64);
+ *         double accuracy = 0;
+ *
+ *         for (int epoch = 0; epoch < 30; epoch++) {
+ *             accuracy = train(rate, units, tp_seed(1));
+ *             tp_report(accuracy);
+ *         }
+ *         return tp_final(accuracy) != 0;
+ *     }
+ *
+ * Nothing to link: every function is static, C99 or C++11, POSIX only.
+ *
+ * Outside tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have their
+ * fallbacks and reports go to stdout ("intermediate 0.93"), so the program
+ * also runs by hand.
+ *
+ * Threads: there is no state; any thread may call any function at any time,
+ * and so may the trial's child processes, as long as nobody changes the
+ * environment meanwhile.  Lines reported at once by several of them stay
+ * whole; which comes first is then not determined.  No function may be called
+ * from a signal handler.
+ *
+ * Locale: numbers have a decimal point in every locale, in both directions,
+ * whatever setlocale(3) was told.
+ *
+ * Every name begins with tp_; names beginning with tp_impl_ may change. */
+#ifndef TUNEPIPE_TRIAL_H
+#define TUNEPIPE_TRIAL_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A report's line is at most 1 MiB long, its newline included. */
+#define TP_IMPL_LINE_MAX ((size_t)1024 * 1024)
+#define TP_IMPL_NUMBER_MAX 512
+
+/* "DIR/NAME" of the trial's folder, for the caller to free.  NULL: errno is 0
+ * outside tunepipe, ENOMEM otherwise. */
+static inline char *
+tp_impl_path(const char *name)
+{
+    const char *dir = getenv("TUNEPIPE_TRIAL_DIR");
+    size_t size;
+    char *path;
+
+    errno = 0;
+    if (!dir || !*dir)
+        return NULL;
+    size = strlen(dir) + strlen(name) + 2;
+    path = (char *)malloc(size);
+    if (path)
+        snprintf(path, size, "%s/%s", dir, name);
+    return path;
+}
+
+/* The next byte of a name or value: 0 to 255, or -1 at its end (a TAB, an LF
+ * or the end of the file; *stop says which). */
+static inline int
+tp_impl_byte(FILE *file, int *stop)
+{
+    int c = getc(file);
+
+    if (c == '\t' || c == '\n' || c == EOF) {
+        *stop = c;
+        return -1;
+    }
+    if (c != '\\')
+        return c;
+    c = getc(file);
+    return c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+}
+
+/* Reads a line's name and compares: whether it is `name` and a value
+ * follows.  *stop is what ended it. */
+static inline int
+tp_impl_is_name(FILE *file, const char *name, int *stop)
+{
+    int c, same = 1;
+
+    while ((c = tp_impl_byte(file, stop)) >= 0) {
+        same = same && *name && (unsigned char)*name == c;
+        if (same)
+            name++;
+    }
+    return same && !*name && *stop == '\t';
+}
+
+/* Reads a line's value into out; 0, or -1 when it does not fit. */
+static inline int
+tp_impl_value(FILE *file, char *out, size_t size, int *stop)
+{
+    size_t len = 0;
+    int c;
+
+    while ((c = tp_impl_byte(file, stop)) >= 0) {
+        if (len + 1 < size)
+            out[len] = (char)c;
+        len++;
+    }
+    if (!size)
+        return -1;
+    out[len < size ? len : size - 1] = '\0';
+    return len < size ? 0 : -1;
+}
+
+/* Copies the value of the parameter `name` to out, NUL-terminated.
+ *
+ * A nested choice has names joined with '/': "activation/_name" is the name of
+ * what was chosen, "activation/slope" a parameter that only some of the
+ * choices have.  Numbers come in JSON spelling, strings without quotes, arrays
+ * as JSON text.
+ *
+ * Returns 0; -1 when this trial has no such parameter, when the value and its
+ * NUL need more than `size` bytes (out then holds its beginning), or outside
+ * tunepipe (out is then untouched, as it is for an absent parameter). */
+static inline int
+tp_param_string(const char *name, char *out, size_t size)
+{
+    char *path = tp_impl_path("parameters.tsv");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    int stop = '\n', status = -1;
+
+    free(path);
+    if (!file)
+        return -1;
+    while (stop != EOF) {
+        if (tp_impl_is_name(file, name, &stop)) {
+            status = tp_impl_value(file, out, size, &stop);
+            break;
+        }
+        while (stop == '\t')
+            while (tp_impl_byte(file, &stop) >= 0)
+                ;
+    }
+    fclose(file);
+    return status;
+}
+
+/* The decimal point of this thread's locale, which strtod() and printf() use:
+ * what stands between the 0 and the 5.  May be longer than one byte. */
+static inline void
+tp_impl_point(char *out, size_t size)
+{
+    char text[32];
+    size_t len;
+
+    snprintf(text, sizeof(text), "%.1f", 0.5);
+    len = strlen(text);
+    if (len < 3 || len - 2 >= size) {
+        snprintf(out, size, ".");
+        return;
+    }
+    memcpy(out, text + 1, len - 2);
+    out[len - 2] = '\0';
+}
+
+/* Whether the whole text is a decimal number; if so, *out is its value. */
+static inline int
+tp_impl_number(const char *text, double *out)
+{
+    char local[TP_IMPL_NUMBER_MAX], point[16], *end;
+    const char *dot = strchr(text, '.');
+
+    if (!*text || text[strspn(text, "+-.0123456789eE")] ||
+        strlen(text) + sizeof(point) > sizeof(local))
+        return 0;
+    tp_impl_point(point, sizeof(point));
+    if (dot)
+        snprintf(local, sizeof(local), "%.*s%s%s", (int)(dot - text), text,
+                 point, dot + 1);
+    else
+        snprintf(local, sizeof(local), "%s", text);
+    *out = strtod(local, &end);
+    return end != local && !*end;
+}
+
+/* Says why a value that is there is not used. */
+static inline void
+tp_impl_complain(const char *name, const char *text, const char *wanted)
+{
+    fprintf(stderr,
+            "tunepipe/trial.h: parameter '%s' is '%s', not %s; its fallback "
+            "is used\n",
+            name, text, wanted);
+}
+
+/* The value of a numeric parameter, in the units of the search space; the
+ * nearest double where it has more digits.  `fallback` when the trial has no
+ * such parameter, outside tunepipe, and, with a line on stderr, when the value
+ * is no number.  Never NaN unless the fallback is; infinite only when the
+ * number is beyond the range of double. */
+static inline double
+tp_param_double(const char *name, double fallback)
+{
+    char text[TP_IMPL_NUMBER_MAX];
+    double value;
+
+    if (tp_param_string(name, text, sizeof(text)) != 0)
+        return fallback;
+    if (tp_impl_number(text, &value))
+        return value;
+    tp_impl_complain(name, text, "a number");
+    return fallback;
+}
+
+/* The same for a whole number.  "32.0" and "1e3" (quniform gives such) are
+ * whole numbers, "32.5" and what does not fit a long are not. */
+static inline long
+tp_param_long(const char *name, long fallback)
+{
+    char text[TP_IMPL_NUMBER_MAX], *end;
+    double real, limit = -(double)LONG_MIN;
+    long value;
+
+    if (tp_param_string(name, text, sizeof(text)) != 0)
+        return fallback;
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (end != text && !*end && !errno)
+        return value;
+    if (tp_impl_number(text, &real) && real >= -limit && real < limit) {
+        value = (long)real;
+        if (!((double)value < real) && !((double)value > real))
+            return value;
+    }
+    tp_impl_complain(name, text, "a whole number that fits a long");
+    return fallback;
+}
+
+/* This trial's seed, the same whenever the experiment is repeated with its
+ * seed.  `fallback` outside tunepipe. */
+static inline unsigned long long
+tp_seed(unsigned long long fallback)
+{
+    const char *text = getenv("TUNEPIPE_SEED");
+    unsigned long long value;
+    char *end;
+
+    if (!text || *text < '0' || *text > '9')
+        return fallback;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    return *end || errno ? fallback : value;
+}
+
+/* One write(2); the rest of a short one follows while it can. */
+static inline int
+tp_impl_write(int fd, const char *line, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, line, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        line += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static inline int
+tp_impl_open(const char *path)
+{
+    int flags = O_WRONLY | O_APPEND | O_CREAT;
+
+#ifdef O_CLOEXEC
+    flags |= O_CLOEXEC;
+#endif
+    return open(path, flags, S_IRUSR | S_IWUSR);
+}
+
+/* Appends a complete line to the trial's metrics, or to stdout. */
+static inline int
+tp_impl_append(const char *line, size_t len)
+{
+    char *path = tp_impl_path("metrics");
+    int fd, status, why;
+
+    if (!path && !errno)
+        return fwrite(line, 1, len, stdout) == len && fflush(stdout) == 0 ? 0
+                                                                          : -1;
+    if (!path)
+        return -1;
+    fd = tp_impl_open(path);
+    free(path);
+    if (fd < 0)
+        return -1;
+    status = tp_impl_write(fd, line, len);
+    why = errno;
+    if (close(fd) != 0 && status == 0)
+        return -1;
+    errno = why;
+    return status;
+}
+
+static inline int
+tp_impl_report(const char *type, const char *json)
+{
+    size_t head = strlen(type), len = strlen(json);
+    char *line;
+    int status;
+
+    if (!len || len > TP_IMPL_LINE_MAX - head - 1) {
+        errno = len ? EMSGSIZE : EINVAL;
+        return -1;
+    }
+    line = (char *)malloc(head + len + 1);
+    if (!line)
+        return -1;
+    memcpy(line, type, head);
+    for (size_t i = 0; i < len; i++)
+        line[head + i] = json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
+    line[head + len] = '\n';
+    status = tp_impl_append(line, head + len + 1);
+    free(line);
+    return status;
+}
+
+/* The shortest of %.15g, %.16g, %.17g that reads back as the same value. */
+static inline void
+tp_impl_spell(double value, char *out, size_t size)
+{
+    char point[16], *at;
+    double back = 0;
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, size, "%.*g", digits, value);
+        back = strtod(out, NULL);
+        if (!(back < value) && !(back > value))
+            break;
+    }
+    tp_impl_point(point, sizeof(point));
+    at = strstr(out, point);
+    if (at && strcmp(point, ".") != 0) {
+        size_t len = strlen(point);
+
+        *at = '.';
+        memmove(at + 1, at + len, strlen(at + len) + 1);
+    }
+}
+
+static inline int
+tp_impl_report_double(const char *type, double value)
+{
+    char text[64];
+    uint64_t bits;
+
+    /* Arithmetic cannot tell under -ffast-math, the exponent's bits can. */
+    memcpy(&bits, &value, sizeof(bits));
+    if ((bits >> 52 & 0x7ff) != 0x7ff)
+        tp_impl_spell(value, text, sizeof(text));
+    else
+        snprintf(text, sizeof(text), "%s",
+                 bits << 12   ? "NaN"
+                 : bits >> 63 ? "-Infinity"
+                              : "Infinity");
+    return tp_impl_report(type, text);
+}
+
+/* Reports an intermediate result, in the units that the experiment optimises:
+ * one call per epoch or step, from the first on.  An assessor compares the
+ * n-th reports of different trials with each other.
+ *
+ * Any double; NaN and infinities are written as NaN, Infinity and -Infinity.
+ * Returns 0, or -1 with errno set: the report is not (or, on a full disk, not
+ * wholly) written.  A trial may go on after that. */
+static inline int
+tp_report(double value)
+{
+    return tp_impl_report_double("intermediate ", value);
+}
+
+/* Reports the trial's result, once, at its end.  The same otherwise. */
+static inline int
+tp_final(double value)
+{
+    return tp_impl_report_double("final ", value);
+}
+
+/* The same for a JSON object that has the number to optimise as "default":
+ * {"default": 0.93, "loss": 0.21}.  Line ends in the text become spaces; it is
+ * not checked otherwise (the manager does that).  Empty text is refused with
+ * EINVAL, text longer than 1 MiB with EMSGSIZE. */
+static inline int
+tp_report_json(const char *json)
+{
+    return tp_impl_report("intermediate ", json);
+}
+
+static inline int
+tp_final_json(const char *json)
+{
+    return tp_impl_report("final ", json);
+}
+
+#endif
