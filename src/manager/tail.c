@@ -90,6 +90,7 @@ tail_read(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
         n = read(t->fd, to, CHUNK);
         if (n < 0 && errno == EINTR)
             continue;
+        t->ended = n == 0;
         if (n == 0 || (n < 0 && errno == EAGAIN))
             return 0;
         if (n < 0)

@@ -16,6 +16,7 @@ struct tail {
     struct buf in; /* the unfinished line */
     size_t max_line;
     bool skipping;  /* in a line that is too long */
+    bool ended;     /* a pipe: nobody can write any more */
     uint64_t lines; /* handed out, the too long ones included */
 };
 
