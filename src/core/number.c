@@ -20,7 +20,9 @@ shortest_digits(double value, char digits[20], int *exponent)
     size_t n = 0;
     const char *p;
 
-    for (int precision = 0; precision <= 16; precision++) {
+    /* 15 digits hold whatever fewer would, but for subnormals. */
+    for (int precision = value < 0x1p-1022 ? 0 : 14; precision <= 16;
+         precision++) {
         snprintf(text, sizeof text, "%.*e", precision, value);
         if (strtod(text, NULL) == value)
             break;

@@ -16,6 +16,10 @@ enum sender {
     SENDER_ROUTER,   /* the thread that reads and writes */
 };
 
+/* In place of a code: no frame, but a skipped record for the log, whose text
+ * is the payload. */
+#define EMISSION_SKIPPED CMD_COUNT
+
 struct emission {
     enum sender sender;
     uint64_t cause; /* arrival number */

@@ -16,7 +16,7 @@
 struct living {
     struct parameter_id parameter;
     uint64_t attempt;
-    uint64_t next; /* all sequences below it are known */
+    uint64_t next;      /* all sequences below it are known */
     struct idset ahead; /* those beyond a gap: sequence modulo AHEAD_MAX */
     size_t n_ahead;
     bool killed;
@@ -142,7 +142,7 @@ enter_sequence(struct living *l, uint64_t sequence)
             return MARKS_SECOND;
         l->n_ahead++;
         return idset_add(&l->ahead, sequence % AHEAD_MAX) != 0 ? MARKS_MEMORY
-                                                              : MARKS_COUNTED;
+                                                               : MARKS_COUNTED;
     }
     l->next++;
     while (l->n_ahead > 0 && idset_has(&l->ahead, l->next % AHEAD_MAX))
@@ -223,8 +223,8 @@ marks_end(struct marks *m, struct trial_end *end)
         end->lowest = l->lowest;
         end->highest = l->highest;
     }
-    rc = copy_parameter(&end->parameter,
-                        l != NULL ? &l->parameter : &end->hint);
+    rc =
+        copy_parameter(&end->parameter, l != NULL ? &l->parameter : &end->hint);
     if (remember_end(m, l, end->job) != 0)
         rc = -1;
     living_free(l);

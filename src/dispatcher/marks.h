@@ -37,8 +37,8 @@ enum marks_verdict marks_final(struct marks *m, const struct metric *metric);
 int marks_end(struct marks *m, struct trial_end *end);
 
 /* An outbound frame was written: TR (counts what was issued), KI. */
-void marks_written(struct marks *m, enum command_code code,
-                   const char *payload, size_t len);
+void marks_written(struct marks *m, enum command_code code, const char *payload,
+                   size_t len);
 
 /* Ids below `next` were issued before this session (AD). */
 void marks_issued(struct marks *m, uint64_t next);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 static const char *const stopped_words[] = {
-    [STOPPED_IGNORE] = "ignore",
-    [STOPPED_LATEST] = "latest",
-    [STOPPED_BEST] = "best",
+    [TELL_NOTHING] = "ignore",
+    [TELL_LATEST] = "latest",
+    [TELL_BEST] = "best",
 };
 static const char *const error_words[] = {
     [ERROR_SKIP] = "skip",
@@ -36,12 +36,11 @@ choose(const char *const *words, size_t n, const char *what, const char *word,
 
         if (strcmp(words[i], word) == 0)
             return (int)i;
-        snprintf(all + len, sizeof all - len, "%s%s",
-                 i == 0 ? "" : ", ", words[i]);
+        snprintf(all + len, sizeof all - len, "%s%s", i == 0 ? "" : ", ",
+                 words[i]);
     }
     return err_set(err, ERR_USAGE, "%s: expected one of %s, got '%s'%s", what,
-                   all, word,
-                   nearest_hint(word, words, n, hint, sizeof hint));
+                   all, word, nearest_hint(word, words, n, hint, sizeof hint));
 }
 
 int

@@ -10,7 +10,7 @@ struct buf;
 struct err;
 
 /* What the tuner is told of a trial that was stopped early. */
-enum stopped_policy { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
+enum stopped_policy { TELL_NOTHING, TELL_LATEST, TELL_BEST };
 
 /* What a plugin's error costs: its command, or the session. */
 enum error_policy { ERROR_SKIP, ERROR_FAIL };
@@ -23,7 +23,7 @@ struct policy {
     enum error_policy on_error;
     enum ask_policy ask_error;
     bool extensions; /* the wire's, see PROTOCOL.md */
-    bool maximize;   /* what STOPPED_BEST takes for best */
+    bool maximize;   /* what TELL_BEST takes for best */
 };
 
 /* Each sets *out from its word, or says which words there are. */

@@ -3,8 +3,15 @@
  * dimensions, sampled, and points turned into the JSON a trial receives.
  *
  * A point is an array of doubles in internal coordinates, as described in
- * tunepipe/plugin.h.  A struct space is immutable once parsed: any thread may
- * read it.  Facts about NNI's formulas: PROTOCOL.md, "Search space". */
+ * tunepipe/plugin.h.  A struct space is immutable once parsed and made whole:
+ * any thread may read it.  Facts about NNI's formulas: PROTOCOL.md, "Search
+ * space".
+ *
+ * Names.  A dimension's name is the path of keys down to it, "lr" or
+ * "net/units".  Where two elements of one choice have sub-parameters of the
+ * same key, the path carries the element's number, "net[2]/units", so that
+ * names differ, unless keys themselves hold '/' or '['.  What a trial
+ * receives has the keys alone. */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
@@ -22,50 +29,67 @@ struct problems;
 struct space;
 
 /* Limits on what comes from outside. */
-#define SPACE_DIMS_MAX 100000
-#define SPACE_CHOICES_MAX 1000000
-#define SPACE_DEPTH_MAX 32
+#define SPACE_DIMS_MAX 100000     /* parameters, sub-parameters included */
+#define SPACE_CHOICES_MAX 1000000 /* elements of one choice */
+#define SPACE_DEPTH_MAX 16        /* parameters on the way down to a leaf */
 
 /* NULL when anything is wrong: `problems` then holds every problem, each with
  * its key path (`lr._value[1]`, `net[2].units._type`), the value, what was
  * expected and the nearest valid name.  The space keeps what it needs of
- * `root`'s document as its own copies. */
+ * `root`'s document as its own copies.  {} is a space without dimensions.
+ *
+ * What NNI accepts is accepted, equal bounds and a sigma of 0 included; so
+ * are whole floats in a randint.  A choice is nested when every element is an
+ * object with `_name`, and plain otherwise.  Keys that stand twice are for
+ * the caller to refuse: JSON_UNIQUE. */
 struct space *space_parse(struct jval root, struct problems *problems);
 void space_free(struct space *s);
 
 /* The flattened dimensions, parents before children, borrowed from s. */
 const struct tp_space *space_dims(const struct space *s);
 
-/* Marks space whose one dimension is emitted without its name (Batch): sets
- * TP_DIM_WHOLE.  -1 unless the space is one top-level choice. */
+/* Marks a space whose one dimension is emitted without its name (Batch): sets
+ * TP_DIM_WHOLE.  -1 unless the space is one plain choice.  Before others see
+ * the space. */
 int space_make_whole(struct space *s, struct err *err);
 
-/* Whether dimension i is active at x. */
+/* Whether dimension i is active at x: it and all above it are chosen. */
 bool space_is_active(const struct space *s, const double *x, size_t i);
 
-/* A sample of the prior: depends on (seed, draw_id) and the space alone.
- * Inactive dimensions become NaN. */
+/* A sample of the prior: depends on seed, draw_id and the space alone, each
+ * dimension only on its own index, kind and numbers.  Inactive dimensions
+ * become NaN.  A lognormal of a huge sigma may give what space_check()
+ * refuses. */
 void space_sample(const struct space *s, uint64_t seed, uint64_t draw_id,
                   double *x);
 
 /* Whether x can be decoded: active dimensions are finite, indices are whole
- * numbers in range, values are representable.  -1: err names dimension, value
- * and range.  Inactive dimensions are not looked at. */
+ * numbers in range, values are representable.  Numbers outside low..high are
+ * fine, decoding clips them.  -1: err (ERR_INPUT) names dimension, value and
+ * range.  Inactive dimensions are not looked at. */
 int space_check(const struct space *s, const double *x, struct err *err);
 
 /* Appends the parameters of x as JSON, `{"lr": 0.01, "net": {"_name": "a"}}`:
- * exp, then rounded to a multiple of q (half to even), then clipped, exactly as
- * NNI does.  x has passed space_check(). */
+ * exp, then rounded to a multiple of q (half to even), then clipped, exactly
+ * as NNI does; beyond NNI, uniform and loguniform are clipped, too, should
+ * rounding or a tuner leave their bounds.  A choice is emitted as the element
+ * itself, a randint as an integer, all else as a float (16.0).  x has passed
+ * space_check(). */
 void space_decode(const struct space *s, const double *x, struct buf *out);
 
 /* The other way: parameters as a trial received them into internal
- * coordinates.  Unknown keys are ignored; a missing one, or a value that does
- * not fit, is an error naming key path, value and range. */
+ * coordinates.  Values of q kinds stay rounded, so a point does not come
+ * back to the bit, but decodes to the same bytes.  An integer is as good as
+ * the float of the same value.  Outside its bounds a value may lie by a few
+ * units in the last place or, for q kinds, by half of q; then it is clipped.
+ * Unknown keys are ignored; a missing one, or a value that does not fit, is
+ * an error (ERR_INPUT) naming key path, value and range. */
 int space_encode(const struct space *s, struct jval parameters, double *x,
                  struct err *err);
 
-/* Copies a point of `from` into `to` where every active parameter exists
- * there, too, and its value fits; -1 otherwise. */
+/* Makes of x, a point of `from`, the point y of `to` with the same values, as
+ * a trial sees them; -1 when a value does not fit, or when not exactly the
+ * parameters active at x are active at y. */
 int space_project(const struct space *from, const double *x,
                   const struct space *to, double *y, struct err *err);
 

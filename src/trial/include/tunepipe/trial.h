@@ -3,13 +3,11 @@
 /* tunepipe/trial.h - the one header a trial program includes.
  *
  *     #include <tunepipe/trial.h>
- *
  *     int main(void)
  *     {
  *         double rate = tp_param_double("learning_rate", 0.01);
  *         long units = tp_param_long("hidden_units", 64);
  *         double accuracy = 0;
- *
  *         for (int epoch = 0; epoch < 30; epoch++) {
  *             accuracy = train(rate, units, tp_seed(1));
  *             tp_report(accuracy);
@@ -190,14 +188,11 @@ tp_impl_number(const char *text, double *out)
     return end != local && !*end;
 }
 
-/* Says why a value that is there is not used. */
 static inline void
 tp_impl_complain(const char *name, const char *text, const char *wanted)
 {
-    fprintf(stderr,
-            "tunepipe/trial.h: parameter '%s' is '%s', not %s; its fallback "
-            "is used\n",
-            name, text, wanted);
+    fprintf(stderr, "tunepipe/trial.h: parameter '%s' is '%s', not %s\n", name,
+            text, wanted);
 }
 
 /* The value of a numeric parameter, in the units of the search space; the
@@ -276,30 +271,21 @@ tp_impl_write(int fd, const char *line, size_t len)
     return 0;
 }
 
-static inline int
-tp_impl_open(const char *path)
-{
-    int flags = O_WRONLY | O_APPEND | O_CREAT;
-
-#ifdef O_CLOEXEC
-    flags |= O_CLOEXEC;
-#endif
-    return open(path, flags, S_IRUSR | S_IWUSR);
-}
-
 /* Appends a complete line to the trial's metrics, or to stdout. */
 static inline int
 tp_impl_append(const char *line, size_t len)
 {
     char *path = tp_impl_path("metrics");
-    int fd, status, why;
+    int flags = O_WRONLY | O_APPEND | O_CREAT, fd, status, why;
 
-    if (!path && !errno)
-        return fwrite(line, 1, len, stdout) == len && fflush(stdout) == 0 ? 0
-                                                                          : -1;
-    if (!path)
+    if (!path && errno)
         return -1;
-    fd = tp_impl_open(path);
+    if (!path)
+        return fwrite(line, 1, len, stdout) != len || fflush(stdout) ? -1 : 0;
+#ifdef O_CLOEXEC
+    flags |= O_CLOEXEC;
+#endif
+    fd = open(path, flags, S_IRUSR | S_IWUSR);
     free(path);
     if (fd < 0)
         return -1;

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "cli/options.h"
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "core/problems.h"
+#include "dispatcher/dispatcher.h"
+#include "frame.h"
+#include "plugin/paths.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tunepipe dispatch (--config FILE | --tuner NAME) [OPTIONS]\n"
+    "\n"
+    "Reads commands from a pipe, asks a tuner and an assessor, answers.  The\n"
+    "protocol is described in PROTOCOL.md.  An experiment manager starts this;\n"
+    "people use tunepipe run.\n"
+    "\n"
+    "  --config FILE           tuner, assessor, seed and earlyStopped of an\n"
+    "                          experiment; options here go before it\n"
+    "  --tuner NAME            a plugin's name (see tunepipe tuners) or file\n"
+    "  --tuner-args JSON       its arguments, as an object\n"
+    "  --assessor NAME, --assessor-args JSON\n"
+    "  --seed N                for random numbers; drawn and logged when not\n"
+    "                          given\n"
+    "  --dir DIR               experiment folder: command.log is written there;\n"
+    "                          without it no log is kept\n"
+    "  --in-fd N, --out-fd N   the pipe (default 0 and 1; NNI uses 3 and 4)\n"
+    "  --digits 14|6           width of a frame's length (6: NNI before 1.6)\n"
+    "  --extensions            the wire's extensions, see PROTOCOL.md\n"
+    "  --early-stopped ignore|latest|best\n"
+    "                          what the tuner is told of a trial that was\n"
+    "                          stopped early (default latest)\n"
+    "  --on-error skip|fail    what a plugin's error costs: its command, or\n"
+    "                          the session (default skip)\n"
+    "  --ask-error refuse|prior\n"
+    "                          what a failing ask gets: no trial, or a sample\n"
+    "                          of the prior (default refuse)\n"
+    "  --max-payload SIZE      largest payload of a frame (default 64M)\n"
+    "  --max-queued SIZE       above it nothing is read (default 64M)\n"
+    "  --grace DURATION        how long a stop may take (default 2s)\n"
+    "  --plugin-path DIRS      folders of plugins, separated by colons\n"
+    "  --debug, --quiet        more, or fewer, lines on stderr\n"
+    "\n"
+    "Example: tunepipe dispatch --tuner random --seed 1 --dir /tmp/first\n"
+    "\n"
+    "Exit status: 0 end of file or Terminate; 1 failed; 2 usage; 3 tuner,\n"
+    "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
+    "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
+    "when the grace ended; 143, 130 stopped by SIGTERM, SIGINT.\n";
+
+struct words {
+    const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
+    const char *early_stopped, *on_error, *ask_error, *folder, *plugin_path;
+    uint64_t seed, in_fd, out_fd, digits;
+    size_t max_payload, max_queued;
+    int64_t grace_ms;
+    bool extensions, debug, quiet, has_seed;
+};
+
+#define SEED_UNSET UINT64_MAX
+
+static int
+parse_words(struct words *w, int argc, char **argv, struct err *err)
+{
+    const struct option options[] = {
+        {"config", OPTION_TEXT, &w->config},
+        {"tuner", OPTION_TEXT, &w->tuner},
+        {"tuner-args", OPTION_TEXT, &w->tuner_args},
+        {"assessor", OPTION_TEXT, &w->assessor},
+        {"assessor-args", OPTION_TEXT, &w->assessor_args},
+        {"seed", OPTION_UINT, &w->seed},
+        {"dir", OPTION_TEXT, &w->folder},
+        {"in-fd", OPTION_UINT, &w->in_fd},
+        {"out-fd", OPTION_UINT, &w->out_fd},
+        {"digits", OPTION_UINT, &w->digits},
+        {"extensions", OPTION_FLAG, &w->extensions},
+        {"early-stopped", OPTION_TEXT, &w->early_stopped},
+        {"on-error", OPTION_TEXT, &w->on_error},
+        {"ask-error", OPTION_TEXT, &w->ask_error},
+        {"max-payload", OPTION_SIZE, &w->max_payload},
+        {"max-queued", OPTION_SIZE, &w->max_queued},
+        {"grace", OPTION_DURATION, &w->grace_ms},
+        {"plugin-path", OPTION_TEXT, &w->plugin_path},
+        {"debug", OPTION_FLAG, &w->debug},
+        {"quiet", OPTION_FLAG, &w->quiet},
+    };
+
+    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
+                      err) != 0)
+        return -1;
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
+                       argv[1]);
+    if (w->config == NULL && w->tuner == NULL)
+        return err_set(err, ERR_USAGE,
+                       "expected --config FILE or --tuner NAME; see --help");
+    if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
+        return err_set(err, ERR_USAGE,
+                       "--digits: expected 14 or 6, got %" PRIu64, w->digits);
+    if (w->in_fd > 65535 || w->out_fd > 65535)
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: expected at most "
+                       "65535");
+    if (w->seed != SEED_UNSET && w->seed > INT64_MAX)
+        return err_set(err, ERR_USAGE,
+                       "--seed: expected at most %" PRId64 ", got %" PRIu64,
+                       INT64_MAX, w->seed);
+    w->has_seed = w->seed != SEED_UNSET;
+    return 0;
+}
+
+/* What stands in the configuration and not on the command line. */
+static int
+read_config(struct words *w, struct experiment **out, struct err *err)
+{
+    struct problems problems;
+    struct experiment *x;
+
+    if (w->config == NULL)
+        return 0;
+    problems_init(&problems);
+    x = experiment_read(w->config, EXPERIMENT_DISPATCH, &problems, NULL, err);
+    if (x == NULL && problems.count > 1)
+        fputs(buf_text(&problems.lines), stderr);
+    problems_fini(&problems);
+    *out = x;
+    if (x == NULL)
+        return -1;
+    if (w->tuner == NULL) {
+        w->tuner = x->tuner.plugin != NULL ? x->tuner.plugin : x->tuner.name;
+        if (w->tuner_args == NULL)
+            w->tuner_args = x->tuner.args;
+    }
+    if (w->assessor == NULL && x->assessor.line != 0) {
+        w->assessor =
+            x->assessor.plugin != NULL ? x->assessor.plugin : x->assessor.name;
+        if (w->assessor_args == NULL)
+            w->assessor_args = x->assessor.args;
+    }
+    if (!w->has_seed && x->has_seed) {
+        w->seed = x->seed;
+        w->has_seed = true;
+    }
+    if (w->early_stopped == NULL)
+        w->early_stopped = early_stopped_name(x->early_stopped);
+    if (w->tuner == NULL)
+        return err_set(err, ERR_CONFIG, "%s: tuner: expected one", w->config);
+    return 0;
+}
+
+static int
+set_policy(const struct words *w, struct policy *p, struct err *err)
+{
+    *p = (struct policy){.stopped = TELL_LATEST, .extensions = w->extensions};
+    if (w->early_stopped != NULL &&
+        policy_set_stopped(p, w->early_stopped, err) != 0)
+        return -1;
+    if (w->on_error != NULL && policy_set_on_error(p, w->on_error, err) != 0)
+        return -1;
+    if (w->ask_error != NULL && policy_set_ask_error(p, w->ask_error, err) != 0)
+        return -1;
+    return 0;
+}
+
+static struct json *
+parse_args(const char *option, const char *text, struct err *err)
+{
+    struct json *doc;
+
+    if (text == NULL)
+        text = "{}";
+    doc = json_parse(text, strlen(text), JSON_UNIQUE, err);
+    if (doc == NULL)
+        err_place(err, "--%s", option);
+    if (err->code == ERR_INPUT)
+        err->code = ERR_USAGE;
+    return doc;
+}
+
+static int
+choose_seed(struct words *w, const struct log *log, struct err *err)
+{
+    if (w->has_seed)
+        return 0;
+    if (getrandom(&w->seed, sizeof w->seed, 0) != sizeof w->seed)
+        return err_errno(err, ERR_SYSTEM, "cannot draw a seed");
+    w->seed >>= 32; /* short enough to be typed */
+    log_info(log,
+             "seed %" PRIu64 " was drawn; --seed %" PRIu64
+             " gives the same answers again",
+             w->seed, w->seed);
+    return 0;
+}
+
+static int
+status_of(enum dispatcher_end end, int signal_number, const struct err *err)
+{
+    switch (end) {
+    case DISPATCHER_END_OF_FILE:
+    case DISPATCHER_TERMINATED:
+        return EXIT_DONE;
+    case DISPATCHER_SIGNALLED:
+        return 128 + signal_number;
+    case DISPATCHER_FAILED:
+        return verb_fail("dispatch", err);
+    case DISPATCHER_GRACE_OVER:
+        break;
+    }
+    return EXIT_GRACE;
+}
+
+static int
+dispatch(const struct words *w, struct dispatcher_setup *setup, struct err *err)
+{
+    enum dispatcher_end end;
+    int signal_number, status;
+
+    if (w->folder == NULL)
+        log_info(setup->log, "no command log is kept (see --dir)");
+    end = dispatcher_run(setup, &signal_number, err);
+    status = status_of(end, signal_number, err);
+    /* A plugin may still be running: its thread must not see the process
+     * being taken down around it. */
+    if (end == DISPATCHER_GRACE_OVER || end == DISPATCHER_FAILED)
+        _exit(status);
+    return status;
+}
+
+static int
+run_with(struct words *w, const struct log *log, struct err *err)
+{
+    struct dispatcher_setup setup = {
+        .session = {.tuner = w->tuner,
+                    .assessor = w->assessor,
+                    .digits = (int)w->digits,
+                    .max_payload = w->max_payload},
+        .in_fd = (int)w->in_fd,
+        .out_fd = (int)w->out_fd,
+        .folder = w->folder,
+        .max_queued = w->max_queued,
+        .grace_ms = w->grace_ms,
+        .log = log,
+    };
+    struct json *tuner_args = NULL, *assessor_args = NULL;
+    struct plugin_paths *paths = NULL;
+    int status = -1;
+
+    if (set_policy(w, &setup.session.policy, err) != 0 ||
+        (tuner_args = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
+        (assessor_args = parse_args("assessor-args", w->assessor_args, err)) ==
+            NULL ||
+        choose_seed(w, log, err) != 0 ||
+        (paths = plugin_paths_new(w->plugin_path, err)) == NULL) {
+        status = verb_fail("dispatch", err);
+    } else {
+        setup.session.tuner_args = json_root(tuner_args);
+        setup.session.assessor_args = json_root(assessor_args);
+        setup.session.paths = paths;
+        setup.session.seed = w->seed;
+        status = dispatch(w, &setup, err);
+    }
+    plugin_paths_free(paths);
+    json_free(tuner_args);
+    json_free(assessor_args);
+    return status;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {
+        .seed = SEED_UNSET,
+        .out_fd = 1,
+        .digits = FRAME_DIGITS,
+        .max_payload = FRAME_PAYLOAD_MAX_DEFAULT,
+        .max_queued = (size_t)64 << 20,
+        .grace_ms = 2000,
+    };
+    struct log log = {.fd = 2, .most = LOG_INFO, .name = "tunepipe"};
+    struct experiment *x = NULL;
+    struct err err;
+    int status;
+
+    err_clear(&err);
+    if (parse_words(&w, argc, argv, &err) != 0 ||
+        read_config(&w, &x, &err) != 0) {
+        experiment_free(x);
+        return verb_fail("dispatch", &err);
+    }
+    if (w.debug)
+        log.most = LOG_DEBUG;
+    if (w.quiet)
+        log.most = LOG_WARNING;
+    status = run_with(&w, &log, &err);
+    experiment_free(x);
+    return status;
+}
+
+const struct verb verb_dispatch = {
+    .name = "dispatch",
+    .summary = "serve an experiment manager over a pipe",
+    .help = help,
+    .run = run,
+};

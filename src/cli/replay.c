@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "cli/options.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "dispatcher/commandlog.h"
+#include "plugin/paths.h"
+#include "replay/replay.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: tunepipe replay LOG [--verify] [OPTIONS]\n"
+    "\n"
+    "Walks a command log (or the one in an experiment folder) with the same\n"
+    "tuner, assessor and seed, and says whether every answer is the same.\n"
+    "\n"
+    "  --verify               only compare; without it each derived frame is\n"
+    "                         printed, too: command, sender, code, payload\n"
+    "  --plugin-path DIRS     folders of plugins, separated by colons\n"
+    "  --debug                show the lines the handlers write\n"
+    "\n"
+    "Example: tunepipe replay tunepipe-experiments/digits-1 --verify\n"
+    "\n"
+    "Exit status: 0 identical; 1 a difference, of which the first is shown;\n"
+    "2 usage; 3 the plugins cannot be loaded; 5 the log is damaged.\n";
+
+static void
+print_derived(void *ctx, const struct emission *e)
+{
+    static const char *const senders[] = {"tuner", "assessor", "router"};
+
+    (void)ctx;
+    printf("%" PRIu64 " %s %s %.*s\n", e->cause, senders[e->sender],
+           command_info(e->code)->code, (int)e->len,
+           e->len > 0 ? e->payload : "");
+}
+
+static void
+print_report(const struct replay_report *r)
+{
+    printf("identical: %" PRIu64 " commands, %" PRIu64 " frames of %" PRIu64
+           " causes compared",
+           r->commands, r->frames, r->causes);
+    if (r->uncompared > 0)
+        printf(", %" PRIu64 " of skipped commands not compared", r->uncompared);
+    putchar('\n');
+    if (r->torn_bytes > 0)
+        printf("the log is cut off: %" PRIu64 " bytes at its end are no whole "
+               "record\n",
+               r->torn_bytes);
+    if (!r->ended)
+        printf("the session did not end by itself: %" PRIu64
+               " frames were derived that had not been sent\n",
+               r->unsent);
+}
+
+/* The log itself, or the one in a folder; to be freed. */
+static char *
+find_log(const char *word)
+{
+    struct stat st;
+
+    if (stat(word, &st) == 0 && S_ISDIR(st.st_mode))
+        return file_join(word, COMMANDLOG_NAME);
+    return strdup(word);
+}
+
+static int
+run(int argc, char **argv)
+{
+    bool verify = false, debug = false;
+    const char *plugin_path = NULL;
+    const struct option options[] = {
+        {"verify", OPTION_FLAG, &verify},
+        {"debug", OPTION_FLAG, &debug},
+        {"plugin-path", OPTION_TEXT, &plugin_path},
+    };
+    struct log log = {.fd = -1, .most = LOG_DEBUG, .name = "tunepipe"};
+    struct replay_setup setup = {.log = &log};
+    struct plugin_paths *paths;
+    struct replay_report report;
+    struct err err;
+    char *path = NULL;
+    int status;
+
+    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
+                      &err) != 0)
+        return verb_fail("replay", &err);
+    if (argc != 2) {
+        err_set(&err, ERR_USAGE, "expected one log; see --help");
+        return verb_fail("replay", &err);
+    }
+    if (debug)
+        log.fd = 2;
+    if (!verify)
+        setup.derived = print_derived;
+    path = find_log(argv[1]);
+    setup.path = path != NULL ? path : argv[1];
+    setup.paths = paths = plugin_paths_new(plugin_path, &err);
+    if (paths == NULL || replay_run(&setup, &report, &err) != 0) {
+        status = verb_fail("replay", &err);
+    } else {
+        print_report(&report);
+        status = EXIT_DONE;
+    }
+    plugin_paths_free(paths);
+    free(path);
+    return status;
+}
+
+const struct verb verb_replay = {
+    .name = "replay",
+    .summary = "repeat a recorded session and compare every answer",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe trial - what a trial written in shell, or in a language without a
+ * header of ours, calls: its parameters, its reports. */
+#include "cli/verb.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/nearest.h"
+#include "trial/files.h"
+#include "trial/params.h"
+#include "trial/report.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_MAX ((size_t)64 * 1024 * 1024)
+
+static const char help[] =
+    "usage: tunepipe trial param NAME [--default VALUE]\n"
+    "       tunepipe trial params\n"
+    "       tunepipe trial report [--final] METRIC\n"
+    "\n"
+    "Called by a trial, in the environment that tunepipe gave it.\n"
+    "\n"
+    "  param NAME      print the value of one parameter: numbers in JSON\n"
+    "                  spelling, strings without quotes; what a nested choice\n"
+    "                  chose is NAME/_name, its parameters are NAME/PARAMETER\n"
+    "    --default VALUE\n"
+    "                  print VALUE where this trial has no such parameter, or\n"
+    "                  outside a trial\n"
+    "  params          print all parameters, one line of JSON\n"
+    "  report METRIC   report an intermediate result: a number, or an object\n"
+    "                  with the number as \"default\"\n"
+    "    --final       report the trial's result instead, once, at its end\n"
+    "\n"
+    "example: a trial in shell\n"
+    "\n"
+    "  rate=$(tunepipe trial param learning_rate)\n"
+    "  for epoch in 1 2 3; do\n"
+    "      tunepipe trial report \"$(./train --rate \"$rate\" --more)\"\n"
+    "  done\n"
+    "  tunepipe trial report --final \"$(./train --rate \"$rate\" --score)\"\n"
+    "\n"
+    "exit status: 0 done, 1 no such parameter, no metric, or not written,\n"
+    "2 the command line is wrong or this is no trial\n";
+
+/* The trial's folder, or NULL with the reason. */
+static const char *
+folder(struct err *err)
+{
+    const char *dir = getenv(TRIAL_ENV_DIR);
+
+    if (dir != NULL && *dir != '\0')
+        return dir;
+    err_set(err, ERR_USAGE,
+            TRIAL_ENV_DIR " is not set: tunepipe trial works inside a trial; "
+                          "see tunepipe run --help");
+    return NULL;
+}
+
+static int
+print_value(const struct params *params, const char *name,
+            const char *otherwise, struct err *err)
+{
+    const char *value = params_find(params, name);
+    const char *const *names;
+    char hint[300];
+    size_t n;
+
+    if (value == NULL)
+        value = otherwise;
+    if (value != NULL) {
+        puts(value);
+        return 0;
+    }
+    names = params_names(params, &n);
+    return err_set(err, ERR_INPUT, "this trial has no parameter '%s'%s", name,
+                   nearest_hint(name, names, n, hint, sizeof(hint)));
+}
+
+static int
+param(int argc, char **argv, struct err *err)
+{
+    const char *name = NULL, *otherwise = NULL, *dir;
+    struct params *params;
+    int status;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--default") == 0) {
+            if (++i == argc)
+                return err_set(err, ERR_USAGE,
+                               "--default: expected a value behind it");
+            otherwise = argv[i];
+        } else if (name == NULL) {
+            name = argv[i];
+        } else {
+            return err_set(err, ERR_USAGE,
+                           "'%s': expected one NAME and --default VALUE",
+                           argv[i]);
+        }
+    }
+    if (name == NULL)
+        return err_set(err, ERR_USAGE, "param: expected NAME");
+    dir = folder(err);
+    if (dir == NULL) {
+        if (otherwise == NULL)
+            return -1;
+        puts(otherwise);
+        return 0;
+    }
+    params = params_load(dir, err);
+    if (params == NULL)
+        return -1;
+    status = print_value(params, name, otherwise, err);
+    params_free(params);
+    return status;
+}
+
+static int
+print_all(int argc, char **argv, struct err *err)
+{
+    const char *dir = folder(err);
+    struct buf json;
+    char *path;
+    int status = -1;
+
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "'%s': params takes no arguments",
+                       argv[1]);
+    if (dir == NULL)
+        return -1;
+    path = file_join(dir, TRIAL_PARAMETERS_JSON);
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "no memory for a path");
+    buf_init(&json, JSON_MAX);
+    if (file_read(path, JSON_MAX, &json, err) == 0)
+        status = 0;
+    if (status == 0 && json.len > 0)
+        fwrite(json.data, 1, json.len, stdout);
+    buf_fini(&json);
+    free(path);
+    return status;
+}
+
+static int
+report(int argc, char **argv, struct err *err)
+{
+    enum report_type type = REPORT_INTERMEDIATE;
+    const char *metric = NULL, *dir;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--final") == 0)
+            type = REPORT_FINAL;
+        else if (metric == NULL)
+            metric = argv[i];
+        else
+            return err_set(err, ERR_USAGE, "'%s': expected one METRIC",
+                           argv[i]);
+    }
+    if (metric == NULL)
+        return err_set(err, ERR_USAGE, "report: expected METRIC");
+    dir = folder(err);
+    if (dir == NULL)
+        return -1;
+    return report_append(dir, type, metric, err);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv, struct err *err);
+} actions[] = {
+    {"param", param},
+    {"params", print_all},
+    {"report", report},
+};
+
+#define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+static int
+act(int argc, char **argv, struct err *err)
+{
+    const char *names[N_ACTIONS];
+    char hint[300];
+
+    if (argc < 2)
+        return err_set(err, ERR_USAGE, "expected param, params or report");
+    for (size_t i = 0; i < N_ACTIONS; i++) {
+        names[i] = actions[i].name;
+        if (strcmp(argv[1], names[i]) == 0)
+            return actions[i].run(argc - 1, argv + 1, err);
+    }
+    return err_set(err, ERR_USAGE, "'%s': expected param, params or report%s",
+                   argv[1],
+                   nearest_hint(argv[1], names, N_ACTIONS, hint, sizeof(hint)));
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct err err;
+
+    err_clear(&err);
+    if (act(argc, argv, &err) != 0)
+        return verb_fail("trial", &err);
+    if (fflush(stdout) != 0) {
+        err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
+        return verb_fail("trial", &err);
+    }
+    return EXIT_DONE;
+}
+
+const struct verb verb_trial = {
+    .name = "trial",
+    .summary = "inside a trial: read parameters, report results",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/assessing.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "core/number.h"
+#include "dispatcher/histories.h"
+#include "plugin/assessor.h"
+#include "tunepipe/assessor.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct assessing {
+    struct assessor *assessor; /* NULL: none */
+    const struct policy *policy;
+    struct emitter emitter;
+    const struct log *log;
+    struct histories *histories;
+    struct buf payload;
+};
+
+struct assessing *
+assessing_new(struct assessor *assessor, const struct policy *policy,
+              struct emitter emitter, const struct log *log, struct err *err)
+{
+    struct assessing *a = calloc(1, sizeof *a);
+
+    if (a == NULL || (a->histories = histories_new()) == NULL) {
+        free(a);
+        err_set(err, ERR_MEMORY, "histories: out of memory");
+        return NULL;
+    }
+    a->assessor = assessor;
+    a->policy = policy;
+    a->emitter = emitter;
+    a->log = log;
+    buf_init(&a->payload, (size_t)1 << 20);
+    return a;
+}
+
+void
+assessing_free(struct assessing *a)
+{
+    if (a == NULL)
+        return;
+    histories_free(a->histories);
+    buf_fini(&a->payload);
+    free(a);
+}
+
+static void
+emit(struct assessing *a, const struct command *cmd, enum command_code code)
+{
+    struct emission e = {SENDER_ASSESSOR, cmd->arrival, code, a->payload.data,
+                         a->payload.len};
+
+    a->emitter.emit(a->emitter.ctx, &e);
+}
+
+/* The assessor failed: its command is skipped, or the session ends. */
+static int
+plugin_failed(const struct assessing *a, const struct command *cmd,
+              struct err *err)
+{
+    err_place(err, "command %" PRIu64 " (%s)", cmd->arrival,
+              command_info(cmd->code)->code);
+    log_error(a->log, "%s", err->text);
+    return a->policy->on_error == ERROR_FAIL ? -1 : 0;
+}
+
+static struct tp_history
+lend(struct history *history)
+{
+    return (struct tp_history){
+        ._struct_size = sizeof(struct tp_history),
+        .trial = history->trial,
+        .attempt = history->attempt,
+        .values = history->values,
+        .n = history->n,
+        .slot = &history->slot,
+    };
+}
+
+static void
+say_why(const struct assessing *a, const struct metric *m,
+        const struct tp_history *h, const struct tp_verdict *v)
+{
+    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
+
+    number_format(v->value, value);
+    number_format(v->threshold, threshold);
+    log_info(a->log, "trial '%.64s' stopped at step %zu: %s (%s, limit %s)",
+             m->job, h->n - 1,
+             v->rule != NULL ? v->rule : "the assessor's word", value,
+             threshold);
+}
+
+static int
+assess(struct assessing *a, const struct command *cmd, struct history *history,
+       struct err *err)
+{
+    struct tp_history lent = lend(history);
+    struct tp_verdict verdict = {._struct_size = sizeof verdict,
+                                 .decision = TP_GO,
+                                 .value = NAN,
+                                 .threshold = NAN};
+
+    if (assessor_assess(a->assessor, &lent, &verdict, err) != 0)
+        return plugin_failed(a, cmd, err);
+    if (verdict.decision != TP_STOP)
+        return 0;
+    history->stopped = true;
+    say_why(a, &cmd->metric, &lent, &verdict);
+    buf_clear(&a->payload);
+    command_write_kill(&a->payload, cmd->metric.job);
+    emit(a, cmd, CMD_KILL_TRIAL);
+    return 0;
+}
+
+/* An older attempt ends as failed; the assessor frees what it kept of it. */
+static int
+restart(struct assessing *a, const struct command *cmd, struct history *history,
+        struct err *err)
+{
+    struct tp_history lent = lend(history);
+    int rc = 0;
+
+    if (history->n > 0 &&
+        assessor_ended(a->assessor, &lent, TP_TRIAL_FAILED, err) != 0)
+        rc = plugin_failed(a, cmd, err);
+    history_restart(history, cmd->metric.attempt);
+    return rc;
+}
+
+static int
+handle_metric(struct assessing *a, const struct command *cmd, struct err *err)
+{
+    const struct metric *m = &cmd->metric;
+    struct history *history = histories_get(a->histories, m->job);
+    int grown;
+
+    if (history == NULL)
+        return err_set(err, ERR_MEMORY, "histories: out of memory");
+    if (m->attempt > history->attempt && restart(a, cmd, history, err) != 0)
+        return -1;
+    if (m->attempt < history->attempt)
+        return 0;
+    grown = history_enter(history, m->sequence, m->value);
+    if (grown < 0)
+        return err_set(err, ERR_MEMORY, "histories: out of memory");
+    if (grown > 0 && !history->stopped && assess(a, cmd, history, err) != 0)
+        return -1;
+    if (m->sync) {
+        buf_clear(&a->payload);
+        command_write_acknowledge(&a->payload, m->job, m->sequence,
+                                  history->stopped);
+        emit(a, cmd, CMD_ACKNOWLEDGE);
+    }
+    return 0;
+}
+
+static int
+end_how(const struct trial_end *end)
+{
+    if (end->stopped)
+        return TP_TRIAL_STOPPED;
+    switch (end->event) {
+    case END_SUCCEEDED:
+        return TP_TRIAL_SUCCEEDED;
+    case END_FAILED:
+        return TP_TRIAL_FAILED;
+    case END_EARLY_STOPPED:
+        return TP_TRIAL_STOPPED;
+    case END_USER_CANCELED:
+    case END_SYS_CANCELED:
+        break;
+    }
+    return TP_TRIAL_CANCELLED;
+}
+
+static int
+handle_end(struct assessing *a, const struct command *cmd, struct err *err)
+{
+    struct history *history = histories_remove(a->histories, cmd->end.job);
+    struct tp_history lent;
+    int rc = 0;
+
+    if (history == NULL)
+        return 0;
+    lent = lend(history);
+    if (history->n > 0 &&
+        assessor_ended(a->assessor, &lent, end_how(&cmd->end), err) != 0)
+        rc = plugin_failed(a, cmd, err);
+    history_free(history);
+    return rc;
+}
+
+int
+assessing_handle(struct assessing *a, const struct command *cmd,
+                 struct err *err)
+{
+    if (cmd->code == CMD_METRIC) {
+        if (a->assessor != NULL)
+            return handle_metric(a, cmd, err);
+        if (cmd->metric.sync) { /* nobody judges: go on */
+            buf_clear(&a->payload);
+            command_write_acknowledge(&a->payload, cmd->metric.job,
+                                      cmd->metric.sequence, false);
+            emit(a, cmd, CMD_ACKNOWLEDGE);
+        }
+        return 0;
+    }
+    if (cmd->code == CMD_TRIAL_END && a->assessor != NULL)
+        return handle_end(a, cmd, err);
+    return 0;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/commandlog.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "frame.h"
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The lock file.  To change it: raise the digit in the magic; it is never
+ * read by another version, only locked. */
+struct lockfile {
+    char magic[16]; /* "tunepipe-lock 1\n" */
+    uint64_t pid;
+    _Atomic uint64_t slots[2]; /* by enum sender */
+};
+static const char lock_magic[16] = "tunepipe-lock 1\n";
+
+struct commandlog {
+    bool on;
+    int fd, lock_fd;
+    struct lockfile *lock; /* mapped; `spare` without a log */
+    struct lockfile spare;
+    struct buf pending;
+    bool dirty;
+};
+
+#define PENDING_MAX ((size_t)1 << 30)
+
+static int
+lock_folder(struct commandlog *l, const char *folder, struct err *err)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char *path = file_join(folder, COMMANDLOG_LOCK_NAME);
+    int rc = -1;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    l->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (l->lock_fd < 0) {
+        err_errno(err, ERR_LOG, "%s: cannot open", path);
+        goto out;
+    }
+    if (fcntl(l->lock_fd, F_OFD_SETLK, &lock) != 0) {
+        struct lockfile holder = {.pid = 0};
+
+        if (pread(l->lock_fd, &holder, sizeof holder, 0) < 0)
+            holder.pid = 0;
+        err_set(err, ERR_LOG,
+                "%s: locked by process %" PRIu64 ", expected one writer", path,
+                holder.pid);
+        goto out;
+    }
+    if (ftruncate(l->lock_fd, sizeof *l->lock) != 0) {
+        err_errno(err, ERR_LOG, "%s: cannot write", path);
+        goto out;
+    }
+    l->lock = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
+                   l->lock_fd, 0);
+    if (l->lock == MAP_FAILED) {
+        l->lock = &l->spare;
+        err_errno(err, ERR_LOG, "%s: cannot map", path);
+        goto out;
+    }
+    memcpy(l->lock->magic, lock_magic, sizeof lock_magic);
+    l->lock->pid = (uint64_t)getpid();
+    rc = 0;
+out:
+    free(path);
+    return rc;
+}
+
+static int
+open_log(struct commandlog *l, const char *folder, struct err *err)
+{
+    char *path = file_join(folder, COMMANDLOG_NAME);
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    l->fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (l->fd < 0 && errno == EEXIST)
+        err_set(err, ERR_LOG,
+                "%s: an experiment is recorded there already, expected a "
+                "folder without a log",
+                path);
+    else if (l->fd < 0)
+        err_errno(err, ERR_LOG, "%s: cannot create", path);
+    free(path);
+    return l->fd < 0 ? -1 : 0;
+}
+
+struct commandlog *
+commandlog_create(const char *folder, const char *head, size_t head_len,
+                  struct err *err)
+{
+    struct commandlog *l = calloc(1, sizeof *l);
+
+    if (l == NULL) {
+        err_set(err, ERR_MEMORY, "command log: out of memory");
+        return NULL;
+    }
+    l->fd = l->lock_fd = -1;
+    l->lock = &l->spare;
+    buf_init(&l->pending, PENDING_MAX);
+    if (folder == NULL)
+        return l;
+    l->on = true;
+    if (file_make_folder(folder, err) != 0 ||
+        lock_folder(l, folder, err) != 0 || open_log(l, folder, err) != 0)
+        goto fail;
+    record_write_version(&l->pending);
+    record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
+                  head_len);
+    if (commandlog_flush(l, err) != 0 || commandlog_sync(l, err) != 0)
+        goto fail;
+    return l;
+fail:
+    commandlog_free(l);
+    return NULL;
+}
+
+void
+commandlog_free(struct commandlog *l)
+{
+    if (l == NULL)
+        return;
+    if (l->lock != &l->spare)
+        munmap(l->lock, sizeof *l->lock);
+    if (l->fd >= 0)
+        close(l->fd);
+    if (l->lock_fd >= 0)
+        close(l->lock_fd);
+    buf_fini(&l->pending);
+    free(l);
+}
+
+void
+commandlog_in(struct commandlog *l, uint64_t arrival, const struct frame *frame)
+{
+    if (l->on)
+        record_encode2(&l->pending, RECORD_IN, arrival,
+                       clock_realtime_ns() / 1000, frame->code, 2,
+                       frame->payload, frame->len);
+}
+
+void
+commandlog_out(struct commandlog *l, const struct emission *e)
+{
+    static const enum record_kind kinds[] = {
+        [SENDER_DEFAULT] = RECORD_TUNER,
+        [SENDER_ASSESSOR] = RECORD_ASSESSOR,
+        [SENDER_ROUTER] = RECORD_ROUTER,
+    };
+
+    if (l->on)
+        record_encode2(&l->pending, kinds[e->sender], e->cause,
+                       clock_realtime_ns() / 1000, command_info(e->code)->code,
+                       2, e->payload, e->len);
+}
+
+void
+commandlog_skipped(struct commandlog *l, uint64_t arrival, const char *text,
+                   size_t len)
+{
+    if (l->on)
+        record_encode(&l->pending, RECORD_SKIPPED, arrival,
+                      clock_realtime_ns() / 1000, text, len);
+}
+
+void
+commandlog_end(struct commandlog *l, uint64_t last_arrival, const char *how)
+{
+    if (l->on)
+        record_encode(&l->pending, RECORD_END, last_arrival,
+                      clock_realtime_ns() / 1000, how, strlen(how));
+}
+
+int
+commandlog_flush(struct commandlog *l, struct err *err)
+{
+    int rc;
+
+    if (!l->on || (l->pending.len == 0 && !l->pending.failed))
+        return 0;
+    rc = buf_check(&l->pending, "command log", err);
+    if (rc == 0)
+        rc = file_write_all(l->fd, l->pending.data, l->pending.len, err);
+    if (rc != 0) {
+        if (err != NULL)
+            err->code = ERR_LOG;
+        return err_place(err, COMMANDLOG_NAME);
+    }
+    buf_clear(&l->pending);
+    l->dirty = true;
+    return 0;
+}
+
+int
+commandlog_sync(struct commandlog *l, struct err *err)
+{
+    if (!l->on || !l->dirty)
+        return 0;
+    if (fdatasync(l->fd) != 0)
+        return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot sync");
+    record_encode(&l->pending, RECORD_SYNC, 0, clock_realtime_ns() / 1000, "",
+                  0);
+    if (commandlog_flush(l, err) != 0)
+        return -1;
+    l->dirty = false;
+    return 0;
+}
+
+bool
+commandlog_dirty(const struct commandlog *l)
+{
+    return l->dirty;
+}
+
+_Atomic uint64_t *
+commandlog_slot(struct commandlog *l, enum sender worker)
+{
+    return &l->lock->slots[worker == SENDER_ASSESSOR];
+}

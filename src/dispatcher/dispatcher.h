@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatcher.h - the whole flow on its threads.
+ *
+ *  fd in -> frame -> arrival no. -> log -> router -+- default queue  -> worker
+ * -+
+ *                                                  +- assessor queue -> worker
+ * -+ fd out <- log <- outbox <------ emission <---- handler <---- plugin
+ * <--------+
+ *
+ * Thread map
+ *   main       reads, decodes, numbers, logs, routes; logs and writes what is
+ *              in the outbox.  Owns channel, router with its marks, command
+ *              log.  Calls no plugin.
+ *   default    drains the default queue; owns tuning: tuner, search space,
+ *              trial table, owed ids.
+ *   assessor   drains the assessor queue; owns assessing: assessor, histories.
+ *   Shared: the queues, the outbox, the gauge, the begin slots, wake. */
+#ifndef DISPATCHER_DISPATCHER_H
+#define DISPATCHER_DISPATCHER_H
+
+#include "dispatcher/session.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct log;
+
+struct dispatcher_setup {
+    struct session_setup session;
+    int in_fd, out_fd;
+    const char *folder; /* of the command log; NULL: none is kept */
+    size_t max_queued;  /* bytes; above it nothing is read */
+    int64_t grace_ms;   /* how long a stop may take */
+    const struct log *log;
+};
+
+/* How a session ended; PROTOCOL.md, "Stopping". */
+enum dispatcher_end {
+    DISPATCHER_END_OF_FILE, /* the manager closed its end */
+    DISPATCHER_TERMINATED,  /* TE */
+    DISPATCHER_SIGNALLED,   /* SIGTERM or SIGINT: *signal_number */
+    DISPATCHER_FAILED,      /* err tells, its code says what kind */
+    DISPATCHER_GRACE_OVER,  /* a plugin was still computing; the caller must
+                               end the process without waiting for it */
+};
+
+/* Runs a session to its end.  Signals SIGTERM and SIGINT are taken over. */
+enum dispatcher_end dispatcher_run(const struct dispatcher_setup *setup,
+                                   int *signal_number, struct err *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/logfile.h"
+
+#include "core/err.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct logfile {
+    char *path;
+    const char *bytes; /* mapped; NULL when empty */
+    size_t len;
+    size_t begin; /* of the first record */
+    size_t at;    /* of the next record */
+    size_t last;  /* of the record last returned */
+};
+
+static int
+map_file(struct logfile *f, struct err *err)
+{
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    void *map;
+    int rc = 0;
+
+    if (fd < 0)
+        return err_errno(err, ERR_LOG, "%s: cannot open", f->path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        rc = err_set(err, ERR_LOG, "%s: expected a file", f->path);
+    } else if (st.st_size > 0) {
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map == MAP_FAILED)
+            rc = err_errno(err, ERR_LOG, "%s: cannot map", f->path);
+        else
+            f->bytes = map;
+        f->len = (size_t)st.st_size;
+    }
+    close(fd);
+    return rc;
+}
+
+struct logfile *
+logfile_open(const char *path, struct err *err)
+{
+    struct logfile *f = calloc(1, sizeof *f);
+
+    if (f == NULL || (f->path = strdup(path)) == NULL) {
+        free(f);
+        err_set(err, ERR_MEMORY, "%s: out of memory", path);
+        return NULL;
+    }
+    if (map_file(f, err) != 0)
+        goto fail;
+    f->begin = record_read_version(f->bytes, f->len, err);
+    if (f->begin == 0) {
+        err_place(err, "%s", path);
+        goto fail;
+    }
+    f->at = f->begin;
+    return f;
+fail:
+    logfile_close(f);
+    return NULL;
+}
+
+void
+logfile_close(struct logfile *f)
+{
+    if (f == NULL)
+        return;
+    if (f->bytes != NULL)
+        munmap((void *)(uintptr_t)f->bytes, f->len);
+    free(f->path);
+    free(f);
+}
+
+void
+logfile_rewind(struct logfile *f)
+{
+    f->at = f->begin;
+}
+
+/* Whether a whole sync mark stands anywhere behind `from`. */
+static bool
+synced_behind(const struct logfile *f, size_t from)
+{
+    struct record r;
+
+    while (from < f->len) {
+        const char *newline = memchr(f->bytes + from, '\n', f->len - from);
+
+        if (newline == NULL)
+            return false;
+        from = (size_t)(newline - f->bytes) + 1;
+        if (record_next(f->bytes + from, f->len - from, SIZE_MAX, &r, NULL) ==
+                RECORD_READY &&
+            r.kind == RECORD_SYNC)
+            return true;
+    }
+    return false;
+}
+
+static enum logfile_status
+not_a_record(struct logfile *f, struct err *err)
+{
+    if (!synced_behind(f, f->at))
+        return LOGFILE_TORN;
+    err_place(err, "%s: offset %zu, before the last sync mark", f->path, f->at);
+    if (err != NULL)
+        err->code = ERR_LOG;
+    return LOGFILE_DAMAGED;
+}
+
+enum logfile_status
+logfile_next(struct logfile *f, struct record *out, struct err *err)
+{
+    if (f->at == f->len)
+        return LOGFILE_END;
+    err_set(err, ERR_LOG, "the record is cut off");
+    if (record_next(f->bytes + f->at, f->len - f->at, SIZE_MAX, out, err) !=
+        RECORD_READY)
+        return not_a_record(f, err);
+    f->last = f->at;
+    f->at += out->size;
+    return LOGFILE_RECORD;
+}
+
+uint64_t
+logfile_offset(const struct logfile *f)
+{
+    return f->last;
+}
+
+uint64_t
+logfile_torn(const struct logfile *f)
+{
+    return f->len - f->at;
+}

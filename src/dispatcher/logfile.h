@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* logfile.h - reads a command.log: record after record, with offsets.
+ *
+ * A log that was cut off (the process or the machine died) ends in bytes that
+ * are no whole record.  Behind the last sync mark such a tail is cut and
+ * reported; before it, damage is an error that names the offset.  One
+ * thread. */
+#ifndef DISPATCHER_LOGFILE_H
+#define DISPATCHER_LOGFILE_H
+
+#include "record.h"
+
+#include <stdbool.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct logfile;
+
+/* Maps the file; checks its version line. */
+struct logfile *logfile_open(const char *path, struct err *err);
+void logfile_close(struct logfile *f);
+
+/* Back to the first record. */
+void logfile_rewind(struct logfile *f);
+
+enum logfile_status {
+    LOGFILE_RECORD, /* *out is filled; its payload lies in the map */
+    LOGFILE_END,
+    LOGFILE_TORN,    /* the end, but logfile_torn() bytes were cut */
+    LOGFILE_DAMAGED, /* err names file, offset and what is wrong */
+};
+enum logfile_status logfile_next(struct logfile *f, struct record *out,
+                                 struct err *err);
+
+/* Offset of the record last returned. */
+uint64_t logfile_offset(const struct logfile *f);
+
+/* Bytes of the torn tail, once LOGFILE_TORN was returned. */
+uint64_t logfile_torn(const struct logfile *f);
+
+#endif

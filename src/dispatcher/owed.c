@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/owed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+owed_fini(struct owed *o)
+{
+    free(o->runs);
+    *o = (struct owed){0};
+}
+
+int
+owed_add(struct owed *o, uint64_t first, uint64_t count)
+{
+    struct owed_run *last = o->n_runs > 0 ? &o->runs[o->n_runs - 1] : NULL;
+
+    if (count == 0)
+        return 0;
+    if (last != NULL && last->first + last->count == first) {
+        last->count += count;
+    } else {
+        if (o->n_runs == o->cap) {
+            size_t cap = o->cap == 0 ? 16 : o->cap * 2;
+            struct owed_run *runs = realloc(o->runs, cap * sizeof *runs);
+
+            if (runs == NULL)
+                return -1;
+            o->runs = runs;
+            o->cap = cap;
+        }
+        o->runs[o->n_runs++] = (struct owed_run){first, count};
+    }
+    o->total += count;
+    return 0;
+}
+
+uint64_t
+owed_first(const struct owed *o)
+{
+    return o->runs[0].first;
+}
+
+void
+owed_pop(struct owed *o)
+{
+    o->runs[0].first++;
+    o->total--;
+    if (--o->runs[0].count == 0)
+        memmove(o->runs, o->runs + 1, --o->n_runs * sizeof *o->runs);
+}
+
+void
+owed_clear(struct owed *o)
+{
+    o->n_runs = 0;
+    o->total = 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/queue.h"
+
+#include "command.h"
+#include "core/err.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct queue {
+    const char *name;
+    pthread_mutex_t lock;
+    pthread_cond_t readable; /* there is a command, or it was closed */
+    /* guarded by lock: */
+    struct chain waiting;
+    bool closed;
+};
+
+struct queue *
+queue_new(const char *name, struct err *err)
+{
+    struct queue *q = calloc(1, sizeof *q);
+
+    if (q == NULL) {
+        err_set(err, ERR_MEMORY, "%s queue: out of memory", name);
+        return NULL;
+    }
+    q->name = name;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->readable, NULL);
+    return q;
+}
+
+static void
+free_chain(struct chain *c)
+{
+    struct command *next;
+
+    for (struct command *cmd = c->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        command_free(cmd);
+    }
+    *c = (struct chain){0};
+}
+
+void
+queue_free(struct queue *q)
+{
+    if (q == NULL)
+        return;
+    free_chain(&q->waiting);
+    pthread_cond_destroy(&q->readable);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+void
+chain_add(struct chain *c, struct command *cmd)
+{
+    cmd->next = NULL;
+    if (c->first == NULL)
+        c->first = cmd;
+    else
+        c->last->next = cmd;
+    c->last = cmd;
+    c->count++;
+}
+
+bool
+queue_push(struct queue *q, struct chain *c, size_t *length)
+{
+    bool open;
+
+    pthread_mutex_lock(&q->lock);
+    open = !q->closed;
+    if (open && c->first != NULL) {
+        if (q->waiting.first == NULL)
+            q->waiting.first = c->first;
+        else
+            q->waiting.last->next = c->first;
+        q->waiting.last = c->last;
+        q->waiting.count += c->count;
+        pthread_cond_signal(&q->readable);
+    }
+    *length = q->waiting.count;
+    pthread_mutex_unlock(&q->lock);
+    if (!open)
+        free_chain(c);
+    *c = (struct chain){0};
+    return open;
+}
+
+struct command *
+queue_pop(struct queue *q)
+{
+    struct command *cmd;
+
+    pthread_mutex_lock(&q->lock);
+    while (q->waiting.first == NULL && !q->closed)
+        pthread_cond_wait(&q->readable, &q->lock);
+    cmd = q->waiting.first;
+    if (cmd != NULL) {
+        q->waiting.first = cmd->next;
+        q->waiting.count--;
+        cmd->next = NULL;
+    }
+    pthread_mutex_unlock(&q->lock);
+    return cmd;
+}
+
+void
+queue_close(struct queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closed = true;
+    pthread_cond_broadcast(&q->readable);
+    pthread_mutex_unlock(&q->lock);
+}
+
+struct chain
+queue_take_all(struct queue *q)
+{
+    struct chain c;
+
+    pthread_mutex_lock(&q->lock);
+    c = q->waiting;
+    q->waiting = (struct chain){0};
+    pthread_mutex_unlock(&q->lock);
+    return c;
+}
+
+const char *
+queue_name(const struct queue *q)
+{
+    return q->name;
+}

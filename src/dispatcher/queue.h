@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.h - FIFO of commands between the router and one worker.  Any thread.
+ * Ownership of a command moves in with push and out with pop. */
+#ifndef DISPATCHER_QUEUE_H
+#define DISPATCHER_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct command;
+struct err;
+
+struct queue;
+
+struct queue *queue_new(const char *name, struct err *err);
+void queue_free(struct queue *q); /* frees what is left in it */
+
+/* Commands linked by ->next, pushed in one step: one lock, one wake-up. */
+struct chain {
+    struct command *first, *last;
+    size_t count;
+};
+void chain_add(struct chain *c, struct command *cmd); /* takes cmd */
+
+/* Takes the chain and empties *c; false once closed: then it is freed.
+ * *length becomes the number of commands waiting. */
+bool queue_push(struct queue *q, struct chain *c, size_t *length);
+
+/* Blocks until there is a command; NULL: closed and empty. */
+struct command *queue_pop(struct queue *q);
+
+/* No more pushes; what is in it can still be popped. */
+void queue_close(struct queue *q);
+
+/* Takes out everything that waits, for who stops without its worker. */
+struct chain queue_take_all(struct queue *q);
+
+const char *queue_name(const struct queue *q);
+
+#endif

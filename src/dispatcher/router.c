@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/router.h"
+
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/marks.h"
+#include "frame.h"
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct router {
+    struct marks *marks;
+    const struct log *log;
+};
+
+struct router *
+router_new(const struct log *log, struct err *err)
+{
+    struct router *r = calloc(1, sizeof *r);
+
+    if (r == NULL || (r->marks = marks_new()) == NULL) {
+        free(r);
+        err_set(err, ERR_MEMORY, "router: out of memory");
+        return NULL;
+    }
+    r->log = log;
+    return r;
+}
+
+void
+router_free(struct router *r)
+{
+    if (r == NULL)
+        return;
+    marks_free(r->marks);
+    free(r);
+}
+
+static void
+push(struct routed *out, struct chain *chain, struct command *cmd)
+{
+    out->bytes += cmd->cost;
+    chain_add(chain, cmd);
+}
+
+/* ---- metrics ---- */
+
+static const char *const verdict_texts[] = {
+    [MARKS_COUNTED] = "counted",
+    [MARKS_SECOND] = "the same attempt and sequence were reported before: "
+                     "recorded, not applied",
+    [MARKS_ENDED] = "the trial has ended: recorded, not applied",
+    [MARKS_UNKNOWN] = "no such trial was given out: recorded, not applied",
+    [MARKS_SUPERSEDED] = "a newer attempt has reported: recorded, not applied",
+    [MARKS_TOO_FAR] = "the sequence is more than 65535 ahead of what was "
+                      "reported: recorded, not applied",
+    [MARKS_MEMORY] = "out of memory",
+};
+
+static void
+complain(const struct router *r, const struct command *cmd, const char *text)
+{
+    const struct parameter_id *id = &cmd->metric.parameter;
+    char number[24] = "null";
+
+    if (id->kind == PARAMETER_NUMBER)
+        snprintf(number, sizeof number, "%" PRIu64, id->number);
+    log_error(r->log,
+              "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %.64s), "
+              "sequence %" PRIu64 ": %s",
+              cmd->arrival, cmd->metric.job,
+              id->kind == PARAMETER_LABEL ? id->label : number,
+              cmd->metric.sequence, text);
+}
+
+static enum router_word
+route_metric(struct router *r, struct command *cmd, struct routed *out)
+{
+    const struct metric *m = &cmd->metric;
+    bool periodical = m->type == METRIC_PERIODICAL;
+    enum marks_verdict verdict;
+
+    if (!m->has_value && m->type != METRIC_REQUEST) {
+        complain(r, cmd, m->problem);
+        command_free(cmd);
+        return ROUTER_ON;
+    }
+    verdict = periodical ? marks_metric(r->marks, m) : marks_final(r->marks, m);
+    /* A final result may come after its trial's end, or be of a trial that
+     * only the default worker can tell to be unknown. */
+    if (verdict == MARKS_COUNTED ||
+        (!periodical && (verdict == MARKS_ENDED || verdict == MARKS_UNKNOWN))) {
+        push(out, periodical ? &out->assessor : &out->by_default, cmd);
+        return ROUTER_ON;
+    }
+    complain(r, cmd, verdict_texts[verdict]);
+    command_free(cmd);
+    return verdict == MARKS_MEMORY ? ROUTER_MEMORY : ROUTER_ON;
+}
+
+/* ---- ends ---- */
+
+static enum router_word
+route_end(struct router *r, struct command *cmd, struct routed *out)
+{
+    struct command *half;
+
+    if (marks_end(r->marks, &cmd->end) != 0 ||
+        (half = command_split_end(cmd)) == NULL) {
+        command_free(cmd);
+        return ROUTER_MEMORY;
+    }
+    half->cost = cmd->cost;
+    push(out, &out->by_default, half);
+    push(out, &out->assessor, cmd);
+    return ROUTER_ON;
+}
+
+/* ---- trials of an earlier run ---- */
+
+static void
+note_recovered(struct router *r, struct jval record)
+{
+    struct json *doc = NULL;
+    struct jval v;
+    const char *text;
+    size_t len;
+    uint64_t id;
+
+    if (jval_string(record, &text, &len)) {
+        doc = json_parse(text, len, JSON_NAN, NULL);
+        if (doc == NULL)
+            return;
+        record = json_root(doc);
+    }
+    if (jval_get(record, "parameter_id", &v) && jval_uint(v, &id) &&
+        id < UINT64_C(1) << 53)
+        marks_issued(r->marks, id + 1);
+    json_free(doc);
+}
+
+static void
+note_all_recovered(struct router *r, const struct command *cmd)
+{
+    struct jval root = json_root(cmd->document);
+
+    if (jval_type(root) != JSON_ARRAY)
+        note_recovered(r, root);
+    for (size_t i = 0; jval_type(root) == JSON_ARRAY && i < jval_count(root);
+         i++)
+        note_recovered(r, jval_at(root, i));
+}
+
+/* ---- the table's word ---- */
+
+static enum router_word
+route(struct router *r, struct command *cmd, struct routed *out)
+{
+    switch (command_info(cmd->code)->queue) {
+    case QUEUE_DEFAULT:
+        if (cmd->code == CMD_ADD_CUSTOM)
+            note_all_recovered(r, cmd);
+        push(out, &out->by_default, cmd);
+        return ROUTER_ON;
+    case QUEUE_ASSESSOR:
+        push(out, &out->assessor, cmd);
+        return ROUTER_ON;
+    case QUEUE_SPLIT:
+        return cmd->code == CMD_METRIC ? route_metric(r, cmd, out)
+                                       : route_end(r, cmd, out);
+    case QUEUE_ROUTER:
+    case QUEUE_NONE:
+        break;
+    }
+    command_free(cmd);
+    return ROUTER_ON;
+}
+
+enum router_word
+router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
+             struct routed *out)
+{
+    struct command *cmd;
+    struct err err;
+    enum router_word word;
+
+    cmd = command_decode(frame, arrival, &err);
+    if (cmd == NULL) {
+        log_error(r->log, "command %" PRIu64 " (%s): %s", arrival, frame->code,
+                  err.text);
+        return err.code == ERR_MEMORY ? ROUTER_MEMORY : ROUTER_ON;
+    }
+    cmd->cost = sizeof *cmd + frame->len;
+    word = cmd->code == CMD_TERMINATE ? ROUTER_TERMINATE : ROUTER_ON;
+    if (word == ROUTER_TERMINATE) {
+        command_free(cmd);
+        return word;
+    }
+    return route(r, cmd, out);
+}
+
+void
+router_written(struct router *r, enum command_code code, const char *payload,
+               size_t len)
+{
+    marks_written(r->marks, code, payload, len);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* router.h - from inbound frames to commands in two queues, numbered by
+ * arrival.  PROTOCOL.md, "Order".
+ *
+ * EN and intermediate metrics go to the assessor queue, everything else to
+ * the default queue.  A trial's end concerns both: in the same step the
+ * tuner's half of it, stamped with what the marks know, goes into the default
+ * queue.  So a trial's final result comes before its end, and its end before
+ * the next request, whatever the threads do.
+ *
+ * One thread: the reader's, or replay's. */
+#ifndef DISPATCHER_ROUTER_H
+#define DISPATCHER_ROUTER_H
+
+#include "command.h"
+#include "dispatcher/queue.h"
+
+#include <stdint.h>
+
+struct err;
+struct frame;
+struct log;
+struct router;
+
+struct router *router_new(const struct log *log, struct err *err);
+void router_free(struct router *r);
+
+struct routed {
+    struct chain by_default; /* for the default queue */
+    struct chain assessor;   /* for the assessor queue */
+    size_t bytes;            /* what both cost */
+};
+
+enum router_word {
+    ROUTER_ON,        /* read on */
+    ROUTER_TERMINATE, /* TE: nothing after it counts */
+    ROUTER_MEMORY,    /* out of memory: the session must end */
+};
+
+/* Decodes the frame that arrived as number `arrival` and adds what comes of it
+ * to *out.  A frame that cannot be used costs one line. */
+enum router_word router_frame(struct router *r, const struct frame *frame,
+                              uint64_t arrival, struct routed *out);
+
+/* An outbound frame was written (or stands in the log): see marks.h. */
+void router_written(struct router *r, enum command_code code,
+                    const char *payload, size_t len);
+
+#endif

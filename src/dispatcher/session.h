@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* session.h - the parts that answers depend on, put together: tuner,
+ * assessor, policies, router and the two sides.  The dispatcher runs them on
+ * its threads, replay on one; both make them here, so that they are the
+ * same. */
+#ifndef DISPATCHER_SESSION_H
+#define DISPATCHER_SESSION_H
+
+#include "dispatcher/emission.h"
+#include "dispatcher/policy.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct assessing;
+struct assessor;
+struct buf;
+struct err;
+struct log;
+struct plugin_paths;
+struct problems;
+struct router;
+struct tuner;
+struct tuning;
+
+struct session_setup {
+    const struct plugin_paths *paths;
+    const char *tuner;      /* name or file */
+    struct jval tuner_args; /* an object, or null */
+    const char *assessor;   /* NULL: none */
+    struct jval assessor_args;
+    uint64_t seed; /* used where the arguments have none */
+    struct policy policy;
+    bool maximize_given; /* policy.maximize is set; else the arguments tell */
+    int digits;          /* of the frames */
+    size_t max_payload;
+};
+
+struct session {
+    struct policy policy;
+    struct tuner *tuner;
+    struct assessor *assessor; /* NULL: none */
+    struct router *router;
+    struct tuning *tuning;
+    struct assessing *assessing;
+};
+
+/* Loads the plugins and makes everything; NULL: err tells. */
+struct session *session_new(const struct session_setup *setup,
+                            struct emitter emitter, const struct log *log,
+                            struct err *err);
+void session_free(struct session *s);
+
+/* Appends the log's first record: all that answers depend on, as JSON. */
+void session_write_head(const struct session *s,
+                        const struct session_setup *setup, struct buf *out);
+
+/* The other way: what a log's first record says.  *setup borrows from `head`.
+ * Plugin versions other than the installed ones' are told as problems. */
+int session_read_head(struct jval head, struct session_setup *setup,
+                      struct err *err);
+
+/* -1 when a plugin of `head` has another algorithm version than s's: err says
+ * that differences are to be expected. */
+int session_check_versions(const struct session *s, struct jval head,
+                           struct err *err);
+
+#endif

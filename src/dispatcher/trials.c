@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/trials.h"
+
+#include "core/idset.h"
+#include "core/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct trials {
+    struct map by_id;
+    struct map by_label;
+    struct idset finished;
+    struct trial *oldest, *newest; /* resultless */
+    size_t n_resultless, n_out;
+};
+
+struct trials *
+trials_new(void)
+{
+    return calloc(1, sizeof(struct trials));
+}
+
+static void
+trial_free(struct trial *trial)
+{
+    if (trial == NULL)
+        return;
+    free(trial->label);
+    free(trial->x);
+    free(trial);
+}
+
+void
+trials_free(struct trials *t)
+{
+    struct trial *trial;
+    size_t at = 0;
+
+    if (t == NULL)
+        return;
+    while ((trial = map_next(&t->by_id, &at)) != NULL)
+        trial_free(trial);
+    map_fini(&t->by_id);
+    map_fini(&t->by_label);
+    idset_fini(&t->finished);
+    free(t);
+}
+
+int
+trial_move(struct trial *trial, const double *x, size_t n_dims)
+{
+    double *copy = malloc(n_dims * sizeof *x + 1);
+
+    if (copy == NULL)
+        return -1;
+    memcpy(copy, x, n_dims * sizeof *x);
+    free(trial->x);
+    trial->x = copy;
+    trial->n_dims = n_dims;
+    return 0;
+}
+
+struct trial *
+trials_add(struct trials *t, uint64_t id, const char *label, const double *x,
+           size_t n_dims)
+{
+    struct trial *trial;
+
+    if (map_get(&t->by_id, &id, sizeof id) != NULL ||
+        (label != NULL && map_get(&t->by_label, label, strlen(label)) != NULL))
+        return NULL;
+    trial = calloc(1, sizeof *trial);
+    if (trial == NULL)
+        return NULL;
+    trial->id = id;
+    if ((label != NULL && (trial->label = strdup(label)) == NULL) ||
+        trial_move(trial, x, n_dims) != 0 ||
+        map_put(&t->by_id, &id, sizeof id, trial) != 0)
+        goto fail;
+    if (label != NULL &&
+        map_put(&t->by_label, label, strlen(label), trial) != 0) {
+        map_remove(&t->by_id, &id, sizeof id);
+        goto fail;
+    }
+    t->n_out++;
+    return trial;
+fail:
+    trial_free(trial);
+    return NULL;
+}
+
+struct trial *
+trials_find(struct trials *t, const struct parameter_id *id)
+{
+    switch (id->kind) {
+    case PARAMETER_NUMBER:
+        return map_get(&t->by_id, &id->number, sizeof id->number);
+    case PARAMETER_LABEL:
+        return map_get(&t->by_label, id->label, strlen(id->label));
+    case PARAMETER_NONE:
+        break;
+    }
+    return NULL;
+}
+
+bool
+trials_finished(const struct trials *t, const struct parameter_id *id)
+{
+    return id->kind == PARAMETER_NUMBER && idset_has(&t->finished, id->number);
+}
+
+static void
+unlink_resultless(struct trials *t, struct trial *trial)
+{
+    if (trial->older != NULL)
+        trial->older->newer = trial->newer;
+    else
+        t->oldest = trial->newer;
+    if (trial->newer != NULL)
+        trial->newer->older = trial->older;
+    else
+        t->newest = trial->older;
+    t->n_resultless--;
+}
+
+static void
+forget(struct trials *t, struct trial *trial)
+{
+    map_remove(&t->by_id, &trial->id, sizeof trial->id);
+    if (trial->label != NULL)
+        map_remove(&t->by_label, trial->label, strlen(trial->label));
+    trial_free(trial);
+}
+
+static void
+link_resultless(struct trials *t, struct trial *trial)
+{
+    struct trial *oldest = t->oldest;
+
+    trial->older = t->newest;
+    if (t->newest != NULL)
+        t->newest->newer = trial;
+    else
+        t->oldest = trial;
+    t->newest = trial;
+    t->n_resultless++;
+    if (t->n_resultless > RESULTLESS_MAX) {
+        unlink_resultless(t, oldest);
+        idset_add(&t->finished, oldest->id);
+        forget(t, oldest);
+    }
+}
+
+void
+trials_settle(struct trials *t, struct trial *trial)
+{
+    bool resultless = trial == t->newest || trial->newer != NULL;
+
+    if (!trial->ended)
+        return;
+    if (!resultless) {
+        t->n_out--;
+        if (!trial->told) {
+            link_resultless(t, trial);
+            return;
+        }
+    } else if (trial->told) {
+        unlink_resultless(t, trial);
+    } else {
+        return;
+    }
+    idset_add(&t->finished, trial->id);
+    forget(t, trial);
+}
+
+size_t
+trials_out(const struct trials *t)
+{
+    return t->n_out;
+}
+
+struct trial *
+trials_next(struct trials *t, uint64_t *id, uint64_t end)
+{
+    while (*id < end) {
+        uint64_t this = (*id)++;
+        struct trial *trial = map_get(&t->by_id, &this, sizeof this);
+
+        if (trial != NULL)
+            return trial;
+    }
+    return NULL;
+}

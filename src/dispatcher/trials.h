@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* trials.h - the suggestions that were given out: what the tuner asked for,
+ * bit by bit, until both its result and its end are known.  The default
+ * worker's alone.
+ *
+ * What stays of a finished trial is one bit.  A trial that ended without a
+ * result may still get one: the newest RESULTLESS_MAX of those are kept. */
+#ifndef DISPATCHER_TRIALS_H
+#define DISPATCHER_TRIALS_H
+
+#include "command.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RESULTLESS_MAX 65536
+
+struct trial {
+    uint64_t id;
+    char *label;      /* NULL: known by id alone */
+    bool told, ended; /* the tuner knows of its result, of its end */
+    bool foreign;     /* not asked for: recovered (AD) or of an older space */
+    bool unfit;       /* of an older space, and does not fit the new one */
+    struct trial *older, *newer; /* among the resultless */
+    size_t n_dims;
+    double *x;
+};
+
+struct trials;
+
+struct trials *trials_new(void);
+void trials_free(struct trials *t);
+
+/* Copies label and x; NULL: out of memory, or the id or label is taken. */
+struct trial *trials_add(struct trials *t, uint64_t id, const char *label,
+                         const double *x, size_t n_dims);
+
+/* NULL: unknown, or finished. */
+struct trial *trials_find(struct trials *t, const struct parameter_id *id);
+
+/* Whether this id had its result and its end. */
+bool trials_finished(const struct trials *t, const struct parameter_id *id);
+
+/* To be called after told or ended was set: forgets what is finished. */
+void trials_settle(struct trials *t, struct trial *trial);
+
+/* Replaces the point (after a change of the search space). */
+int trial_move(struct trial *trial, const double *x, size_t n_dims);
+
+/* Suggestions given out that have not ended. */
+size_t trials_out(const struct trials *t);
+
+/* Walks in the order of ids: start with *id = 0; NULL at the end. */
+struct trial *trials_next(struct trials *t, uint64_t *id, uint64_t end);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/tuning.h"
+
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/tuning_state.h"
+#include "space/space.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct tuning *
+tuning_new(struct tuner *tuner, const struct policy *policy,
+           struct emitter emitter, const struct log *log, struct err *err)
+{
+    struct tuning *t = calloc(1, sizeof *t);
+
+    if (t == NULL || (t->trials = trials_new()) == NULL) {
+        free(t);
+        err_set(err, ERR_MEMORY, "trial table: out of memory");
+        return NULL;
+    }
+    t->tuner = tuner;
+    t->policy = policy;
+    t->emitter = emitter;
+    t->log = log;
+    buf_init(&t->json, (size_t)64 << 20);
+    buf_init(&t->payload, (size_t)65 << 20);
+    return t;
+}
+
+void
+tuning_free(struct tuning *t)
+{
+    if (t == NULL)
+        return;
+    trials_free(t->trials);
+    owed_fini(&t->owed);
+    space_free(t->space);
+    free(t->x);
+    buf_fini(&t->json);
+    buf_fini(&t->payload);
+    free(t);
+}
+
+void
+tuning_emit(struct tuning *t, enum command_code code)
+{
+    struct emission e = {SENDER_DEFAULT, t->arrival, code, t->payload.data,
+                         t->payload.len};
+
+    if (t->payload.failed) {
+        t->fatal = true;
+        err_set(t->failure, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                t->arrival);
+        return;
+    }
+    t->emitter.emit(t->emitter.ctx, &e);
+}
+
+/* One line for a mistake that costs this command alone. */
+void
+tuning_complain(struct tuning *t, const char *text)
+{
+    log_error(t->log, "command %" PRIu64 " (%s): %s", t->arrival, t->code,
+              text);
+}
+
+/* A plugin failed: by policy its command, or the session. */
+void
+tuning_plugin_failed(struct tuning *t, const struct err *err)
+{
+    tuning_complain(t, err->text);
+    if (t->policy->on_error == ERROR_FAIL && !t->fatal) {
+        t->fatal = true;
+        if (t->failure != NULL)
+            *t->failure = *err;
+        err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
+    }
+}
+
+void
+tuning_out_of_memory(struct tuning *t)
+{
+    struct err err;
+
+    err_set(&err, ERR_MEMORY, "out of memory");
+    tuning_complain(t, err.text);
+    t->fatal = true;
+    if (t->failure != NULL)
+        *t->failure = err;
+}
+
+/* "trial 'job' (parameter_id 7): text" */
+void
+tuning_complain_trial(struct tuning *t, const char *job,
+                      const struct parameter_id *id, const char *text)
+{
+    struct err err;
+
+    if (id->kind == PARAMETER_NUMBER)
+        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id %" PRIu64 "): %s",
+                job, id->number, text);
+    else
+        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id %s): %s", job,
+                id->kind == PARAMETER_LABEL ? id->label : "null", text);
+    tuning_complain(t, err.text);
+}
+
+bool
+tuning_has_space(struct tuning *t)
+{
+    if (t->space == NULL)
+        tuning_complain(t, "no search space yet, expected IN first");
+    return t->space != NULL;
+}
+
+static void (*const handlers[CMD_COUNT])(struct tuning *,
+                                         const struct command *) = {
+    [CMD_INITIALIZE] = tuning_initialize, [CMD_REQUEST_TRIALS] = tuning_request,
+    [CMD_METRIC] = tuning_metric,         [CMD_UPDATE_SPACE] = tuning_update,
+    [CMD_IMPORT] = tuning_import,         [CMD_ADD_CUSTOM] = tuning_custom,
+    [CMD_TRIAL_END] = tuning_end,
+};
+
+bool
+tuning_drops(const struct tuning *t, const struct command *cmd)
+{
+    return t->closed && cmd->code == CMD_REQUEST_TRIALS;
+}
+
+int
+tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
+{
+    if (handlers[cmd->code] == NULL || tuning_drops(t, cmd))
+        return 0;
+    t->arrival = cmd->arrival;
+    t->code = command_info(cmd->code)->code;
+    t->told = false;
+    t->fatal = false;
+    t->failure = err;
+    handlers[cmd->code](t, cmd);
+    if (t->told && t->owed.total > 0 && !t->closed && !t->fatal)
+        tuning_serve_owed(t);
+    return t->fatal ? -1 : 0;
+}
+
+void
+tuning_close(struct tuning *t)
+{
+    t->closed = true;
+}

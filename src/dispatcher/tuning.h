@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* tuning.h - the default worker's side: the tuner, the search space, the
+ * trials given out, the ids owed; one handler per command.  PROTOCOL.md,
+ * "What each command does".
+ *
+ * One owner thread: the default worker, or replay.  What it answers is a
+ * function of its arguments and the commands it was given, in their order. */
+#ifndef DISPATCHER_TUNING_H
+#define DISPATCHER_TUNING_H
+
+#include "dispatcher/emission.h"
+#include "dispatcher/policy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct log;
+struct tuner;
+
+struct tuning;
+
+/* Borrows all until tuning_free(). */
+struct tuning *tuning_new(struct tuner *tuner, const struct policy *policy,
+                          struct emitter emitter, const struct log *log,
+                          struct err *err);
+void tuning_free(struct tuning *t);
+
+/* Handles one command of the default queue.  -1: err says why it costs more
+ * than itself: the session (policy ERROR_FAIL, or out of memory).  What costs
+ * one command is told to the log and is 0. */
+int tuning_handle(struct tuning *t, const struct command *cmd, struct err *err);
+
+/* From now on requests and owed ids are dropped: the session is ending. */
+void tuning_close(struct tuning *t);
+/* Whether handling cmd now would drop a request. */
+bool tuning_drops(const struct tuning *t, const struct command *cmd);
+
+#endif

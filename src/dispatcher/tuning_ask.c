@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * A request for n trials takes n consecutive ids, which are burnt whether or
+ * not they are served.  serve() asks for one id after the other until the
+ * tuner refuses; what TP_LATER leaves becomes owed and is tried again, oldest
+ * first, at the end of each command that told the tuner something.  NO is
+ * written once for a request that was not fully served. */
+
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/tuning_state.h"
+#include "plugin/loader.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+#include "tunepipe/tuner.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void
+emit_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
+             uint64_t units)
+{
+    buf_clear(&t->payload);
+    command_write_no_more(&t->payload, first, reason, units,
+                          t->policy->extensions);
+    tuning_emit(t, CMD_NO_MORE);
+}
+
+/* *label is the caller's to free. */
+static int
+ask_tuner(struct tuning *t, uint64_t id, char **label)
+{
+    struct err err;
+    int rc = tuner_ask(t->tuner, id, t->x, label, &err);
+
+    if (rc != TP_ERR)
+        return rc;
+    tuning_plugin_failed(t, &err);
+    if (t->fatal || t->policy->ask_error == ASK_REFUSE)
+        return TP_ERR;
+    space_sample(t->space, tuner_seed(t->tuner), id, t->x);
+    return TP_OK;
+}
+
+static int
+refuse_label(struct tuning *t, uint64_t id, const char *label)
+{
+    struct err err;
+
+    err_set(&err, ERR_PLUGIN,
+            "tuner %s: label '%s' of suggestion %" PRIu64
+            " is in use, expected a new one",
+            tuner_plugin(t->tuner)->name, label, id);
+    tuning_plugin_failed(t, &err);
+    return TP_ERR;
+}
+
+static int
+give_out(struct tuning *t, uint64_t id, const char *label)
+{
+    struct parameter_record record = {.id = id, .label = label};
+
+    if (trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims) ==
+        NULL) {
+        if (label != NULL)
+            return refuse_label(t, id, label);
+        tuning_out_of_memory(t);
+        return TP_ERR;
+    }
+    buf_clear(&t->json);
+    space_decode(t->space, t->x, &t->json);
+    record.parameters = buf_text(&t->json);
+    record.parameters_len = t->json.len;
+    buf_clear(&t->payload);
+    command_write_trial(&t->payload, &record);
+    tuning_emit(t, CMD_NEW_TRIAL);
+    return TP_OK;
+}
+
+static int
+serve_one(struct tuning *t, uint64_t id)
+{
+    char *label = NULL;
+    int rc = ask_tuner(t, id, &label);
+
+    if (rc == TP_OK)
+        rc = give_out(t, id, label);
+    free(label);
+    return rc;
+}
+
+/* The owed ids will never be served: says so. */
+static void
+refuse_owed(struct tuning *t, enum no_reason reason)
+{
+    uint64_t first = owed_first(&t->owed), units = t->owed.total;
+
+    owed_clear(&t->owed);
+    emit_no_more(t, first, reason, units);
+}
+
+/* Nothing is out, so nothing can ever change the tuner's mind. */
+static bool
+stuck(const struct tuning *t)
+{
+    return trials_out(t->trials) == 0;
+}
+
+static void
+say_stuck(struct tuning *t, uint64_t units)
+{
+    log_warning(t->log,
+                "command %" PRIu64 " (%s): tuner %s waits for results but no "
+                "trial is out: %" PRIu64 " requested trials are refused",
+                t->arrival, t->code, tuner_plugin(t->tuner)->name, units);
+}
+
+/* Oldest first, until the tuner says later. */
+void
+tuning_serve_owed(struct tuning *t)
+{
+    while (t->owed.total > 0 && !t->fatal) {
+        int rc = serve_one(t, owed_first(&t->owed));
+
+        if (rc == TP_LATER)
+            break;
+        if (rc != TP_OK) {
+            refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
+            return;
+        }
+        owed_pop(&t->owed);
+    }
+    if (t->owed.total > 0 && stuck(t)) {
+        say_stuck(t, t->owed.total);
+        refuse_owed(t, NO_EXHAUSTED);
+    }
+}
+
+static enum no_reason
+reason_of(int rc)
+{
+    switch (rc) {
+    case TP_LATER:
+        return NO_LATER;
+    case TP_DONE:
+        return NO_EXHAUSTED;
+    }
+    return NO_FAILED;
+}
+
+void
+tuning_request(struct tuning *t, const struct command *cmd)
+{
+    uint64_t first = t->next_id, n = cmd->request.count, served = 0;
+    int rc = TP_OK;
+
+    if (cmd->request.problem != NULL || t->space == NULL) {
+        tuning_complain(t, cmd->request.problem != NULL
+                               ? cmd->request.problem
+                               : "no search space yet, expected IN first");
+        emit_no_more(t, first, NO_FAILED, n);
+        return;
+    }
+    t->next_id += n;
+    if (t->owed.total > 0)
+        tuning_serve_owed(t);
+    if (t->owed.total > 0)
+        rc = TP_LATER; /* the older ones come first */
+    while (rc == TP_OK && served < n && !t->fatal)
+        if ((rc = serve_one(t, first + served)) == TP_OK)
+            served++;
+    if (served == n)
+        return;
+    if (rc == TP_LATER && stuck(t)) {
+        say_stuck(t, n - served);
+        rc = TP_DONE;
+    } else if (rc == TP_LATER &&
+               owed_add(&t->owed, first + served, n - served) != 0) {
+        tuning_out_of_memory(t);
+    }
+    emit_no_more(t, first, reason_of(rc), n - served);
+}

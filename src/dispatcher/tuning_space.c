@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/err.h"
+#include "core/log.h"
+#include "core/problems.h"
+#include "dispatcher/tuning_state.h"
+#include "json.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+#include "tunepipe/tuner.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All problems are told, each in its line. */
+static struct space *
+parse_space(struct tuning *t, const struct json *doc)
+{
+    struct problems problems;
+    struct space *space;
+    const char *line;
+
+    problems_init(&problems);
+    space = space_parse(json_root(doc), &problems);
+    for (line = buf_text(&problems.lines); *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+
+        log_error(t->log, "command %" PRIu64 " (%s): search space: %.*s",
+                  t->arrival, t->code, (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+    problems_fini(&problems);
+    return space;
+}
+
+static void
+tell_outdated(struct tuning *t, const struct trial *trial)
+{
+    struct err err;
+
+    if (trial->ended || trial->foreign)
+        return;
+    if (tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED, &err) !=
+        0)
+        tuning_plugin_failed(t, &err);
+}
+
+/* Points of the old space end for the tuner; those that fit into the new one
+ * can still be told as imported when their results come. */
+static void
+move_trials(struct tuning *t, const struct space *to)
+{
+    size_t n_dims = space_dims(to)->n_dims;
+    double *y = malloc(n_dims * sizeof *y + 1);
+    struct trial *trial;
+    uint64_t id = 0;
+
+    if (y == NULL) {
+        tuning_out_of_memory(t);
+        return;
+    }
+    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL) {
+        tell_outdated(t, trial);
+        trial->foreign = true;
+        if (trial->unfit ||
+            space_project(t->space, trial->x, to, y, NULL) != 0 ||
+            trial_move(trial, y, n_dims) != 0)
+            trial->unfit = true;
+    }
+    free(y);
+}
+
+static void
+set_space(struct tuning *t, const struct json *doc)
+{
+    struct space *space = parse_space(t, doc);
+    struct err err;
+    double *x;
+
+    if (space == NULL)
+        return;
+    x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
+    if (x == NULL) {
+        space_free(space);
+        tuning_out_of_memory(t);
+        return;
+    }
+    if (t->space != NULL)
+        move_trials(t, space);
+    if (tuner_space(t->tuner, space, &err) != 0) {
+        tuning_plugin_failed(t, &err);
+        space_free(space);
+        free(x);
+        return;
+    }
+    space_free(t->space);
+    free(t->x);
+    t->space = space;
+    t->x = x;
+    t->told = true;
+}
+
+void
+tuning_initialize(struct tuning *t, const struct command *cmd)
+{
+    if (t->space != NULL) {
+        tuning_complain(
+            t, "the search space is set already, expected SS to change "
+               "it");
+        return;
+    }
+    set_space(t, cmd->document);
+    if (t->space == NULL)
+        return;
+    buf_clear(&t->payload);
+    command_write_initialized(&t->payload, t->arrival, t->policy->extensions);
+    tuning_emit(t, CMD_INITIALIZED);
+}
+
+void
+tuning_update(struct tuning *t, const struct command *cmd)
+{
+    if (!tuning_has_space(t))
+        return;
+    set_space(t, cmd->document);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* tuning_state.h - what the files behind tuning.h share: the state of the
+ * default worker and how its handlers speak.  Nobody else includes it. */
+#ifndef DISPATCHER_TUNING_STATE_H
+#define DISPATCHER_TUNING_STATE_H
+
+#include "core/buf.h"
+#include "dispatcher/owed.h"
+#include "dispatcher/trials.h"
+#include "dispatcher/tuning.h"
+
+struct json;
+struct space;
+
+struct tuning {
+    struct tuner *tuner;
+    const struct policy *policy;
+    struct emitter emitter;
+    const struct log *log;
+    struct space *space; /* NULL before IN */
+    struct trials *trials;
+    struct owed owed;
+    uint64_t next_id;
+    double *x;          /* n_dims of the space: the point being asked for */
+    struct buf json;    /* parameters being written */
+    struct buf payload; /* frame being written */
+    uint64_t arrival;   /* of the command being handled */
+    const char *code;   /* of the command being handled */
+    bool told;          /* the tuner was told something by this command */
+    bool closed;
+    bool fatal; /* `failure` ends the session */
+    struct err *failure;
+};
+
+/* Sends what t->payload holds. */
+void tuning_emit(struct tuning *t, enum command_code code);
+
+/* One line for a mistake that costs this command alone. */
+void tuning_complain(struct tuning *t, const char *text);
+/* The same: "trial 'job' (parameter_id 7): text". */
+void tuning_complain_trial(struct tuning *t, const char *job,
+                           const struct parameter_id *id, const char *text);
+/* The tuner failed: by policy this costs its command, or the session. */
+void tuning_plugin_failed(struct tuning *t, const struct err *err);
+void tuning_out_of_memory(struct tuning *t);
+/* Complains and is false before IN. */
+bool tuning_has_space(struct tuning *t);
+
+/* tuning_ask.c */
+void tuning_request(struct tuning *t, const struct command *cmd);
+void tuning_serve_owed(struct tuning *t);
+/* tuning_space.c */
+void tuning_initialize(struct tuning *t, const struct command *cmd);
+void tuning_update(struct tuning *t, const struct command *cmd);
+/* tuning_tell.c */
+void tuning_metric(struct tuning *t, const struct command *cmd);
+void tuning_end(struct tuning *t, const struct command *cmd);
+/* tuning_import.c */
+void tuning_import(struct tuning *t, const struct command *cmd);
+void tuning_custom(struct tuning *t, const struct command *cmd);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/tuning_state.h"
+#include "plugin/tuner.h"
+#include "tunepipe/tuner.h"
+
+#include <inttypes.h>
+
+static void
+tell(struct tuning *t, struct trial *trial, struct tp_result *result)
+{
+    struct err err;
+
+    result->_struct_size = sizeof *result;
+    if (trial->foreign && trial->unfit) {
+        tuning_complain(
+            t, "the trial is of an older search space that does not fit "
+               "into this one: recorded, not told");
+    } else {
+        if (trial->foreign)
+            result->how = TP_RESULT_IMPORTED;
+        if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : trial->id,
+                       trial->x, result, &err) != 0)
+            tuning_plugin_failed(t, &err);
+        t->told = true;
+    }
+    trial->told = true;
+}
+
+static void
+handle_final(struct tuning *t, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    struct trial *trial = trials_find(t->trials, &m->parameter);
+    struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
+
+    if (m->parameter.kind == PARAMETER_NONE) {
+        log_info(t->log,
+                 "command %" PRIu64 " (ME): trial '%.64s' is the user's own: "
+                 "its result is recorded, not told to the tuner",
+                 t->arrival, m->job);
+    } else if (trial == NULL) {
+        tuning_complain_trial(
+            t, m->job, &m->parameter,
+            trials_finished(t->trials, &m->parameter)
+                ? "a result after the end of a trial that has one"
+                : "a result for a trial that was never given out");
+    } else if (trial->told) {
+        tuning_complain_trial(t, m->job, &m->parameter,
+                              "a second final result, not applied");
+    } else {
+        tell(t, trial, &result);
+        trials_settle(t->trials, trial);
+    }
+}
+
+void
+tuning_metric(struct tuning *t, const struct command *cmd)
+{
+    switch (cmd->metric.type) {
+    case METRIC_FINAL:
+        handle_final(t, cmd);
+        return;
+    case METRIC_REQUEST:
+        tuning_complain_trial(
+            t, cmd->metric.job, &cmd->metric.parameter,
+            "REQUEST_PARAMETER: trials of several phases are not "
+            "supported, expected one GE a trial");
+        return;
+    case METRIC_PERIODICAL: /* the assessor's */
+        return;
+    }
+}
+
+static void
+tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
+{
+    const struct mark *best =
+        t->policy->maximize ? &end->highest : &end->lowest;
+    const struct mark *mark =
+        t->policy->stopped == TELL_BEST ? best : &end->latest;
+    struct tp_result result = {
+        .how = TP_RESULT_STOPPED, .value = mark->value, .step = mark->step};
+
+    if (t->policy->stopped != TELL_NOTHING && end->has_marks)
+        tell(t, trial, &result);
+}
+
+static int
+ended_how(const struct trial_end *end)
+{
+    if (end->stopped)
+        return TP_ENDED_STOPPED;
+    switch (end->event) {
+    case END_SUCCEEDED:
+        return TP_ENDED_SUCCEEDED;
+    case END_FAILED:
+        return TP_ENDED_FAILED;
+    case END_EARLY_STOPPED:
+        return TP_ENDED_STOPPED;
+    case END_USER_CANCELED:
+    case END_SYS_CANCELED:
+        break;
+    }
+    return TP_ENDED_CANCELLED;
+}
+
+void
+tuning_end(struct tuning *t, const struct command *cmd)
+{
+    const struct trial_end *end = &cmd->end;
+    struct trial *trial = trials_find(t->trials, &end->parameter);
+    struct err err;
+
+    if (end->parameter.kind == PARAMETER_NONE)
+        return; /* the user's own trial, or one that nobody can name */
+    if (trial == NULL || trial->ended) {
+        tuning_complain_trial(
+            t, end->job, &end->parameter,
+            trial != NULL || trials_finished(t->trials, &end->parameter)
+                ? "the trial has ended already"
+                : "the end of a trial that was never given out");
+        return;
+    }
+    if (end->stopped && !trial->told)
+        tell_stopped(t, trial, end);
+    if (!trial->foreign &&
+        tuner_ended(t->tuner, trial->id, trial->x, ended_how(end), &err) != 0)
+        tuning_plugin_failed(t, &err);
+    t->told = true;
+    trial->ended = true;
+    trials_settle(t->trials, trial);
+}

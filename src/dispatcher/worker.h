@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.h - a thread that drains one queue and owns what its handler works
+ * on.  Before each command its begin slot holds the arrival number, after it
+ * 0: what is found there after a crash is what the crash was in. */
+#ifndef DISPATCHER_WORKER_H
+#define DISPATCHER_WORKER_H
+
+#include "core/err.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct command;
+struct gauge;
+struct queue;
+struct wake;
+
+/* What a worker does with a command; -1 ends the session. */
+struct worker_job {
+    void *ctx;
+    int (*handle)(void *ctx, const struct command *cmd, struct err *err);
+};
+
+struct worker {
+    pthread_t thread;
+    bool started;
+    struct queue *queue;
+    struct worker_job job;
+    struct gauge *gauge;
+    const struct wake *wake;
+    _Atomic uint64_t *slot;
+    atomic_bool finished; /* the thread is about to end */
+    atomic_bool failed;   /* `err` is set, and it stopped handling */
+    struct err err;
+};
+
+/* Fills and starts; everything is borrowed. */
+int worker_start(struct worker *w, struct queue *queue, struct worker_job job,
+                 struct gauge *gauge, const struct wake *wake,
+                 _Atomic uint64_t *slot, struct err *err);
+
+/* After queue_close(): waits for the thread. */
+void worker_join(struct worker *w);
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/arguments.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/nearest.h"
+#include "core/problems.h"
+#include "plugin/argvalue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_LEN_MAX 256 /* of a key path; longer ones are nobody's */
+#define TABLE_MAX 256
+
+struct arguments {
+    const struct tp_arg *table;
+    size_t n;
+    struct tp_value *values;
+};
+
+/* One parse. */
+struct walk {
+    struct arguments *args;
+    bool *given;
+    const char *where;
+    struct problems *problems;
+};
+
+static void
+complain(struct walk *w, const char *path, const char *text)
+{
+    char place[PATH_LEN_MAX + 128];
+
+    snprintf(place, sizeof place, "%.100s%s%.*s", w->where,
+             path[0] != '\0' ? "." : "", PATH_LEN_MAX, path);
+    problems_add(w->problems, place, "%s", text);
+}
+
+static void
+unknown(struct walk *w, const char *path)
+{
+    const struct arguments *a = w->args;
+    const char *names[TABLE_MAX];
+    char hint[160];
+    struct buf all;
+    struct err e;
+
+    buf_init(&all, ERR_TEXT_MAX);
+    for (size_t i = 0; i < a->n; i++) {
+        names[i] = a->table[i].name;
+        buf_printf(&all, "%s%s", i > 0 ? ", " : "; there are: ", names[i]);
+    }
+    err_set(&e, ERR_CONFIG, "unknown argument%s%s",
+            nearest_hint(path, names, a->n, hint, sizeof hint),
+            a->n > 0 ? buf_text(&all) : "; there are none");
+    complain(w, path, e.text);
+    buf_fini(&all);
+}
+
+static void walk_object(struct walk *w, const char *prefix, struct jval object);
+
+/* A key whose path is "a.b", when arguments "a.b.c" exist. */
+static void
+walk_nested(struct walk *w, const char *path, struct jval value)
+{
+    char prefix[PATH_LEN_MAX + 2];
+    char shown[ARGVALUE_SHOWN];
+    struct err e;
+
+    if (jval_type(value) == JSON_NULL)
+        return;
+    if (jval_type(value) == JSON_OBJECT) {
+        snprintf(prefix, sizeof prefix, "%s.", path);
+        walk_object(w, prefix, value);
+        return;
+    }
+    err_set(&e, ERR_CONFIG, "is %s, expected an object",
+            argvalue_show(value, shown));
+    complain(w, path, e.text);
+}
+
+static void
+walk_key(struct walk *w, const char *path, struct jval value)
+{
+    struct arguments *a = w->args;
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < a->n; i++) {
+        const char *name = a->table[i].name;
+        struct err e;
+
+        if (strcmp(name, path) == 0) {
+            w->given[i] = true;
+            if (argvalue_read(&a->table[i], value, &a->values[i], &e) != 0)
+                complain(w, path, e.text);
+            return;
+        }
+        if (strncmp(name, path, len) == 0 && name[len] == '.') {
+            walk_nested(w, path, value);
+            return;
+        }
+    }
+    unknown(w, path);
+}
+
+static void
+walk_object(struct walk *w, const char *prefix, struct jval object)
+{
+    struct jval_iter it = jval_iter(object);
+
+    while (jval_next(&it)) {
+        char path[PATH_LEN_MAX + 1];
+
+        snprintf(path, sizeof path, "%s%s", prefix, it.key);
+        if (strchr(it.key, '.') != NULL)
+            complain(w, path,
+                     "unknown argument; what stands behind a dot is "
+                     "a key in an object");
+        else if (strlen(prefix) + strlen(it.key) >= sizeof path)
+            complain(w, path, "unknown argument");
+        else
+            walk_key(w, path, it.value);
+    }
+}
+
+static void
+fill_default(struct walk *w, size_t i)
+{
+    const struct tp_arg *arg = &w->args->table[i];
+    char expected[ARGVALUE_EXPECTED];
+    struct err e;
+
+    if (arg->def == NULL) {
+        err_set(&e, ERR_CONFIG, "missing, expected %s",
+                argvalue_expected(arg, expected));
+        complain(w, arg->name, e.text);
+    } else if (argvalue_default(arg, &w->args->values[i], &e) != 0) {
+        complain(w, arg->name, e.text);
+    }
+}
+
+static void
+walk_all(struct walk *w, struct jval object)
+{
+    char shown[ARGVALUE_SHOWN];
+    struct err e;
+
+    if (jval_type(object) == JSON_OBJECT) {
+        walk_object(w, "", object);
+    } else if (jval_type(object) != JSON_NULL) {
+        err_set(&e, ERR_CONFIG, "is %s, expected an object",
+                argvalue_show(object, shown));
+        complain(w, "", e.text);
+        return;
+    }
+    for (size_t i = 0; i < w->args->n; i++)
+        if (!w->given[i])
+            fill_default(w, i);
+}
+
+struct arguments *
+arguments_parse(const struct tp_arg *table, size_t n, struct jval object,
+                const char *where, struct problems *problems)
+{
+    struct walk w = {NULL, NULL, where, problems};
+    size_t before = problems->count;
+
+    w.args = calloc(1, sizeof *w.args);
+    w.given = calloc(n + 1, sizeof *w.given);
+    if (w.args != NULL)
+        w.args->values = calloc(n + 1, sizeof *w.args->values);
+    if (w.args == NULL || w.given == NULL || w.args->values == NULL) {
+        problems_add(problems, where, "out of memory");
+    } else {
+        w.args->table = table;
+        w.args->n = n;
+        walk_all(&w, object);
+    }
+    free(w.given);
+    if (problems->count == before)
+        return w.args;
+    arguments_free(w.args);
+    return NULL;
+}
+
+void
+arguments_free(struct arguments *a)
+{
+    if (a == NULL)
+        return;
+    for (size_t i = 0; i < a->n; i++)
+        argvalue_clear(&a->values[i]);
+    free(a->values);
+    free(a);
+}
+
+const struct tp_value *
+arguments_values(const struct arguments *a)
+{
+    return a->values;
+}
+
+bool
+arguments_seed(const struct arguments *a, uint64_t *out)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->table[i].type == TP_ARG_SEED && !a->values[i].is_null) {
+            *out = (uint64_t)a->values[i].integer;
+            return true;
+        }
+    return false;
+}
+
+/* Whether an argument before i has the same first `len` letters: then the
+ * object of that name has been written with it. */
+static bool
+stood_before(const struct arguments *a, size_t i, size_t len)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strncmp(a->table[k].name, a->table[i].name, len) == 0)
+            return true;
+    return false;
+}
+
+/* The object of all whose names begin with the first `len` letters of the
+ * first-th.  Nesting is bounded by the length of names. */
+static void
+write_object(const struct arguments *a, size_t first, size_t len,
+             struct buf *out)
+{
+    const char *prefix = a->n > 0 ? a->table[first].name : "";
+    const char *between = "";
+
+    buf_add_char(out, '{');
+    for (size_t i = first; i < a->n; i++) {
+        const char *name = a->table[i].name;
+        size_t part =
+            strncmp(name, prefix, len) == 0 ? strcspn(name + len, ".") : 0;
+        bool leaf = name[len + part] == '\0';
+
+        if (strncmp(name, prefix, len) != 0 ||
+            (!leaf && stood_before(a, i, len + part + 1)))
+            continue;
+        buf_add_text(out, between);
+        between = ", ";
+        json_write_string(out, name + len, part);
+        buf_add_text(out, ": ");
+        if (leaf)
+            argvalue_write(&a->table[i], &a->values[i], out);
+        else
+            write_object(a, i, len + part + 1, out);
+    }
+    buf_add_char(out, '}');
+}
+
+void
+arguments_write(const struct arguments *a, struct buf *out)
+{
+    write_object(a, 0, 0, out);
+}

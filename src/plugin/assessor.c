@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/assessor.h"
+
+#include "core/err.h"
+#include "plugin/instance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct assessor {
+    struct instance instance;
+    const struct tp_assessor *ops; /* of the instance's plugin */
+};
+
+struct assessor *
+assessor_new(const struct plugin_paths *paths, const char *name,
+             struct jval args, uint64_t seed, const struct log *log,
+             struct err *err)
+{
+    struct assessor *a = calloc(1, sizeof *a);
+
+    if (a == NULL) {
+        err_set(err, ERR_MEMORY, "assessor %.100s: out of memory", name);
+        return NULL;
+    }
+    if (instance_open(&a->instance, paths, PLUGIN_ASSESSOR, name, args, seed,
+                      log, err) != 0) {
+        assessor_free(a);
+        return NULL;
+    }
+    a->ops = &a->instance.plugin->assessor;
+    return a;
+}
+
+void
+assessor_free(struct assessor *a)
+{
+    if (a == NULL)
+        return;
+    instance_close(&a->instance);
+    free(a);
+}
+
+const struct plugin *
+assessor_plugin(const struct assessor *a)
+{
+    return a->instance.plugin;
+}
+
+uint64_t
+assessor_seed(const struct assessor *a)
+{
+    return a->instance.seed;
+}
+
+void
+assessor_describe(const struct assessor *a, struct buf *out)
+{
+    instance_describe(&a->instance, out);
+}
+
+static void
+verdict_go(struct tp_verdict *v)
+{
+    *v = (struct tp_verdict){
+        ._struct_size = sizeof *v,
+        .decision = TP_GO,
+        .value = NAN,
+        .threshold = NAN,
+    };
+}
+
+int
+assessor_assess(struct assessor *a, const struct tp_history *history,
+                struct tp_verdict *out, struct err *err)
+{
+    struct tp_history copy = *history;
+    int rc;
+
+    copy._struct_size = sizeof copy;
+    verdict_go(out);
+    instance_enter(&a->instance);
+    rc = a->ops->assess(a->instance.self, &copy, out);
+    rc = instance_leave(&a->instance, "assess", rc, TP_OK, err);
+    if (rc == 0 && out->decision != TP_GO && out->decision != TP_STOP)
+        rc = err_set(err, ERR_PLUGIN,
+                     "%s: assess: decision is %d, expected TP_GO (0) or "
+                     "TP_STOP (1)",
+                     a->instance.title, out->decision);
+    if (rc != 0)
+        verdict_go(out);
+    return rc;
+}
+
+int
+assessor_ended(struct assessor *a, const struct tp_history *history, int how,
+               struct err *err)
+{
+    struct tp_history copy = *history;
+    int rc;
+
+    copy._struct_size = sizeof copy;
+    instance_enter(&a->instance);
+    rc = a->ops->ended(a->instance.self, &copy, how);
+    return instance_leave(&a->instance, "ended", rc, TP_OK, err);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* assessor.h - an assessor as the dispatcher holds it: see tuner.h, of which
+ * this is the counterpart, for threads and failures. */
+#ifndef PLUGIN_ASSESSOR_H
+#define PLUGIN_ASSESSOR_H
+
+#include "json.h"
+#include "tunepipe/assessor.h"
+
+#include <stdint.h>
+
+struct assessor;
+struct buf;
+struct err;
+struct log;
+struct plugin;
+struct plugin_paths;
+
+/* As tuner_new(). */
+struct assessor *assessor_new(const struct plugin_paths *paths,
+                              const char *name, struct jval args, uint64_t seed,
+                              const struct log *log, struct err *err);
+void assessor_free(struct assessor *a);
+
+const struct plugin *assessor_plugin(const struct assessor *a);
+uint64_t assessor_seed(const struct assessor *a);
+void assessor_describe(const struct assessor *a, struct buf *out);
+
+/* history->_struct_size need not be set.  0: *out holds the verdict, its
+ * decision an enum tp_decision; -1: it says go.  out->rule, when set, is
+ * valid until assessor_free(). */
+int assessor_assess(struct assessor *a, const struct tp_history *history,
+                    struct tp_verdict *out, struct err *err);
+
+/* `how` is an enum tp_trial_end.  The slot is not used after this. */
+int assessor_ended(struct assessor *a, const struct tp_history *history,
+                   int how, struct err *err);
+
+#endif

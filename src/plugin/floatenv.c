@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/floatenv.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+#define MXCSR_FLAGS 0x3fu     /* sticky exception flags */
+#define MXCSR_DEFAULT 0x1f80u /* all masked, to nearest, no FTZ, no DAZ */
+#define X87_DEFAULT 0x037fu   /* all masked, to nearest, 64-bit mantissa */
+
+void
+floatenv_restore(void)
+{
+    unsigned mxcsr = _mm_getcsr();
+    unsigned short x87;
+
+    if ((mxcsr & ~MXCSR_FLAGS) != MXCSR_DEFAULT)
+        _mm_setcsr(MXCSR_DEFAULT | (mxcsr & MXCSR_FLAGS));
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    if (x87 != X87_DEFAULT) {
+        x87 = X87_DEFAULT;
+        __asm__ volatile("fldcw %0" : : "m"(x87) : "memory");
+    }
+}
+
+#else
+#include <fenv.h>
+
+void
+floatenv_restore(void)
+{
+    fesetenv(FE_DFL_ENV);
+}
+
+#endif

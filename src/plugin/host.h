@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* host.h - the services one plugin object is lent (struct tp_host).
+ *
+ * Random numbers are functions of the object's seed: nothing here is drawn
+ * in an order.  error and log may be called by any thread; the rest, and the
+ * functions below, by the thread that calls the plugin. */
+#ifndef PLUGIN_HOST_H
+#define PLUGIN_HOST_H
+
+#include "tunepipe/plugin.h"
+
+#include <stdint.h>
+
+struct err;
+struct host;
+struct log;
+struct space;
+
+/* `title` ("tuner random") begins its log lines, `purpose` is an enum
+ * random_purpose.  `log` is borrowed and may be NULL.  NULL when out of
+ * memory. */
+struct host *host_new(const char *title, uint64_t seed, uint32_t purpose,
+                      const struct log *log, struct err *err);
+void host_free(struct host *h);
+
+const struct tp_host *host_services(const struct host *h);
+
+/* What host->sample() samples from now on: borrowed; NULL: nothing (x stays
+ * as it is). */
+void host_set_space(struct host *h, const struct space *space);
+
+/* Forgets what was said with host->error(); before each call. */
+void host_clear_error(struct host *h);
+
+/* Fills err (ERR_PLUGIN) with "TITLE: CALLBACK: what the plugin said" and
+ * returns -1. */
+int host_tell_error(struct host *h, const char *callback, struct err *err);
+
+#endif

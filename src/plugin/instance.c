@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/instance.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/problems.h"
+#include "numerics/random.h"
+#include "plugin/arguments.h"
+#include "plugin/floatenv.h"
+#include "plugin/host.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every problem in one line. */
+static int
+join_problems(struct problems *p, struct err *err)
+{
+    char *text = buf_take(&p->lines);
+    size_t len = text == NULL ? 0 : strlen(text);
+    struct buf joined;
+
+    buf_init(&joined, ERR_TEXT_MAX + 256 * 1024);
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != '\n')
+            buf_add_char(&joined, text[i]);
+        else if (i + 1 < len)
+            buf_add_text(&joined, "; ");
+    err_set(err, ERR_CONFIG, "%s", buf_text(&joined));
+    buf_fini(&joined);
+    free(text);
+    return -1;
+}
+
+static int
+parse_arguments(struct instance *i, struct jval object, struct err *err)
+{
+    struct problems problems;
+    char where[sizeof i->title + 16];
+    int rc = 0;
+
+    snprintf(where, sizeof where, "%s: classArgs", i->title);
+    problems_init(&problems);
+    i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object, where,
+                              &problems);
+    if (i->args == NULL)
+        rc = join_problems(&problems, err);
+    problems_fini(&problems);
+    return rc;
+}
+
+static int
+create(struct instance *i, struct err *err)
+{
+    const struct plugin *p = i->plugin;
+    const struct tp_host *host = host_services(i->host);
+    const struct tp_value *values = arguments_values(i->args);
+    int rc;
+
+    instance_enter(i);
+    i->self = p->kind == PLUGIN_TUNER ? p->tuner.create(host)
+                                      : p->assessor.create(host);
+    if (instance_leave(i, "create", i->self == NULL ? TP_ERR : TP_OK, TP_OK,
+                       err) != 0)
+        return -1;
+    instance_enter(i);
+    rc = p->kind == PLUGIN_TUNER
+             ? p->tuner.config(i->self, values, p->n_args)
+             : p->assessor.config(i->self, values, p->n_args);
+    return instance_leave(i, "config", rc, TP_OK, err);
+}
+
+int
+instance_open(struct instance *i, const struct plugin_paths *paths,
+              enum plugin_kind kind, const char *name, struct jval args,
+              uint64_t seed, const struct log *log, struct err *err)
+{
+    uint32_t purpose = kind == PLUGIN_TUNER ? RANDOM_TUNER : RANDOM_ASSESSOR;
+
+    *i = (struct instance){.seed = seed};
+    i->plugin = plugin_load(paths, kind, name, err);
+    if (i->plugin == NULL)
+        return -1;
+    snprintf(i->title, sizeof i->title, "%s %s", plugin_kind_name(kind),
+             i->plugin->name);
+    if (parse_arguments(i, args, err) != 0)
+        return -1;
+    arguments_seed(i->args, &i->seed);
+    i->host = host_new(i->title, i->seed, purpose, log, err);
+    if (i->host == NULL)
+        return -1;
+    return create(i, err);
+}
+
+void
+instance_close(struct instance *i)
+{
+    if (i->self != NULL) {
+        if (i->plugin->kind == PLUGIN_TUNER)
+            i->plugin->tuner.destroy(i->self);
+        else
+            i->plugin->assessor.destroy(i->self);
+        floatenv_restore();
+    }
+    host_free(i->host);
+    arguments_free(i->args);
+    plugin_unload(i->plugin);
+    *i = (struct instance){0};
+}
+
+void
+instance_enter(struct instance *i)
+{
+    host_clear_error(i->host);
+}
+
+int
+instance_leave(struct instance *i, const char *callback, int rc, int most,
+               struct err *err)
+{
+    floatenv_restore();
+    if (rc >= 0 && rc <= most)
+        return rc;
+    if (rc == TP_ERR)
+        return host_tell_error(i->host, callback, err);
+    return err_set(err, ERR_PLUGIN,
+                   "%s: %s: returned %d, expected TP_OK (0)%s or TP_ERR (-1)",
+                   i->title, callback, rc,
+                   most == TP_OK ? "" : ", TP_LATER (1), TP_DONE (2)");
+}
+
+void
+instance_describe(const struct instance *i, struct buf *out)
+{
+    const struct plugin *p = i->plugin;
+    const char *slash = strrchr(p->file, '/');
+    const char *file = slash != NULL ? slash + 1 : p->file;
+
+    buf_add_text(out, "{\"name\": ");
+    json_write_string(out, p->name, strlen(p->name));
+    buf_printf(out, ", \"version\": %" PRIu32 ", \"file\": ", p->version);
+    json_write_string(out, file, strlen(file));
+    buf_printf(out, ", \"seed\": %" PRIu64 ", \"arguments\": ", i->seed);
+    arguments_write(i->args, out);
+    buf_add_char(out, '}');
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* instance.h - a live plugin object: what tuners and assessors have in
+ * common.  For tuner.c and assessor.c. */
+#ifndef PLUGIN_INSTANCE_H
+#define PLUGIN_INSTANCE_H
+
+#include "json.h"
+#include "plugin/loader.h"
+
+#include <stdint.h>
+
+struct arguments;
+struct buf;
+struct err;
+struct host;
+struct log;
+struct plugin_paths;
+
+struct instance {
+    char title[96]; /* "tuner random" */
+    struct plugin *plugin;
+    struct arguments *args;
+    struct host *host;
+    uint64_t seed; /* the one in use */
+    void *self;
+};
+
+/* Loads, checks the arguments, calls create and config.  -1: err tells why
+ * (ERR_CONFIG, every problem of the arguments in it, or ERR_PLUGIN), and
+ * instance_close() is still to be called.  *i is zeroed first. */
+int instance_open(struct instance *i, const struct plugin_paths *paths,
+                  enum plugin_kind kind, const char *name, struct jval args,
+                  uint64_t seed, const struct log *log, struct err *err);
+void instance_close(struct instance *i);
+
+/* Around each call of a callback: enter, call, leave.  leave gives rc back
+ * when it is one of 0..most; else it is -1 and err tells what the plugin said,
+ * or that it returned something else (ERR_PLUGIN). */
+void instance_enter(struct instance *i);
+int instance_leave(struct instance *i, const char *callback, int rc, int most,
+                   struct err *err);
+
+/* Appends {"name": "random", "version": 1, "file": "random.so", "seed": 7,
+ * "arguments": {...}}. */
+void instance_describe(const struct instance *i, struct buf *out);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* tuner.h - a tuner as the dispatcher holds it: loaded, configured, and every
+ * call checked, so that nothing a plugin returns has to be looked at twice.
+ *
+ * One thread at a time, as the plugin; calls go straight into the plugin and
+ * take as long as it takes.  Failures of the plugin are ERR_PLUGIN, named
+ * "tuner NAME: CALLBACK: what it said"; the object stays usable. */
+#ifndef PLUGIN_TUNER_H
+#define PLUGIN_TUNER_H
+
+#include "json.h"
+#include "tunepipe/tuner.h"
+
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct log;
+struct plugin;
+struct plugin_paths;
+struct space;
+struct tuner;
+
+#define TUNER_LABEL_MAX 255 /* bytes */
+
+/* `name` is a name or a file (see paths.h), `args` an object or null: the
+ * arguments, `seed` what is used when they hold none.  `log` is borrowed until
+ * tuner_free(); the rest is not kept. */
+struct tuner *tuner_new(const struct plugin_paths *paths, const char *name,
+                        struct jval args, uint64_t seed, const struct log *log,
+                        struct err *err);
+void tuner_free(struct tuner *t);
+
+/* The loaded file, with name and version; borrowed. */
+const struct plugin *tuner_plugin(const struct tuner *t);
+
+/* The seed in use: that of the arguments, or the one given to tuner_new(). */
+uint64_t tuner_seed(const struct tuner *t);
+
+/* Appends {"name", "version", "file" (without its folder), "seed" (the one in
+ * use), "arguments" (all, with defaults)} as one JSON object. */
+void tuner_describe(const struct tuner *t, struct buf *out);
+
+/* `space` is borrowed until the next tuner_space() or tuner_free() has
+ * returned.  After a failure the tuner has no space: asks fail. */
+int tuner_space(struct tuner *t, const struct space *space, struct err *err);
+
+/* TP_OK: x (n_dims long) holds a point that space_check() has passed, and
+ * *label, when the tuner chose one, a text the caller frees, else NULL.
+ * TP_LATER and TP_DONE are no errors; TP_ERR is -1. */
+int tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
+              struct err *err);
+
+/* result->_struct_size need not be set. */
+int tuner_tell(struct tuner *t, uint64_t id, const double *x,
+               const struct tp_result *result, struct err *err);
+
+/* `how` is an enum tp_ended_how. */
+int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
+                struct err *err);
+
+#endif

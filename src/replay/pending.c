@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pending_list {
+    struct derived *first, *last;
+};
+
+struct key {
+    uint64_t cause, sender;
+};
+
+void
+pending_fini(struct pending *p)
+{
+    struct pending_list *list;
+    size_t at = 0;
+
+    while ((list = map_next(&p->lists, &at)) != NULL) {
+        struct derived *next;
+
+        for (struct derived *d = list->first; d != NULL; d = next) {
+            next = d->next;
+            free(d);
+        }
+        free(list);
+    }
+    map_fini(&p->lists);
+    *p = (struct pending){0};
+}
+
+static struct pending_list *
+list_of(struct pending *p, const struct key *key)
+{
+    struct pending_list *list = map_get(&p->lists, key, sizeof *key);
+
+    if (list != NULL)
+        return list;
+    list = calloc(1, sizeof *list);
+    if (list != NULL && map_put(&p->lists, key, sizeof *key, list) != 0) {
+        free(list);
+        list = NULL;
+    }
+    return list;
+}
+
+void
+pending_add(struct pending *p, const struct emission *e)
+{
+    struct key key = {e->cause, e->sender};
+    struct derived *d = malloc(sizeof *d + e->len);
+    struct pending_list *list = d == NULL ? NULL : list_of(p, &key);
+
+    if (list == NULL) {
+        free(d);
+        p->failed = true;
+        return;
+    }
+    d->next = NULL;
+    d->emission = *e;
+    if (e->len > 0)
+        memcpy(d->text, e->payload, e->len);
+    d->emission.payload = d->text;
+    if (list->first == NULL)
+        list->first = d;
+    else
+        list->last->next = d;
+    list->last = d;
+    p->frames++;
+}
+
+struct derived *
+pending_take(struct pending *p, uint64_t cause, enum sender sender)
+{
+    struct key key = {cause, sender};
+    struct pending_list *list = map_get(&p->lists, &key, sizeof key);
+    struct derived *d;
+
+    if (list == NULL)
+        return NULL;
+    d = list->first;
+    list->first = d->next;
+    if (list->first == NULL)
+        free(map_remove(&p->lists, &key, sizeof key));
+    p->frames--;
+    return d;
+}
+
+const struct derived *
+pending_first(const struct pending *p)
+{
+    const struct derived *first = NULL;
+    const struct pending_list *list;
+    size_t at = 0;
+
+    while ((list = map_next(&p->lists, &at)) != NULL)
+        if (first == NULL ||
+            list->first->emission.cause < first->emission.cause)
+            first = list->first;
+    return first;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* pending.h - frames that replay has derived and the log has not shown yet, a
+ * list for each cause and sender.  One thread. */
+#ifndef REPLAY_PENDING_H
+#define REPLAY_PENDING_H
+
+#include "core/map.h"
+#include "dispatcher/emission.h"
+
+struct derived {
+    struct derived *next;
+    struct emission emission; /* payload lies in text[] */
+    char text[];
+};
+
+struct pending {
+    struct map lists; /* cause and sender -> struct pending_list */
+    uint64_t frames;
+    bool failed; /* out of memory */
+};
+
+/* A zeroed struct pending is empty. */
+void pending_fini(struct pending *p);
+
+/* Copies e to the end of its list. */
+void pending_add(struct pending *p, const struct emission *e);
+
+/* The oldest of that cause and sender, to be freed; NULL: none. */
+struct derived *pending_take(struct pending *p, uint64_t cause,
+                             enum sender sender);
+
+/* The one with the lowest cause, borrowed; NULL: none. */
+const struct derived *pending_first(const struct pending *p);
+
+#endif

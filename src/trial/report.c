@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "trial/report.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "trial/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SPACE " \t\n\r"
+#define DEPTH_MAX 64
+#define SHOWN 60 /* bytes of a bad value in an error text */
+
+static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+
+/* JSON's own grammar where number_parse() is laxer: no sign +, no leading or
+ * trailing point, no leading zeros. */
+static bool
+is_number(const char *text, size_t len)
+{
+    size_t sign = len > 0 && text[0] == '-', i = sign;
+    double value;
+
+    for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+        if (strlen(words[w]) == len && memcmp(words[w], text, len) == 0)
+            return true;
+    while (i < len && text[i] >= '0' && text[i] <= '9')
+        i++;
+    if (i == sign || (text[sign] == '0' && i > sign + 1))
+        return false;
+    if (i < len && text[i] == '.' &&
+        (i + 1 == len || text[i + 1] < '0' || text[i + 1] > '9'))
+        return false;
+    return number_parse(text, len, &value);
+}
+
+/* The byte behind the string that begins at `at`; NULL when it has no end. */
+static const char *
+skip_string(const char *at)
+{
+    for (at++; *at != '"'; at++) {
+        if (*at == '\\')
+            at++;
+        if (*at == '\0')
+            return NULL;
+    }
+    return at + 1;
+}
+
+/* Whether the member that begins at `at` is "default"; *value is where its
+ * value begins. */
+static bool
+is_default(const char *at, const char **value)
+{
+    static const char key[] = "\"default\"";
+
+    if (strncmp(at, key, sizeof(key) - 1) != 0)
+        return false;
+    at += sizeof(key) - 1;
+    at += strspn(at, SPACE);
+    if (*at != ':')
+        return false;
+    at++;
+    *value = at + strspn(at, SPACE);
+    return true;
+}
+
+struct scan {
+    char open[DEPTH_MAX]; /* the bracket that closes each level */
+    int depth;
+    const char *value; /* of the outermost "default", or NULL */
+};
+
+/* One token at `at`; the byte behind it, NULL when brackets or strings do not
+ * fit together. */
+static const char *
+step(struct scan *s, const char *at)
+{
+    const char *value;
+
+    switch (*at) {
+    case '"':
+        if (s->depth == 1 && s->open[0] == '}' && is_default(at, &value))
+            s->value = value;
+        return skip_string(at);
+    case '{':
+    case '[':
+        if (s->depth == DEPTH_MAX)
+            return NULL;
+        s->open[s->depth++] = *at == '{' ? '}' : ']';
+        return at + 1;
+    case '}':
+    case ']':
+        if (s->depth == 0 || s->open[--s->depth] != *at)
+            return NULL;
+        return at + 1;
+    default:
+        return at + 1;
+    }
+}
+
+static int
+check_object(const char *text, size_t len, struct err *err)
+{
+    struct scan s = {.depth = 0};
+    const char *at = text, *end = text + len;
+
+    do
+        at = step(&s, at);
+    while (at != NULL && at < end && s.depth > 0);
+    if (at != end || s.depth != 0)
+        return err_set(err, ERR_INPUT,
+                       "metric '%.*s' is no JSON object: its brackets or "
+                       "quotes do not fit together",
+                       SHOWN, text);
+    if (s.value == NULL)
+        return err_set(err, ERR_INPUT,
+                       "metric '%.*s' has no member \"default\": expected "
+                       "{\"default\": NUMBER, ...}",
+                       SHOWN, text);
+    if (!is_number(s.value, strcspn(s.value, SPACE ",}")))
+        return err_set(err, ERR_INPUT,
+                       "metric '%.*s': the member \"default\" is no number",
+                       SHOWN, text);
+    return 0;
+}
+
+/* Drops white space at both ends; returns what is left. */
+static const char *
+trim(const char *json, size_t *len)
+{
+    json += strspn(json, SPACE);
+    *len = strlen(json);
+    while (*len > 0 && strchr(SPACE, json[*len - 1]) != NULL)
+        --*len;
+    return json;
+}
+
+int
+report_check(const char *json, struct err *err)
+{
+    size_t len;
+
+    json = trim(json, &len);
+    if (len > 0 && json[0] == '{')
+        return check_object(json, len, err);
+    if (is_number(json, len))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "metric '%.*s': expected a number or {\"default\": NUMBER, "
+                   "...}",
+                   SHOWN, json);
+}
+
+static int
+make_line(struct buf *line, enum report_type type, const char *json,
+          struct err *err)
+{
+    size_t len;
+
+    json = trim(json, &len);
+    buf_add_text(line, type == REPORT_FINAL ? TRIAL_METRIC_FINAL
+                                            : TRIAL_METRIC_INTERMEDIATE);
+    for (size_t i = 0; i < len; i++)
+        buf_add_char(line, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
+    buf_add_char(line, '\n');
+    return buf_check(line, "metric", err);
+}
+
+static int
+append(const char *path, const struct buf *line, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int status = 0;
+    ssize_t n;
+
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    do
+        n = write(fd, line->data, line->len);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        status = err_errno(err, ERR_SYSTEM, "%s: cannot append", path);
+    else if ((size_t)n != line->len)
+        status = err_set(err, ERR_SYSTEM,
+                         "%s: only %zd of %zu bytes were written: is the disk "
+                         "full?",
+                         path, n, line->len);
+    if (close(fd) != 0 && status == 0)
+        status = err_errno(err, ERR_SYSTEM, "%s: cannot append", path);
+    return status;
+}
+
+int
+report_append(const char *folder, enum report_type type, const char *json,
+              struct err *err)
+{
+    struct buf line;
+    char *path = NULL;
+    int status = -1;
+
+    buf_init(&line, TRIAL_METRIC_MAX);
+    if (report_check(json, err) != 0 || make_line(&line, type, json, err) != 0)
+        goto out;
+    path = file_join(folder, TRIAL_METRICS);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "no memory for a path");
+    else
+        status = append(path, &line, err);
+out:
+    free(path);
+    buf_fini(&line);
+    return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - what a trial reports: checking one metric and appending it to
+ * the trial's metrics (see trial/files.h).  Any thread and any process. */
+#ifndef TRIAL_REPORT_H
+#define TRIAL_REPORT_H
+
+struct err;
+
+enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL };
+
+/* Whether `json` is a number (NaN, Infinity and -Infinity included) or looks
+ * like an object with one numeric member "default".  The object is followed
+ * only as far as that takes: the manager parses it for good. */
+int report_check(const char *json, struct err *err);
+
+/* Checks, then appends the line to FOLDER/metrics with one write; line ends in
+ * `json` become spaces.  On failure nothing was reported, unless the error
+ * says that a part was written (a full disk). */
+int report_append(const char *folder, enum report_type type, const char *json,
+                  struct err *err);
+
+#endif

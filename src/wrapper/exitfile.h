@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* exitfile.h - the files by which the wrapper is known: wrapper.pid and exit
+ * (see trial/files.h). */
+#ifndef WRAPPER_EXITFILE_H
+#define WRAPPER_EXITFILE_H
+
+#include <stdint.h>
+
+#define EXITFILE_TEXT_MAX 512
+
+struct outcome {
+    char unstarted[EXITFILE_TEXT_MAX]; /* "" when the program was started */
+    int wait_status;                   /* as wait4(2) gave it */
+    int64_t started_ns, ended_ns;      /* CLOCK_REALTIME */
+};
+
+int64_t exitfile_now_ns(void);
+
+/* Writes wrapper.pid in the folder; 0, or -1 with errno set. */
+int exitfile_write_pid(int dir_fd);
+
+/* Writes, syncs and renames `exit`, with the resources of all children that
+ * were waited for; 0, or -1 with errno set. */
+int exitfile_write(int dir_fd, const struct outcome *outcome);
+
+#endif

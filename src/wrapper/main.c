@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe-wrapper - runs one trial, whatever becomes of the manager: gives it
+ * its files, stops it with everything it started, writes how it ended.  What
+ * it promises stands in trial/files.h. */
+#include "trial/files.h"
+#include "wrapper/exitfile.h"
+#include "wrapper/lease.h"
+#include "wrapper/options.h"
+#include "wrapper/supervise.h"
+#include "wrapper/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define STATUS_CANNOT 2
+
+static int
+cannot(const char *what, const char *path)
+{
+    char why[128];
+
+    fprintf(stderr, TRIAL_WRAPPER_PROGRAM ": %s%s: %s\n", what, path,
+            strerror_r(errno, why, sizeof(why)));
+    return STATUS_CANNOT;
+}
+
+/* Signals wait until they are asked for; an inherited SIG_IGN would drop them
+ * (and, for SIGCHLD, the trial's exit status). */
+static void
+take_signals(void)
+{
+    static const int signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaddset(&set, signals[i]);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        signal(signals[i], SIG_DFL);
+}
+
+/* A terminal's hang-up must not reach us.  The leader of a process group that
+ * shares its session may leave the group first. */
+static int
+own_session(void)
+{
+    if (getsid(0) == getpid() || setsid() >= 0)
+        return 0;
+    return setpgid(0, getpgid(getppid())) == 0 && setsid() >= 0 ? 0 : -1;
+}
+
+/* Whatever the manager had open without close-on-exec is not ours to hold; 0,
+ * 1 and 2 are open from here on, so that nothing else gets these numbers. */
+static void
+clean_descriptors(void)
+{
+    struct dirent *entry;
+    DIR *open_fds;
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (close_range(3, ~0u, 0) == 0)
+        return;
+    open_fds = opendir("/proc/self/fd");
+    while (open_fds != NULL && (entry = readdir(open_fds)) != NULL) {
+        fd = atoi(entry->d_name);
+        if (fd > 2 && fd != dirfd(open_fds))
+            close(fd);
+    }
+    if (open_fds != NULL)
+        closedir(open_fds);
+}
+
+/* Lets go of the manager's terminal and pipes; last words go to the trial's
+ * stderr.  On failure what was inherited stays, which does no harm. */
+static void
+let_go(int dir_fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int words = openat(dir_fd, TRIAL_STDERR,
+                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+    if (null >= 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+        close(null);
+    }
+    if (words >= 0) {
+        dup2(words, 2);
+        close(words);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    struct outcome outcome = {.started_ns = 0};
+    struct options options;
+    struct lease lease;
+    int dir_fd;
+
+    take_signals();
+    clean_descriptors();
+    if (options_parse(&options, argc, argv) != 0)
+        return STATUS_CANNOT;
+    dir_fd = open(options.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0)
+        return cannot("cannot open ", options.dir);
+    prctl(PR_SET_NAME, "tunepipe-wrap");
+    if (own_session() != 0)
+        return cannot("cannot have a session of its own", "");
+    if (!tree_works())
+        return cannot("cannot list children in ", "/proc");
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+        return cannot("cannot take in orphans", "");
+    if (lease_open(&lease, dir_fd) != 0)
+        return cannot("cannot open the FIFO " TRIAL_LEASE " in ", options.dir);
+    if (exitfile_write_pid(dir_fd) != 0)
+        return cannot("cannot write " TRIAL_WRAPPER_PID " in ", options.dir);
+    let_go(dir_fd);
+    if (supervise(&options, dir_fd, &lease, &outcome) != 0)
+        return cannot("cannot watch over ", options.dir);
+    if (exitfile_write(dir_fd, &outcome) != 0)
+        return cannot("cannot write " TRIAL_EXIT " in ", options.dir);
+    return 0;
+}

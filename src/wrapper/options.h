@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the wrapper's command line. */
+#ifndef WRAPPER_OPTIONS_H
+#define WRAPPER_OPTIONS_H
+
+struct options {
+    const char *dir, *cwd;   /* borrowed from argv */
+    long grace_ms, adopt_ms; /* 0 to 10^12 */
+    char **program;          /* NULL-terminated, at least one element */
+};
+
+/* 0, or -1 after one line on stderr. */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif

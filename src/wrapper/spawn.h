@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* spawn.h - starting the trial's first process. */
+#ifndef WRAPPER_SPAWN_H
+#define WRAPPER_SPAWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct options;
+
+struct spawn {
+    pid_t pid;
+    int failure_fd; /* what the child could not do; closed by its exec */
+};
+
+/* Starts it in options->cwd, in a process group of its own, stdin /dev/null,
+ * stdout and stderr appended to the files in the folder, default signal
+ * dispositions, empty mask, and SIGKILL as its fate when the wrapper dies.
+ * 0, or -1 with errno set when no process could be made.  Call it from the
+ * main thread: its death is the one that counts. */
+int spawn_start(struct spawn *spawn, const struct options *options, int dir_fd);
+
+/* To be called once, after the process was waited for: true, with one line in
+ * `out`, when it ended before it became the program. */
+bool spawn_failed(struct spawn *spawn, char *out, size_t size);
+
+#endif

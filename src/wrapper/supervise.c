@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN: one poll(2) without a timeout over three descriptors.
+ *
+ *   signals   SIGCHLD: wait for children.  SIGTERM: stop the trial.
+ *   lease     held or not: stop or start the adoption timer.
+ *   timer     RUNNING: nobody came, stop the trial.  ENDING: kill it.
+ *
+ *   RUNNING --(SIGTERM, nobody adopts, first process ended)--> ENDING
+ *           SIGTERM to the tree, the grace period begins
+ *   ENDING --(grace period over)--> KILLING
+ *           SIGKILL to the tree, again after every SIGCHLD
+ *   any --(no child left)--> return
+ *
+ * Only one timer is needed: the lease does not matter once RUNNING is over. */
+#include "wrapper/supervise.h"
+
+#include "wrapper/exitfile.h"
+#include "wrapper/lease.h"
+#include "wrapper/options.h"
+#include "wrapper/spawn.h"
+#include "wrapper/tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum phase { RUNNING, ENDING, KILLING };
+
+struct watch {
+    const struct options *options;
+    struct outcome *outcome;
+    struct lease *lease;
+    struct spawn spawn;
+    int signal_fd, timer_fd;
+    enum phase phase;
+    bool first_ended; /* the trial's first process */
+    bool alive;       /* a process of the trial is left */
+};
+
+/* From now, once; 0 ms: at once; negative: never. */
+static void
+set_timer(struct watch *w, long ms)
+{
+    struct itimerspec when = {.it_value = {0, 0}};
+
+    if (ms >= 0) {
+        when.it_value.tv_sec = ms / 1000;
+        when.it_value.tv_nsec = ms % 1000 * 1000000;
+        if (ms == 0)
+            when.it_value.tv_nsec = 1; /* 0 would disarm it */
+    }
+    timerfd_settime(w->timer_fd, 0, &when, NULL);
+}
+
+static void
+end_tree(struct watch *w)
+{
+    w->phase = ENDING;
+    set_timer(w, w->options->grace_ms);
+    tree_signal(SIGTERM);
+}
+
+static void
+kill_tree(struct watch *w)
+{
+    w->phase = KILLING;
+    tree_signal(SIGKILL);
+}
+
+static void
+first_process_ended(struct watch *w, int status)
+{
+    struct outcome *o = w->outcome;
+
+    o->ended_ns = exitfile_now_ns();
+    o->wait_status = status;
+    if (!spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted)))
+        o->unstarted[0] = '\0';
+    w->first_ended = true;
+}
+
+static void
+reap(struct watch *w)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = wait4(-1, &status, WNOHANG | __WALL, NULL)) != 0) {
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid < 0) {
+            w->alive = false;
+            return;
+        }
+        if (pid == w->spawn.pid)
+            first_process_ended(w, status);
+    }
+    if (w->phase == KILLING)
+        kill_tree(w);
+    else if (w->phase == RUNNING && w->first_ended)
+        end_tree(w); /* what it left behind goes as well */
+}
+
+static void
+on_signals(struct watch *w)
+{
+    struct signalfd_siginfo info;
+    bool child = false, stop = false;
+
+    while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+        child = child || info.ssi_signo == SIGCHLD;
+        stop = stop || info.ssi_signo != SIGCHLD;
+    }
+    if (stop && w->phase == RUNNING)
+        end_tree(w);
+    if (child)
+        reap(w);
+}
+
+static void
+on_lease(struct watch *w)
+{
+    bool before = w->lease->held, now = lease_look(w->lease);
+
+    if (before != now)
+        set_timer(w, now ? -1 : w->options->adopt_ms);
+}
+
+static void
+on_timer(struct watch *w)
+{
+    uint64_t times;
+
+    if (read(w->timer_fd, &times, sizeof(times)) != sizeof(times))
+        return; /* it was set anew meanwhile */
+    if (w->phase == ENDING)
+        kill_tree(w);
+    else if (w->phase == RUNNING && !lease_look(w->lease))
+        end_tree(w);
+}
+
+static void
+loop(struct watch *w)
+{
+    while (w->alive) {
+        struct pollfd fds[] = {
+            {.fd = w->signal_fd, .events = POLLIN},
+            {.fd = w->timer_fd, .events = POLLIN},
+            {.fd = w->phase == RUNNING ? w->lease->fd : -1,
+             .events = w->lease->events},
+        };
+
+        if (poll(fds, 3, -1) < 0)
+            continue; /* EINTR */
+        if (fds[2].revents != 0)
+            on_lease(w);
+        if (fds[1].revents != 0)
+            on_timer(w);
+        if (fds[0].revents != 0)
+            on_signals(w);
+    }
+}
+
+static int
+open_all(struct watch *w)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return w->signal_fd < 0 || w->timer_fd < 0 ? -1 : 0;
+}
+
+int
+supervise(const struct options *options, int dir_fd, struct lease *lease,
+          struct outcome *outcome)
+{
+    struct watch w = {.options = options, .outcome = outcome, .lease = lease};
+    char why[128];
+
+    if (open_all(&w) != 0)
+        return -1; /* the process ends: it closes what was opened */
+    if (!lease->held)
+        set_timer(&w, options->adopt_ms);
+    outcome->started_ns = exitfile_now_ns();
+    if (spawn_start(&w.spawn, options, dir_fd) == 0) {
+        w.alive = true;
+        loop(&w);
+        return 0;
+    }
+    outcome->ended_ns = exitfile_now_ns();
+    snprintf(outcome->unstarted, sizeof(outcome->unstarted),
+             "cannot make a process: %s", strerror_r(errno, why, sizeof(why)));
+    return 0;
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Plays every golden transcript, as it is and once more byte by byte.
+failed=0
+for script in "$TP_SOURCE"/tests/transcripts/*.wire; do
+    for bytes in "" 1; do
+        name="$(basename "$script" .wire)${bytes:+, byte by byte}"
+        folder=$(mktemp -d)
+        if (cd "$folder" && { [ -z "$bytes" ] || export TP_WIRE_BYTES=1; } &&
+            "$TP_BUILD/tests/tools/wire" "$script"); then
+            echo "ok transcript $name"
+        else
+            echo "FAILED transcript $name"
+            failed=1
+        fi
+        rm -rf "$folder"
+    done
+done
+exit $failed

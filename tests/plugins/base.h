@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* base.h - a tuner and an assessor that do as little as possible, to which
+ * each test plugin adds its one fault. */
+#ifndef TESTS_PLUGINS_BASE_H
+#define TESTS_PLUGINS_BASE_H
+
+#include "tunepipe/assessor.h"
+#include "tunepipe/tuner.h"
+
+#include <stdlib.h>
+
+struct base {
+    const struct tp_host *host;
+    int64_t number;        /* first argument, by base_config */
+    const char *text;      /* second argument */
+    uint64_t asked, ended; /* for those that count */
+};
+
+static inline void *
+base_create(const struct tp_host *host)
+{
+    struct base *self = calloc(1, sizeof *self);
+
+    if (self != NULL)
+        self->host = host;
+    return self;
+}
+
+static inline void
+base_destroy(void *self)
+{
+    free(self);
+}
+
+static inline int
+base_config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct base *self = vself;
+
+    if (n > 0)
+        self->number = values[0].integer;
+    if (n > 1)
+        self->text = values[1].text;
+    return TP_OK;
+}
+
+static inline int
+base_ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct base *self = vself;
+
+    self->host->sample(self->host->ctx, id, out->x);
+    return TP_OK;
+}
+
+static inline int
+base_tell(void *self, uint64_t id, const double *x,
+          const struct tp_result *result)
+{
+    (void)self;
+    (void)id;
+    (void)x;
+    (void)result;
+    return TP_OK;
+}
+
+static inline int
+base_assess(void *self, const struct tp_history *history,
+            struct tp_verdict *out)
+{
+    (void)self;
+    (void)history;
+    (void)out;
+    return TP_OK;
+}
+
+/* The members all test tuners have; more may follow. */
+#define BASE_TUNER(title, text)                                    \
+    TP_TUNER_HEAD, .name = title, .doc = text, .version = 1,       \
+                   .create = base_create, .destroy = base_destroy, \
+                   .tell = base_tell
+#define BASE_ASSESSOR(title, text)                              \
+    TP_ASSESSOR_HEAD, .name = title, .doc = text, .version = 1, \
+                      .create = base_create, .destroy = base_destroy
+
+#define ARGS(table)                                          \
+    .args = table, .n_args = sizeof table / sizeof table[0], \
+    .arg_size = sizeof table[0]
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A tuner that rejects its arguments. */
+#include "base.h"
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct base *self = vself;
+
+    (void)values;
+    (void)n;
+    self->host->error(self->host->ctx, "a and b do not go together");
+    return TP_ERR;
+}
+
+static const struct tp_tuner tuner = {
+    BASE_TUNER("config_fails", "config fails"),
+    .config = config,
+    .ask = base_ask,
+};
+TP_REGISTER_TUNER(tuner)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* A tuner that changes the floating-point environment: when it is loaded, as
+ * one linked with -ffast-math does, and in each call. */
+#include "base.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+static void
+change(void)
+{
+    unsigned short single = 0x007f; /* x87: 24-bit mantissa */
+
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush to zero, denormals are zero */
+    __asm__ volatile("fldcw %0" : : "m"(single));
+}
+#else
+#include <fenv.h>
+
+static void
+change(void)
+{
+    fesetround(FE_UPWARD);
+}
+#endif
+
+__attribute__((constructor)) static void
+loaded(void)
+{
+    change();
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    change();
+    return base_create(host);
+}
+
+static int
+ask(void *self, uint64_t id, struct tp_suggestion *out)
+{
+    int rc = base_ask(self, id, out);
+
+    change();
+    return rc;
+}
+
+static int
+tell(void *self, uint64_t id, const double *x, const struct tp_result *result)
+{
+    change();
+    return base_tell(self, id, x, result);
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "flushes",
+    .doc = "changes the floating-point environment",
+    .create = create,
+    .destroy = base_destroy,
+    .ask = ask,
+    .tell = tell,
+};
+TP_REGISTER_TUNER(tuner)

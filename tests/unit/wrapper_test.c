@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* How a trial starts and ends under the wrapper. */
+#include "wrapper_run.h"
+
+/* Runs the script to its own end, and checks how that reads. */
+static void
+check_run(const char *script, const char *want)
+{
+    struct run run = start(LONG_MS, LONG_MS, script);
+
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), want);
+}
+
+static void
+check_mode(const char *path, int mode)
+{
+    struct stat st;
+
+    CHECK_EQ(stat(path, &st), 0);
+    CHECK_EQ(st.st_mode & 07777, mode);
+}
+
+TEST(wrapper_tells_the_exit_status)
+{
+    long long started, ended_ns, rss, user, sys;
+
+    umask(0);
+    check_run("echo out; echo bad >&2; read x; exit 7", "exited 7");
+    CHECK_STR(slurp("trial/" TRIAL_STDOUT), "out\n");
+    CHECK_STR(slurp("trial/" TRIAL_STDERR), "bad\n");
+    CHECK_EQ(sscanf(slurp("trial/" TRIAL_EXIT),
+                    "exited 7\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb "
+                    "%lld\nuser_us %lld\nsystem_us %lld\n",
+                    &started, &ended_ns, &rss, &user, &sys),
+             5);
+    CHECK(started > 0 && ended_ns > started && rss > 0);
+    CHECK(user >= 0 && sys >= 0 && user + sys > 0);
+    check_mode("trial/" TRIAL_STDOUT, 0600);
+    check_mode("trial/" TRIAL_STDERR, 0600);
+    check_mode("trial/" TRIAL_EXIT, 0600);
+    check_mode("trial/" TRIAL_WRAPPER_PID, 0600);
+    CHECK(access("trial/" TRIAL_EXIT_TMP, F_OK) != 0);
+}
+
+TEST(wrapper_tells_the_signal)
+{
+    check_run("kill -SEGV $$", "signalled 11");
+}
+
+TEST(wrapper_tells_why_a_program_could_not_start)
+{
+    const char *wrapper = t_build(TRIAL_WRAPPER_PROGRAM);
+    struct run run;
+
+    make_folder();
+    run.lease = take_lease();
+    run.pid = fork();
+    if (run.pid == 0) {
+        execl(wrapper, wrapper, "--dir", "trial", "--cwd", ".", "--grace-ms",
+              "1", "--adopt-ms", "1000", "--", "./no\nsuch", (char *)NULL);
+        _exit(126);
+    }
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "unstarted ./no such: No such file or directory");
+}
+
+TEST(wrapper_refuses_bad_arguments)
+{
+    static const char *const bad[][4] = {
+        {"--dir missing", "missing: No such file"},
+        {"--dir trial --cwd . --grace-ms 1 --adopt-ms -1", "'-1'"},
+        {"--dir trial --cwd . --grace-ms 1x --adopt-ms 1", "'1x'"},
+        {"--dir trial --cwd . --grace-ms 1 --adopt-ms 1 --nice 3", "'--nice'"},
+        {"--dir trial --cwd . --grace-ms 1", "'--adopt-ms'"},
+        {"--dir trial --cwd", "'--cwd'"},
+        {"--cwd . --grace-ms 1 --adopt-ms 1", "'--dir'"},
+    };
+    char command[1024];
+
+    make_folder();
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        snprintf(command, sizeof(command),
+                 "%s %s%s -- true 2>message; test $? = 2",
+                 t_build(TRIAL_WRAPPER_PROGRAM), bad[i][0],
+                 i == 0 ? " --cwd . --grace-ms 1 --adopt-ms 1" : "");
+        CHECK_EQ(system(command), 0);
+        CHECK_HAS(slurp("message"), bad[i][1]);
+        CHECK(strchr(slurp("message"), '\n')[1] == '\0');
+    }
+    snprintf(command, sizeof(command),
+             "%s --dir trial --cwd . --grace-ms 1 --adopt-ms 1 -- 2>message; "
+             "test $? = 2",
+             t_build(TRIAL_WRAPPER_PROGRAM));
+    CHECK_EQ(system(command), 0);
+    CHECK_HAS(slurp("message"), "-- PROGRAM");
+    CHECK(access("trial/" TRIAL_WRAPPER_PID, F_OK) != 0);
+}
+
+TEST(wrapper_cleans_what_it_inherits_for_the_trial)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct run run;
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    sigaction(SIGCHLD, &ignore, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGTERM, &ignore, NULL);
+    CHECK(dup2(1, 77) == 77); /* without close-on-exec */
+    run =
+        start(LONG_MS, LONG_MS,
+              "ls /proc/$$/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "exited 0");
+    CHECK_STR(slurp("trial/" TRIAL_STDOUT),
+              "0\n1\n2\nSigBlk:\t0000000000000000\nSigIgn:\t"
+              "0000000000000000\n");
+}
+
+TEST(wrapper_says_who_it_is)
+{
+    struct run run =
+        start(LONG_MS, LONG_MS, "echo 1 1 > ready; read x < ready");
+    long a, b, pid;
+    unsigned long long start_time, want;
+    char path[64];
+
+    wait_ready(&a, &b);
+    CHECK_EQ(sscanf(slurp("trial/" TRIAL_WRAPPER_PID), "%ld %llu\n", &pid,
+                    &start_time),
+             2);
+    CHECK_EQ(pid, run.pid);
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    CHECK_EQ(sscanf(slurp(path),
+                    "%*d (tunepipe-wrap) %*c %*d %*d %*d %*d %*d %*u %*u %*u "
+                    "%*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                    &want),
+             1);
+    CHECK_EQ(start_time, want);
+    CHECK_EQ(getsid((pid_t)pid), pid);
+    kill(run.pid, SIGTERM);
+    CHECK_EQ(wait_exit(&run), 0);
+}
+
+TEST(wrapper_stops_a_trial_at_once)
+{
+    struct run run = start(LONG_MS, LONG_MS,
+                           "trap 'exit 5' TERM; echo $$ $$ > ready; "
+                           "while :; do read x < ready; done");
+    long a, b;
+
+    wait_ready(&a, &b);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "exited 5");
+}
+
+TEST(wrapper_kills_after_the_grace_period)
+{
+    struct run run = start("50", LONG_MS,
+                           "trap '' TERM; echo $$ $$ > ready; "
+                           "while :; do read x < ready; done");
+    long a, b;
+
+    wait_ready(&a, &b);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "signalled 9");
+}
+
+/* Blocks until the FIFO has a writer, which nobody is. */
+#define HANG "read x < hang"
+
+/* A process that left session, group and parent, and does not hear SIGTERM. */
+#define DAEMON                                                           \
+    "mkfifo hang; (setsid sh -c 'trap \"\" TERM; echo $$ '$$' > ready; " \
+    "while :; do " HANG "; done' &); "
+
+TEST(wrapper_ends_daemons_of_a_trial_that_ended)
+{
+    struct run run = start("50", LONG_MS, DAEMON "read x < hang; exit 3");
+    long daemon, trial;
+    int daemon_fd;
+
+    wait_ready(&daemon, &trial);
+    daemon_fd = pidfd_of((pid_t)daemon);
+    CHECK(getsid((pid_t)daemon) == daemon);
+    CHECK_EQ(kill((pid_t)trial, SIGUSR1), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "signalled 10");
+    CHECK(ended(daemon_fd, 0));
+    CHECK_EQ(kill((pid_t)daemon, 0), -1); /* no zombie either */
+    CHECK_EQ(errno, ESRCH);
+}
+
+TEST(wrapper_stops_daemons_with_the_trial)
+{
+    struct run run = start("50", LONG_MS, DAEMON HANG);
+    long daemon, trial;
+
+    wait_ready(&daemon, &trial);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "signalled 15");
+    CHECK_EQ(kill((pid_t)daemon, 0), -1);
+    CHECK_EQ(kill((pid_t)trial, 0), -1);
+}
+
+TEST(wrapper_ends_a_tree_that_keeps_forking)
+{
+    /* Each generation leaves two orphans and goes. */
+    struct run run =
+        start("0", LONG_MS,
+              "cat > grow <<'EOF'\ntrap '' TERM\n"
+              "test \"$1\" = 0 && exec sleep 1000\n"
+              "for i in 1 2; do setsid sh ./grow $(($1 - 1)) & done\n"
+              "sleep 1000\nEOF\n"
+              "sh ./grow 5 & echo $$ $! > ready; wait");
+    long trial, other;
+    char line[64];
+
+    wait_ready(&trial, &other);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK(snprintf(line, sizeof(line), "%s", first_line()) > 0);
+    CHECK_HAS(line, "signalled ");
+    CHECK_EQ(kill((pid_t)other, 0), -1);
+    /* Everything that was below the wrapper would be our child now. */
+    CHECK_EQ(waitpid(-1, NULL, WNOHANG), -1);
+    CHECK_EQ(errno, ECHILD);
+}
+
+TEST(wrapper_killed_takes_the_trial_along)
+{
+    struct run run;
+    long trial, same;
+    int trial_fd;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* to see the orphan's end */
+    run = start(LONG_MS, LONG_MS,
+                "trap '' TERM; echo $$ $$ > ready; read x < ready");
+    wait_ready(&trial, &same);
+    trial_fd = pidfd_of((pid_t)trial);
+    CHECK_EQ(kill(run.pid, SIGKILL), 0);
+    CHECK_EQ(wait_exit(&run), 128 + SIGKILL);
+    CHECK(ended(trial_fd, 30000));
+    CHECK(access("trial/" TRIAL_EXIT, F_OK) != 0);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  NNI collects and sorts the averages of all completed trials for
+ * each value that arrives.  Averages are only ever added, so the median of a
+ * step can be kept instead of found: two heaps, the lower half of the
+ * averages with its greatest on top and the upper half with its least on top,
+ * the lower one being as large as the upper or one larger.  The top of the
+ * lower heap is a[(n-1)/2] in ascending order.  For minimize everything is
+ * entered with its sign turned, which makes that a[n/2] of the true order.
+ *
+ * Both heaps of a step share one block of 2 * half numbers: lower from 0,
+ * upper from half. */
+#include "medianstop/medianstop.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct step {
+    double *values;
+    size_t half;
+    size_t n_lower, n_upper;
+};
+
+struct medianstop_trial {
+    struct medianstop_trial *next, **link;
+    double best;
+    size_t n_seen;
+};
+
+struct medianstop {
+    bool maximize;
+    size_t start_step;
+    struct step *steps; /* steps[k]: averages of k + 1 values */
+    size_t n_steps;
+    struct medianstop_trial *running;
+};
+
+struct medianstop *
+medianstop_new(bool maximize, size_t start_step)
+{
+    struct medianstop *m = calloc(1, sizeof *m);
+
+    if (m == NULL)
+        return NULL;
+    m->maximize = maximize;
+    m->start_step = start_step;
+    return m;
+}
+
+static void
+trial_free(struct medianstop_trial *t)
+{
+    *t->link = t->next;
+    if (t->next != NULL)
+        t->next->link = t->link;
+    free(t);
+}
+
+void
+medianstop_free(struct medianstop *m)
+{
+    if (m == NULL)
+        return;
+    while (m->running != NULL)
+        trial_free(m->running);
+    for (size_t i = 0; i < m->n_steps; i++)
+        free(m->steps[i].values);
+    free(m->steps);
+    free(m);
+}
+
+static double
+signed_value(const struct medianstop *m, double value)
+{
+    return m->maximize ? value : -value;
+}
+
+static struct medianstop_trial *
+trial_new(struct medianstop *m)
+{
+    struct medianstop_trial *t = calloc(1, sizeof *t);
+
+    if (t == NULL)
+        return NULL;
+    t->next = m->running;
+    t->link = &m->running;
+    if (t->next != NULL)
+        t->next->link = &t->next;
+    m->running = t;
+    return t;
+}
+
+static void
+see(const struct medianstop *m, struct medianstop_trial *t,
+    const double *values, size_t n)
+{
+    if (t->n_seen == 0) {
+        t->best = values[0];
+        t->n_seen = 1;
+    }
+    for (; t->n_seen < n; t->n_seen++) {
+        double v = values[t->n_seen];
+
+        if (m->maximize ? v > t->best : v < t->best)
+            t->best = v;
+    }
+}
+
+int
+medianstop_assess(struct medianstop *m, struct medianstop_trial **trial,
+                  const double *values, size_t n,
+                  struct medianstop_verdict *out)
+{
+    const struct step *s;
+
+    *out = (struct medianstop_verdict){.best = NAN, .median = NAN};
+    if (n == 0 || n < m->start_step)
+        return 0;
+    if (*trial == NULL && (*trial = trial_new(m)) == NULL)
+        return -1;
+    see(m, *trial, values, n);
+    if (n > m->n_steps || m->steps[n - 1].n_lower == 0)
+        return 0;
+    s = &m->steps[n - 1];
+    out->compared = true;
+    out->best = (*trial)->best;
+    out->median = signed_value(m, s->values[0]);
+    out->stop = signed_value(m, out->best) < s->values[0];
+    return 0;
+}
+
+/* Heaps.  `up` is true for the one with its least on top. */
+
+static bool
+above(bool up, double a, double b)
+{
+    return up ? a < b : a > b;
+}
+
+static void
+heap_add(double *heap, size_t *n, double value, bool up)
+{
+    size_t i = (*n)++;
+
+    while (i > 0 && above(up, value, heap[(i - 1) / 2])) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = value;
+}
+
+static double
+heap_take(double *heap, size_t *n, bool up)
+{
+    double top = heap[0], last = heap[--*n];
+    size_t i = 0, child;
+
+    while ((child = 2 * i + 1) < *n) {
+        if (child + 1 < *n && above(up, heap[child + 1], heap[child]))
+            child++;
+        if (!above(up, heap[child], last))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = last;
+    return top;
+}
+
+/* Room for one more in each heap. */
+static int
+step_reserve(struct step *s)
+{
+    size_t half = s->half + s->half / 2 + 1;
+    double *values;
+
+    if (s->n_lower < s->half && s->n_upper < s->half)
+        return 0;
+    if (half > SIZE_MAX / 2 / sizeof *values)
+        return -1;
+    values = realloc(s->values, 2 * half * sizeof *values);
+    if (values == NULL)
+        return -1;
+    memmove(values + half, values + s->half, s->n_upper * sizeof *values);
+    s->values = values;
+    s->half = half;
+    return 0;
+}
+
+/* After step_reserve().  A value that belongs above goes through the lower
+ * heap into the upper one, or the other way, so that the sizes stay even. */
+static void
+step_add(struct step *s, double value)
+{
+    double *lower = s->values, *upper = s->values + s->half;
+
+    if (s->n_lower == s->n_upper) {
+        heap_add(upper, &s->n_upper, value, true);
+        heap_add(lower, &s->n_lower, heap_take(upper, &s->n_upper, true),
+                 false);
+    } else {
+        heap_add(lower, &s->n_lower, value, false);
+        heap_add(upper, &s->n_upper, heap_take(lower, &s->n_lower, false),
+                 true);
+    }
+}
+
+/* Makes everything ready for a trial of n values, so that adding it cannot
+ * stop half-way. */
+static int
+reserve(struct medianstop *m, size_t n)
+{
+    if (n > m->n_steps) {
+        struct step *steps;
+
+        if (n > SIZE_MAX / sizeof *steps)
+            return -1;
+        steps = realloc(m->steps, n * sizeof *steps);
+        if (steps == NULL)
+            return -1;
+        memset(steps + m->n_steps, 0, (n - m->n_steps) * sizeof *steps);
+        m->steps = steps;
+        m->n_steps = n;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (step_reserve(&m->steps[i]) != 0)
+            return -1;
+    return 0;
+}
+
+static int
+complete(struct medianstop *m, const double *values, size_t n)
+{
+    double sum = 0;
+
+    if (reserve(m, n) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        double average;
+
+        sum += values[i];
+        average = sum / (double)(i + 1);
+        if (!isnan(average))
+            step_add(&m->steps[i], signed_value(m, average));
+    }
+    return 0;
+}
+
+int
+medianstop_ended(struct medianstop *m, struct medianstop_trial **trial,
+                 const double *values, bool succeeded)
+{
+    int rc = 0;
+
+    if (*trial == NULL)
+        return 0;
+    if (succeeded)
+        rc = complete(m, values, (*trial)->n_seen);
+    trial_free(*trial);
+    *trial = NULL;
+    return rc;
+}
