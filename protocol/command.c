@@ -125,6 +125,8 @@ decode_space(const struct frame *frame, struct err *err)
     return with_document(want_type(doc, JSON_OBJECT, what, err), err);
 }
 
+#define GOT "expected a count from 1 to 65536, got "
+
 static struct command *
 decode_count(const struct frame *frame, struct err *err)
 {
@@ -139,14 +141,14 @@ decode_count(const struct frame *frame, struct err *err)
            frame->payload[digits] <= '9')
         digits++;
     if (frame->len == 0)
-        cmd->request.problem = "empty";
+        cmd->request.problem = GOT "nothing";
     else if (digits < frame->len)
-        cmd->request.problem = "not a whole number in digits";
+        cmd->request.problem = GOT "other bytes than digits";
     else if (!number_parse_u64(frame->payload, digits, &n) ||
              n > COMMAND_REQUEST_MAX)
-        cmd->request.problem = "more than 65536";
+        cmd->request.problem = GOT "more";
     else if (n == 0)
-        cmd->request.problem = "0";
+        cmd->request.problem = GOT "0";
     else
         cmd->request.count = n;
     return cmd;

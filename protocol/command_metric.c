@@ -22,6 +22,8 @@ static const char *const types[] = {
     [METRIC_REQUEST] = "REQUEST_PARAMETER",
 };
 
+#define GOT "expected a number as value, got "
+
 static bool
 read_scalar(const struct scan_token *t, double *out, const char **problem)
 {
@@ -31,7 +33,7 @@ read_scalar(const struct scan_token *t, double *out, const char **problem)
     }
     if (scan_number(t, out))
         return true;
-    *problem = "a number beyond a double's range";
+    *problem = GOT "a number beyond a double's range";
     return false;
 }
 
@@ -46,10 +48,10 @@ read_default(const char *text, size_t len, double *out, const char **problem)
 {
     struct field f = FIELD("default");
 
-    *problem = "text that is not JSON";
+    *problem = GOT "text that is not JSON";
     if (fields_read(text, len, JSON_NAN, &f, 1, NULL) != 0)
         return false;
-    *problem = "an object without a numeric 'default'";
+    *problem = GOT "an object without a numeric 'default'";
     return is_scalar(f.t.type) && read_scalar(&f.t, out, problem);
 }
 
@@ -63,14 +65,14 @@ read_text(const char *text, size_t len, double *out, const char **problem)
     if (t.type == SCAN_OPEN_OBJECT)
         return read_default(text, len, out, problem);
     if (!scan_skip_from(&s, t) || scan_next(&s).type != SCAN_END) {
-        *problem = "text that is not JSON";
+        *problem = GOT "text that is not JSON";
         return false;
     }
     if (is_scalar(t.type))
         return read_scalar(&t, out, problem);
-    *problem = t.type == SCAN_STRING ? "a string"
-               : t.type == SCAN_NULL ? "null"
-                                     : "a list";
+    *problem = t.type == SCAN_STRING ? GOT "a string"
+               : t.type == SCAN_NULL ? GOT "null"
+                                     : GOT "a list";
     return false;
 }
 
@@ -81,7 +83,7 @@ read_value(const struct scan_token *t, double *out, const char **problem)
     bool ok;
 
     if (t->type == SCAN_END) {
-        *problem = "no value";
+        *problem = GOT "nothing";
         return false;
     }
     if (!t->escaped)
@@ -103,11 +105,11 @@ metric_read_value(struct jval value, double *out, const char **problem)
     if (jval_string(value, &text, &len))
         return read_text(text, len, out, problem);
     if (jval_type(value) == JSON_OBJECT) {
-        *problem = "an object without a numeric 'default'";
+        *problem = GOT "an object without a numeric 'default'";
         if (!jval_get(value, "default", &value))
             return false;
     } else {
-        *problem = jval_type(value) == JSON_NULL ? "null" : "a list";
+        *problem = jval_type(value) == JSON_NULL ? GOT "null" : GOT "a list";
     }
     if (jval_bool(value, &flag)) {
         *out = flag;

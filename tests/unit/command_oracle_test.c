@@ -293,8 +293,6 @@ TEST(command_metric_decoder_agrees_with_the_tree)
         refused += want == 0;
         undecided += want < 0;
     }
-    printf("# %d decoded, %d refused, %d undecided\n", decoded, refused,
-           undecided);
     CHECK(decoded > 10000 && refused > 5000 && undecided < 600);
     buf_fini(&payload);
 }

@@ -115,7 +115,7 @@ TEST(command_metric_fields)
     CHECK_EQ(cmd->metric.type, METRIC_REQUEST);
     CHECK_EQ(cmd->metric.parameter.kind, PARAMETER_NONE);
     CHECK(!cmd->metric.has_value);
-    CHECK_STR(cmd->metric.problem, "no value");
+    CHECK_STR(cmd->metric.problem, "expected a number as value, got nothing");
     command_free(cmd);
 
     cmd = decode("ME", "{\"trial_job_id\":\"a\",\"type\":\"FINAL\","
@@ -133,6 +133,8 @@ TEST(command_metric_fields)
     CHECK(cmd->metric.parameter.number == UINT64_MAX);
     command_free(cmd);
 }
+
+#define GOT "expected a number as value, got "
 
 /* `text` is the JSON of the `value` key. */
 static struct command *
@@ -192,26 +194,27 @@ TEST(command_metric_values_of_every_form)
 
 TEST(command_metric_values_that_are_no_numbers)
 {
-    static const char no_default[] = "an object without a numeric 'default'";
+    static const char no_default[] =
+        GOT "an object without a numeric 'default'";
 
     has_problem("\"{\\\"acc\\\": 1}\"", no_default);
     has_problem("\"{\\\"default\\\": \\\"1\\\"}\"", no_default);
     has_problem("\"{\\\"default\\\": null}\"", no_default);
     has_problem("\"{}\"", no_default);
     has_problem("{\"acc\": 1}", no_default);
-    has_problem("\"\\\"0.93\\\"\"", "a string");
-    has_problem("\"[0.93]\"", "a list");
-    has_problem("[0.93]", "a list");
-    has_problem("\"null\"", "null");
-    has_problem("null", "null");
-    has_problem("\"\"", "text that is not JSON");
-    has_problem("\"abc\"", "text that is not JSON");
-    has_problem("\"1 2\"", "text that is not JSON");
-    has_problem("\"{\\\"default\\\": 1\"", "text that is not JSON");
-    has_problem("\"[1\"", "text that is not JSON");
-    has_problem("\"1e400\"", "a number beyond a double's range");
+    has_problem("\"\\\"0.93\\\"\"", GOT "a string");
+    has_problem("\"[0.93]\"", GOT "a list");
+    has_problem("[0.93]", GOT "a list");
+    has_problem("\"null\"", GOT "null");
+    has_problem("null", GOT "null");
+    has_problem("\"\"", GOT "text that is not JSON");
+    has_problem("\"abc\"", GOT "text that is not JSON");
+    has_problem("\"1 2\"", GOT "text that is not JSON");
+    has_problem("\"{\\\"default\\\": 1\"", GOT "text that is not JSON");
+    has_problem("\"[1\"", GOT "text that is not JSON");
+    has_problem("\"1e400\"", GOT "a number beyond a double's range");
     has_problem("\"{\\\"default\\\": 1e400}\"",
-                "a number beyond a double's range");
+                GOT "a number beyond a double's range");
 }
 
 TEST(command_metric_errors)
@@ -393,6 +396,8 @@ TEST(command_parameters_compare)
     CHECK_EQ(c.kind, PARAMETER_NONE);
 }
 
+#define GOT_COUNT "expected a count from 1 to 65536, got "
+
 static void
 count(const char *payload, uint64_t want, const char *problem)
 {
@@ -412,14 +417,14 @@ TEST(command_request_is_never_refused)
     count("1", 1, NULL);
     count("0004", 4, NULL);
     count("65536", 65536, NULL);
-    count("65537", 0, "more than 65536");
-    count("99999999999999999999999999", 0, "more than 65536");
-    count("0", 0, "0");
-    count("", 0, "empty");
-    count("-1", 0, "not a whole number in digits");
-    count("\"4\"", 0, "not a whole number in digits");
-    count("4\n", 0, "not a whole number in digits");
-    count("1.5", 0, "not a whole number in digits");
+    count("65537", 0, GOT_COUNT "more");
+    count("99999999999999999999999999", 0, GOT_COUNT "more");
+    count("0", 0, GOT_COUNT "0");
+    count("", 0, GOT_COUNT "nothing");
+    count("-1", 0, GOT_COUNT "other bytes than digits");
+    count("\"4\"", 0, GOT_COUNT "other bytes than digits");
+    count("4\n", 0, GOT_COUNT "other bytes than digits");
+    count("1.5", 0, GOT_COUNT "other bytes than digits");
 }
 
 TEST(command_space)
@@ -522,11 +527,11 @@ TEST(command_value_of_an_imported_trial)
         {"{\"default\":0.9}", 0.9, NULL},
         {"{\"default\":false}", 0, NULL},
         {"\"{\\\"default\\\": 0.9}\"", 0.9, NULL},
-        {"\"x\"", 0, "text that is not JSON"},
-        {"null", 0, "null"},
-        {"[1]", 0, "a list"},
-        {"{\"acc\":1}", 0, "an object without a numeric 'default'"},
-        {"{\"default\":[1]}", 0, "an object without a numeric 'default'"},
+        {"\"x\"", 0, GOT "text that is not JSON"},
+        {"null", 0, GOT "null"},
+        {"[1]", 0, GOT "a list"},
+        {"{\"acc\":1}", 0, GOT "an object without a numeric 'default'"},
+        {"{\"default\":[1]}", 0, GOT "an object without a numeric 'default'"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
