@@ -65,13 +65,8 @@
  * the wrapper runs, open O_RDWR; to adopt a trial, O_WRONLY|O_NONBLOCK, where
  * ENXIO means that the wrapper is gone.)  No writer means no manager: after
  * --adopt-ms without one the wrapper ends the trial.  A new writer ends the
-<<<<<<< HEAD
- * wait.  Keep the descriptor close-on-exec, and close it in no hurry: the
- * trial outlives its manager by what is left of the wait only. */
-=======
  * wait.  Open it close-on-exec: a copy in any other process looks like a living
  * manager. */
->>>>>>> refs/heads/main
 #define TRIAL_LEASE "lease"
 
 /* The wrapper: "PID STARTTIME<LF>", STARTTIME being field 22 of
