@@ -132,13 +132,13 @@ void
 answers_frames(struct manager *m)
 {
     struct err err = {0};
-    int rc = channel_read(&m->channel, take_frame, m, &err);
+    int rc = exchange_read(&m->exchange, take_frame, m, &err);
 
     if (rc == 1)
         return;
-    manager_unwatch(m, m->channel.from);
-    close(m->channel.from);
-    m->channel.from = -1;
+    manager_unwatch(m, m->exchange.from);
+    close(m->exchange.from);
+    m->exchange.from = -1;
     if (rc < 0) {
         manager_end(m, MANAGER_DISPATCHER,
                     "the dispatcher's stream is broken: "
@@ -196,7 +196,7 @@ answers_dispatcher(struct manager *m)
 {
     char how[64];
 
-    if (m->channel.from >= 0)
+    if (m->exchange.from >= 0)
         answers_frames(m); /* what it said before it died */
     tail_read(&m->words, SIZE_MAX, take_word, m, NULL);
     tail_rest(&m->words, take_word, m);

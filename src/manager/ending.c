@@ -35,7 +35,7 @@ ending_send(struct manager *m, const struct trial *t)
     json_write_string(&payload, t->record, t->record_len);
     buf_add_text(&payload, ", \"attempt\": 0}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
-        channel_send(&m->channel, "EN", payload.data, payload.len);
+        exchange_send(&m->exchange, "EN", payload.data, payload.len);
     buf_fini(&payload);
 }
 

@@ -69,7 +69,7 @@ manager_note(struct manager *m, const char *event, const struct trial *t,
                "\"parameter_id\": %s, \"attempt\": 0, %s}",
                event, t->id, t->parameter_id, detail);
     if (buf_check(&payload, "a note", NULL) == 0)
-        channel_send(&m->channel, "NT", payload.data, payload.len);
+        exchange_send(&m->exchange, "NT", payload.data, payload.len);
     buf_fini(&payload);
 }
 
@@ -122,7 +122,7 @@ ask(struct manager *m)
     if (m->phase != PHASE_RUNNING || n == 0)
         return;
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-    channel_send(&m->channel, "GE", text, strlen(text));
+    exchange_send(&m->exchange, "GE", text, strlen(text));
     scheduler_asked(&m->scheduler, n);
 }
 
@@ -150,23 +150,23 @@ recognise_end(struct manager *m)
     }
     m->phase = m->dispatcher_fd >= 0 ? PHASE_CLOSING : PHASE_DONE;
     m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
-    channel_send(&m->channel, "TE", "", 0);
+    exchange_send(&m->exchange, "TE", "", 0);
 }
 
 static void
 flush(struct manager *m)
 {
-    int fd = m->channel.to;
+    int fd = m->exchange.to;
     struct err err = {0};
     bool wanted;
 
     if (fd < 0)
         return;
-    if (channel_flush(&m->channel, &err) != 0) {
+    if (exchange_flush(&m->exchange, &err) != 0) {
         m->writable_asked = false; /* closing took it out of epoll */
         return;                    /* the dispatcher's end tells why */
     }
-    wanted = channel_pending(&m->channel) > 0;
+    wanted = exchange_pending(&m->exchange) > 0;
     if (wanted && !m->writable_asked)
         manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
     else if (!wanted && m->writable_asked)
@@ -222,7 +222,7 @@ timeout(struct manager *m)
 {
     int64_t now = clock_monotonic_ns(), at;
 
-    if (m->hungry && channel_pending(&m->channel) == 0)
+    if (m->hungry && exchange_pending(&m->exchange) == 0)
         return 0;
     at = least(progress_paint(&m->progress, now), running_deadline(m));
     at = least(at, m->experiment_deadline_ns);
@@ -278,7 +278,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .options = options,
         .outcome = out,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
-        .channel = {.to = -1, .from = -1},
+        .exchange = {.to = -1, .from = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,

@@ -90,14 +90,14 @@ start_dispatcher(struct manager *m, struct err *err)
         return -1;
     m->dispatcher_pid = pipes.pid;
     m->dispatcher_fd = pipes.pidfd;
-    channel_open(&m->channel, pipes.to, pipes.from);
+    exchange_open(&m->exchange, pipes.to, pipes.from);
     tail_attach(&m->words, pipes.errors, 65536);
     if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) != 0 ||
         manager_watch(m, pipes.errors, EPOLLIN, SOURCE_WORDS) != 0 ||
         manager_watch(m, pipes.pidfd, EPOLLIN, SOURCE_DISPATCHER) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
-    channel_send(&m->channel, "IN", m->x->search_space,
-                 strlen(m->x->search_space));
+    exchange_send(&m->exchange, "IN", m->x->search_space,
+                  strlen(m->x->search_space));
     return 0;
 }
 
@@ -145,7 +145,7 @@ manager_close(struct manager *m)
         trial_free(t);
     }
     progress_close(&m->progress);
-    channel_close(&m->channel);
+    exchange_close(&m->exchange);
     tail_close(&m->words);
     map_fini(&m->watches);
     pattern_free(m->pattern);

@@ -45,7 +45,7 @@ send_metric(struct manager *m, const struct trial *t,
     buf_init(&payload, PAYLOAD_MAX);
     metrics_write(&payload, t->id, t->parameter_id, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
-        channel_send(&m->channel, "ME", payload.data, payload.len);
+        exchange_send(&m->exchange, "ME", payload.data, payload.len);
     buf_fini(&payload);
 }
 
@@ -118,7 +118,7 @@ feed(struct manager *m, struct trial *t)
     struct err err = {0};
     int more = 0;
 
-    if (channel_pending(&m->channel) > PENDING_MAX) {
+    if (exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
         return;
     }

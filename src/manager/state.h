@@ -11,7 +11,7 @@
 #define MANAGER_STATE_H
 
 #include "core/map.h"
-#include "manager/channel.h"
+#include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/launch.h"
 #include "manager/manager.h"
@@ -52,7 +52,7 @@ struct manager {
 
     struct experiment_folder folder;
     struct launch launch;
-    struct channel channel;
+    struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
     char last_words[512];
     pid_t dispatcher_pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/channel.h"
+#include "manager/exchange.h"
 
 #include "core/err.h"
 
@@ -9,9 +9,9 @@
 #define OUT_MAX ((size_t)1 << 30)
 
 void
-channel_open(struct channel *c, int to, int from)
+exchange_open(struct exchange *c, int to, int from)
 {
-    *c = (struct channel){.to = to, .from = from};
+    *c = (struct exchange){.to = to, .from = from};
     frame_decoder_init(&c->in, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
     buf_init(&c->out, OUT_MAX);
 }
@@ -25,7 +25,7 @@ close_one(int *fd)
 }
 
 void
-channel_close(struct channel *c)
+exchange_close(struct exchange *c)
 {
     close_one(&c->to);
     close_one(&c->from);
@@ -34,8 +34,8 @@ channel_close(struct channel *c)
 }
 
 void
-channel_send(struct channel *c, const char code[2], const char *payload,
-             size_t len)
+exchange_send(struct exchange *c, const char code[2], const char *payload,
+              size_t len)
 {
     if (c->to < 0)
         return;
@@ -47,13 +47,13 @@ channel_send(struct channel *c, const char code[2], const char *payload,
 }
 
 size_t
-channel_pending(const struct channel *c)
+exchange_pending(const struct exchange *c)
 {
     return c->to < 0 ? 0 : c->out.len - c->out_at;
 }
 
 static int
-give_up(struct channel *c)
+give_up(struct exchange *c)
 {
     close_one(&c->to);
     buf_clear(&c->out);
@@ -62,7 +62,7 @@ give_up(struct channel *c)
 }
 
 int
-channel_flush(struct channel *c, struct err *err)
+exchange_flush(struct exchange *c, struct err *err)
 {
     if (c->to < 0)
         return 0;
@@ -88,7 +88,8 @@ channel_flush(struct channel *c, struct err *err)
 }
 
 static int
-take_frames(struct channel *c, channel_frame *take, void *ctx, struct err *err)
+take_frames(struct exchange *c, exchange_frame *take, void *ctx,
+            struct err *err)
 {
     struct frame frame;
 
@@ -105,7 +106,8 @@ take_frames(struct channel *c, channel_frame *take, void *ctx, struct err *err)
 }
 
 int
-channel_read(struct channel *c, channel_frame *take, void *ctx, struct err *err)
+exchange_read(struct exchange *c, exchange_frame *take, void *ctx,
+              struct err *err)
 {
     while (c->from >= 0) {
         size_t room;
