@@ -57,7 +57,7 @@ static const char help[] =
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
-    "Exit status: 0 done; 1 interrupted, no trial succeeded, or the\n"
+    "Exit status: 0 done; 1 interrupted, no trial has a result, or the\n"
     "dispatcher died; 2 usage; 3 the configuration is wrong.\n"
     "\n"
     "Example: tunepipe run experiment.yml\n";
@@ -112,7 +112,7 @@ run_experiment(const struct experiment *x, const char *dispatcher)
         return verb_fail("run", &err);
     if (!out.ok)
         fprintf(stderr, "tunepipe run: %s%s\n", out.reason,
-                out.end <= MANAGER_DURATION ? "; no trial succeeded" : "");
+                out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
     return status_of(&out);
 }
 

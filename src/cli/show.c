@@ -24,7 +24,7 @@ static const char help[] =
     "           \"trials\": [{\"trial\", \"parameter_id\", \"status\", "
     "\"why\",\n"
     "           \"value\", \"latest\", \"duration_s\", \"intermediates\",\n"
-    "           \"parameters\"}, ...]}; best is null when nothing succeeded\n"
+    "           \"parameters\"}, ...]}; best is null when there is no result\n"
     "\n"
     "Exit status: 0; 2 usage; 3 DIR is no experiment's folder.\n"
     "\n"

@@ -5,11 +5,11 @@
 #include "core/buf.h"
 #include "json.h"
 #include "manager/parameters.h"
+#include "manager/shown.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,19 +39,15 @@ ending_send(struct manager *m, const struct trial *t)
     buf_fini(&payload);
 }
 
-/* What a terminal would obey is shown as '?'. */
 static void
 show_text(struct manager *m, const char *text, size_t len)
 {
-    char line[SHOWN_MAX + 1];
-    size_t n = len < SHOWN_MAX ? len : SHOWN_MAX;
+    struct buf line;
 
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        line[i] = c == '\t' ? ' ' : (c < ' ' || c == 127) ? '?' : text[i];
-    }
-    progress_say(&m->progress, "    | %.*s", (int)n, line);
+    buf_init(&line, STDERR_BYTES);
+    shown_text(&line, text, len, SHOWN_MAX);
+    progress_say(&m->progress, "    | %s", buf_text(&line));
+    buf_fini(&line);
 }
 
 static void
@@ -103,8 +99,10 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
 {
     struct buf *out = ctx;
 
-    if (out->len < SHOWN_MAX)
-        buf_printf(out, "  %s=%.*s", name, (int)(len < 40 ? len : 40), value);
+    if (out->len >= SHOWN_MAX)
+        return;
+    buf_add_text(out, "  ");
+    shown_parameter(out, name, value, len);
 }
 
 static void
@@ -126,11 +124,7 @@ say_end(struct manager *m, const struct trial *t, double seconds)
     if (doc != NULL)
         parameters_flatten(json_root(doc), add_parameter, &line, NULL);
     json_free(doc);
-    buf_text(&line);
-    for (size_t i = 0; i < line.len; i++)
-        if (iscntrl((unsigned char)line.data[i]))
-            line.data[i] = '?';
-    progress_say(&m->progress, "%.*s", SHOWN_MAX, buf_text(&line));
+    progress_say(&m->progress, "%s", buf_text(&line));
     buf_fini(&line);
 }
 
@@ -139,7 +133,7 @@ count_best(struct manager *m, const struct trial *t)
 {
     struct progress *p = &m->progress;
 
-    m->n_succeeded++;
+    m->n_results++;
     if (!isfinite(t->final))
         return;
     if (p->has_best &&
@@ -163,12 +157,12 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
 
     p->done++;
     p->running = m->n_running;
-    if (t->state == TRIAL_SUCCEEDED)
-        count_best(m, t);
-    else if (is_failure(t))
+    if (is_failure(t))
         p->failed++;
-    else
+    else if (t->state != TRIAL_SUCCEEDED)
         p->stopped++;
+    if (t->has_final && !is_failure(t))
+        count_best(m, t);
     if (!p->terminal || is_failure(t) || t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);
     if (is_failure(t) && !p->failed_once && t->folder != NULL) {

@@ -264,7 +264,7 @@ finish(struct manager *m, struct err *err)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
-    out->ok = out->end <= MANAGER_DURATION && m->n_succeeded > 0;
+    out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok, out->reason, seconds,
                                     err);
 }

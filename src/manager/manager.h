@@ -26,7 +26,7 @@ struct manager_options {
 
 struct manager_outcome {
     enum manager_end end;
-    bool ok;               /* it ended as meant, and a trial succeeded */
+    bool ok;               /* it ended as meant, with a result */
     int dispatcher_status; /* exit status, -1: by a signal or unknown */
     bool initialized;      /* the dispatcher took tuner and space */
     char reason[256];      /* one line for people */

@@ -101,6 +101,18 @@ start_dispatcher(struct manager *m, struct err *err)
     return 0;
 }
 
+/* Short enough to be typed again. */
+static int
+draw_seed(uint64_t *out, struct err *err)
+{
+    uint32_t seed;
+
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return err_errno(err, ERR_SYSTEM, "cannot draw a seed");
+    *out = seed;
+    return 0;
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
@@ -108,9 +120,8 @@ manager_open(struct manager *m, struct err *err)
 
     hold_standard_streams();
     m->seed = x->seed;
-    if (!x->has_seed &&
-        getrandom(&m->seed, sizeof m->seed, 0) != (ssize_t)sizeof m->seed)
-        return err_errno(err, ERR_SYSTEM, "cannot draw a seed");
+    if (!x->has_seed && draw_seed(&m->seed, err) != 0)
+        return -1;
     if (x->metrics_pattern != NULL &&
         (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
         return -1;

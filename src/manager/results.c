@@ -267,7 +267,8 @@ is_better(const struct results *r, const struct result *a,
 static bool
 counts(const struct result *item)
 {
-    return item->has_value && strcmp(item->status, "succeeded") == 0;
+    return item->has_value && strcmp(item->status, "failed") != 0 &&
+           strcmp(item->status, "lost") != 0;
 }
 
 const struct result *

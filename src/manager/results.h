@@ -41,10 +41,11 @@ struct results {
 struct results *results_load(const char *folder, struct err *err);
 void results_free(struct results *r);
 
-/* The best of the trials that succeeded, the first of equals; NULL: none. */
+/* The best of the trials that have a final result and did not fail (the tuner
+ * was told the same), the first of equals; NULL: none. */
 const struct result *results_best(const struct results *r);
 
-/* Those that succeeded, best first; fills at most `max`; returns how many. */
+/* Those trials, best first; fills at most `max`; returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
 

@@ -64,9 +64,9 @@ struct manager {
     struct pattern *pattern; /* NULL: none */
 
     struct trial *live;
-    uint64_t n_trials;  /* numbers given */
-    uint64_t n_running; /* of the live ones */
-    uint64_t n_succeeded;
+    uint64_t n_trials;        /* numbers given */
+    uint64_t n_running;       /* of the live ones */
+    uint64_t n_results;       /* trials with a final result that did not fail */
     unsigned launches_failed; /* in a row */
     struct map watches;       /* inotify's number -> struct trial */
     bool hungry;              /* a file may hold more */

@@ -6,25 +6,14 @@
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
+#include "manager/shown.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BEST_SHOWN 10
-#define VALUE_SHOWN 40
 #define PARAMETERS_SHOWN 80
 #define JSON_MAX ((size_t)1 << 30)
-
-/* A parameter may hold anything; a terminal must not obey it. */
-static void
-add_shown(struct buf *out, const char *text, size_t len, size_t most)
-{
-    for (size_t i = 0; i < len && i < most; i++)
-        buf_add_char(out, iscntrl((unsigned char)text[i]) ? '?' : text[i]);
-    if (len > most)
-        buf_add_text(out, "...");
-}
 
 struct lines {
     FILE *out;
@@ -49,10 +38,10 @@ print_parameter(void *ctx, const char *name, const char *value, size_t len)
     struct buf text;
 
     buf_init(&text, JSON_MAX);
-    add_shown(&text, name, strlen(name), strlen(name));
+    shown_text(&text, name, strlen(name), strlen(name));
     for (size_t i = strlen(name); i < l->width + 2; i++)
         buf_add_char(&text, ' ');
-    add_shown(&text, value, len, 10 * PARAMETERS_SHOWN);
+    shown_text(&text, value, len, 10 * PARAMETERS_SHOWN);
     fprintf(l->out, "  %s\n", buf_text(&text));
     buf_fini(&text);
 }
@@ -66,9 +55,7 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
         return;
     if (out->len > 0)
         buf_add_char(out, ' ');
-    add_shown(out, name, strlen(name), VALUE_SHOWN);
-    buf_add_char(out, '=');
-    add_shown(out, value, len, VALUE_SHOWN);
+    shown_parameter(out, name, value, len);
 }
 
 static void
@@ -90,7 +77,7 @@ print_best(FILE *out, const struct results *r)
     struct json *doc;
 
     if (best == NULL) {
-        fputs("no trial has succeeded\n\n", out);
+        fputs("no trial has a final result\n\n", out);
         return;
     }
     fprintf(out, "best %.10g, trial %s (%s, as %s says)\n", best->value,
