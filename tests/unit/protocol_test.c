@@ -9,6 +9,7 @@
 #include "core/file.h"
 #include "frame.h"
 #include "record.h"
+#include "space/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,4 +168,19 @@ TEST(protocol_page_names_vectors_that_exist)
     CHECK(named > 10);
     free(page);
     free(vectors);
+}
+
+TEST(protocol_page_states_the_limits)
+{
+    char *page = load("protocol/PROTOCOL.md"), text[40];
+
+    snprintf(text, sizeof text, " %d levels.\n", SPACE_DEPTH_MAX);
+    CHECK_HAS(page, text);
+    snprintf(text, sizeof text, "**Limits**: %d,000 parameters",
+             SPACE_DIMS_MAX / 1000);
+    CHECK_HAS(page, text);
+    snprintf(text, sizeof text, " 1 to %d,%d,", COMMAND_REQUEST_MAX / 1000,
+             COMMAND_REQUEST_MAX % 1000);
+    CHECK_HAS(page, text);
+    free(page);
 }
