@@ -118,8 +118,11 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
         return;
     }
     set_space(t, cmd->document);
-    if (t->space == NULL)
+    if (t->space == NULL) {
+        if (t->policy->extensions && !t->fatal)
+            tuning_no_more(t, t->next_id, NO_FAILED, 0);
         return;
+    }
     buf_clear(&t->payload);
     command_write_initialized(&t->payload, t->arrival, t->policy->extensions);
     tuning_emit(t, CMD_INITIALIZED);
