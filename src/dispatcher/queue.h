@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct command;
 struct err;
@@ -26,14 +27,18 @@ void chain_add(struct chain *c, struct command *cmd); /* takes cmd */
  * *length becomes the number of commands waiting. */
 bool queue_push(struct queue *q, struct chain *c, size_t *length);
 
-/* Blocks until there is a command; NULL: closed and empty. */
+/* Blocks until there is a command; NULL: closed and empty.  The worker is busy
+ * with it until it pops again. */
 struct command *queue_pop(struct queue *q);
 
 /* No more pushes; what is in it can still be popped. */
 void queue_close(struct queue *q);
 
-/* Takes out everything that waits, for who stops without its worker. */
-struct chain queue_take_all(struct queue *q);
+/* Closes it and takes out everything that waits, for who stops without its
+ * worker; *busy becomes the arrival number of what the worker is busy with, 0
+ * for nothing.  All in one step: each command pushed is one of left, busy or
+ * handled. */
+struct chain queue_abandon(struct queue *q, uint64_t *busy);
 
 const char *queue_name(const struct queue *q);
 
