@@ -127,11 +127,14 @@ not_a_record(struct logfile *f, struct err *err)
 enum logfile_status
 logfile_next(struct logfile *f, struct record *out, struct err *err)
 {
+    enum record_status status;
+
     if (f->at == f->len)
         return LOGFILE_END;
-    err_set(err, ERR_LOG, "the record is cut off");
-    if (record_next(f->bytes + f->at, f->len - f->at, SIZE_MAX, out, err) !=
-        RECORD_READY)
+    status = record_next(f->bytes + f->at, f->len - f->at, SIZE_MAX, out, err);
+    if (status == RECORD_PARTIAL)
+        err_set(err, ERR_LOG, "the record is cut off");
+    if (status != RECORD_READY)
         return not_a_record(f, err);
     f->last = f->at;
     f->at += out->size;
