@@ -273,12 +273,12 @@ write_channel(struct dispatcher *d)
 
     if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
         return;
-    if (d->phase == RUNNING) {
-        *d->err = err;
-        fail(d, DRAINING);
-    } else {
+    if (d->phase == TERMINATING || d->end == DISPATCHER_FAILED) {
         log_warning(d->log, "%s", err.text);
+        return;
     }
+    *d->err = err; /* behind an end of file, too: answers were lost */
+    fail(d, DRAINING);
 }
 
 /* ---- the loop ---- */

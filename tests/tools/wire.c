@@ -7,6 +7,9 @@
  *                     current folder, $PLUGINS the folder of test plugins)
  *   sockets           (before run) socket pairs instead of pipes
  *   fds 3 4           (before run) which descriptors the child finds them at
+ *   bare              (before run) the child finds 0 and 1 closed
+ *   limit BYTES       (before run) no file of the child may grow beyond it
+ *   deaf              closes the reading end of the child's output
  *   > CODE PAYLOAD    sends a frame
  *   raw TEXT          sends bytes; \xHH, \n, \\ are understood
  *   < CODE PATTERN    the next frame from that sender is this; * matches any
@@ -33,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,8 +54,9 @@ struct got {
 struct wire {
     const char *script;
     int line;
-    bool sockets;
-    int in_fd, out_fd; /* where the child finds them */
+    bool sockets, bare;
+    unsigned long limit; /* bytes of a file; 0: none */
+    int in_fd, out_fd;   /* where the child finds them */
     int to, from, stderr_fd;
     pid_t child;
     struct frame_decoder decoder;
@@ -194,6 +199,12 @@ exec_child(struct wire *w, char *args, int in, int out, int err_fd)
     dup2(high_out, w->out_fd);
     for (int fd = 5; fd < 110; fd++)
         close(fd);
+    if (w->bare) {
+        close(0);
+        close(1);
+    }
+    if (w->limit > 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){w->limit, w->limit});
     execv(program, argv);
     _exit(127);
 }
@@ -392,6 +403,13 @@ send_signal(struct wire *w, const char *name)
 }
 
 static void
+close_reader(struct wire *w)
+{
+    close(w->from);
+    w->from_open = false;
+}
+
+static void
 do_line(struct wire *w, char *line)
 {
     char *rest = strchr(line, ' ');
@@ -411,6 +429,12 @@ do_line(struct wire *w, char *line)
         w->sockets = true;
     else if (strncmp(line, "fds ", 4) == 0)
         sscanf(rest, "%d %d", &w->in_fd, &w->out_fd);
+    else if (strcmp(line, "bare") == 0)
+        w->bare = true;
+    else if (strncmp(line, "limit ", 6) == 0)
+        w->limit = strtoul(rest, NULL, 10);
+    else if (strcmp(line, "deaf") == 0)
+        close_reader(w);
     else if (strcmp(line, "eof") == 0)
         close(w->to);
     else if (strncmp(line, "signal ", 7) == 0)
