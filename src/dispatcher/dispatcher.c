@@ -581,6 +581,13 @@ finish(struct dispatcher *d)
         close(d->signal_fd);
 }
 
+static void
+join_finished(struct worker *w)
+{
+    if (atomic_load(&w->finished))
+        worker_join(w);
+}
+
 enum dispatcher_end
 dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
                struct err *err)
@@ -602,9 +609,11 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
         loop(d);
     *signal_number = d->signal_number;
     end = d->end;
-    if (end == DISPATCHER_GRACE_OVER ||
-        (d->phase != RUNNING && !workers_finished(d)))
+    if (d->phase != RUNNING && !workers_finished(d)) {
+        join_finished(&d->by_default.worker);
+        join_finished(&d->assessor.worker);
         return end; /* a worker still runs: nothing can be freed */
+    }
     finish(d);
     free(d);
     return end;
