@@ -58,6 +58,16 @@ tuning_emit(struct tuning *t, enum command_code code)
     t->emitter.emit(t->emitter.ctx, &e);
 }
 
+void
+tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
+               uint64_t units)
+{
+    buf_clear(&t->payload);
+    command_write_no_more(&t->payload, first, reason, units,
+                          t->policy->extensions);
+    tuning_emit(t, CMD_NO_MORE);
+}
+
 /* One line for a mistake that costs this command alone. */
 void
 tuning_complain(struct tuning *t, const char *text)
@@ -70,11 +80,15 @@ tuning_complain(struct tuning *t, const char *text)
 void
 tuning_plugin_failed(struct tuning *t, const struct err *err)
 {
-    tuning_complain(t, err->text);
-    if (t->policy->on_error == ERROR_FAIL && !t->fatal) {
-        t->fatal = true;
-        if (t->failure != NULL)
-            *t->failure = *err;
+    if (t->policy->on_error == ERROR_SKIP) {
+        tuning_complain(t, err->text);
+        return;
+    }
+    if (t->fatal)
+        return;
+    t->fatal = true;
+    if (t->failure != NULL) {
+        *t->failure = *err;
         err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
     }
 }
@@ -82,13 +96,9 @@ tuning_plugin_failed(struct tuning *t, const struct err *err)
 void
 tuning_out_of_memory(struct tuning *t)
 {
-    struct err err;
-
-    err_set(&err, ERR_MEMORY, "out of memory");
-    tuning_complain(t, err.text);
     t->fatal = true;
-    if (t->failure != NULL)
-        *t->failure = err;
+    err_set(t->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
+            t->arrival, t->code);
 }
 
 /* "trial 'job' (parameter_id 7): text" */
