@@ -43,7 +43,7 @@ experiment() {
         case "$*" in *trialConcurrency*) ;; *) echo 'trialConcurrency: 1' ;; esac
         case "$*" in *tuner:*) ;; *) echo 'tuner: {name: random}' ;; esac
         case "$*" in *seed:*) ;; *) echo 'seed: 1' ;; esac
-        for line in "$@"; do echo "$line"; done
+        printf '%s\n' "$@"
     } > e.yml
 }
 
@@ -77,5 +77,5 @@ count() {
 
 # replays: what the dispatcher wrote can be replayed.
 replays() {
-    "$T" replay "$dir" > replay.out 2>&1 || fail "$(tail -n 1 replay.out)"
+    "$T" replay --verify --plugin-path "$PLUGINS" "$dir" > replay.out 2>&1 || fail "$(tail -n 1 replay.out)"
 }

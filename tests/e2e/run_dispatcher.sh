@@ -53,9 +53,16 @@ check "a misspelt tuner" no_tuner
 
 bad_space() {
     simple 'searchSpace: {x: {_type: unifrom, _value: [0, 1]}}'
-    run 1 && has out uniform
+    run 3 && has err "e.yml:5: searchSpace: x._type" && has err uniform &&
+        [ ! -e tunepipe-experiments ]
 }
 check "a misspelt type in the search space" bad_space
+
+refused_space() {
+    simple "tuner: {plugin: $PLUGINS/space_fails.so}"
+    run 3 && has out 'the dispatcher refused the search space'
+}
+check "a tuner that does not take the space" refused_space
 
 killed() {
     experiment 'trialConcurrency: 2' << 'E'
@@ -113,13 +120,14 @@ check "a dispatcher that is not there" absent
 
 wire() {
     simple 'maxTrialNumber: 1'
-    fake 'printf "%s\n" "$@" > words' 'send ID ""' \
+    fake 'printf "%s\n" "$@" > words' 'head -c 61 > got' 'send ID ""' \
+        'head -c 17 >> got' \
         'send TR "{\"parameter_id\": 0, \"parameters\": {\"x\": 1.0}}"' \
-        'cat > got'
+        'cat >> got'
     run 0 --dispatcher ./fake || return 1
-    has got 'IN00000000000044{"x": {"_type": "uniform", "_value": [0, 1]}}' &&
-        has got 'GE000000000000011' &&
-        has got 'ME00000000000114{"parameter_id": 0, "trial_job_id": "00000", "type": "FINAL", "sequence": 0, "value": "1", "attempt": 0}' &&
+    has got 'IN00000000000045{"x": {"_type": "uniform", "_value": [0, 1]}}' &&
+        has got ']}}GE000000000000011NT' &&
+        has got 'ME00000000000104{"parameter_id": 0, "trial_job_id": "00000", "type": "FINAL", "sequence": 0, "value": "1", "attempt": 0}' &&
         has got '{"trial_job_id": "00000", "event": "SUCCEEDED", "hyper_params": "{\"parameter_id\": 0, \"parameters\": {\"x\": 1.0}}", "attempt": 0}TE00000000000000' &&
         [ "$(sed -n 1p words)" = dispatch ] && has words --extensions &&
         has words --early-stopped && has words "/e.yml"

@@ -11,6 +11,7 @@ trap '' TERM
 echo $$ > "$HERE/left"
 while :; do sleep 1000; done
 E
+    sed -i 's|sh ./trial.sh|exec sh ./trial.sh|' e.yml
     run 0 && has show.json '"status": "timed out"' && count 1 succeeded &&
         has show.json '"latest": 5.0' && replays &&
         has "$dir/trials/00000/exit" 'signalled 9' || return 1
@@ -25,7 +26,7 @@ assessor() {
 trap 'tunepipe trial report --final 9; exit 0' TERM
 tunepipe trial report 1
 tunepipe trial report 2
-sleep 1000 & wait
+while :; do sleep 0.01; done # a shell looks at its traps between commands
 E
     run 1 && count 3 stopped && replays && has show.json '"latest": 2.0' &&
         has show.json '"value": null' || return 1
@@ -68,7 +69,7 @@ interrupt_twice() {
     experiment 'grace: 1h' << 'E'
 trap 'kill -INT "$(cat "$HERE/pid")"' TERM
 kill -INT "$(cat "$HERE/pid")"
-while :; do sleep 1000 & wait; done
+while :; do sleep 0.01; done
 E
     run 1 && count 1 cancelled && has out interrupted
 }

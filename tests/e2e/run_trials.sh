@@ -91,7 +91,7 @@ esac
 E
     run 0 && count 2 failed && count 1 succeeded && replays &&
         has show.json '"why": "exit status 7"' &&
-        has show.json 'signal 11 (Segmentation fault)' &&
+        has show.json 'exit status 139 (signal 11, Segmentation fault)' &&
         has out '    | line 11 of stderr' && has out '    | line 30 of stderr' &&
         lacks out 'line 10 of stderr' || return 1
     [ "$(grep -c '    | line 30' out)" = 1 ] || fail 'shown twice'
@@ -150,7 +150,6 @@ printf '%s\n' "$TUNEPIPE_PARAM_s" > "$HERE/env.$TUNEPIPE_TRIAL_ID"
 [ "$TUNEPIPE_PARAM_n_m_touch_pwned" = 1 ] || exit 1
 tunepipe trial report --final 1
 E
-    # The shell's printf and the YAML reader know more than one spelling.
     run 0 && count 12 succeeded || return 1
     [ ! -e pwned ] || fail 'a parameter was executed' || return 1
     for file in env.*; do
