@@ -79,7 +79,10 @@ take_signals(struct manager *m)
     struct signalfd_siginfo info;
 
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (++m->interrupts > 1) {
+        m->interrupts++;
+        if (m->phase == PHASE_CLOSING)
+            kill(m->dispatcher_pid, m->interrupts > 1 ? SIGKILL : SIGTERM);
+        if (m->interrupts > 1) {
             running_hurry_all(m);
             continue;
         }

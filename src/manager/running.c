@@ -187,7 +187,7 @@ watch_file(struct manager *m, struct trial *t, const char *name)
     watch = inotify_add_watch(m->inotify_fd, path, IN_MODIFY);
     if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
         return watch;
-    m->hungry = true;
+    complain(m, t, "cannot be watched (inotify); read when the trial ends");
     return -1;
 }
 
