@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */
+
 static void
 take_initialized(struct manager *m, const struct frame *frame)
 {
@@ -171,7 +173,7 @@ take_word(void *ctx, const char *line, size_t len, bool too_long)
 void
 answers_words(struct manager *m)
 {
-    if (tail_read(&m->words, SIZE_MAX, take_word, m, NULL) < 0 ||
+    if (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) < 0 ||
         m->words.ended)
         manager_unwatch(m, m->words.fd);
 }
@@ -201,7 +203,8 @@ answers_dispatcher(struct manager *m)
 
     if (m->exchange.from >= 0)
         answers_frames(m); /* what it said before it died */
-    tail_read(&m->words, SIZE_MAX, take_word, m, NULL);
+    while (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) > 0)
+        continue;
     tail_rest(&m->words, take_word, m);
     manager_unwatch(m, m->words.fd);
     m->outcome->dispatcher_status = reap(m, how, sizeof how);

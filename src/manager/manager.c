@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/reading.h"
 #include "manager/trial.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 
 #define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
 #define EVENTS_MAX 64
+#define ASK_MAX 65536 /* a dispatcher refuses more */
 
 int
 manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what)
@@ -103,7 +105,7 @@ take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
         [SOURCE_SIGNAL] = take_signals,
-        [SOURCE_INOTIFY] = running_files,
+        [SOURCE_INOTIFY] = reading_files,
         [SOURCE_FRAMES_IN] = answers_frames,
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
@@ -124,6 +126,8 @@ ask(struct manager *m)
 
     if (m->phase != PHASE_RUNNING || n == 0)
         return;
+    if (n > ASK_MAX)
+        n = ASK_MAX; /* the rest with the next round */
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
     exchange_send(&m->exchange, "GE", text, strlen(text));
     scheduler_asked(&m->scheduler, n);
@@ -206,7 +210,7 @@ settle(struct manager *m)
 {
     expire(m);
     if (m->hungry)
-        running_hungry(m);
+        reading_hungry(m);
     running_start_waiting(m);
     m->progress.running = m->n_running;
     if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
