@@ -55,8 +55,8 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
     va_end(ap);
     if (end > MANAGER_DURATION)
-        progress_say(&m->progress, "tunepipe: %s%s",
-                     end == MANAGER_INTERRUPTED ? "" : "error: ", out->reason);
+        progress_warn(&m->progress, "tunepipe: %s%s",
+                      end == MANAGER_INTERRUPTED ? "" : "error: ", out->reason);
 }
 
 void
@@ -199,8 +199,8 @@ expire(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && now >= m->closing_deadline_ns) {
         m->closing_deadline_ns = INT64_MAX;
-        progress_say(&m->progress,
-                     "tunepipe: warning: the dispatcher does not end: killed");
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher does not end: killed");
         kill(m->dispatcher_pid, SIGKILL);
     }
 }
@@ -307,8 +307,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     if (x->max_experiment_ms > 0)
         m.experiment_deadline_ns =
             m.started_ns + x->max_experiment_ms * 1000000;
-    progress_open(&m.progress, options->out_fd, x->minimize, x->max_trials,
-                  x->debug);
+    progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
+                  x->max_trials, x->debug);
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);

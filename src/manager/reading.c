@@ -62,10 +62,11 @@ static void
 complain(struct manager *m, struct trial *t, const char *what)
 {
     if (!t->complained)
-        progress_say(&m->progress,
-                     "tunepipe: warning: trial %s: metrics: %s (reported once; "
-                     "bad lines are skipped)",
-                     t->id, what);
+        progress_warn(
+            &m->progress,
+            "tunepipe: warning: trial %s: metrics: %s (reported once; "
+            "bad lines are skipped)",
+            t->id, what);
     t->complained = true;
 }
 

@@ -56,7 +56,6 @@ struct manager {
     struct launch launch;
     struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
-    char last_words[512];
     pid_t dispatcher_pid;
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
