@@ -126,7 +126,8 @@ print_results(const char *folder)
 static int
 run_experiment(const struct experiment *x, const char *dispatcher)
 {
-    const struct manager_options options = {dispatcher, STDOUT_FILENO};
+    const struct manager_options options = {dispatcher, STDOUT_FILENO,
+                                            STDERR_FILENO};
     struct manager_outcome out;
     struct err err = {0};
     int rc = manager_run(x, &options, &out, &err);
@@ -136,7 +137,7 @@ run_experiment(const struct experiment *x, const char *dispatcher)
     free(out.folder);
     if (rc != 0)
         return verb_fail("run", &err);
-    if (!out.ok)
+    if (!out.ok && out.end <= MANAGER_INTERRUPTED) /* the rest was told */
         fprintf(stderr, "tunepipe run: %s%s\n", out.reason,
                 out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
     return status_of(&out);

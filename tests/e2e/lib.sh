@@ -12,8 +12,9 @@ check() {
     mkdir "$work/$2" && cd "$work/$2" || exit 1
     why=$("$2" 2>&1)
     status=$?
-    if grep -lqs 'runtime error:\|AddressSanitizer\|ThreadSanitizer' ./*; then
-        why="a sanitizer spoke: $(cat err out 2>/dev/null)"
+    words='runtime error:\|AddressSanitizer\|LeakSanitizer\|ThreadSanitizer'
+    if spoke=$(grep -rls "$words" .); then
+        why="a sanitizer spoke: $(echo "$spoke" | xargs cat)"
         status=1
     fi
     case $status in

@@ -34,20 +34,20 @@ refuses() {
     simple 'maxTrialNumber: 6' \
         "tuner: {plugin: $PLUGINS/ask_fails.so, classArgs: {id: 2}}"
     run 1 && count 2 succeeded && replays &&
-        has out 'the matrix is singular at 2' &&
-        has out 'the tuner gives no parameters any more'
+        has err 'the matrix is singular at 2' &&
+        has err 'the tuner gives no parameters any more'
 }
 check "a tuner that fails" refuses
 
 bad_arguments() {
     simple 'tuner: {name: random, classArgs: {sed: 1}}'
-    run 3 && has out "sed" && has out 'the dispatcher ended by itself'
+    run 3 && has err "sed" && has err 'the dispatcher ended by itself'
 }
 check "wrong arguments of the tuner" bad_arguments
 
 no_tuner() {
     simple 'tuner: {name: rnadom}'
-    run 3 && has out "random"
+    run 3 && has err "random"
 }
 check "a misspelt tuner" no_tuner
 
@@ -60,7 +60,7 @@ check "a misspelt type in the search space" bad_space
 
 refused_space() {
     simple "tuner: {plugin: $PLUGINS/space_fails.so}"
-    run 3 && has out 'the dispatcher refused the search space'
+    run 3 && has err 'the dispatcher refused the search space'
 }
 check "a tuner that does not take the space" refused_space
 
@@ -72,7 +72,7 @@ read -r dispatcher rest < "/proc/$manager/task/$manager/children"
 [ "$TUNEPIPE_TRIAL_ID" = 00002 ] && kill -KILL "$dispatcher"
 exec sleep 1000
 E
-    run 1 && has out 'the dispatcher ended by itself (signal 9)' &&
+    run 1 && has err 'the dispatcher ended by itself (signal 9)' &&
         count 1 succeeded && count 2 cancelled &&
         has show.json '"value": 3.0'
 }
@@ -80,14 +80,14 @@ check "a dispatcher that is killed" killed
 
 crashes() {
     simple "tuner: {plugin: $PLUGINS/crashes.so}"
-    run 1 && count 2 succeeded && has out 'the dispatcher ended by itself'
+    run 1 && count 2 succeeded && has err 'the dispatcher ended by itself'
 }
 check "a tuner that crashes" crashes
 
 garbage() {
     simple
     fake 'echo hello'
-    run 1 --dispatcher ./fake && has out "the dispatcher's stream is broken"
+    run 1 --dispatcher ./fake && has err "the dispatcher's stream is broken"
 }
 check "a dispatcher that speaks no frames" garbage
 
@@ -98,8 +98,8 @@ nonsense() {
         'send TR "{\"parameter_id\": 0, \"parameters\": {}}"' \
         'send TR "{\"parameter_id\": 1, \"parameters\": {}}"' 'cat > got'
     run 0 --dispatcher ./fake && count 1 succeeded &&
-        has out 'a TR that is none' && has out "sent 'XX'" &&
-        has out 'the dispatcher says: it hurts' && has out 'came unasked' &&
+        has err 'a TR that is none' && has err "sent 'XX'" &&
+        has err 'the dispatcher says: it hurts' && has err 'came unasked' &&
         has got 'TE00000000000000'
 }
 check "nonsense in good frames" nonsense

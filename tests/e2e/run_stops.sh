@@ -58,7 +58,7 @@ case $TUNEPIPE_TRIAL_ID in
 esac
 exec sleep 1000
 E
-    run 1 && has out 'interrupted' && has err 'interrupted after' &&
+    run 1 && has err 'interrupted after' &&
         count 2 cancelled && count 1 succeeded && replays &&
         has "$dir/summary.json" '"ok": false' && "$T" log "$dir" > log &&
         has log USER_CANCELED && has log '<  TE'
@@ -71,7 +71,7 @@ trap 'kill -INT "$(cat "$HERE/pid")"' TERM
 kill -INT "$(cat "$HERE/pid")"
 while :; do sleep 0.01; done
 E
-    run 1 && count 1 cancelled && has out interrupted
+    run 1 && count 1 cancelled && has err interrupted
 }
 check "a second Ctrl-C kills" interrupt_twice
 

@@ -126,7 +126,7 @@ printf '\nintermediate 5\nfinal 6\nfinal 7 without its end' >> "$m"
 E
     run 0 && count 1 succeeded && has show.json '"value": 6.0' &&
         has show.json '"latest": 5.0' && replays || return 1
-    [ "$(grep -c 'warning: trial 00000: metrics: line 1' out)" = 1 ] ||
+    [ "$(grep -c 'warning: trial 00000: metrics: line 1' err)" = 1 ] ||
         fail 'the bad line is not reported once'
 }
 check "garbage among the metrics" garbage
