@@ -152,12 +152,13 @@ warn_length(struct dispatcher *d, struct side *side, size_t length)
 static void
 push(struct dispatcher *d, struct side *side, struct chain *chain)
 {
-    size_t length;
+    size_t length, fresh;
 
     if (chain->first == NULL)
         return;
+    fresh = chain->count;
     queue_push(side->queue, chain, &length);
-    warn_length(d, side, length);
+    warn_length(d, side, length - fresh); /* a burst alone is no lag */
 }
 
 static void
