@@ -16,6 +16,7 @@ struct buf;
 struct err;
 struct frame;
 struct json;
+struct jval;
 
 enum command_code {
 #define COMMAND(name, code, direction, queue, payload, doc) CMD_##name,
@@ -41,6 +42,9 @@ struct command_info {
     const char *doc;
 };
 
+/* A GE that asks for more is not served. */
+#define COMMAND_REQUEST_MAX 65536
+
 /* Which parameters a trial runs. */
 enum parameter_kind {
     PARAMETER_NONE,   /* null or absent: a trial the user added */
@@ -50,7 +54,7 @@ enum parameter_kind {
 struct parameter_id {
     enum parameter_kind kind;
     uint64_t number; /* NUMBER */
-    char *label;     /* LABEL; owned by the command */
+    char *label;     /* LABEL, else NULL; owned by the command */
 };
 
 enum metric_type { METRIC_PERIODICAL, METRIC_FINAL, METRIC_REQUEST };
@@ -59,11 +63,11 @@ struct metric {
     char *job; /* trial_job_id */
     struct parameter_id parameter;
     enum metric_type type;
-    uint64_t sequence; /* 0-based; FINAL: 0 */
-    uint64_t attempt;  /* extension; 0 without */
-    bool sync;         /* extension: wants an AK */
-    bool has_value;    /* false: `problem` says why there is no number */
-    double value;      /* may be NaN or infinite: NNI's clients send those */
+    uint64_t sequence;   /* 0-based; FINAL: 0 unless it says otherwise */
+    uint64_t attempt;    /* extension; 0 without */
+    bool sync;           /* extension: wants an AK */
+    bool has_value;      /* false: `problem` says why there is no number */
+    double value;        /* may be NaN or infinite: NNI's clients send those */
     const char *problem; /* static text */
 };
 
@@ -88,8 +92,9 @@ struct trial_end {
     struct parameter_id hint; /* the id inside hyper_params */
 
     /* The router's stamp, see route.h: */
-    struct parameter_id parameter; /* of the trial's own metrics, else a copy
-                                      of the hint */
+    struct parameter_id parameter; /* of the trial's own metrics, else of the
+                                      hint: made by parameter_copy(), since
+                                      command_free() frees its label */
     bool stopped;                  /* END_EARLY_STOPPED, or behind our KI */
     bool has_marks;                /* it reported a number */
     struct mark latest, lowest, highest;
@@ -102,8 +107,10 @@ struct command {
     size_t cost;      /* bytes, as the queues count them; the router's */
     bool tuner_half;  /* TRIAL_END: the default worker's half */
     union {
-        struct json *space; /* SPACE, IMPORT, CUSTOM: the whole document */
-        struct json *document;
+        struct json *space;    /* INITIALIZE, UPDATE_SPACE: an object */
+        struct json *document; /* IMPORT, ADD_CUSTOM: an array of objects
+                                  (records that are JSON in a string are
+                                  decoded); NOTE: an object */
         struct {
             uint64_t count;      /* 0: it cannot be served ... */
             const char *problem; /* ... because: static text */
@@ -131,6 +138,15 @@ struct command *command_split_end(const struct command *cmd);
 
 bool parameter_equal(const struct parameter_id *a,
                      const struct parameter_id *b);
+/* A copy with a label of its own; -1: out of memory. */
+int parameter_copy(struct parameter_id *to, const struct parameter_id *from);
+/* Frees the label of such a copy; *p becomes PARAMETER_NONE. */
+void parameter_clear(struct parameter_id *p);
+
+/* The number in the `value` of a metric or of an imported trial: a number, a
+ * boolean (1, 0), an object with such a `default`, or a string that holds one
+ * of these as JSON.  False: *problem (static text) says what it is instead. */
+bool metric_read_value(struct jval value, double *out, const char **problem);
 
 /* Payloads of outbound commands, appended to out. */
 struct parameter_record {
@@ -138,6 +154,8 @@ struct parameter_record {
     const char *label;      /* NULL: the id */
     const char *parameters; /* JSON text */
     size_t parameters_len;
+    const char *resume_from; /* extension: the trial_job_id of the trial whose
+                                checkpoint it goes on from; NULL: none */
 };
 void command_write_trial(struct buf *out, const struct parameter_record *r);
 
@@ -146,6 +164,10 @@ enum no_reason { NO_LATER, NO_EXHAUSTED, NO_FAILED };
 void command_write_no_more(struct buf *out, uint64_t first_id,
                            enum no_reason reason, uint64_t units,
                            bool extensions);
+/* The same with an advisor's id, "-1_0_0", and its keys. */
+void command_write_no_more_label(struct buf *out, const char *label,
+                                 enum no_reason reason, uint64_t units,
+                                 bool extensions);
 void command_write_kill(struct buf *out, const char *job);
 void command_write_acknowledge(struct buf *out, const char *job,
                                uint64_t sequence, bool stop);

@@ -13,7 +13,7 @@ quote_bytes(char out[QUOTE_MAX], const char *bytes, size_t len)
     for (size_t i = 0; i < len && i < SHOWN_MAX; i++) {
         unsigned char c = (unsigned char)bytes[i];
 
-        if (c >= ' ' && c < 127 && c != '\'' && c != '\\') {
+        if (c >= ' ' && c < 127 && c != '\'') {
             *p++ = (char)c;
             continue;
         }

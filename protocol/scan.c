@@ -5,13 +5,14 @@
 #include "json.h"
 #include "quote.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* DESIGN.  scan_next() cuts the text into tokens and knows nothing of their
- * order; walk() knows the order of a whole value and keeps one bit for each
- * open bracket, so that nesting costs no stack.  What reads JSON elsewhere
- * (json.c, the metric decoder) pulls tokens itself and so meets the very same
- * dialect. */
+ * order; scan_walk.c knows the order of a whole value and keeps one bit for
+ * each open bracket, so that nesting costs no stack; scan_value.c knows what a
+ * token stands for.  What reads JSON elsewhere (json.c, fields.c) pulls tokens
+ * itself and so meets the very same dialect. */
 
 static struct scan_token
 fail(struct scan *s, size_t at, const char *problem)
@@ -89,12 +90,37 @@ escape_length(const char *p, size_t left)
     return 6;
 }
 
-/* What stops the fast loop over a string's bytes. */
 static inline bool
 is_plain(char c)
 {
     /* Bytes from 0x80 on are negative. */
     return (signed char)c >= ' ' && c != '"' && c != '\\';
+}
+
+/* How many bytes lie before the first that is not plain.  Eight at a time: the
+ * high bit of a byte of `stops` is set where it is below 0x20, a quote, a
+ * backslash or not ASCII; a borrow can only set wrong bits behind a right
+ * one. */
+static size_t
+plain_run(const char *p, size_t left)
+{
+    const uint64_t ones = 0x0101010101010101;
+    size_t i = 0;
+
+    for (; left - i >= 8; i += 8) {
+        uint64_t w, stops;
+
+        memcpy(&w, p + i, 8);
+        w = le64toh(w);
+        stops = (w | (w - ones * 0x20) | ((w ^ ones * '"') - ones) |
+                 ((w ^ ones * '\\') - ones)) &
+                ones * 0x80;
+        if (stops != 0)
+            return i + (size_t)__builtin_ctzll(stops) / 8;
+    }
+    while (i < left && is_plain(p[i]))
+        i++;
+    return i;
 }
 
 static struct scan_token
@@ -106,8 +132,7 @@ scan_string(struct scan *s)
     for (;;) {
         size_t n;
 
-        while (i < s->len && is_plain(s->text[i]))
-            i++;
+        i += plain_run(s->text + i, s->len - i);
         if (i >= s->len)
             return fail(s, i, "expected the string's closing quote");
         if (s->text[i] == '"')
@@ -207,14 +232,30 @@ scan_word(struct scan *s)
     return fail(s, at, "expected a value");
 }
 
+static enum scan_type
+mark_type(char c)
+{
+    switch (c) {
+    case '[':
+        return SCAN_OPEN_ARRAY;
+    case ']':
+        return SCAN_CLOSE_ARRAY;
+    case '{':
+        return SCAN_OPEN_OBJECT;
+    case '}':
+        return SCAN_CLOSE_OBJECT;
+    case ',':
+        return SCAN_COMMA;
+    case ':':
+        return SCAN_COLON;
+    }
+    return SCAN_ERROR;
+}
+
 struct scan_token
 scan_next(struct scan *s)
 {
-    static const char marks[] = "[]{},:";
-    static const enum scan_type types[] = {SCAN_OPEN_ARRAY,  SCAN_CLOSE_ARRAY,
-                                           SCAN_OPEN_OBJECT, SCAN_CLOSE_OBJECT,
-                                           SCAN_COMMA,       SCAN_COLON};
-    const char *mark;
+    enum scan_type mark;
     char c;
 
     if (s->problem != NULL)
@@ -227,14 +268,12 @@ scan_next(struct scan *s)
         return scan_string(s);
     if ((c >= '0' && c <= '9') || (c == '-' && !is_word(s, "-I", 2)))
         return scan_digits(s);
-    mark = c == '\0' ? NULL : strchr(marks, c);
-    if (mark == NULL)
+    mark = mark_type(c);
+    if (mark == SCAN_ERROR)
         return scan_word(s);
     s->at++;
-    return (struct scan_token){.type = types[mark - marks],
-                               .at = s->at - 1,
-                               .text = s->text + s->at - 1,
-                               .len = 1};
+    return (struct scan_token){
+        .type = mark, .at = s->at - 1, .text = s->text + s->at - 1, .len = 1};
 }
 
 void
@@ -256,140 +295,4 @@ scan_error(const struct scan *s, struct err *err)
     quote_bytes(shown, s->text + s->at, 1);
     return err_set(err, ERR_INPUT, "byte %zu: %s%s %s", s->at, problem,
                    strncmp(problem, "expected", 8) == 0 ? ", not" : ":", shown);
-}
-
-/* Where walk() stands inside a value. */
-struct walk {
-    struct scan *s;
-    uint64_t objects; /* one bit for each open bracket: set for an object */
-    unsigned depth;
-    bool only_int64; /* refuse integers beyond 64 bits */
-};
-
-static bool
-refuse(struct walk *w, const struct scan_token *t, const char *problem)
-{
-    scan_refuse(w->s, t, problem);
-    return false;
-}
-
-static bool
-open_bracket(struct walk *w, const struct scan_token *t)
-{
-    if (w->depth == JSON_DEPTH_MAX)
-        return refuse(w, t, "nested too deeply");
-    w->objects = w->objects << 1 | (t->type == SCAN_OPEN_OBJECT);
-    w->depth++;
-    return true;
-}
-
-/* A key and its colon; *t is then the token after it. */
-static bool
-walk_key(struct walk *w, struct scan_token *t)
-{
-    if (t->type != SCAN_STRING)
-        return refuse(w, t, "expected a key in double quotes");
-    *t = scan_next(w->s);
-    if (t->type != SCAN_COLON)
-        return refuse(w, t, "expected ':'");
-    *t = scan_next(w->s);
-    return true;
-}
-
-static bool
-fits_64_bits(const struct scan_token *t)
-{
-    int64_t i;
-    uint64_t u;
-
-    return !scan_is_integer(t) || scan_int(t, &i) || scan_uint(t, &u);
-}
-
-/* After a whole value: closes what ends here.  *t becomes the token that
- * begins the next value, unless the outermost value is complete. */
-static bool
-walk_after(struct walk *w, struct scan_token *t)
-{
-    while (w->depth > 0) {
-        bool object = w->objects & 1;
-
-        *t = scan_next(w->s);
-        if (t->type == SCAN_COMMA) {
-            *t = scan_next(w->s);
-            return !object || walk_key(w, t);
-        }
-        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY))
-            return refuse(
-                w, t, object ? "expected ',' or '}'" : "expected ',' or ']'");
-        w->objects >>= 1;
-        w->depth--;
-    }
-    return true;
-}
-
-/* One value, or the opening bracket of one.  *again: *t begins another. */
-static bool
-walk_value(struct walk *w, struct scan_token *t, bool *again)
-{
-    bool object = t->type == SCAN_OPEN_OBJECT;
-
-    *again = false;
-    if (object || t->type == SCAN_OPEN_ARRAY) {
-        if (!open_bracket(w, t))
-            return false;
-        *t = scan_next(w->s);
-        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY)) {
-            *again = true;
-            return !object || walk_key(w, t);
-        }
-        w->objects >>= 1;
-        w->depth--;
-    } else if (t->type < SCAN_NULL || t->type > SCAN_STRING) {
-        return refuse(w, t, "expected a value");
-    } else if (w->only_int64 && t->type == SCAN_NUMBER && !fits_64_bits(t)) {
-        return refuse(w, t, "integer beyond 64 bits");
-    }
-    if (!walk_after(w, t))
-        return false;
-    *again = w->depth > 0;
-    return true;
-}
-
-static bool
-walk(struct scan *s, struct scan_token t, bool only_int64)
-{
-    struct walk w = {.s = s, .only_int64 = only_int64};
-    bool again = true;
-
-    while (again)
-        if (!walk_value(&w, &t, &again))
-            return false;
-    return true;
-}
-
-bool
-scan_skip_from(struct scan *s, struct scan_token first)
-{
-    return walk(s, first, false);
-}
-
-bool
-scan_skip(struct scan *s)
-{
-    return walk(s, scan_next(s), false);
-}
-
-int
-scan_check(const char *text, size_t len, unsigned flags, struct err *err)
-{
-    struct scan s = {.text = text, .len = len, .flags = flags};
-    struct scan_token t;
-
-    if (!walk(&s, scan_next(&s), true))
-        return scan_error(&s, err);
-    t = scan_next(&s);
-    if (t.type == SCAN_END)
-        return 0;
-    scan_refuse(&s, &t, "expected the end of the text");
-    return scan_error(&s, err);
 }

@@ -79,6 +79,7 @@ scan_unescape(const struct scan_token *t, struct buf *out)
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
     const char *p = t->text, *end = t->text + t->len;
 
+    buf_reserve(out, t->len); /* at once: it never grows longer than this */
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p)), *letter;
 
