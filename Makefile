@@ -130,19 +130,20 @@ tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
 
 setup:
 	@scripts/setup
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # A second make, because what scripts/setup installs decides what the first
 # one could find out when it started.
 check: setup
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
 
 demo: setup
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@scripts/demo/run $(B)
 
 bench: setup
-	@$(MAKE) --no-print-directory all $(BENCHES)
+	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
 
 # Installation.

@@ -236,12 +236,14 @@ write_object(const struct arguments *a, size_t first, size_t len,
     buf_add_char(out, '{');
     for (size_t i = first; i < a->n; i++) {
         const char *name = a->table[i].name;
-        size_t part =
-            strncmp(name, prefix, len) == 0 ? strcspn(name + len, ".") : 0;
-        bool leaf = name[len + part] == '\0';
+        size_t part;
+        bool leaf;
 
-        if (strncmp(name, prefix, len) != 0 ||
-            (!leaf && stood_before(a, i, len + part + 1)))
+        if (strncmp(name, prefix, len) != 0)
+            continue;
+        part = strcspn(name + len, ".");
+        leaf = name[len + part] == '\0';
+        if (!leaf && stood_before(a, i, len + part + 1))
             continue;
         buf_add_text(out, between);
         between = ", ";

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "cli/options.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "plugin/argvalue.h"
+#include "plugin/loader.h"
+#include "plugin/paths.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX (16u << 20)
+
+/* "at least 1, at most 100", "best or mean", or "". */
+static void
+write_range(const struct tp_arg *arg, struct buf *out)
+{
+    char expected[ARGVALUE_EXPECTED];
+    const char *text = argvalue_expected(arg, expected);
+    bool any_text = arg->type == TP_ARG_STRING && arg->choices == NULL;
+
+    if (arg->type == TP_ARG_STRING && !any_text)
+        buf_printf(out, ", %s", text);
+    else if (strchr(text, ',') != NULL)
+        buf_add_text(out, strchr(text, ','));
+}
+
+static void
+write_arg(const struct tp_arg *arg, struct buf *out)
+{
+    buf_printf(out, "  %s (%s", arg->name, argvalue_type_name(arg->type));
+    write_range(arg, out);
+    if (arg->def == NULL)
+        buf_add_text(out, ", required): ");
+    else
+        buf_printf(out, ", default %s): ", arg->def);
+    buf_printf(out, "%s\n", arg->doc);
+}
+
+static void
+write_plugin(const struct plugin *p, struct buf *out)
+{
+    buf_printf(out, "%s %s: %s\n", plugin_kind_name(p->kind), p->name, p->doc);
+    for (size_t i = 0; i < p->n_args; i++)
+        write_arg(&p->args[i], out);
+}
+
+static void
+write_key(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    if (text == NULL)
+        buf_add_text(out, "null");
+    else
+        json_write_string(out, text, strlen(text));
+}
+
+static void
+write_bound(struct buf *out, const char *key, double value, bool bounded)
+{
+    buf_printf(out, ", \"%s\": ", key);
+    if (bounded && isfinite(value))
+        json_write_double(out, value);
+    else
+        buf_add_text(out, "null");
+}
+
+static void
+write_arg_json(const struct tp_arg *arg, struct buf *out)
+{
+    bool bounded = (arg->type == TP_ARG_INT || arg->type == TP_ARG_DOUBLE) &&
+                   (arg->low != 0 || arg->high != 0);
+
+    buf_add_char(out, '{');
+    write_key(out, "name", arg->name);
+    buf_add_text(out, ", ");
+    write_key(out, "type", argvalue_type_name(arg->type));
+    buf_printf(out, ", \"nullable\": %s, \"required\": %s, \"default\": %s",
+               arg->nullable ? "true" : "false",
+               arg->def == NULL ? "true" : "false",
+               arg->def == NULL ? "null" : arg->def);
+    write_bound(out, "low", arg->low, bounded);
+    write_bound(out, "high", arg->high, bounded);
+    buf_add_text(out, ", ");
+    write_key(out, "choices", arg->choices);
+    buf_add_text(out, ", ");
+    write_key(out, "doc", arg->doc);
+    buf_add_char(out, '}');
+}
+
+static void
+write_plugin_json(const struct plugin *p, struct buf *out)
+{
+    buf_add_char(out, '{');
+    write_key(out, "kind", plugin_kind_name(p->kind));
+    buf_add_text(out, ", ");
+    write_key(out, "name", p->name);
+    buf_printf(out, ", \"version\": %u, ", p->version);
+    write_key(out, "file", p->file);
+    buf_add_text(out, ", ");
+    write_key(out, "doc", p->doc);
+    buf_add_text(out, ", \"arguments\": [");
+    for (size_t i = 0; i < p->n_args; i++) {
+        if (i > 0)
+            buf_add_text(out, ", ");
+        write_arg_json(&p->args[i], out);
+    }
+    buf_add_text(out, "]}");
+}
+
+/* One file: what it is, or why it is refused. */
+static void
+write_file(const char *file, bool json, const char *between, struct buf *out)
+{
+    struct err err;
+    struct plugin *p = plugin_load_file(file, PLUGIN_ANY, &err);
+
+    if (json)
+        buf_add_text(out, between);
+    if (p == NULL && json) {
+        buf_add_char(out, '{');
+        write_key(out, "file", file);
+        buf_add_text(out, ", ");
+        write_key(out, "error", err.text);
+        buf_add_char(out, '}');
+    } else if (p == NULL) {
+        buf_printf(out, "refused %s\n", err.text);
+    } else if (json) {
+        write_plugin_json(p, out);
+    } else {
+        write_plugin(p, out);
+    }
+    plugin_unload(p);
+}
+
+static int
+list(const char *option, bool json, struct buf *out, struct err *err)
+{
+    struct plugin_paths *paths = plugin_paths_new(option, err);
+    struct plugin_list files = {0};
+    int rc;
+
+    if (paths == NULL)
+        return -1;
+    rc = plugin_paths_list(paths, &files, err);
+    if (json)
+        buf_add_char(out, '[');
+    for (size_t i = 0; i < files.n; i++)
+        write_file(files.files[i], json, i > 0 ? ",\n " : "", out);
+    if (json)
+        buf_add_text(out, "]\n");
+    else if (rc == 0 && files.n == 0)
+        for (size_t i = 0; i < plugin_paths_count(paths); i++)
+            buf_printf(out, "no plugins in %s\n", plugin_paths_at(paths, i));
+    plugin_list_free(&files);
+    plugin_paths_free(paths);
+    return rc != 0 ? rc : buf_check(out, "list of plugins", err);
+}
+
+/* What plugins print goes to stderr from now on, so that stdout holds the list
+ * alone; returns where the list goes. */
+static int
+move_stdout(struct err *err)
+{
+    int fd = fcntl(1, F_DUPFD_CLOEXEC, 3);
+
+    if (fd < 0 || dup2(2, 1) < 0)
+        return err_errno(err, ERR_SYSTEM, "standard output");
+    return fd;
+}
+
+static int
+run(int argc, char **argv)
+{
+    const char *path = NULL;
+    bool json = false;
+    const struct option options[] = {
+        {"plugin-path", OPTION_TEXT, &path},
+        {"json", OPTION_FLAG, &json},
+    };
+    struct err err = {0};
+    struct buf out;
+    int fd, rc;
+
+    if (options_parse(options, 2, &argc, argv, &err) != 0)
+        return verb_fail("tuners", &err);
+    if (argc > 1) {
+        err_set(&err, ERR_USAGE, "unexpected '%s'", argv[1]);
+        return verb_fail("tuners", &err);
+    }
+    fd = move_stdout(&err);
+    if (fd < 0)
+        return verb_fail("tuners", &err);
+    buf_init(&out, OUTPUT_MAX);
+    rc = list(path, json, &out, &err);
+    if (rc == 0)
+        rc = file_write_all(fd, out.data, out.len, &err);
+    close(fd);
+    buf_fini(&out);
+    return rc == 0 ? EXIT_DONE : verb_fail("tuners", &err);
+}
+
+const struct verb verb_tuners = {
+    .name = "tuners",
+    .summary = "list tuners and assessors with their arguments",
+    .help =
+        "usage: tunepipe tuners [--json] [--plugin-path FOLDERS]\n"
+        "\n"
+        "Lists every tuner and assessor that can be named in an experiment,\n"
+        "with its arguments: type, range, default, meaning. A file that cannot\n"
+        "be used stands there with the reason.\n"
+        "\n"
+        "  --plugin-path FOLDERS  looked through first; separated by colons\n"
+        "  --json                 the same as a JSON array\n"
+        "\n"
+        "Then come the folders of $TUNEPIPE_PLUGIN_PATH, `plugins` beside the\n"
+        "program, and `../lib/tunepipe/plugins` from there.\n"
+        "\n"
+        "Example: tunepipe tuners --plugin-path ~/my-tuners\n",
+    .run = run,
+};

@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A tuner from outside the source tree: install into an empty folder, check
+# the headers alone as C90, C99, C11 and C++11, build the tuner with what
+# pkg-config says, list it, run three trials with it.
+#
+# Needs TP_BUILD and TP_SOURCE; prints "ok NAME" or "FAILED NAME" a line.
+set -u
+: "${TP_BUILD:?is not set: run the tests with make check}"
+: "${TP_SOURCE:?is not set: run the tests with make check}"
+
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+umask 022
+prefix=/opt/tunepipe
+root=$folder/root
+failed=0
+
+# report NAME COMMAND...: its output is shown when it fails.
+report() {
+    name=external_plugin_$1
+    shift
+    if "$@" > "$folder/out" 2>&1; then
+        echo "ok $name"
+    else
+        sed 's/^/# /' "$folder/out"
+        echo "FAILED $name"
+        failed=1
+    fi
+}
+
+install_all() {
+    env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
+        -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" \
+        "DESTDIR=$root" "PREFIX=$prefix" install
+}
+
+libs_are_empty() {
+    libs=$(pkg-config --libs tunepipe) && [ -z "$(echo "$libs" | tr -d ' ')" ]
+}
+
+plugindir_has_plugins() {
+    dir=$(pkg-config --variable=plugindir tunepipe) || return 1
+    [ -f "$root${dir#"$root"}/random.so" ]
+}
+
+# header COMPILER OPTIONS... LANGUAGE: each public header, by itself, twice.
+header() {
+    for h in "$root$prefix"/include/tunepipe/tuner.h \
+        "$root$prefix"/include/tunepipe/assessor.h \
+        "$root$prefix"/include/tunepipe/plugin.h; do
+        echo "#include \"$h\"
+#include \"$h\"
+int tests_nothing;" > "$folder/one.c"
+        "$@" -pedantic -Wall -Wextra -Werror -fsyntax-only \
+            $(pkg-config --cflags tunepipe) "$folder/one.c" || return 1
+    done
+}
+
+run_tunepipe() {
+    "$root$prefix/bin/tunepipe" "$@"
+}
+
+listed() {
+    run_tunepipe tuners --plugin-path "$folder/plugins" > "$folder/list" &&
+        cat "$folder/list" &&
+        grep -q '^tuner mytuner: walks the van der Corput' "$folder/list" &&
+        grep -q '  base (integer, at least 2, at most 1000, default 2)' \
+            "$folder/list" &&
+        grep -q '^tuner random: ' "$folder/list" &&
+        grep -q '^assessor medianstop: ' "$folder/list"
+}
+
+broken_is_told() {
+    echo 'no library' > "$folder/plugins/broken.so"
+    run_tunepipe tuners --plugin-path "$folder/plugins" > "$folder/list" &&
+        cat "$folder/list" &&
+        grep -q "^refused $folder/plugins/broken.so: " "$folder/list" &&
+        grep -q '^tuner mytuner: ' "$folder/list"
+}
+
+frame() {
+    printf '%s%014d%s' "$1" "${#2}" "$2"
+}
+
+session() {
+    frame IN '{"x": {"_type": "uniform", "_value": [0, 8]}}'
+    frame GE 3
+    for i in 0 1 2; do
+        frame ME "{\"parameter_id\": $i, \"trial_job_id\": \"T$i\", \"type\": \
+\"FINAL\", \"sequence\": 0, \"value\": \"$i.5\"}"
+        frame EN "{\"trial_job_id\": \"T$i\", \"event\": \"SUCCEEDED\", \
+\"hyper_params\": \"{\\\"parameter_id\\\": $i}\"}"
+    done
+}
+
+# With base 2 the points are 1/2, 1/4 and 3/4 of the way.
+three_trials() {
+    session | run_tunepipe dispatch --tuner MyTuner --tuner-args '{"base": 2}' \
+        --plugin-path "$folder/plugins" > "$folder/answers" 2> "$folder/log" ||
+        { cat "$folder/log"; return 1; }
+    cat "$folder/answers" "$folder/log"
+    grep -q '^ID00000000000000' "$folder/answers" &&
+        grep -q '"parameter_id": 0, .*{"x": 4.0}.*"parameter_id": 1, .*{"x": 2.0}.*"parameter_id": 2, .*{"x": 6.0}' \
+            "$folder/answers" &&
+        grep -q 'tuner mytuner: best is 2.5, of trial 2' "$folder/log"
+}
+
+report install install_all
+[ $failed = 0 ] || exit 1
+PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig
+PKG_CONFIG_SYSROOT_DIR=$root
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+report links_to_nothing libs_are_empty
+report finds_plugindir plugindir_has_plugins
+report headers_are_c90 header "${CC:-cc}" -std=c90
+report headers_are_c99 header "${CC:-cc}" -std=c99
+report headers_are_c11 header "${CC:-cc}" -std=c11
+if command -v "${CXX:-c++}" > /dev/null; then
+    report headers_are_cxx11 header "${CXX:-c++}" -x c++ -std=c++11
+else
+    echo "skipped external_plugin_headers_are_cxx11"
+fi
+mkdir "$folder/plugins"
+report builds_by_hand "$TP_SOURCE/tests/external/build" \
+    "$folder/plugins/mytuner.so"
+report is_listed listed
+report broken_neighbour_is_told broken_is_told
+report runs_three_trials three_trials
+exit $failed

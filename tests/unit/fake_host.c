@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/fake_host.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/problems.h"
+#include "numerics/random.h"
+#include "plugin/arguments.h"
+#include "plugin/loader.h"
+#include "space/space.h"
+#include "t.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake_host {
+    struct {
+        struct tp_host now;
+        void (*unheard_of)(void);
+    } services;
+    uint64_t seed;
+    const struct space *space;
+    char error[512], said[512];
+};
+
+struct later_dim {
+    struct tp_dim now;
+    double unheard_of;
+};
+
+static void
+fake_error(void *ctx, const char *fmt, ...)
+{
+    struct fake_host *h = ctx;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(h->error, sizeof h->error, fmt, ap);
+    va_end(ap);
+}
+
+static void
+fake_log(void *ctx, int level, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    (void)ctx;
+    CHECK(level >= TP_LOG_ERROR && level <= TP_LOG_DEBUG);
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    CHECK(strchr(text, '\n') == NULL);
+}
+
+static uint64_t
+fake_bits(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
+{
+    const struct fake_host *h = ctx;
+    struct random_stream s = random_stream(h->seed, RANDOM_TEST, a, b);
+
+    return random_bits(&s, draw);
+}
+
+static double
+fake_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
+{
+    return (double)(fake_bits(ctx, a, b, draw) >> 11) * 0x1p-53;
+}
+
+static void
+fake_sample(void *ctx, uint64_t draw_id, double *x)
+{
+    const struct fake_host *h = ctx;
+
+    CHECK(h->space != NULL);
+    space_sample(h->space, h->seed, draw_id, x);
+}
+
+struct fake_host *
+fake_host_new(uint64_t seed)
+{
+    struct fake_host *h = calloc(1, sizeof *h);
+
+    h->services.now = (struct tp_host){
+        ._struct_size = sizeof h->services,
+        .ctx = h,
+        .error = fake_error,
+        .log = fake_log,
+        .uniform = fake_uniform,
+        .bits = fake_bits,
+        .sample = fake_sample,
+    };
+    h->seed = seed;
+    return h;
+}
+
+void
+fake_host_free(struct fake_host *h)
+{
+    free(h);
+}
+
+const struct tp_host *
+fake_host_services(const struct fake_host *h)
+{
+    return &h->services.now;
+}
+
+const char *
+fake_host_error(struct fake_host *h)
+{
+    memcpy(h->said, h->error, sizeof h->said);
+    h->error[0] = '\0';
+    return h->said;
+}
+
+struct tp_space *
+fake_host_space(struct fake_host *h, const struct space *space)
+{
+    const struct tp_space *from = space_dims(space);
+    struct tp_space *to = calloc(1, sizeof *to);
+    struct later_dim *dims = calloc(from->n_dims + 1, sizeof *dims);
+
+    dims = realloc(dims, from->n_dims * sizeof *dims + 1); /* exactly */
+    for (size_t i = 0; i < from->n_dims; i++)
+        dims[i] = (struct later_dim){*TP_DIM(from, i), NAN};
+    *to = (struct tp_space){
+        ._struct_size = sizeof *to,
+        .n_dims = from->n_dims,
+        .dim_size = sizeof *dims,
+        .dims = &dims->now,
+    };
+    h->space = space;
+    return to;
+}
+
+void
+fake_space_free(struct tp_space *s)
+{
+    if (s == NULL)
+        return;
+    free((void *)(uintptr_t)s->dims);
+    free(s);
+}
+
+/* Some value that the table allows. */
+static void
+make_up(const struct tp_arg *arg, struct buf *out)
+{
+    bool bounded = arg->low != 0 || arg->high != 0;
+    double number = bounded && isfinite(arg->low) ? arg->low : 1;
+    size_t len = arg->choices == NULL ? 0 : strcspn(arg->choices, "|");
+
+    buf_printf(out, "\"%s\": ", arg->name);
+    if (arg->type == TP_ARG_BOOL)
+        buf_add_text(out, "true");
+    else if (arg->type == TP_ARG_STRING)
+        json_write_string(out, len > 0 ? arg->choices : "text",
+                          len > 0 ? len : 4);
+    else
+        buf_printf(out, "%.0f", ceil(number));
+}
+
+struct arguments *
+fake_arguments(const struct plugin *p)
+{
+    struct problems problems;
+    struct arguments *args;
+    struct json *doc;
+    struct buf text;
+
+    buf_init(&text, 65536);
+    buf_add_char(&text, '{');
+    for (size_t i = 0; i < p->n_args; i++)
+        if (p->args[i].def == NULL) {
+            buf_add_text(&text, text.len > 1 ? ", " : "");
+            make_up(&p->args[i], &text);
+        }
+    buf_add_char(&text, '}');
+    problems_init(&problems);
+    doc = json_parse(buf_text(&text), text.len, 0, NULL);
+    args =
+        arguments_parse(p->args, p->n_args, json_root(doc), p->name, &problems);
+    CHECK_STR(buf_text(&problems.lines), "");
+    problems_fini(&problems);
+    json_free(doc);
+    buf_fini(&text);
+    return args;
+}
