@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* start BUILD: how long the dispatcher takes to be there, and how much memory
+ * it holds after many trials.  Prints lines `NAME NUMBER` for scripts/bench. */
+#include "child.h"
+#include "stream.h"
+
+#include "core/clock.h"
+#include "core/file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RUNS 51
+#define BATCH 10 /* trials beside each other */
+#define STEPS 10
+
+struct setup {
+    const char *name;
+    bool assessor;
+};
+
+static const struct setup setups[] = {
+    {"random", false},
+    {"medianstop", true},
+};
+#define N_SETUPS (sizeof setups / sizeof *setups)
+
+struct places {
+    char *program, *work, *errors;
+};
+
+static void
+start(const struct places *at, const struct setup *setup, struct child *c)
+{
+    const char *words[] = {
+        at->program,
+        "dispatch",
+        "--quiet",
+        "--seed",
+        "1",
+        "--tuner",
+        "random",
+        setup->assessor ? "--assessor" : NULL,
+        "medianstop",
+        "--assessor-args",
+        "{\"optimize_mode\":\"maximize\"}",
+        NULL,
+    };
+
+    child_start(c, words, at->errors);
+}
+
+/* ---- time ---- */
+
+static int
+compare(const void *va, const void *vb)
+{
+    double a = *(const double *)va, b = *(const double *)vb;
+
+    return (a > b) - (a < b);
+}
+
+static double
+time_once(const struct places *at, const struct setup *setup, double *cpu_ms)
+{
+    struct stream stream;
+    struct child c;
+    int64_t ns;
+
+    stream_init(&stream);
+    stream_space(&stream);
+    ns = -clock_monotonic_ns();
+    start(at, setup, &c);
+    child_feed(&c, stream.bytes.data, stream.bytes.len);
+    child_await_initialized(&c, 1);
+    ns += clock_monotonic_ns();
+    *cpu_ms = (double)child_cpu_ns(&c) / 1e6;
+    child_finish(&c);
+    stream_fini(&stream);
+    return (double)ns / 1e6;
+}
+
+static void
+time_start(const struct places *at, const struct setup *setup)
+{
+    double wall[RUNS], cpu[RUNS];
+
+    for (int i = 0; i < RUNS; i++)
+        wall[i] = time_once(at, setup, &cpu[i]);
+    qsort(wall, RUNS, sizeof *wall, compare);
+    qsort(cpu, RUNS, sizeof *cpu, compare);
+    printf("start.%s.min %.2f\n", setup->name, wall[0]);
+    printf("start.%s.median %.2f\n", setup->name, wall[RUNS / 2]);
+    printf("start.%s.max %.2f\n", setup->name, wall[RUNS - 1]);
+    printf("start.%s.cpu %.2f\n", setup->name, cpu[RUNS / 2]);
+}
+
+/* ---- memory ---- */
+
+/* Plays until so many trials have succeeded; the child's proportional memory
+ * then, in bytes. */
+static uint64_t
+memory_after(struct child *c, struct stream *s, const struct setup *setup,
+             uint64_t from, uint64_t to)
+{
+    for (uint64_t done = from; done < to; done += BATCH) {
+        stream_completed(s, BATCH, STEPS);
+        child_play(c, s);
+        stream_clear(s);
+    }
+    stream_marker(s, setup->assessor);
+    child_play(c, s);
+    stream_clear(s);
+    return child_memory(c, "smaps_rollup", "Pss");
+}
+
+static void
+measure_memory(const struct places *at, const struct setup *setup)
+{
+    static const uint64_t trials[] = {10, 1000, 10000};
+    uint64_t bytes[3], done = 0;
+    double grown;
+    struct stream stream;
+    struct child c;
+
+    stream_init(&stream);
+    start(at, setup, &c);
+    stream_space(&stream);
+    for (int i = 0; i < 3; i++) {
+        bytes[i] = memory_after(&c, &stream, setup, done, trials[i]);
+        done = trials[i];
+        printf("memory.%s.%d %.2f\n", setup->name, (int)trials[i],
+               (double)bytes[i] / 1048576);
+    }
+    grown = (double)bytes[2] - (double)bytes[1];
+    printf("memory.%s.trial %.1f\n", setup->name,
+           grown / (double)(trials[2] - trials[1]));
+    printf("memory.%s.step %.1f\n", setup->name,
+           grown / (double)(trials[2] - trials[1]) / STEPS);
+    child_finish(&c);
+    stream_fini(&stream);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct places at;
+    struct err err;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: start BUILD\n");
+        return 2;
+    }
+    at.program = file_join(argv[1], "tunepipe");
+    at.work = file_join(argv[1], "bench");
+    at.errors = file_join(argv[1], "bench/errors.txt");
+    if (at.program == NULL || at.work == NULL || at.errors == NULL ||
+        file_make_folder(at.work, &err) != 0)
+        child_die(argv[1]);
+    for (size_t i = 0; i < N_SETUPS; i++)
+        time_start(&at, &setups[i]);
+    for (size_t i = 0; i < N_SETUPS; i++)
+        measure_memory(&at, &setups[i]);
+    free(at.program);
+    free(at.work);
+    free(at.errors);
+    return 0;
+}
