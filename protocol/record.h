@@ -36,8 +36,9 @@ enum record_kind {
     RECORD_ASSESSOR, /* ">a": by the assessor worker */
     RECORD_ROUTER,   /* ">r": by the router */
     RECORD_SKIPPED,  /* "S": this command was not, or not wholly, handled;
-                        payload: which half (t, a or both "ta"), a space, and
-                        why, in words */
+                        payload: which half (t, a or both "ta"; "o": what is
+                        owed is dropped from here on), a space, and why, in
+                        words */
     RECORD_SYNC,     /* "M": all before this record is on stable storage */
     RECORD_END,      /* "E": the session ended; payload: how, in words */
 };
@@ -56,8 +57,8 @@ void record_encode(struct buf *out, enum record_kind kind, uint64_t number,
                    int64_t time_us, const void *payload, size_t len);
 /* The same for a payload in two pieces (a frame's code and its payload). */
 void record_encode2(struct buf *out, enum record_kind kind, uint64_t number,
-                    int64_t time_us, const void *a, size_t a_len,
-                    const void *b, size_t b_len);
+                    int64_t time_us, const void *a, size_t a_len, const void *b,
+                    size_t b_len);
 
 /* Length of the version line at the front of the bytes; 0: not a log, or of a
  * newer version: err tells. */

@@ -37,29 +37,32 @@ print_derived(void *ctx, const struct emission *e)
 {
     static const char *const senders[] = {"tuner", "assessor", "router"};
 
-    (void)ctx;
-    printf("%" PRIu64 " %s %s %.*s\n", e->cause, senders[e->sender],
-           command_info(e->code)->code, (int)e->len,
-           e->len > 0 ? e->payload : "");
+    fprintf(ctx, "%" PRIu64 " %s %s %.*s\n", e->cause, senders[e->sender],
+            command_info(e->code)->code, (int)e->len,
+            e->len > 0 ? e->payload : "");
 }
 
 static void
-print_report(const struct replay_report *r)
+print_report(FILE *out, const struct replay_report *r)
 {
-    printf("identical: %" PRIu64 " commands, %" PRIu64 " frames of %" PRIu64
-           " causes compared",
-           r->commands, r->frames, r->causes);
+    fprintf(out,
+            "identical: %" PRIu64 " commands, %" PRIu64 " frames of %" PRIu64
+            " causes compared",
+            r->commands, r->frames, r->causes);
     if (r->uncompared > 0)
-        printf(", %" PRIu64 " of skipped commands not compared", r->uncompared);
-    putchar('\n');
+        fprintf(out, ", %" PRIu64 " of skipped commands not compared",
+                r->uncompared);
+    fputc('\n', out);
     if (r->torn_bytes > 0)
-        printf("the log is cut off: %" PRIu64 " bytes at its end are no whole "
-               "record\n",
-               r->torn_bytes);
+        fprintf(out,
+                "the log is cut off: %" PRIu64 " bytes at its end are no whole "
+                "record\n",
+                r->torn_bytes);
     if (!r->ended)
-        printf("the session did not end by itself: %" PRIu64
-               " frames were derived that had not been sent\n",
-               r->unsent);
+        fprintf(out,
+                "the session did not end by itself: %" PRIu64
+                " frames were derived that had not been sent\n",
+                r->unsent);
 }
 
 /* The log itself, or the one in a folder; to be freed. */
@@ -73,23 +76,51 @@ find_log(const char *word)
     return strdup(word);
 }
 
+struct words {
+    bool verify, debug;
+    const char *plugin_path;
+};
+
+static int
+replay(const struct words *w, const char *word, FILE *out, struct err *err)
+{
+    struct log log = {
+        .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
+    struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
+    char *path = find_log(word);
+    struct replay_setup setup = {
+        .path = path,
+        .paths = paths,
+        .log = &log,
+        .derived = w->verify ? NULL : print_derived,
+        .ctx = out,
+    };
+    struct replay_report report;
+    int rc = -1;
+
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if (paths != NULL)
+        rc = replay_run(&setup, &report, err);
+    if (rc == 0)
+        print_report(out, &report);
+    plugin_paths_free(paths);
+    free(path);
+    return rc;
+}
+
 static int
 run(int argc, char **argv)
 {
-    bool verify = false, debug = false;
-    const char *plugin_path = NULL;
+    struct words w = {0};
     const struct option options[] = {
-        {"verify", OPTION_FLAG, &verify},
-        {"debug", OPTION_FLAG, &debug},
-        {"plugin-path", OPTION_TEXT, &plugin_path},
+        {"verify", OPTION_FLAG, &w.verify},
+        {"debug", OPTION_FLAG, &w.debug},
+        {"plugin-path", OPTION_TEXT, &w.plugin_path},
     };
-    struct log log = {.fd = -1, .most = LOG_DEBUG, .name = "tunepipe"};
-    struct replay_setup setup = {.log = &log};
-    struct plugin_paths *paths;
-    struct replay_report report;
-    struct err err;
-    char *path = NULL;
-    int status;
+    struct err err = {0};
+    FILE *out;
+    int fd, rc;
 
     if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
                       &err) != 0)
@@ -98,22 +129,13 @@ run(int argc, char **argv)
         err_set(&err, ERR_USAGE, "expected one log; see --help");
         return verb_fail("replay", &err);
     }
-    if (debug)
-        log.fd = 2;
-    if (!verify)
-        setup.derived = print_derived;
-    path = find_log(argv[1]);
-    setup.path = path != NULL ? path : argv[1];
-    setup.paths = paths = plugin_paths_new(plugin_path, &err);
-    if (paths == NULL || replay_run(&setup, &report, &err) != 0) {
-        status = verb_fail("replay", &err);
-    } else {
-        print_report(&report);
-        status = EXIT_DONE;
-    }
-    plugin_paths_free(paths);
-    free(path);
-    return status;
+    fd = verb_shield_stdout(&err);
+    out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (out == NULL)
+        return verb_fail("replay", &err);
+    rc = replay(&w, argv[1], out, &err);
+    fclose(out);
+    return rc == 0 ? EXIT_DONE : verb_fail("replay", &err);
 }
 
 const struct verb verb_replay = {

@@ -165,18 +165,6 @@ list(const char *option, bool json, struct buf *out, struct err *err)
     return rc != 0 ? rc : buf_check(out, "list of plugins", err);
 }
 
-/* What plugins print goes to stderr from now on, so that stdout holds the list
- * alone; returns where the list goes. */
-static int
-move_stdout(struct err *err)
-{
-    int fd = fcntl(1, F_DUPFD_CLOEXEC, 3);
-
-    if (fd < 0 || dup2(2, 1) < 0)
-        return err_errno(err, ERR_SYSTEM, "standard output");
-    return fd;
-}
-
 static int
 run(int argc, char **argv)
 {
@@ -196,7 +184,7 @@ run(int argc, char **argv)
         err_set(&err, ERR_USAGE, "unexpected '%s'", argv[1]);
         return verb_fail("tuners", &err);
     }
-    fd = move_stdout(&err);
+    fd = verb_shield_stdout(&err);
     if (fd < 0)
         return verb_fail("tuners", &err);
     buf_init(&out, OUTPUT_MAX);

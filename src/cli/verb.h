@@ -29,4 +29,9 @@ struct verb {
  * error's code. */
 int verb_fail(const char *verb, const struct err *err);
 
+/* For verbs that load plugins: what those print goes to stderr from now on, so
+ * that stdout holds the verb's own output alone.  Returns the descriptor for
+ * that output; -1 on failure. */
+int verb_shield_stdout(struct err *err);
+
 #endif

@@ -43,7 +43,7 @@ struct experiment {
     bool minimize; /* optimize_mode of the tuner, else of the assessor */
     const char *mode_from; /* "the tuner", "the assessor" or "the default" */
 
-    uint64_t seed; /* ours */
+    uint64_t seed; /* ours; at most INT64_MAX */
     bool has_seed;
     enum early_stopped early_stopped; /* ours; default STOPPED_LATEST */
     int64_t grace_ms;      /* ours: between a trial's SIGTERM and its SIGKILL */

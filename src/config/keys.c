@@ -57,10 +57,11 @@ set_seed(struct reader *r, const struct key *key, const struct yaml_node *node,
     struct draft *d = target;
 
     (void)key;
-    d->x.has_seed = yaml_uint(node, &d->x.seed);
+    d->x.has_seed =
+        yaml_uint(node, &d->x.seed) && d->x.seed <= (uint64_t)INT64_MAX;
     if (!d->x.has_seed)
         reader_problem(r, node->line, path,
-                       "expected an integer from 0 to 2^64-1");
+                       "expected an integer from 0 to 2^63-1");
 }
 
 static void

@@ -34,8 +34,8 @@ find(const struct map *m, const void *key, size_t len, uint64_t hash)
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct map_slot *s = &m->slots[i];
 
-        if (s->key == NULL || (s->hash == hash && s->len == len &&
-                               memcmp(s->key, key, len) == 0))
+        if (s->key == NULL ||
+            (s->hash == hash && s->len == len && memcmp(s->key, key, len) == 0))
             return s;
     }
 }

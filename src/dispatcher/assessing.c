@@ -67,8 +67,10 @@ plugin_failed(const struct assessing *a, const struct command *cmd,
 {
     err_place(err, "command %" PRIu64 " (%s)", cmd->arrival,
               command_info(cmd->code)->code);
+    if (a->policy->on_error == ERROR_FAIL)
+        return -1;
     log_error(a->log, "%s", err->text);
-    return a->policy->on_error == ERROR_FAIL ? -1 : 0;
+    return 0;
 }
 
 static struct tp_history

@@ -299,7 +299,7 @@ look_at_worker(struct dispatcher *d, const struct side *side)
     if (!atomic_load(&side->worker.failed) || d->end == DISPATCHER_FAILED)
         return;
     *d->err = side->worker.err;
-    fail(d, TERMINATING);
+    fail(d, DRAINING);
 }
 
 static void
@@ -402,7 +402,7 @@ record_left(struct dispatcher *d, struct side *side)
     int len = snprintf(text, sizeof text, "%s left by the stop", side->letter);
     struct command *next;
 
-    if (busy != 0)
+    if (busy != 0 && !atomic_load(&side->worker.failed))
         commandlog_skipped(d->commandlog, busy, text, (size_t)len);
     for (struct command *cmd = left.first; cmd != NULL; cmd = next) {
         next = cmd->next;
@@ -509,15 +509,16 @@ start(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
 
-    if (open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0)
+    /* The channel first: plugins may print as soon as they are loaded. */
+    if (open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0 ||
+        channel_open(&d->channel, s->in_fd, s->out_fd, d->err) != 0)
         return -1;
     d->outbox = outbox_new(&d->wake, d->err);
     if (d->outbox == NULL)
         return -1;
     d->session =
         session_new(&s->session, outbox_emitter(d->outbox), s->log, d->err);
-    if (d->session == NULL || open_log(d) != 0 ||
-        channel_open(&d->channel, s->in_fd, s->out_fd, d->err) != 0)
+    if (d->session == NULL || open_log(d) != 0)
         return -1;
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     gauge_init(&d->gauge, s->max_queued, &d->wake);

@@ -70,11 +70,15 @@ tuning_complain(struct tuning *t, const char *text)
 void
 tuning_plugin_failed(struct tuning *t, const struct err *err)
 {
-    tuning_complain(t, err->text);
-    if (t->policy->on_error == ERROR_FAIL && !t->fatal) {
-        t->fatal = true;
-        if (t->failure != NULL)
-            *t->failure = *err;
+    if (t->policy->on_error == ERROR_SKIP) {
+        tuning_complain(t, err->text);
+        return;
+    }
+    if (t->fatal)
+        return;
+    t->fatal = true;
+    if (t->failure != NULL) {
+        *t->failure = *err;
         err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
     }
 }
@@ -82,13 +86,9 @@ tuning_plugin_failed(struct tuning *t, const struct err *err)
 void
 tuning_out_of_memory(struct tuning *t)
 {
-    struct err err;
-
-    err_set(&err, ERR_MEMORY, "out of memory");
-    tuning_complain(t, err.text);
     t->fatal = true;
-    if (t->failure != NULL)
-        *t->failure = err;
+    err_set(t->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
+            t->arrival, t->code);
 }
 
 /* "trial 'job' (parameter_id 7): text" */

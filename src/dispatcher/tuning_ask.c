@@ -124,7 +124,7 @@ tuning_serve_owed(struct tuning *t)
     while (t->owed.total > 0 && !t->fatal) {
         int rc = serve_one(t, owed_first(&t->owed));
 
-        if (rc == TP_LATER)
+        if (rc == TP_LATER || t->fatal)
             break;
         if (rc != TP_OK) {
             refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
@@ -132,7 +132,7 @@ tuning_serve_owed(struct tuning *t)
         }
         owed_pop(&t->owed);
     }
-    if (t->owed.total > 0 && stuck(t)) {
+    if (t->owed.total > 0 && !t->fatal && stuck(t)) {
         say_stuck(t, t->owed.total);
         refuse_owed(t, NO_EXHAUSTED);
     }
@@ -171,7 +171,7 @@ tuning_request(struct tuning *t, const struct command *cmd)
     while (rc == TP_OK && served < n && !t->fatal)
         if ((rc = serve_one(t, first + served)) == TP_OK)
             served++;
-    if (served == n)
+    if (served == n || t->fatal)
         return;
     if (rc == TP_LATER && stuck(t)) {
         say_stuck(t, n - served);

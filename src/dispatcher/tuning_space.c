@@ -33,41 +33,50 @@ parse_space(struct tuning *t, const struct json *doc)
     return space;
 }
 
+/* For the tuner all points of the old space have ended. */
 static void
-tell_outdated(struct tuning *t, const struct trial *trial)
+tell_outdated(struct tuning *t)
 {
+    struct trial *trial;
     struct err err;
+    uint64_t id = 0;
 
-    if (trial->ended || trial->foreign)
-        return;
-    if (tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED, &err) !=
-        0)
-        tuning_plugin_failed(t, &err);
+    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL) {
+        if (!trial->ended && !trial->foreign &&
+            tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED,
+                        &err) != 0)
+            tuning_plugin_failed(t, &err);
+        trial->foreign = true;
+    }
 }
 
-/* Points of the old space end for the tuner; those that fit into the new one
- * can still be told as imported when their results come. */
+/* What fits into the new space can still be told, as imported, when its
+ * result comes. */
 static void
-move_trials(struct tuning *t, const struct space *to)
+move_trials(struct tuning *t, const struct space *to, double *y)
 {
     size_t n_dims = space_dims(to)->n_dims;
-    double *y = malloc(n_dims * sizeof *y + 1);
     struct trial *trial;
     uint64_t id = 0;
 
-    if (y == NULL) {
-        tuning_out_of_memory(t);
-        return;
-    }
-    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL) {
-        tell_outdated(t, trial);
-        trial->foreign = true;
+    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL)
         if (trial->unfit ||
             space_project(t->space, trial->x, to, y, NULL) != 0 ||
             trial_move(trial, y, n_dims) != 0)
             trial->unfit = true;
-    }
-    free(y);
+}
+
+/* Takes both. */
+static void
+accept_space(struct tuning *t, struct space *space, double *x)
+{
+    if (t->space != NULL)
+        move_trials(t, space, x);
+    space_free(t->space);
+    free(t->x);
+    t->space = space;
+    t->x = x;
+    t->told = true;
 }
 
 static void
@@ -81,23 +90,17 @@ set_space(struct tuning *t, const struct json *doc)
         return;
     x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
     if (x == NULL) {
-        space_free(space);
         tuning_out_of_memory(t);
-        return;
-    }
-    if (t->space != NULL)
-        move_trials(t, space);
-    if (tuner_space(t->tuner, space, &err) != 0) {
+    } else {
+        tell_outdated(t);
+        if (tuner_space(t->tuner, space, &err) == 0) {
+            accept_space(t, space, x);
+            return;
+        }
         tuning_plugin_failed(t, &err);
-        space_free(space);
-        free(x);
-        return;
     }
-    space_free(t->space);
-    free(t->x);
-    t->space = space;
-    t->x = x;
-    t->told = true;
+    space_free(space);
+    free(x);
 }
 
 void

@@ -37,6 +37,7 @@ enum random_purpose {
     RANDOM_TUNER = 2,
     RANDOM_ASSESSOR = 3,
     RANDOM_FILTER = 4,
+    RANDOM_TRIAL = 5, /* the seed a trial is given; a: its parameters */
     RANDOM_TEST = 100
 };
 

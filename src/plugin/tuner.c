@@ -62,19 +62,40 @@ tuner_describe(const struct tuner *t, struct buf *out)
     instance_describe(&t->instance, out);
 }
 
-int
-tuner_space(struct tuner *t, const struct space *space, struct err *err)
+static int
+give_space(struct tuner *t, const struct space *space, struct err *err)
 {
     int rc;
 
-    t->space = NULL;
     host_set_space(t->instance.host, space);
     instance_enter(&t->instance);
     rc = t->ops->space(t->instance.self, space_dims(space));
-    if (instance_leave(&t->instance, "space", rc, TP_OK, err) != 0)
-        return -1;
+    return instance_leave(&t->instance, "space", rc, TP_OK, err);
+}
+
+int
+tuner_space(struct tuner *t, const struct space *space, struct err *err)
+{
+    const struct space *before = t->space;
+
     t->space = space;
-    return 0;
+    if (give_space(t, space, err) == 0)
+        return 0;
+    t->space = before;
+    if (before == NULL || give_space(t, before, NULL) != 0) {
+        t->space = NULL;
+        host_set_space(t->instance.host, NULL);
+    }
+    return -1;
+}
+
+static int
+need_space(const struct tuner *t, const char *callback, struct err *err)
+{
+    if (t->space != NULL)
+        return 0;
+    return err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
+                   t->instance.title, callback);
 }
 
 /* A label becomes an id on the wire. */
@@ -109,9 +130,8 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
     int rc;
 
     *label = NULL;
-    if (t->space == NULL)
-        return err_set(err, ERR_PLUGIN, "%s: ask: it has no search space",
-                       t->instance.title);
+    if (need_space(t, "ask", err) != 0)
+        return TP_ERR;
     for (size_t i = 0; i < space_dims(t->space)->n_dims; i++)
         x[i] = NAN;
     instance_enter(&t->instance);
@@ -139,6 +159,8 @@ tuner_tell(struct tuner *t, uint64_t id, const double *x,
     struct tp_result copy = *result;
     int rc;
 
+    if (need_space(t, "tell", err) != 0)
+        return -1;
     copy._struct_size = sizeof copy;
     instance_enter(&t->instance);
     rc = t->ops->tell(t->instance.self, id, x, &copy);
@@ -151,6 +173,8 @@ tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
 {
     int rc;
 
+    if (need_space(t, "ended", err) != 0)
+        return -1;
     instance_enter(&t->instance);
     rc = t->ops->ended(t->instance.self, id, x, how);
     return instance_leave(&t->instance, "ended", rc, TP_OK, err);

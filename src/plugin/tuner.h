@@ -41,8 +41,11 @@ uint64_t tuner_seed(const struct tuner *t);
  * use), "arguments" (all, with defaults)} as one JSON object. */
 void tuner_describe(const struct tuner *t, struct buf *out);
 
-/* `space` is borrowed until the next tuner_space() or tuner_free() has
- * returned.  After a failure the tuner has no space: asks fail. */
+/* `space` is borrowed until the next tuner_space() that succeeded, or
+ * tuner_free(), has returned.  When the tuner refuses it, it is not kept: the
+ * tuner is given the space before it again and goes on with that; without one
+ * (or when it refuses that, too) ask, tell and ended fail until a tuner_space()
+ * has succeeded. */
 int tuner_space(struct tuner *t, const struct space *space, struct err *err);
 
 /* TP_OK: x (n_dims long) holds a point that space_check() has passed, and

@@ -375,7 +375,7 @@ replay(struct wire *w)
 
     snprintf(command, sizeof command,
              "TUNEPIPE_PLUGIN_PATH='%s/tests/plugins' '%s/tunepipe' replay "
-             "log --verify 2>&1",
+             "log --verify",
              getenv("TP_BUILD"), getenv("TP_BUILD"));
     p = popen(command, "r");
     if (p == NULL || fread(text, 1, sizeof text - 1, p) == 0 ||

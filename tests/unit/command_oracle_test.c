@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT_MAX 2000
+
 struct random {
     uint64_t state;
 };
@@ -163,7 +165,7 @@ slow_parameter(struct jval root, struct metric *m, char *label)
         return 1;
     if (jval_string(v, &text, NULL)) {
         m->parameter.kind = PARAMETER_LABEL;
-        strcpy(label, text);
+        snprintf(label, TEXT_MAX, "%s", text);
         return 1;
     }
     m->parameter.kind = PARAMETER_NUMBER;
@@ -200,7 +202,7 @@ slow_fields(struct jval root, struct metric *m, char *job, char *label)
     if (!jval_get(root, "trial_job_id", &v) || !jval_string(v, &text, &len) ||
         len == 0 || strlen(text) != len)
         return 0;
-    strcpy(job, text);
+    snprintf(job, TEXT_MAX, "%s", text);
     if (!slow_parameter(root, m, label) ||
         !slow_number(root, "attempt", &m->attempt, &given) ||
         !slow_number(root, "sequence", &m->sequence, &given) ||
@@ -260,7 +262,7 @@ compare(const struct buf *payload)
     struct frame f = {
         .code = "ME", .payload = payload->data, .len = payload->len};
     struct command *cmd = command_decode(&f, 1, NULL);
-    char job[2000], label[2000];
+    char job[TEXT_MAX], label[TEXT_MAX];
     struct metric m;
     int want = slow_decode(payload, &m, job, label);
 

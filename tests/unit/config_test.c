@@ -57,7 +57,7 @@ TEST(config_reads_a_whole_experiment)
         "  name: Medianstop\n"
         "  classArgs: {start_step: 5}\n"
         "trainingService: {platform: local}\n"
-        "seed: 18446744073709551615\n"
+        "seed: 9223372036854775807\n"
         "earlyStopped: best\n"
         "grace: 2s\n"
         "metrics:\n"
@@ -85,7 +85,7 @@ TEST(config_reads_a_whole_experiment)
     CHECK_STR(x->assessor.args, "{\"start_step\": 5}");
     CHECK(x->minimize);
     CHECK_STR(x->mode_from, "the tuner");
-    CHECK(x->has_seed && x->seed == UINT64_MAX);
+    CHECK(x->has_seed && x->seed == INT64_MAX);
     CHECK_EQ(x->early_stopped, STOPPED_BEST);
     CHECK_EQ(x->grace_ms, 2000);
     CHECK_STR(x->metrics_pattern, "acc=([0-9.]+)");
@@ -189,8 +189,8 @@ static const struct {
                         "info, debug, trace, got 'debgu' (did you mean "
                         "'debug'?)"},
     {"earlyStopped: lates", "(did you mean 'latest'?)"},
-    {"seed: -4", ":1: seed: expected an integer from 0 to 2^64-1"},
-    {"seed: 18446744073709551616", ":1: seed: expected an integer"},
+    {"seed: -4", ":1: seed: expected an integer from 0 to 2^63-1"},
+    {"seed: 9223372036854775808", ":1: seed: expected an integer"},
     {"advisor: {name: BOHB}",
      ":1: advisor: deprecated in NNI: write it as the tuner"},
     {"assessor: {className: a.B}",

@@ -206,13 +206,13 @@ TEST(json_iterates_in_the_order_of_the_text)
 {
     struct json *doc = parse("{\"z\":0,\"a\":1,\"\":2,\"m\":null}", 0);
     struct jval_iter it = jval_iter(json_root(doc));
-    char keys[16] = "";
+    struct buf keys;
 
-    while (jval_next(&it)) {
-        strcat(keys, it.key);
-        strcat(keys, ",");
-    }
-    CHECK_STR(keys, "z,a,,m,");
+    buf_init(&keys, 100);
+    while (jval_next(&it))
+        buf_printf(&keys, "%s,", it.key);
+    CHECK_STR(buf_text(&keys), "z,a,,m,");
+    buf_fini(&keys);
     it = jval_iter((struct jval){NULL});
     CHECK(!jval_next(&it));
     json_free(doc);

@@ -5,9 +5,23 @@
  *
  *   create -> config -> (assess | ended)* -> destroy
  *
- * For each trial that reported at least one intermediate value: assess once
- * for each value that makes the gap-free history longer, then ended once;
- * nothing for that trial after its ended. */
+ *   call     when                           how often
+ *   create   first                          once
+ *   config   right after create             once
+ *   assess   after config                   each time a trial's gap-free
+ *                                           history has become longer
+ *   ended    after the trial's assess       at most once a trial
+ *   destroy  at any time after create       once
+ *
+ * - A trial that reported no intermediate value is never heard of.
+ * - A trial that was stopped is not assessed again; its history in ended may
+ *   be longer than the last assess saw.
+ * - A trial that is started again (the next attempt) gets ended
+ *   (TP_TRIAL_FAILED) and begins anew, with an empty slot.
+ * - Trials may be running when destroy comes: what their slots hold is the
+ *   assessor's to free.
+ * - When assess fails the trial goes on, when ended fails the host goes on as
+ *   if it had succeeded. */
 #ifndef TUNEPIPE_ASSESSOR_H
 #define TUNEPIPE_ASSESSOR_H
 
@@ -50,9 +64,9 @@ struct tp_assessor {
     uint64_t _struct_size; /* these three are set by TP_ASSESSOR_HEAD */
     uint32_t _magic, _abi;
 
-    const char *name;    /* required: as users write it, lower case */
-    const char *doc;     /* required: one line */
-    uint32_t version;    /* of the algorithm: raised when its answers change */
+    const char *name; /* required: as users write it, lower case */
+    const char *doc;  /* required: one line */
+    uint32_t version; /* of the algorithm: raised when its answers change */
     const struct tp_arg *args; /* n_args long; NULL: it takes none */
     size_t n_args;
     size_t arg_size; /* sizeof(struct tp_arg) */
@@ -80,11 +94,11 @@ struct tp_assessor {
 
 #define TP_ASSESSOR_HEAD sizeof(struct tp_assessor), TP_ASSESSOR_MAGIC, TP_ABI
 
-#define TP_REGISTER_ASSESSOR(table)                                           \
-    TP_EXPORT const struct tp_assessor *tunepipe_assessor(void);              \
-    const struct tp_assessor *tunepipe_assessor(void)                         \
-    {                                                                         \
-        return &(table);                                                      \
+#define TP_REGISTER_ASSESSOR(table)                              \
+    TP_EXPORT const struct tp_assessor *tunepipe_assessor(void); \
+    const struct tp_assessor *tunepipe_assessor(void)            \
+    {                                                            \
+        return &(table);                                         \
     }
 
 #endif

@@ -36,9 +36,9 @@
 #define TP_ABI 1u /* raised only when an old plugin would break */
 
 /* Whether the struct that p points to is long enough to have this member. */
-#define TP_HAS(p, member)                                                     \
-    ((size_t)(p)->_struct_size >=                                             \
-     (size_t)((const char *)&(p)->member - (const char *)(p)) +               \
+#define TP_HAS(p, member)                                       \
+    ((size_t)(p)->_struct_size >=                               \
+     (size_t)((const char *)&(p)->member - (const char *)(p)) + \
          sizeof((p)->member))
 
 /* What callbacks return. */
@@ -50,7 +50,12 @@ enum {
 };
 
 /* Levels of host->log(). */
-enum { TP_LOG_ERROR = 0, TP_LOG_WARNING = 1, TP_LOG_INFO = 2, TP_LOG_DEBUG = 3 };
+enum {
+    TP_LOG_ERROR = 0,
+    TP_LOG_WARNING = 1,
+    TP_LOG_INFO = 2,
+    TP_LOG_DEBUG = 3
+};
 
 /* Arguments.  A plugin describes what it takes in a static table, which the
  * host can print without creating anything, and against which it checks what
@@ -65,7 +70,8 @@ enum tp_arg_type {
 };
 
 struct tp_arg {
-    const char *name;    /* "gamma"; "tpe_args.gamma" lies in an object */
+    const char *name;    /* "gamma"; "tpe_args.gamma" lies in an object.
+                            Letters, digits and '_' */
     int type;            /* enum tp_arg_type */
     int nullable;        /* null is allowed */
     const char *def;     /* default, as JSON: "20", "\"best\"", "null";
@@ -133,8 +139,8 @@ struct tp_space {
 };
 
 /* The i-th dimension, whatever size the host's struct tp_dim has. */
-#define TP_DIM(space, i)                                                      \
-    ((const struct tp_dim *)(const void *)((const char *)(space)->dims +      \
+#define TP_DIM(space, i)                                                 \
+    ((const struct tp_dim *)(const void *)((const char *)(space)->dims + \
                                            (i) * (space)->dim_size))
 
 /* What the host does for a plugin.  Lent from create() until destroy()
@@ -160,7 +166,9 @@ struct tp_host {
     uint64_t (*bits)(void *ctx, uint64_t a, uint32_t b, uint32_t draw);
 
     /* Fills x (n_dims of the current space) with a sample of the prior that
-     * depends on seed and `draw_id` alone; inactive dimensions become NaN. */
+     * depends on seed and `draw_id` alone; inactive dimensions become NaN.
+     * From space() on it samples that space; in an assessor, and before,
+     * it does nothing. */
     void (*sample)(void *ctx, uint64_t draw_id, double *x);
 };
 

@@ -1,20 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* tunepipe/tuner.h - the one header a tuner includes.
  *
- * Life of a tuner object (what may follow what):
+ * Life of a tuner object:
  *
  *   create -> config -> space -> (ask | tell | ended | space)* -> destroy
  *
- * - config comes once, right after create; space comes before the first ask
- *   and again whenever the user changes the search space.  Points asked for
- *   before that have ended for the tuner: each unfinished one gets
- *   ended(TP_ENDED_OUTDATED) before the new space() call.
- * - A suggestion may never run, may end without a result, may get its result
- *   after its end.  A tuner gets at most one tell and at most one ended for
- *   an id, in either order.
- * - tell with TP_RESULT_IMPORTED brings points that were never asked for: id
- *   is TP_NO_ID.
- * - destroy may come at any time after create. */
+ *   call     when                           how often
+ *   create   first                          once
+ *   config   right after create             once
+ *   space    before the first ask, tell     again whenever the user changes
+ *            and ended                      the search space
+ *   ask      after a space() that           once an id; again with an id for
+ *            succeeded                      which it said TP_LATER
+ *   tell     after its ask; or with a       at most once an id; any number of
+ *            point that was never asked     times with TP_NO_ID
+ *            for (TP_NO_ID)
+ *   ended    after its ask, before or       at most once an id
+ *            after its tell
+ *   destroy  at any time after create       once
+ *
+ * - What may happen to a suggestion: it never runs; it ends without a result;
+ *   its result comes after its end; nothing more is heard of it.
+ * - Before a second space() each point whose end has not been told gets
+ *   ended(TP_ENDED_OUTDATED), and nothing more is told of its id: a result
+ *   that still comes is told as TP_RESULT_IMPORTED, with TP_NO_ID, if the
+ *   point fits into the new space.
+ * - When space() fails the host gives the space before it again, or, if there
+ *   was none, only another space() or destroy() follows.
+ * - When ask fails, or its point is refused, nothing more is heard of that id.
+ * - When another callback fails the host goes on as if it had succeeded. */
 #ifndef TUNEPIPE_TUNER_H
 #define TUNEPIPE_TUNER_H
 
@@ -28,7 +42,8 @@ struct tp_suggestion {
     uint64_t _struct_size;
     double *x;         /* n_dims long, the host's; all NaN on entry */
     const char *label; /* becomes the parameter_id on the wire; NULL: the id.
-                          Read before the next call into the plugin */
+                          1 to 255 printable ASCII characters, read before the
+                          next call into the plugin */
 };
 
 /* How a result came about. */
@@ -59,9 +74,9 @@ struct tp_tuner {
     uint64_t _struct_size; /* these three are set by TP_TUNER_HEAD */
     uint32_t _magic, _abi;
 
-    const char *name;    /* required: as users write it, lower case */
-    const char *doc;     /* required: one line */
-    uint32_t version;    /* of the algorithm: raised when its answers change */
+    const char *name; /* required: as users write it, lower case */
+    const char *doc;  /* required: one line */
+    uint32_t version; /* of the algorithm: raised when its answers change */
     const struct tp_arg *args; /* n_args long; NULL: it takes none */
     size_t n_args;
     size_t arg_size; /* sizeof(struct tp_arg) */
@@ -77,11 +92,13 @@ struct tp_tuner {
     int (*config)(void *self, const struct tp_value *values, size_t n);
 
     /* Default: the space is not looked at.  `space` and all it points to stay
-     * until the next space() call or destroy() has returned. */
+     * until the next space() or destroy() has returned; when this fails, only
+     * until it has returned. */
     int (*space)(void *self, const struct tp_space *space);
 
-    /* Required.  Fills out->x for the trial `id` (ids rise, gaps are
-     * possible).  TP_OK, TP_LATER, TP_DONE or TP_ERR. */
+    /* Required.  Fills the array out->x for the trial `id` (ids rise, gaps are
+     * possible): indices as whole numbers, the rest within low..high, NaN
+     * where inactive.  TP_OK, TP_LATER, TP_DONE or TP_ERR. */
     int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
 
     /* Required.  The result of `id`; x is what ask() gave, bit by bit, or the
@@ -99,11 +116,11 @@ struct tp_tuner {
 
 /* At the end of the plugin's source: TP_REGISTER_TUNER(tuner) with
  * static const struct tp_tuner tuner = {TP_TUNER_HEAD, "name", ...}. */
-#define TP_REGISTER_TUNER(table)                                              \
-    TP_EXPORT const struct tp_tuner *tunepipe_tuner(void);                    \
-    const struct tp_tuner *tunepipe_tuner(void)                               \
-    {                                                                         \
-        return &(table);                                                      \
+#define TP_REGISTER_TUNER(table)                           \
+    TP_EXPORT const struct tp_tuner *tunepipe_tuner(void); \
+    const struct tp_tuner *tunepipe_tuner(void)            \
+    {                                                      \
+        return &(table);                                   \
     }
 
 #endif

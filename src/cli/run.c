@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "cli/verb.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/problems.h"
+#include "manager/manager.h"
+#include "manager/results.h"
+#include "manager/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: tunepipe run CONFIG.yml [--dispatcher PROGRAM]\n"
+    "\n"
+    "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
+    "it gives, feeds their results back, prints the best.  CONFIG.yml has\n"
+    "NNI's v2 keys; relative paths in it begin at its own folder:\n"
+    "\n"
+    "  searchSpace: {lr: {_type: loguniform, _value: [1e-4, 1e-1]}}\n"
+    "  searchSpaceFile: space.json      (instead: JSON, or YAML)\n"
+    "  trialCommand: ./train.sh         (run by /bin/sh -c)\n"
+    "  trialCodeDirectory: .            (where; default: CONFIG's folder)\n"
+    "  trialConcurrency: 2\n"
+    "  maxTrialNumber: 40\n"
+    "  maxTrialDuration: 10m            (then a trial is stopped)\n"
+    "  maxExperimentDuration: 2h        (then none is started any more)\n"
+    "  tuner: {name: TPE, classArgs: {optimize_mode: maximize}}\n"
+    "  assessor: {name: Medianstop}     (optional)\n"
+    "  trainingService: {platform: local}\n"
+    "  experimentName: digits\n"
+    "  experimentWorkingDirectory: tunepipe-experiments   (the default)\n"
+    "\n"
+    "and these of our own:\n"
+    "\n"
+    "  seed: 42                  the same seed and the same order of results\n"
+    "                            give the same parameters; default: drawn\n"
+    "  metrics:                  results from the output of a program that\n"
+    "    pattern: 'acc=([0-9.]+)'  does not report: a POSIX extended regular\n"
+    "                            expression, matched against each line of\n"
+    "                            its stdout; its first group is the number\n"
+    "    final: last             the last value is the final result (with a\n"
+    "                            pattern the default), or: none\n"
+    "  earlyStopped: latest      what the tuner learns of a stopped trial:\n"
+    "                            ignore, latest or best\n"
+    "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
+    "\n"
+    "A trial finds its parameters in $TUNEPIPE_PARAM_NAME, in\n"
+    "$TUNEPIPE_TRIAL_DIR/parameters.json and .tsv, and reports with\n"
+    "`tunepipe trial`, with <tunepipe/trial.h> or by its output.  Ctrl-C ends\n"
+    "the trials and prints what there is; a second one kills them.\n"
+    "\n"
+    "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
+    "                         tunepipe's own\n"
+    "\n"
+    "Exit status: 0 done; 1 interrupted, no trial has a result, or the\n"
+    "dispatcher died; 2 usage; 3 the configuration is wrong.\n"
+    "\n"
+    "Example: tunepipe run experiment.yml\n";
+
+static int
+refuse(const struct err *err, struct problems *problems)
+{
+    if (problems->count <= 1)
+        return verb_fail("run", err);
+    fputs(buf_text(&problems->lines), stderr);
+    fprintf(stderr, "tunepipe run: error: %zu mistakes in the configuration\n",
+            problems->count);
+    return EXIT_CONFIG;
+}
+
+static int
+status_of(const struct manager_outcome *out)
+{
+    if (out->ok)
+        return EXIT_DONE;
+    if (out->end == MANAGER_DISPATCHER && !out->initialized &&
+        out->dispatcher_status == EXIT_CONFIG)
+        return EXIT_CONFIG;
+    return EXIT_FAILED;
+}
+
+static void
+print_results(const char *folder)
+{
+    struct err err = {0};
+    struct results *r = results_load(folder, &err);
+
+    if (r != NULL)
+        table_print(stdout, r, false);
+    else
+        verb_fail("run", &err);
+    results_free(r);
+}
+
+static int
+run_experiment(const struct experiment *x, const char *dispatcher)
+{
+    const struct manager_options options = {dispatcher, STDOUT_FILENO};
+    struct manager_outcome out;
+    struct err err = {0};
+    int rc = manager_run(x, &options, &out, &err);
+
+    if (out.folder != NULL && out.initialized)
+        print_results(out.folder);
+    free(out.folder);
+    if (rc != 0)
+        return verb_fail("run", &err);
+    if (!out.ok)
+        fprintf(stderr, "tunepipe run: %s%s\n", out.reason,
+                out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
+    return status_of(&out);
+}
+
+static int
+run(int argc, char **argv)
+{
+    const char *dispatcher = NULL;
+    const struct option options[] = {
+        {"dispatcher", OPTION_TEXT, &dispatcher},
+    };
+    struct problems problems, notes;
+    struct err err = {0};
+    struct experiment *x;
+    int status;
+
+    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
+                      &err) != 0)
+        return verb_fail("run", &err);
+    if (argc != 2) {
+        err_set(&err, ERR_USAGE, "expected one configuration; see --help");
+        return verb_fail("run", &err);
+    }
+    problems_init(&problems);
+    problems_init(&notes);
+    x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
+    fputs(buf_text(&notes.lines), stderr);
+    status =
+        x == NULL ? refuse(&err, &problems) : run_experiment(x, dispatcher);
+    experiment_free(x);
+    problems_fini(&problems);
+    problems_fini(&notes);
+    return status;
+}
+
+const struct verb verb_run = {"run", "run an experiment", help, run};

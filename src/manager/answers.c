@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/state.h"
+
+#include "command.h"
+#include "core/err.h"
+#include "json.h"
+#include "manager/parameters.h"
+#include "manager/trial.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+take_initialized(struct manager *m, const struct frame *frame)
+{
+    (void)frame;
+    if (m->phase == PHASE_STARTING)
+        m->phase = PHASE_RUNNING;
+    m->outcome->initialized = true;
+}
+
+static void
+take_trial(struct manager *m, const struct frame *frame)
+{
+    struct record record;
+    struct err err = {0};
+    struct trial *t;
+
+    if (record_read(frame->payload, frame->len, &record, &err) != 0) {
+        progress_say(&m->progress, "tunepipe: error: a TR that is none: %s",
+                     err.text);
+        return;
+    }
+    if (scheduler_take(&m->scheduler)) {
+        t = trial_new(m->n_trials++, frame->payload, frame->len, record.id,
+                      record.parameters);
+        if (t != NULL)
+            running_take(m, t);
+        else
+            manager_end(m, MANAGER_UNABLE, "out of memory");
+    } else if (!m->end_known) {
+        progress_say(&m->progress,
+                     "tunepipe: warning: parameters %s came unasked, beyond "
+                     "maxTrialNumber: not started",
+                     record.id);
+    }
+    record_fini(&record);
+}
+
+/* Without a reason, as NNI's dispatcher writes it, it means the end. */
+static void
+take_no_more(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *reason = "exhausted";
+    uint64_t units = UINT64_MAX;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "reason", &v))
+        jval_string(v, &reason, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "units", &v))
+        jval_uint(v, &units);
+    if (strcmp(reason, "failed") == 0) {
+        scheduler_refused(&m->scheduler, units);
+        progress_say(&m->progress,
+                     "tunepipe: warning: the tuner failed to give parameters; "
+                     "see %s/" FOLDER_DISPATCHER_LOG,
+                     m->folder.path);
+    } else if (strcmp(reason, "later") != 0) {
+        scheduler_exhausted(&m->scheduler, units);
+    }
+    json_free(doc);
+}
+
+static void
+take_kill(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *id = NULL;
+
+    if (doc != NULL && jval_string(json_root(doc), &id, NULL))
+        for (struct trial *t = m->live; t != NULL; t = t->next)
+            if (strcmp(t->id, id) == 0) {
+                running_stop(m, t, STOP_ASSESSOR);
+                break;
+            }
+    json_free(doc); /* for a trial that has ended it comes too late */
+}
+
+static void
+take_error(struct manager *m, const struct frame *frame)
+{
+    progress_say(&m->progress, "tunepipe: error: the dispatcher says: %.*s",
+                 (int)(frame->len < 500 ? frame->len : 500), frame->payload);
+}
+
+static void
+take_frame(void *ctx, const struct frame *frame)
+{
+    static const struct {
+        enum command_code code;
+        void (*take)(struct manager *m, const struct frame *frame);
+    } takers[] = {
+        {CMD_INITIALIZED, take_initialized},
+        {CMD_NEW_TRIAL, take_trial},
+        {CMD_NO_MORE, take_no_more},
+        {CMD_KILL_TRIAL, take_kill},
+        {CMD_ERROR, take_error},
+    };
+    struct manager *m = ctx;
+
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (strcmp(command_info(takers[i].code)->code, frame->code) == 0) {
+            takers[i].take(m, frame);
+            return;
+        }
+    if (strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0)
+        progress_say(&m->progress,
+                     "tunepipe: warning: the dispatcher sent '%s', which no "
+                     "manager expects",
+                     frame->code);
+}
+
+void
+answers_frames(struct manager *m)
+{
+    struct err err = {0};
+    int rc = exchange_read(&m->exchange, take_frame, m, &err);
+
+    if (rc == 1)
+        return;
+    manager_unwatch(m, m->exchange.from);
+    close(m->exchange.from);
+    m->exchange.from = -1;
+    if (rc < 0) {
+        manager_end(m, MANAGER_DISPATCHER,
+                    "the dispatcher's stream is broken: "
+                    "%s",
+                    err.text);
+        kill(m->dispatcher_pid, SIGKILL);
+    } else if (m->phase != PHASE_CLOSING && m->dispatcher_fd >= 0) {
+        /* It closed its output and can say no more; its end tells why. */
+        kill(m->dispatcher_pid, SIGTERM);
+    }
+}
+
+/* What is for people goes on to them; all of it goes into the file. */
+static void
+take_word(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct manager *m = ctx;
+
+    (void)too_long;
+    experiment_folder_add_log(&m->folder, line, len, NULL);
+    snprintf(m->last_words, sizeof m->last_words, "%s", line);
+    if (m->progress.debug || strstr(line, "error: ") != NULL ||
+        strstr(line, "warning: ") != NULL)
+        progress_say(&m->progress, "%s", line);
+}
+
+void
+answers_words(struct manager *m)
+{
+    if (tail_read(&m->words, SIZE_MAX, take_word, m, NULL) < 0 ||
+        m->words.ended)
+        manager_unwatch(m, m->words.fd);
+}
+
+/* "exit status 3" or "signal 9"; the status, or -1. */
+static int
+reap(struct manager *m, char *text, size_t size)
+{
+    siginfo_t info = {0};
+
+    waitid(P_PIDFD, (id_t)m->dispatcher_fd, &info, WEXITED);
+    manager_unwatch(m, m->dispatcher_fd);
+    close(m->dispatcher_fd);
+    m->dispatcher_fd = -1;
+    if (info.si_code == CLD_EXITED) {
+        snprintf(text, size, "exit status %d", info.si_status);
+        return info.si_status;
+    }
+    snprintf(text, size, "signal %d", info.si_status);
+    return -1;
+}
+
+void
+answers_dispatcher(struct manager *m)
+{
+    char how[64];
+
+    if (m->exchange.from >= 0)
+        answers_frames(m); /* what it said before it died */
+    tail_read(&m->words, SIZE_MAX, take_word, m, NULL);
+    tail_rest(&m->words, take_word, m);
+    manager_unwatch(m, m->words.fd);
+    m->outcome->dispatcher_status = reap(m, how, sizeof how);
+    if (m->phase == PHASE_CLOSING && m->outcome->dispatcher_status == 0)
+        return;
+    if (m->phase == PHASE_CLOSING) {
+        progress_say(&m->progress,
+                     "tunepipe: warning: the dispatcher ended with %s", how);
+        return;
+    }
+    manager_end(m, MANAGER_DISPATCHER, "the dispatcher ended by itself (%s)",
+                how);
+    running_stop_all(m);
+}

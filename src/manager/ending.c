@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/ending.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "json.h"
+#include "manager/parameters.h"
+#include "manager/shown.h"
+#include "manager/state.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAYLOAD_MAX ((size_t)64 << 20)
+#define STDERR_LINES 20
+#define STDERR_BYTES 8192
+#define SHOWN_MAX 200
+
+void
+ending_send(struct manager *m, const struct trial *t)
+{
+    struct buf payload;
+
+    buf_init(&payload, PAYLOAD_MAX);
+    buf_printf(&payload,
+               "{\"trial_job_id\": \"%s\", \"event\": \"%s\", "
+               "\"hyper_params\": ",
+               t->id, trial_event_name(t->state));
+    json_write_string(&payload, t->record, t->record_len);
+    buf_add_text(&payload, ", \"attempt\": 0}");
+    if (buf_check(&payload, "the end of a trial", NULL) == 0)
+        exchange_send(&m->exchange, "EN", payload.data, payload.len);
+    buf_fini(&payload);
+}
+
+static void
+show_text(struct manager *m, const char *text, size_t len)
+{
+    struct buf line;
+
+    buf_init(&line, STDERR_BYTES);
+    shown_text(&line, text, len, SHOWN_MAX);
+    progress_say(&m->progress, "    | %s", buf_text(&line));
+    buf_fini(&line);
+}
+
+static void
+show_last_lines(struct manager *m, const char *text, size_t len)
+{
+    const char *end = text + len, *at = end;
+    size_t lines = 0;
+
+    if (at > text && at[-1] == '\n')
+        at = --end;
+    while (at > text && (at[-1] != '\n' || ++lines < STDERR_LINES))
+        at--;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = newline != NULL ? newline : end;
+
+        show_text(m, at, (size_t)(stop - at));
+        at = stop + 1;
+    }
+}
+
+static void
+show_stderr(struct manager *m, const struct trial *t)
+{
+    char path[4096], text[STDERR_BYTES];
+    ssize_t n = 0;
+    struct stat st;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", t->folder, TRIAL_STDERR);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        off_t from = st.st_size > STDERR_BYTES ? st.st_size - STDERR_BYTES : 0;
+
+        n = pread(fd, text, sizeof text, from);
+    }
+    if (n > 0) {
+        progress_say(&m->progress, "  the last lines of %s:", path);
+        show_last_lines(m, text, (size_t)n);
+    } else {
+        progress_say(&m->progress, "  its standard error is empty (%s)", path);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct buf *out = ctx;
+
+    if (out->len >= SHOWN_MAX)
+        return;
+    buf_add_text(out, "  ");
+    shown_parameter(out, name, value, len);
+}
+
+static void
+say_end(struct manager *m, const struct trial *t, double seconds)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, NULL);
+    struct buf line;
+
+    buf_init(&line, (size_t)64 << 20);
+    buf_printf(&line, "trial %s %s", t->id, trial_state_name(t->state));
+    if (t->has_final)
+        buf_printf(&line, ": %.6g", t->final);
+    else if (t->why[0] != '\0')
+        buf_printf(&line, ": %s", t->why);
+    else if (t->has_latest)
+        buf_printf(&line, " at %.6g", t->latest);
+    buf_printf(&line, " (%.1f s)", seconds);
+    if (doc != NULL)
+        parameters_flatten(json_root(doc), add_parameter, &line, NULL);
+    json_free(doc);
+    progress_say(&m->progress, "%s", buf_text(&line));
+    buf_fini(&line);
+}
+
+static void
+count_best(struct manager *m, const struct trial *t)
+{
+    struct progress *p = &m->progress;
+
+    m->n_results++;
+    if (!isfinite(t->final))
+        return;
+    if (p->has_best &&
+        (p->minimize ? t->final >= p->best : t->final <= p->best))
+        return;
+    p->has_best = true;
+    p->best = t->final;
+    snprintf(p->best_trial, sizeof p->best_trial, "%s", t->id);
+}
+
+static bool
+is_failure(const struct trial *t)
+{
+    return t->state == TRIAL_FAILED || t->state == TRIAL_LOST;
+}
+
+void
+ending_show(struct manager *m, const struct trial *t, double seconds)
+{
+    struct progress *p = &m->progress;
+
+    p->done++;
+    p->running = m->n_running;
+    if (is_failure(t))
+        p->failed++;
+    else if (t->state != TRIAL_SUCCEEDED)
+        p->stopped++;
+    if (t->has_final && !is_failure(t))
+        count_best(m, t);
+    if (!p->terminal || is_failure(t) || t->state == TRIAL_TIMED_OUT)
+        say_end(m, t, seconds);
+    if (is_failure(t) && !p->failed_once && t->folder != NULL) {
+        p->failed_once = true;
+        show_stderr(m, t);
+    }
+    progress_touch(p);
+}

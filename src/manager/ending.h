@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* ending.h - the end of a trial, told: to the dispatcher, and to people, with
+ * the last lines of the first failure's standard error.  Inside src/manager
+ * only. */
+#ifndef MANAGER_ENDING_H
+#define MANAGER_ENDING_H
+
+struct manager;
+struct trial;
+
+/* Sends EN; t is in a state it ends in. */
+void ending_send(struct manager *m, const struct trial *t);
+
+/* Counts it and shows it. */
+void ending_show(struct manager *m, const struct trial *t, double seconds);
+
+#endif

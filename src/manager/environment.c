@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/environment.h"
+
+#include "core/err.h"
+#include "manager/parameters.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VALUE_MAX 65536
+
+static void
+add(struct environment *e, char *var)
+{
+    if (var != NULL && e->n + 1 >= e->cap) {
+        size_t cap = e->cap == 0 ? 64 : e->cap * 2;
+        char **vars = realloc(e->vars, cap * sizeof *vars);
+
+        if (vars == NULL) {
+            free(var);
+            return;
+        }
+        e->vars = vars;
+        e->cap = cap;
+    }
+    if (var == NULL)
+        return;
+    e->vars[e->n++] = var;
+    e->vars[e->n] = NULL;
+}
+
+static bool
+has(const struct environment *e, const char *name, size_t len)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (strncmp(e->vars[i], name, len) == 0 && e->vars[i][len] == '=')
+            return true;
+    return false;
+}
+
+static void
+set(struct environment *e, const char *name, const char *value)
+{
+    char *var = NULL;
+
+    if (asprintf(&var, "%s=%s", name, value) >= 0)
+        add(e, var);
+}
+
+/* Of two names that become the same the first one stays. */
+static void
+set_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct environment *e = ctx;
+    char *var = NULL;
+    size_t at = strlen(TRIAL_ENV_PARAM_PREFIX), end;
+
+    if (len > VALUE_MAX || memchr(value, '\0', len) != NULL ||
+        asprintf(&var, TRIAL_ENV_PARAM_PREFIX "%s=%.*s", name, (int)len,
+                 value) < 0)
+        return;
+    end = at + strlen(name);
+    for (size_t i = at; i < end; i++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                   "0123456789_",
+                   var[i]) == NULL)
+            var[i] = '_';
+    if (has(e, var, end))
+        free(var);
+    else
+        add(e, var);
+}
+
+static void
+set_path(struct environment *e, const char *program_folder)
+{
+    const char *path = getenv("PATH");
+    char *var = NULL;
+
+    if (program_folder == NULL || path == NULL)
+        return;
+    if (asprintf(&var, "PATH=%s:%s", program_folder, path) >= 0)
+        add(e, var);
+}
+
+static bool
+is_ours(const char *var)
+{
+    static const char *const names[] = {
+        TRIAL_ENV_DIR "=",          TRIAL_ENV_ID "=",
+        TRIAL_ENV_PARAMETER_ID "=", TRIAL_ENV_EXPERIMENT_DIR "=",
+        TRIAL_ENV_SEED "=",         TRIAL_ENV_PARAM_PREFIX,
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(var, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static void
+inherit(struct environment *e)
+{
+    for (char **var = environ; *var != NULL; var++) {
+        if (!is_ours(*var) &&
+            !(strncmp(*var, "PATH=", 5) == 0 && has(e, "PATH", 4)))
+            add(e, strdup(*var));
+    }
+}
+
+/* A label's quotes are JSON's, not the trial's. */
+static void
+set_parameter_id(struct environment *e, const char *id)
+{
+    struct json *doc = json_parse(id, strlen(id), JSON_STRICT, NULL);
+    const char *label = id;
+
+    if (doc != NULL)
+        jval_string(json_root(doc), &label, NULL);
+    set(e, TRIAL_ENV_PARAMETER_ID, label);
+    json_free(doc);
+}
+
+int
+environment_make(struct environment *e, const struct environment_of *of,
+                 const struct trial *trial, struct jval parameters,
+                 struct err *err)
+{
+    char seed[32];
+
+    *e = (struct environment){0};
+    snprintf(
+        seed, sizeof seed, "%llu",
+        (unsigned long long)parameters_seed(of->seed, trial->parameter_id));
+    set_path(e, of->program_folder);
+    set(e, TRIAL_ENV_DIR, trial->folder);
+    set(e, TRIAL_ENV_ID, trial->id);
+    set_parameter_id(e, trial->parameter_id);
+    set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
+    set(e, TRIAL_ENV_SEED, seed);
+    if (parameters_flatten(parameters, set_parameter, e, err) != 0)
+        return -1;
+    inherit(e);
+    return e->n == 0 ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+}
+
+void
+environment_fini(struct environment *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        free(e->vars[i]);
+    free(e->vars);
+    *e = (struct environment){0};
+}

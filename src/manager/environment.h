@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* environment.h - what a trial finds in its environment: ours, the manager's
+ * own, and nothing of a run around this one.  One thread. */
+#ifndef MANAGER_ENVIRONMENT_H
+#define MANAGER_ENVIRONMENT_H
+
+#include "json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct trial;
+
+struct environment {
+    char **vars; /* ends with NULL, for execve(2) */
+    size_t n, cap;
+};
+
+struct environment_of {
+    const char *program_folder; /* comes first in PATH; may be NULL */
+    const char *experiment_folder;
+    uint64_t seed; /* the experiment's */
+};
+
+int environment_make(struct environment *e, const struct environment_of *of,
+                     const struct trial *trial, struct jval parameters,
+                     struct err *err);
+void environment_fini(struct environment *e);
+
+#endif

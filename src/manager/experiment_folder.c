@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/experiment_folder.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "manager/trial.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLUG_MAX 40
+#define CONFIG_MAX ((size_t)4 << 20)
+#define LINE_MAX_BYTES ((size_t)64 << 20)
+#define SAME_SECOND_MAX 10000
+
+static void
+make_slug(const char *name, char out[SLUG_MAX + 1])
+{
+    size_t n = 0;
+
+    for (; *name != '\0' && n < SLUG_MAX; name++) {
+        unsigned char c = (unsigned char)*name;
+
+        if (isalnum(c) || c == '_' || c == '.')
+            out[n++] = (char)c;
+        else if (n > 0 && out[n - 1] != '-')
+            out[n++] = '-';
+        if (n == 1 && out[0] == '.')
+            n = 0;
+    }
+    while (n > 0 && out[n - 1] == '-')
+        n--;
+    out[n] = '\0';
+    if (n == 0)
+        snprintf(out, SLUG_MAX + 1, "experiment");
+}
+
+/* The time tells experiments apart, and nothing else comes of it. */
+static int
+make_top(struct experiment_folder *f, const struct experiment *x,
+         struct err *err)
+{
+    time_t now = (time_t)(clock_realtime_ns() / 1000000000);
+    char slug[SLUG_MAX + 1], when[32], again[16] = "";
+    struct tm tm;
+
+    make_slug(x->name, slug);
+    localtime_r(&now, &tm);
+    strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
+    if (file_make_folder(x->working_folder, err) != 0)
+        return -1;
+    for (int i = 2; i < SAME_SECOND_MAX; i++) {
+        free(f->path);
+        if (asprintf(&f->path, "%s/%s-%s%s", x->working_folder, slug, when,
+                     again) < 0) {
+            f->path = NULL;
+            return err_set(err, ERR_MEMORY, "out of memory");
+        }
+        if (mkdir(f->path, 0700) == 0) {
+            f->id = strrchr(f->path, '/') + 1;
+            return 0;
+        }
+        if (errno != EEXIST)
+            break;
+        snprintf(again, sizeof again, "-%d", i);
+    }
+    return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", f->path);
+}
+
+static int
+write_part(const struct experiment_folder *f, const char *name,
+           const char *text, size_t len, struct err *err)
+{
+    char *path = file_join(f->path, name);
+    int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                          : file_write(path, text, len, err);
+
+    free(path);
+    return rc;
+}
+
+static int
+open_part(const struct experiment_folder *f, const char *name, int flags,
+          int *out, struct err *err)
+{
+    char *path = file_join(f->path, name);
+
+    *out = path == NULL ? -1 : open(path, flags | O_CLOEXEC, 0600);
+    if (*out < 0)
+        err_errno(err, ERR_SYSTEM, "%s/%s: cannot open", f->path, name);
+    free(path);
+    return *out >= 0 ? 0 : -1;
+}
+
+static int
+copy_config(const struct experiment_folder *f, const struct experiment *x,
+            struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, CONFIG_MAX);
+    rc = file_read(x->file, CONFIG_MAX / 2, &text, err);
+    if (rc == 0)
+        rc = write_part(f, FOLDER_CONFIG, text.len > 0 ? text.data : "",
+                        text.len, err);
+    buf_fini(&text);
+    return rc;
+}
+
+static void
+add_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_string(out, text, strlen(text));
+    buf_add_text(out, ", ");
+}
+
+static int
+write_experiment(const struct experiment_folder *f, const struct experiment *x,
+                 uint64_t seed, struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, CONFIG_MAX);
+    buf_add_char(&text, '{');
+    add_text(&text, "id", f->id);
+    add_text(&text, "name", x->name);
+    add_text(&text, "config", x->file);
+    add_text(&text, "optimize_mode", x->minimize ? "minimize" : "maximize");
+    add_text(&text, "mode_from", x->mode_from);
+    buf_printf(&text,
+               "\"seed\": %llu, \"concurrency\": %llu, \"max_trials\": %llu, "
+               "\"started_ns\": %lld}\n",
+               (unsigned long long)seed, (unsigned long long)x->concurrency,
+               (unsigned long long)x->max_trials,
+               (long long)clock_realtime_ns());
+    rc = buf_check(&text, FOLDER_EXPERIMENT, err);
+    if (rc == 0)
+        rc = write_part(f, FOLDER_EXPERIMENT, text.data, text.len, err);
+    buf_fini(&text);
+    return rc;
+}
+
+int
+experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
+                       uint64_t seed, struct err *err)
+{
+    char *trials;
+    int rc;
+
+    *f = (struct experiment_folder){
+        .lock_fd = -1, .results_fd = -1, .log_fd = -1};
+    if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
+        write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
+                   err) != 0 ||
+        write_experiment(f, x, seed, err) != 0 ||
+        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0 ||
+        open_part(f, FOLDER_RESULTS, O_WRONLY | O_CREAT | O_APPEND,
+                  &f->results_fd, err) != 0 ||
+        open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
+                  &f->log_fd, err) != 0)
+        return -1;
+    flock(f->lock_fd, LOCK_EX | LOCK_NB);
+    trials = file_join(f->path, FOLDER_TRIALS);
+    rc = trials == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                        : file_make_folder(trials, err);
+    free(trials);
+    return rc;
+}
+
+void
+experiment_folder_close(struct experiment_folder *f)
+{
+    const int fds[] = {f->lock_fd, f->results_fd, f->log_fd};
+
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    free(f->path);
+    f->path = NULL;
+    f->lock_fd = f->results_fd = f->log_fd = -1;
+}
+
+/* A number that JSON has, or null. */
+static void
+add_number(struct buf *out, const char *key, bool known, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    if (known && isfinite(value))
+        json_write_double(out, value);
+    else
+        buf_add_text(out, "null");
+    buf_add_text(out, ", ");
+}
+
+int
+experiment_folder_add_result(const struct experiment_folder *f,
+                             const struct trial *t, double duration_s,
+                             struct err *err)
+{
+    struct buf line;
+    int rc;
+
+    buf_init(&line, LINE_MAX_BYTES);
+    buf_add_char(&line, '{');
+    add_text(&line, "trial", t->id);
+    buf_printf(&line, "\"parameter_id\": %s, ", t->parameter_id);
+    add_text(&line, "status", trial_state_name(t->state));
+    add_number(&line, "value", t->has_final, t->final);
+    add_number(&line, "latest", t->has_latest, t->latest);
+    add_number(&line, "duration_s", true, duration_s);
+    add_text(&line, "why", t->why);
+    buf_printf(&line, "\"intermediates\": %llu, \"parameters\": %s}\n",
+               (unsigned long long)(t->metrics.intermediates + t->matches),
+               t->parameters);
+    rc = buf_check(&line, "the result of a trial", err);
+    if (rc == 0)
+        rc = file_write_all(f->results_fd, line.data, line.len, err);
+    if (rc != 0)
+        err_place(err, "%s/%s", f->path, FOLDER_RESULTS);
+    buf_fini(&line);
+    return rc;
+}
+
+int
+experiment_folder_add_log(const struct experiment_folder *f, const char *line,
+                          size_t len, struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, len + 2);
+    buf_add(&text, line, len);
+    buf_add_char(&text, '\n');
+    rc = buf_check(&text, "a line", err);
+    if (rc == 0)
+        rc = file_write_all(f->log_fd, text.data, text.len, err);
+    buf_fini(&text);
+    return rc;
+}
+
+int
+experiment_folder_finish(const struct experiment_folder *f, bool ok,
+                         const char *reason, double duration_s, struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, CONFIG_MAX);
+    buf_add_char(&text, '{');
+    add_text(&text, "reason", reason);
+    add_number(&text, "duration_s", true, duration_s);
+    buf_printf(&text, "\"ok\": %s}\n", ok ? "true" : "false");
+    rc = buf_check(&text, FOLDER_SUMMARY, err);
+    if (rc == 0)
+        rc = write_part(f, FOLDER_SUMMARY, text.data, text.len, err);
+    buf_fini(&text);
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* experiment_folder.h - the folder of one experiment and what the manager
+ * writes into it.  Everything `tunepipe show` prints is read from here, while
+ * the experiment runs, after it, and after a crash.
+ *
+ *   config.yml          the configuration, byte for byte
+ *   search_space.json   as sent to the dispatcher
+ *   experiment.json     name, seed, direction; the manager holds a lock on it
+ *                       while it lives
+ *   results.jsonl       one line per ended trial, in the order of their ends
+ *   summary.json        how it ended; absent until then
+ *   trials/ID/          see trial/files.h
+ *   command.log         the dispatcher's
+ *   dispatcher.log      what the dispatcher said on its standard error
+ *
+ * One thread. */
+#ifndef MANAGER_EXPERIMENT_FOLDER_H
+#define MANAGER_EXPERIMENT_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct experiment;
+struct trial;
+
+#define FOLDER_CONFIG "config.yml"
+#define FOLDER_SPACE "search_space.json"
+#define FOLDER_EXPERIMENT "experiment.json"
+#define FOLDER_RESULTS "results.jsonl"
+#define FOLDER_SUMMARY "summary.json"
+#define FOLDER_TRIALS "trials"
+#define FOLDER_DISPATCHER_LOG "dispatcher.log"
+
+struct experiment_folder {
+    char *path;     /* absolute */
+    const char *id; /* the last part of path */
+    int lock_fd, results_fd, log_fd;
+};
+
+/* Makes WORKING_FOLDER/ID, ID being the name made fit for a file and the
+ * time, and fills it.  On failure what was made stays. */
+int experiment_folder_make(struct experiment_folder *f,
+                           const struct experiment *x, uint64_t seed,
+                           struct err *err);
+void experiment_folder_close(struct experiment_folder *f);
+
+/* Appends the line of a trial that has ended. */
+int experiment_folder_add_result(const struct experiment_folder *f,
+                                 const struct trial *t, double duration_s,
+                                 struct err *err);
+
+int experiment_folder_add_log(const struct experiment_folder *f,
+                              const char *line, size_t len, struct err *err);
+
+/* `reason` is one line for people. */
+int experiment_folder_finish(const struct experiment_folder *f, bool ok,
+                             const char *reason, double duration_s,
+                             struct err *err);
+
+#endif

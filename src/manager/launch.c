@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/launch.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/parameters.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* With no manager to adopt it for so long, a trial ends. */
+#define ADOPT_MS 10000
+#define OUTPUT_LINE_MAX 65536
+#define TSV_MAX ((size_t)64 << 20)
+
+int
+launch_open(struct launch *l, struct err *err)
+{
+    static const char *const places[] = {
+        "%s/" TRIAL_WRAPPER_PROGRAM,
+        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM};
+
+    l->wrapper = NULL;
+    l->program_folder = file_program_folder();
+    if (l->program_folder == NULL)
+        return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (asprintf(&l->wrapper, places[i], l->program_folder) < 0)
+            l->wrapper = NULL;
+        if (l->wrapper != NULL && access(l->wrapper, X_OK) == 0)
+            return 0;
+        free(l->wrapper);
+        l->wrapper = NULL;
+    }
+    return err_set(err, ERR_SYSTEM,
+                   TRIAL_WRAPPER_PROGRAM " is neither in %s nor in "
+                                         "../libexec/tunepipe",
+                   l->program_folder);
+}
+
+void
+launch_close(struct launch *l)
+{
+    free(l->wrapper);
+    free(l->program_folder);
+    l->wrapper = l->program_folder = NULL;
+}
+
+/* Plainly, without a rename: nobody reads before the wrapper runs. */
+static int
+write_file(const char *folder, const char *name, const char *text, size_t len,
+           struct err *err)
+{
+    char *path = file_join(folder, name);
+    int fd, rc;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot create", path);
+    } else {
+        rc = file_write_all(fd, text, len, err);
+        if (close(fd) != 0 && rc == 0)
+            rc = err_errno(err, ERR_SYSTEM, "cannot write");
+        if (rc != 0)
+            err_place(err, "%s", path);
+    }
+    free(path);
+    return rc;
+}
+
+static int
+write_parameters(const struct trial *t, struct jval parameters, struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, TSV_MAX);
+    buf_printf(&text, "%s\n", t->parameters);
+    rc = buf_check(&text, TRIAL_PARAMETERS_JSON, err);
+    if (rc == 0)
+        rc = write_file(t->folder, TRIAL_PARAMETERS_JSON, text.data, text.len,
+                        err);
+    buf_clear(&text);
+    if (rc == 0)
+        rc = parameters_write_tsv(parameters, &text, err);
+    if (rc == 0)
+        rc = write_file(t->folder, TRIAL_PARAMETERS_TSV, text.data, text.len,
+                        err);
+    buf_fini(&text);
+    return rc;
+}
+
+static int
+make_lease(struct trial *t, struct err *err)
+{
+    char *path = file_join(t->folder, TRIAL_LEASE);
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (mkfifo(path, 0600) != 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
+    else if ((t->lease_fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    free(path);
+    return t->lease_fd >= 0 ? 0 : -1;
+}
+
+/* The file is made empty, so that it can be watched from the start. */
+static int
+make_tail(const struct trial *t, const char *name, size_t max_line,
+          struct tail *tail, struct err *err)
+{
+    char *path = file_join(t->folder, name);
+    int rc = write_file(t->folder, name, "", 0, err);
+
+    if (rc == 0)
+        rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                          : tail_open(tail, path, max_line, err);
+    free(path);
+    return rc;
+}
+
+static int
+make_folder(struct trial *t, struct jval parameters, struct err *err)
+{
+    if (mkdir(t->folder, 0700) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
+                         t->folder);
+    if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
+        make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
+        make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0)
+        return -1;
+    return write_file(t->folder, TRIAL_STDERR, "", 0, err);
+}
+
+/* Signals of a child: `blocked` alone is blocked, all else as at a login. */
+static void
+set_signals(posix_spawnattr_t *attr, int blocked, short flags)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    if (blocked != 0)
+        sigaddset(&set, blocked);
+    posix_spawnattr_setsigmask(attr, &set);
+    sigemptyset(&set);
+    for (int i = 1; i < SIGRTMIN; i++)
+        if (i != SIGKILL && i != SIGSTOP)
+            sigaddset(&set, i);
+    posix_spawnattr_setsigdefault(attr, &set);
+    posix_spawnattr_setflags(
+        attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags));
+}
+
+static int
+spawn(const char *program, posix_spawn_file_actions_t *files,
+      const posix_spawnattr_t *attr, char *const argv[], char *const env[],
+      pid_t *pid, struct err *err)
+{
+    int number = posix_spawn(pid, program, files, attr, argv, env);
+
+    if (number == 0)
+        return 0;
+    errno = number;
+    return err_errno(err, ERR_SYSTEM, "%s: cannot start", program);
+}
+
+static int
+open_pidfd(pid_t pid, int *out, struct err *err)
+{
+    *out = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (*out >= 0)
+        return 0;
+    err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
+    kill(pid, SIGKILL);
+    return -1;
+}
+
+static int
+start_wrapper(const struct launch *l, struct trial *t, char *const env[],
+              struct err *err)
+{
+    char grace[32], adopt[32];
+    char *words = file_join(t->folder, TRIAL_STDERR);
+    const char *const argv[] = {
+        l->wrapper,   "--dir", t->folder,    "--cwd", l->cwd,
+        "--grace-ms", grace,   "--adopt-ms", adopt,   "--",
+        "/bin/sh",    "-c",    l->command,   NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    int rc;
+
+    if (words == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
+    snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, words, O_WRONLY | O_APPEND, 0);
+    posix_spawnattr_init(&attr);
+    /* Blocked until the wrapper is ready: a stop may come at once. */
+    set_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
+    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, env, &t->pid,
+               err);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    free(words);
+    return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
+}
+
+int
+launch_trial(const struct launch *l, struct trial *t, struct err *err)
+{
+    struct environment_of of = {l->program_folder, l->experiment_folder,
+                                l->seed};
+    struct environment env = {0};
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : 0;
+
+    if (rc == 0 &&
+        asprintf(&t->folder, "%s/trials/%s", l->experiment_folder, t->id) < 0) {
+        t->folder = NULL;
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    }
+    if (rc == 0)
+        rc = make_folder(t, json_root(doc), err);
+    if (rc == 0)
+        rc = environment_make(&env, &of, t, json_root(doc), err);
+    if (rc == 0)
+        rc = start_wrapper(l, t, env.vars, err);
+    environment_fini(&env);
+    json_free(doc);
+    return rc;
+}
+
+static void
+close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+}
+
+static int
+start_dispatcher(char *const argv[], const int theirs[3],
+                 struct dispatcher_pipes *out, struct err *err)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    int rc;
+
+    posix_spawn_file_actions_init(&files);
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&files, theirs[i], i);
+    posix_spawnattr_init(&attr);
+    set_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
+    rc = spawn(argv[0], &files, &attr, argv, environ, &out->pid, err);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return rc == 0 ? open_pidfd(out->pid, &out->pidfd, err) : -1;
+}
+
+int
+launch_dispatcher(char *const argv[], struct dispatcher_pipes *out,
+                  struct err *err)
+{
+    int in[2] = {-1, -1}, answers[2] = {-1, -1}, errors[2] = {-1, -1};
+    int rc = -1;
+
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 ||
+        pipe2(errors, O_CLOEXEC) != 0) {
+        err_errno(err, ERR_SYSTEM, "cannot make a pipe");
+    } else {
+        const int theirs[3] = {in[0], answers[1], errors[1]};
+
+        rc = start_dispatcher(argv, theirs, out, err);
+    }
+    if (rc != 0) {
+        close_pair(in);
+        close_pair(answers);
+        close_pair(errors);
+        return -1;
+    }
+    out->to = in[1];
+    out->from = answers[0];
+    out->errors = errors[0];
+    close(in[0]);
+    close(answers[1]);
+    close(errors[1]);
+    /* These ends are ours alone; the dispatcher's keep their flags. */
+    fcntl(out->to, F_SETFL, O_NONBLOCK);
+    fcntl(out->from, F_SETFL, O_NONBLOCK);
+    fcntl(out->errors, F_SETFL, O_NONBLOCK);
+    return 0;
+}

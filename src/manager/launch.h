@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* launch.h - makes a trial's folder (trial/files.h) and starts its wrapper;
+ * starts the dispatcher.  The only place in src/manager that starts
+ * processes.  One thread. */
+#ifndef MANAGER_LAUNCH_H
+#define MANAGER_LAUNCH_H
+
+#include "manager/environment.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct trial;
+
+struct launch {
+    char *wrapper; /* the wrapper's path */
+    char *program_folder;
+    const char *experiment_folder; /* absolute; borrowed */
+    const char *command;           /* for /bin/sh -c; borrowed */
+    const char *cwd;               /* absolute; borrowed */
+    int64_t grace_ms;
+    uint64_t seed;
+};
+
+/* Finds the wrapper; -1 names where it was looked for.  The borrowed members
+ * are the caller's to set. */
+int launch_open(struct launch *l, struct err *err);
+void launch_close(struct launch *l);
+
+/* Makes the folder with all its files and starts the wrapper.  On success
+ * t->folder, pid, pidfd, lease_fd and the tails are set; on failure the folder
+ * stays as far as it got. */
+int launch_trial(const struct launch *l, struct trial *t, struct err *err);
+
+struct dispatcher_pipes {
+    pid_t pid;
+    int pidfd;
+    int to, from, errors; /* our ends: its input, output, standard error */
+};
+
+/* argv[0] is the program's path.  Its process group is its own, so that the
+ * terminal's Ctrl-C is left to us. */
+int launch_dispatcher(char *const argv[], struct dispatcher_pipes *out,
+                      struct err *err);
+
+#endif

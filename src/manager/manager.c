@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  One epoll loop; each source has one function.  After a round of
+ * events the consequences are drawn in one place, settle(): waiting trials
+ * are started, the dispatcher is asked for more, the end is recognised, what
+ * is to be sent is written.  Deadlines are epoll_wait's timeout. */
+#include "manager/state.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "manager/trial.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
+#define EVENTS_MAX 64
+
+int
+manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what)
+{
+    struct epoll_event e = {.events = events, .data = {.u64 = what}};
+
+    return epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+void
+manager_unwatch(struct manager *m, int fd)
+{
+    if (fd >= 0)
+        epoll_ctl(m->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void
+manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
+{
+    struct manager_outcome *out = m->outcome;
+    va_list ap;
+
+    scheduler_close(&m->scheduler);
+    if (m->end_known)
+        return;
+    m->end_known = true;
+    out->end = end;
+    va_start(ap, fmt);
+    vsnprintf(out->reason, sizeof out->reason, fmt, ap);
+    va_end(ap);
+    if (end > MANAGER_DURATION)
+        progress_say(&m->progress, "tunepipe: %s%s",
+                     end == MANAGER_INTERRUPTED ? "" : "error: ", out->reason);
+}
+
+void
+manager_note(struct manager *m, const char *event, const struct trial *t,
+             const char *detail)
+{
+    struct buf payload;
+
+    buf_init(&payload, 65536);
+    buf_printf(&payload,
+               "{\"event\": \"%s\", \"trial_job_id\": \"%s\", "
+               "\"parameter_id\": %s, \"attempt\": 0, %s}",
+               event, t->id, t->parameter_id, detail);
+    if (buf_check(&payload, "a note", NULL) == 0)
+        exchange_send(&m->exchange, "NT", payload.data, payload.len);
+    buf_fini(&payload);
+}
+
+static void
+take_signals(struct manager *m)
+{
+    struct signalfd_siginfo info;
+
+    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (++m->interrupts > 1) {
+            running_kill_all(m);
+            continue;
+        }
+        manager_end(m, MANAGER_INTERRUPTED,
+                    "interrupted: trials are being ended (once more: killed)");
+        running_stop_all(m);
+    }
+}
+
+static void
+take_room(struct manager *m)
+{
+    (void)m; /* settle() writes */
+}
+
+static void
+take_event(struct manager *m, const struct epoll_event *e)
+{
+    static void (*const takers[SOURCE_COUNT])(struct manager *) = {
+        [SOURCE_SIGNAL] = take_signals,
+        [SOURCE_INOTIFY] = running_files,
+        [SOURCE_FRAMES_IN] = answers_frames,
+        [SOURCE_FRAMES_OUT] = take_room,
+        [SOURCE_WORDS] = answers_words,
+        [SOURCE_DISPATCHER] = answers_dispatcher,
+    };
+
+    if (e->data.u64 < SOURCE_COUNT)
+        takers[e->data.u64](m);
+    else
+        running_exited(m, (struct trial *)(uintptr_t)e->data.u64);
+}
+
+static void
+ask(struct manager *m)
+{
+    uint64_t n = scheduler_wants(&m->scheduler);
+    char text[32];
+
+    if (m->phase != PHASE_RUNNING || n == 0)
+        return;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    exchange_send(&m->exchange, "GE", text, strlen(text));
+    scheduler_asked(&m->scheduler, n);
+}
+
+static void
+recognise_end(struct manager *m)
+{
+    unsigned long long n = m->n_trials;
+
+    switch (scheduler_end(&m->scheduler)) {
+    case SCHEDULER_GOING:
+        return;
+    case SCHEDULER_COMPLETE:
+        manager_end(m, MANAGER_COMPLETE, "finished: %llu trials", n);
+        break;
+    case SCHEDULER_EXHAUSTED:
+        manager_end(m, MANAGER_EXHAUSTED,
+                    "finished: search space exhausted after %llu trials", n);
+        break;
+    case SCHEDULER_REFUSED:
+        manager_end(m, MANAGER_REFUSED,
+                    "the tuner gives no parameters any more");
+        break;
+    case SCHEDULER_CLOSED:
+        break;
+    }
+    m->phase = m->dispatcher_fd >= 0 ? PHASE_CLOSING : PHASE_DONE;
+    m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
+    exchange_send(&m->exchange, "TE", "", 0);
+}
+
+static void
+flush(struct manager *m)
+{
+    int fd = m->exchange.to;
+    struct err err = {0};
+    bool wanted;
+
+    if (fd < 0)
+        return;
+    if (exchange_flush(&m->exchange, &err) != 0) {
+        m->writable_asked = false; /* closing took it out of epoll */
+        return;                    /* the dispatcher's end tells why */
+    }
+    wanted = exchange_pending(&m->exchange) > 0;
+    if (wanted && !m->writable_asked)
+        manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
+    else if (!wanted && m->writable_asked)
+        manager_unwatch(m, fd);
+    m->writable_asked = wanted;
+}
+
+static void
+expire(struct manager *m)
+{
+    int64_t now = clock_monotonic_ns();
+
+    running_expire(m, now);
+    if (now >= m->experiment_deadline_ns) {
+        m->experiment_deadline_ns = INT64_MAX;
+        manager_end(m, MANAGER_DURATION,
+                    "finished: maxExperimentDuration is over");
+    }
+    if (m->phase == PHASE_CLOSING && now >= m->closing_deadline_ns) {
+        m->closing_deadline_ns = INT64_MAX;
+        progress_say(&m->progress,
+                     "tunepipe: warning: the dispatcher does not end: killed");
+        kill(m->dispatcher_pid, SIGKILL);
+    }
+}
+
+static void
+settle(struct manager *m)
+{
+    expire(m);
+    if (m->hungry)
+        running_hungry(m);
+    running_start_waiting(m);
+    m->progress.running = m->n_running;
+    if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
+        ask(m);
+        recognise_end(m);
+    }
+    if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
+        m->phase = PHASE_DONE;
+    flush(m);
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Milliseconds for epoll_wait, rounded up; -1: no deadline. */
+static int
+timeout(struct manager *m)
+{
+    int64_t now = clock_monotonic_ns(), at;
+
+    if (m->hungry && exchange_pending(&m->exchange) == 0)
+        return 0;
+    at = least(progress_paint(&m->progress, now), running_deadline(m));
+    at = least(at, m->experiment_deadline_ns);
+    if (m->phase == PHASE_CLOSING)
+        at = least(at, m->closing_deadline_ns);
+    if (at == INT64_MAX)
+        return -1;
+    if (at <= now)
+        return 0;
+    at = (at - now + 999999) / 1000000;
+    return at > 3600000 ? 3600000 : (int)at;
+}
+
+static int
+loop(struct manager *m, struct err *err)
+{
+    struct epoll_event events[EVENTS_MAX];
+
+    settle(m);
+    while (m->phase != PHASE_DONE) {
+        int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
+
+        if (n < 0 && errno != EINTR)
+            return err_errno(err, ERR_SYSTEM, "cannot wait for events");
+        for (int i = 0; i < n; i++)
+            take_event(m, &events[i]);
+        settle(m);
+    }
+    return 0;
+}
+
+static int
+finish(struct manager *m, struct err *err)
+{
+    struct manager_outcome *out = m->outcome;
+    double seconds = (double)(clock_monotonic_ns() - m->started_ns) / 1e9;
+
+    if (out->end == MANAGER_INTERRUPTED)
+        snprintf(out->reason, sizeof out->reason,
+                 "interrupted after %llu trials",
+                 (unsigned long long)m->n_trials);
+    out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
+    return experiment_folder_finish(&m->folder, out->ok, out->reason, seconds,
+                                    err);
+}
+
+int
+manager_run(const struct experiment *x, const struct manager_options *options,
+            struct manager_outcome *out, struct err *err)
+{
+    struct manager m = {
+        .x = x,
+        .options = options,
+        .outcome = out,
+        .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
+        .exchange = {.to = -1, .from = -1},
+        .words = {.fd = -1},
+        .dispatcher_fd = -1,
+        .scheduler = {.concurrency = x->concurrency,
+                      .max_trials = x->max_trials},
+        .epoll_fd = -1,
+        .signal_fd = -1,
+        .inotify_fd = -1,
+        .started_ns = clock_monotonic_ns(),
+        .experiment_deadline_ns = INT64_MAX,
+    };
+    int rc;
+
+    *out = (struct manager_outcome){.dispatcher_status = -1};
+    if (x->max_experiment_ms > 0)
+        m.experiment_deadline_ns =
+            m.started_ns + x->max_experiment_ms * 1000000;
+    progress_open(&m.progress, options->out_fd, x->minimize, x->max_trials,
+                  x->debug);
+    rc = manager_open(&m, err);
+    if (rc == 0)
+        rc = loop(&m, err);
+    if (rc == 0)
+        rc = finish(&m, err);
+    manager_close(&m);
+    return rc;
+}

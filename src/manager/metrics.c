@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/metrics.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/number.h"
+#include "json.h"
+#include "scan.h"
+#include "trial/files.h"
+
+#include <math.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define GROUPS_MAX 10
+
+struct pattern {
+    regex_t re;
+};
+
+/* A lone number, by far the most frequent. */
+static bool
+scan_lone_number(const char *text, size_t len, double *out)
+{
+    struct scan s = {.text = text, .len = len, .flags = JSON_NAN};
+    struct scan_token t = scan_next(&s);
+
+    return t.type == SCAN_NUMBER && scan_number(&t, out) &&
+           scan_next(&s).type == SCAN_END;
+}
+
+static int
+read_value(const char *text, size_t len, double *out, struct err *err)
+{
+    struct json *doc;
+    struct jval v;
+    int rc = -1;
+
+    if (scan_lone_number(text, len, out))
+        return 0;
+    doc = json_parse(text, len, JSON_NAN, err);
+    if (doc == NULL)
+        return -1;
+    v = json_root(doc);
+    if (jval_number(v, out))
+        rc = 0;
+    else if (jval_type(v) != JSON_OBJECT)
+        err_set(err, ERR_INPUT,
+                "expected a number or an object with \"default\", got %s",
+                jval_type_name(v));
+    else if (!jval_get(v, "default", &v) || !jval_number(v, out))
+        err_set(err, ERR_INPUT, "the object has no number \"default\"");
+    else
+        rc = 0;
+    json_free(doc);
+    return rc;
+}
+
+static bool
+starts(const char *line, size_t len, const char *word, size_t word_len)
+{
+    return len >= word_len && memcmp(line, word, word_len) == 0;
+}
+
+#define WORD_LEN(word) (sizeof(word) - 1)
+
+enum metrics_word
+metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
+             struct metric_line *out, struct err *err)
+{
+    size_t skip;
+
+    *out = (struct metric_line){0};
+    m->lines++;
+    if (starts(line, len, TRIAL_METRIC_INTERMEDIATE,
+               WORD_LEN(TRIAL_METRIC_INTERMEDIATE))) {
+        skip = WORD_LEN(TRIAL_METRIC_INTERMEDIATE);
+        out->sequence = m->intermediates++;
+    } else if (starts(line, len, TRIAL_METRIC_FINAL,
+                      WORD_LEN(TRIAL_METRIC_FINAL))) {
+        skip = WORD_LEN(TRIAL_METRIC_FINAL);
+        out->final = true;
+        out->sequence = m->finals++;
+    } else {
+        err_set(err, ERR_INPUT,
+                "expected 'intermediate JSON' or 'final JSON', got '%.60s'",
+                line);
+        goto bad;
+    }
+    out->json = line + skip;
+    out->len = len - skip;
+    if (too_long) {
+        err_set(err, ERR_INPUT, "longer than %d bytes", TRIAL_METRIC_MAX);
+        goto bad;
+    }
+    if (read_value(out->json, out->len, &out->value, err) == 0)
+        return METRICS_METRIC;
+bad:
+    err_place(err, "line %llu", (unsigned long long)m->lines);
+    return METRICS_BAD;
+}
+
+struct pattern *
+pattern_new(const char *regex, struct err *err)
+{
+    struct pattern *p = malloc(sizeof *p);
+    char why[128];
+    int rc;
+
+    if (p == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    rc = regcomp(&p->re, regex, REG_EXTENDED);
+    if (rc == 0)
+        return p;
+    regerror(rc, &p->re, why, sizeof why);
+    err_set(err, ERR_CONFIG, "'%s': %s", regex, why);
+    free(p);
+    return NULL;
+}
+
+void
+pattern_free(struct pattern *p)
+{
+    if (p != NULL)
+        regfree(&p->re);
+    free(p);
+}
+
+static bool
+group_number(const char *text, size_t len, double *out)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"nan", (double)NAN},    {"-nan", (double)NAN},
+                 {"inf", HUGE_VAL},       {"+inf", HUGE_VAL},
+                 {"-inf", -HUGE_VAL},     {"infinity", HUGE_VAL},
+                 {"-infinity", -HUGE_VAL}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i].word) == len &&
+            strncasecmp(text, words[i].word, len) == 0) {
+            *out = words[i].value;
+            return true;
+        }
+    return number_parse(text, len, out);
+}
+
+bool
+pattern_match(const struct pattern *p, const char *line, double *out)
+{
+    regmatch_t groups[GROUPS_MAX];
+
+    if (regexec(&p->re, line, GROUPS_MAX, groups, 0) != 0)
+        return false;
+    for (size_t i = 1; i < GROUPS_MAX; i++)
+        if (groups[i].rm_so >= 0)
+            return group_number(line + groups[i].rm_so,
+                                (size_t)(groups[i].rm_eo - groups[i].rm_so),
+                                out);
+    return false;
+}
+
+void
+metrics_write(struct buf *out, const char *job, const char *parameter_id,
+              const struct metric_line *metric)
+{
+    buf_printf(out, "{\"parameter_id\": %s, \"trial_job_id\": ", parameter_id);
+    json_write_string(out, job, strlen(job));
+    buf_printf(out, ", \"type\": \"%s\", \"sequence\": %llu, \"value\": ",
+               metric->final ? "FINAL" : "PERIODICAL",
+               (unsigned long long)metric->sequence);
+    json_write_string(out, metric->json, metric->len);
+    buf_add_text(out, ", \"attempt\": 0}");
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.h - what a trial reported: lines of its `metrics` (trial/files.h)
+ * and lines of its output that match a pattern -> metrics with their numbers.
+ * No I/O.  One thread. */
+#ifndef MANAGER_METRICS_H
+#define MANAGER_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+
+struct metric_line {
+    bool final;
+    uint64_t sequence; /* its position among the lines of its type */
+    const char *json;  /* borrowed from the line; not NUL-terminated */
+    size_t len;
+    double value; /* may be NaN or infinite */
+};
+
+/* Counts the lines of one trial. */
+struct metrics {
+    uint64_t lines, intermediates, finals;
+};
+
+enum metrics_word { METRICS_METRIC, METRICS_BAD };
+
+/* The next line of the file.  METRICS_BAD: err (ERR_INPUT) says what is wrong
+ * and in which line; the line kept its sequence. */
+enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
+                               bool too_long, struct metric_line *out,
+                               struct err *err);
+
+/* A compiled pattern. */
+struct pattern;
+struct pattern *pattern_new(const char *regex, struct err *err);
+void pattern_free(struct pattern *p);
+
+/* Whether the line matches and its first group that took part is a number;
+ * nan and inf, as programs print them, are numbers too. */
+bool pattern_match(const struct pattern *p, const char *line, double *out);
+
+/* The payload of ME, in NNI's spelling; `parameter_id` is JSON text. */
+void metrics_write(struct buf *out, const char *job, const char *parameter_id,
+                   const struct metric_line *metric);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* What there must be before the loop, and is no more behind it. */
+#include "manager/state.h"
+
+#include "config/experiment.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/metrics.h"
+#include "manager/trial.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORD_LINE_MAX 65536
+
+static void
+close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* So that nothing opened later gets the number of a standard stream. */
+static void
+hold_standard_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    close_fd(fd);
+}
+
+static int
+open_sources(struct manager *m, struct err *err)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    m->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    m->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (m->epoll_fd < 0 || m->signal_fd < 0 || m->inotify_fd < 0 ||
+        manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
+        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");
+    return 0;
+}
+
+static int
+start_dispatcher(struct manager *m, struct err *err)
+{
+    const char *program = m->options->dispatcher;
+    struct dispatcher_pipes pipes;
+    char seed[32], *own = NULL;
+    int rc;
+
+    if (program == NULL)
+        program = own = file_join(m->launch.program_folder, "tunepipe");
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
+    const char *const argv[] = {
+        program,           "dispatch",
+        "--in-fd",         "0",
+        "--out-fd",        "1",
+        "--dir",           m->folder.path,
+        "--config",        m->x->file,
+        "--seed",          seed,
+        "--early-stopped", early_stopped_name(m->x->early_stopped),
+        "--extensions",    NULL};
+
+    rc = program == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                         : launch_dispatcher((char *const *)argv, &pipes, err);
+    free(own);
+    if (rc != 0)
+        return -1;
+    m->dispatcher_pid = pipes.pid;
+    m->dispatcher_fd = pipes.pidfd;
+    exchange_open(&m->exchange, pipes.to, pipes.from);
+    tail_attach(&m->words, pipes.errors, 65536);
+    if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) != 0 ||
+        manager_watch(m, pipes.errors, EPOLLIN, SOURCE_WORDS) != 0 ||
+        manager_watch(m, pipes.pidfd, EPOLLIN, SOURCE_DISPATCHER) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
+    exchange_send(&m->exchange, "IN", m->x->search_space,
+                  strlen(m->x->search_space));
+    return 0;
+}
+
+/* Short enough to be typed again. */
+static int
+draw_seed(uint64_t *out, struct err *err)
+{
+    uint32_t seed;
+
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return err_errno(err, ERR_SYSTEM, "cannot draw a seed");
+    *out = seed;
+    return 0;
+}
+
+int
+manager_open(struct manager *m, struct err *err)
+{
+    const struct experiment *x = m->x;
+
+    hold_standard_streams();
+    m->seed = x->seed;
+    if (!x->has_seed && draw_seed(&m->seed, err) != 0)
+        return -1;
+    if (x->metrics_pattern != NULL &&
+        (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
+        return -1;
+    if (launch_open(&m->launch, err) != 0 || open_sources(m, err) != 0 ||
+        experiment_folder_make(&m->folder, x, m->seed, err) != 0)
+        return -1;
+    m->launch.experiment_folder = m->folder.path;
+    m->launch.command = x->trial_command;
+    m->launch.cwd = x->trial_folder;
+    m->launch.grace_ms = x->grace_ms;
+    m->launch.seed = m->seed;
+    m->outcome->folder = strdup(m->folder.path);
+    progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
+                 m->folder.path);
+    return start_dispatcher(m, err);
+}
+
+void
+manager_close(struct manager *m)
+{
+    if (m->dispatcher_fd >= 0) {
+        kill(m->dispatcher_pid, SIGKILL);
+        waitid(P_PIDFD, (id_t)m->dispatcher_fd, &(siginfo_t){0}, WEXITED);
+        close(m->dispatcher_fd);
+    }
+    while (m->live != NULL) {
+        struct trial *t = m->live;
+
+        if (t->state == TRIAL_RUNNING)
+            kill(t->pid, SIGTERM);
+        m->live = t->next;
+        trial_free(t);
+    }
+    progress_close(&m->progress);
+    exchange_close(&m->exchange);
+    tail_close(&m->words);
+    map_fini(&m->watches);
+    pattern_free(m->pattern);
+    launch_close(&m->launch);
+    experiment_folder_close(&m->folder);
+    close_fd(m->epoll_fd);
+    close_fd(m->signal_fd);
+    close_fd(m->inotify_fd);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/outcome.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "trial/files.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTCOME_FILE_MAX 65536
+
+static int
+read_first(const char *line, struct outcome *out, struct err *err)
+{
+    size_t word = strcspn(line, " ");
+    const char *rest = line[word] != '\0' ? line + word + 1 : "";
+    uint64_t number = 0;
+
+    if (word == strlen(TRIAL_EXIT_UNSTARTED) &&
+        strncmp(line, TRIAL_EXIT_UNSTARTED, word) == 0) {
+        out->kind = OUTCOME_UNSTARTED;
+        snprintf(out->text, sizeof out->text, "%s", rest);
+        return 0;
+    }
+    if (!number_parse_u64(rest, strlen(rest), &number) || number > 255)
+        return err_set(err, ERR_INPUT, "expected a number, got '%.40s'", rest);
+    out->number = (int)number;
+    if (word == strlen(TRIAL_EXIT_EXITED) &&
+        strncmp(line, TRIAL_EXIT_EXITED, word) == 0)
+        out->kind = OUTCOME_EXITED;
+    else if (word == strlen(TRIAL_EXIT_SIGNALLED) &&
+             strncmp(line, TRIAL_EXIT_SIGNALLED, word) == 0)
+        out->kind = OUTCOME_SIGNALLED;
+    else
+        return err_set(err, ERR_INPUT, "expected %s, %s or %s, got '%.40s'",
+                       TRIAL_EXIT_EXITED, TRIAL_EXIT_SIGNALLED,
+                       TRIAL_EXIT_UNSTARTED, line);
+    return 0;
+}
+
+static void
+read_number(const char *line, struct outcome *out)
+{
+    uint64_t ended = 0, started = 0;
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } fields[] = {{"started_ns ", &started},
+                  {"ended_ns ", &ended},
+                  {"maxrss_kb ", &out->maxrss_kb},
+                  {"user_us ", &out->user_us},
+                  {"system_us ", &out->system_us}};
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        size_t len = strlen(fields[i].name);
+
+        if (strncmp(line, fields[i].name, len) == 0)
+            number_parse_u64(line + len, strlen(line + len), fields[i].to);
+    }
+    if (started > 0)
+        out->started_ns = (int64_t)started;
+    if (ended > 0)
+        out->ended_ns = (int64_t)ended;
+}
+
+static int
+read_text(char *text, struct outcome *out, struct err *err)
+{
+    char *rest = text;
+    char *line = strsep(&rest, "\n");
+
+    if (read_first(line, out, err) != 0)
+        return -1;
+    while ((line = strsep(&rest, "\n")) != NULL)
+        read_number(line, out);
+    return 0;
+}
+
+int
+outcome_read(const char *folder, struct outcome *out, struct err *err)
+{
+    char *path = file_join(folder, TRIAL_EXIT);
+    struct buf text;
+    int rc = 0;
+
+    *out = (struct outcome){.kind = OUTCOME_LOST};
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    buf_init(&text, 2 * OUTCOME_FILE_MAX);
+    if (access(path, F_OK) == 0) {
+        rc = file_read(path, OUTCOME_FILE_MAX, &text, err);
+        if (rc == 0) {
+            buf_text(&text);
+            rc = text.len > 0 ? read_text(text.data, out, err)
+                              : err_set(err, ERR_INPUT, "is empty");
+        }
+        if (rc != 0) {
+            out->kind = OUTCOME_LOST;
+            err_place(err, "%s", path);
+        }
+    }
+    buf_fini(&text);
+    free(path);
+    return rc;
+}

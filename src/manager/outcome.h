@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* outcome.h - how a trial's process ended, from the wrapper's `exit`
+ * (trial/files.h). */
+#ifndef MANAGER_OUTCOME_H
+#define MANAGER_OUTCOME_H
+
+#include <stdint.h>
+
+struct err;
+
+enum outcome_kind {
+    OUTCOME_LOST, /* no such file: nobody knows */
+    OUTCOME_EXITED,
+    OUTCOME_SIGNALLED,
+    OUTCOME_UNSTARTED,
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    int number;                   /* exit status or signal */
+    char text[256];               /* UNSTARTED: why */
+    int64_t started_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */
+    uint64_t maxrss_kb, user_us, system_us;
+};
+
+/* -1 when there is such a file and it cannot be understood; *out is LOST. */
+int outcome_read(const char *folder, struct outcome *out, struct err *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* parameters.h - the payload of a TR taken apart, and a set of parameters in
+ * the forms a trial and a person read.  No I/O.  One thread. */
+#ifndef MANAGER_PARAMETERS_H
+#define MANAGER_PARAMETERS_H
+
+#include "json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+
+struct record {
+    struct json *doc;
+    char *id;         /* JSON text of parameter_id: a number or a string */
+    char *parameters; /* JSON text, one line */
+};
+
+int record_read(const char *text, size_t len, struct record *out,
+                struct err *err);
+void record_fini(struct record *r);
+
+/* One value, flattened as trial/files.h says for parameters.tsv; `value` is
+ * not escaped and may hold NUL bytes. */
+typedef void parameters_visit(void *ctx, const char *name, const char *value,
+                              size_t len);
+/* -1: out of memory. */
+int parameters_flatten(struct jval parameters, parameters_visit *visit,
+                       void *ctx, struct err *err);
+
+/* Appends the text of parameters.tsv. */
+int parameters_write_tsv(struct jval parameters, struct buf *out,
+                         struct err *err);
+
+/* The seed of a trial: of the experiment's and its parameter_id. */
+uint64_t parameters_seed(uint64_t experiment_seed, const char *parameter_id);
+
+#endif

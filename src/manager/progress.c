@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/progress.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define PAINT_NS 100000000
+#define LINE_BYTES_MAX 8192
+#define WIPE "\r\033[K"
+
+void
+progress_open(struct progress *p, int fd, bool minimize, uint64_t max_trials,
+              bool debug)
+{
+    const char *term = getenv("TERM");
+
+    *p = (struct progress){.fd = fd,
+                           .minimize = minimize,
+                           .max_trials = max_trials,
+                           .debug = debug,
+                           .started_ns = clock_monotonic_ns()};
+    p->terminal = isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+void
+progress_say(struct progress *p, const char *fmt, ...)
+{
+    char text[LINE_BYTES_MAX];
+    struct buf line;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    buf_init(&line, LINE_BYTES_MAX + 16);
+    if (p->painted)
+        buf_add_text(&line, WIPE);
+    buf_printf(&line, "%s\n", text);
+    file_write_all(p->fd, line.data, line.len, NULL);
+    buf_fini(&line);
+    if (p->painted)
+        p->stale = true;
+    p->painted = false;
+}
+
+void
+progress_touch(struct progress *p)
+{
+    p->stale = true;
+}
+
+static int
+columns(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                : 80;
+}
+
+static void
+write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
+{
+    long long seconds = (now_ns - p->started_ns) / 1000000000;
+
+    buf_printf(out, "%llu", (unsigned long long)p->done);
+    if (p->max_trials > 0)
+        buf_printf(out, "/%llu", (unsigned long long)p->max_trials);
+    buf_printf(out, " done, %llu running", (unsigned long long)p->running);
+    if (p->failed > 0)
+        buf_printf(out, ", %llu failed", (unsigned long long)p->failed);
+    if (p->stopped > 0)
+        buf_printf(out, ", %llu stopped", (unsigned long long)p->stopped);
+    if (p->has_best)
+        buf_printf(out, " | best %.6g (trial %s)", p->best, p->best_trial);
+    if (seconds >= 3600)
+        buf_printf(out, " | %lld:%02lld:%02lld", seconds / 3600,
+                   seconds / 60 % 60, seconds % 60);
+    else
+        buf_printf(out, " | %02lld:%02lld", seconds / 60, seconds % 60);
+}
+
+int64_t
+progress_paint(struct progress *p, int64_t now_ns)
+{
+    struct buf line, text;
+    int room;
+
+    if (!p->terminal || !p->stale)
+        return INT64_MAX;
+    if (p->painted_ns > 0 && now_ns - p->painted_ns < PAINT_NS)
+        return p->painted_ns + PAINT_NS;
+    room = columns(p->fd) - 1;
+    buf_init(&text, LINE_BYTES_MAX);
+    buf_init(&line, LINE_BYTES_MAX);
+    write_counts(p, &text, now_ns);
+    buf_printf(&line, WIPE "%.*s", room, buf_text(&text));
+    file_write_all(p->fd, line.data, line.len, NULL);
+    buf_fini(&line);
+    buf_fini(&text);
+    p->painted = true;
+    p->stale = false;
+    p->painted_ns = now_ns;
+    return INT64_MAX;
+}
+
+void
+progress_close(struct progress *p)
+{
+    if (p->painted)
+        file_write_all(p->fd, WIPE, sizeof WIPE - 1, NULL);
+    p->painted = p->terminal = false;
+}

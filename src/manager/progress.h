@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.h - what people see while an experiment runs: on a terminal one
+ * line that is painted anew after events, at most each 100 ms; else a plain
+ * line per event.  One thread. */
+#ifndef MANAGER_PROGRESS_H
+#define MANAGER_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    int fd;        /* standard output */
+    bool terminal; /* with a living line */
+    bool painted;  /* it stands there now */
+    bool stale;    /* and is out of date */
+    bool debug;
+    bool failed_once;               /* a failure has been shown in full */
+    int64_t started_ns, painted_ns; /* monotonic */
+    bool minimize;
+
+    uint64_t max_trials; /* 0: no limit */
+    uint64_t done, running, failed, stopped;
+    bool has_best;
+    double best;
+    char best_trial[24];
+};
+
+void progress_open(struct progress *p, int fd, bool minimize,
+                   uint64_t max_trials, bool debug);
+
+/* A line of its own; the living line makes room. */
+void progress_say(struct progress *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Counts have changed. */
+void progress_touch(struct progress *p);
+
+/* Paints when it is time; returns the monotonic time when to call again, or
+ * INT64_MAX. */
+int64_t progress_paint(struct progress *p, int64_t now_ns);
+
+/* Takes the living line away, for good. */
+void progress_close(struct progress *p);
+
+#endif

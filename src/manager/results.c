@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/results.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "manager/experiment_folder.h"
+#include "manager/tail.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define PART_MAX ((size_t)1 << 20)
+#define RESULT_LINE_MAX ((size_t)64 << 20)
+
+static void
+result_fini(struct result *r)
+{
+    free(r->trial);
+    free(r->status);
+    free(r->why);
+    free(r->parameter_id);
+    free(r->parameters);
+}
+
+void
+results_free(struct results *r)
+{
+    if (r == NULL)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        result_fini(&r->items[i]);
+    free(r->items);
+    free(r->folder);
+    free(r->id);
+    free(r->mode_from);
+    free(r->reason);
+    free(r);
+}
+
+static char *
+get_text(struct jval object, const char *key)
+{
+    const char *text = "";
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_string(v, &text, NULL);
+    return strdup(text);
+}
+
+static char *
+get_json(struct jval object, const char *key)
+{
+    struct jval v;
+    struct buf b;
+    char *text;
+
+    if (!jval_get(object, key, &v))
+        return strdup("null");
+    buf_init(&b, RESULT_LINE_MAX);
+    jval_write(v, &b);
+    text = buf_take(&b);
+    buf_fini(&b);
+    return text;
+}
+
+static bool
+get_number(struct jval object, const char *key, double *out)
+{
+    struct jval v;
+
+    return jval_get(object, key, &v) && jval_number(v, out);
+}
+
+static struct result *
+append(struct results *r)
+{
+    if (r->n == r->cap) {
+        size_t cap = r->cap == 0 ? 64 : r->cap * 2;
+        struct result *items = realloc(r->items, cap * sizeof *items);
+
+        if (items == NULL)
+            return NULL;
+        r->items = items;
+        r->cap = cap;
+    }
+    r->items[r->n] = (struct result){0};
+    return &r->items[r->n++];
+}
+
+static void
+take_line(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct results *r = ctx;
+    struct json *doc =
+        too_long ? NULL : json_parse(line, len, JSON_STRICT, NULL);
+    struct result *item = doc == NULL ? NULL : append(r);
+    struct jval root, v;
+
+    if (item == NULL) {
+        r->damaged++;
+        json_free(doc);
+        return;
+    }
+    root = json_root(doc);
+    item->trial = get_text(root, "trial");
+    item->status = get_text(root, "status");
+    item->why = get_text(root, "why");
+    item->parameter_id = get_json(root, "parameter_id");
+    item->parameters = get_json(root, "parameters");
+    item->has_value = get_number(root, "value", &item->value);
+    item->has_latest = get_number(root, "latest", &item->latest);
+    get_number(root, "duration_s", &item->duration_s);
+    if (jval_get(root, "intermediates", &v))
+        jval_uint(v, &item->intermediates);
+    if (item->trial == NULL || item->status == NULL || item->why == NULL ||
+        item->parameter_id == NULL || item->parameters == NULL) {
+        result_fini(item);
+        r->n--;
+        r->damaged++;
+    }
+    json_free(doc);
+}
+
+static int
+load_lines(struct results *r, struct err *err)
+{
+    char *path = file_join(r->folder, FOLDER_RESULTS);
+    struct tail tail;
+    int rc;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
+    if (rc == 0)
+        rc = tail_drain(&tail, take_line, r, err);
+    tail_close(&tail); /* a line without its end is not there yet */
+    free(path);
+    return rc;
+}
+
+static struct json *
+load_part(const struct results *r, const char *name, struct err *err)
+{
+    char *path = file_join(r->folder, name);
+    struct json *doc = NULL;
+    struct buf text;
+
+    buf_init(&text, 2 * PART_MAX);
+    if (path == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+    } else if (file_read(path, PART_MAX, &text, err) == 0) {
+        doc = json_parse(text.len > 0 ? text.data : "", text.len, JSON_STRICT,
+                         err);
+        if (doc == NULL)
+            err_place(err, "%s", path);
+    }
+    buf_fini(&text);
+    free(path);
+    return doc;
+}
+
+static int
+load_experiment(struct results *r, struct err *err)
+{
+    struct json *doc = load_part(r, FOLDER_EXPERIMENT, err);
+    char *mode;
+    struct jval v;
+
+    if (doc == NULL)
+        return err_place(err, "%s is no experiment's folder", r->folder);
+    r->id = get_text(json_root(doc), "id");
+    r->mode_from = get_text(json_root(doc), "mode_from");
+    mode = get_text(json_root(doc), "optimize_mode");
+    r->minimize = mode != NULL && strcmp(mode, "minimize") == 0;
+    if (jval_get(json_root(doc), "seed", &v))
+        jval_uint(v, &r->seed);
+    free(mode);
+    json_free(doc);
+    return r->id == NULL || r->mode_from == NULL
+               ? err_set(err, ERR_MEMORY, "out of memory")
+               : 0;
+}
+
+/* The manager holds a lock while it lives. */
+static bool
+is_locked(const struct results *r)
+{
+    char *path = file_join(r->folder, FOLDER_EXPERIMENT);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return locked;
+}
+
+static void
+load_summary(struct results *r)
+{
+    struct json *doc = load_part(r, FOLDER_SUMMARY, NULL);
+
+    if (doc != NULL) {
+        r->state = RESULTS_ENDED;
+        r->reason = get_text(json_root(doc), "reason");
+        get_number(json_root(doc), "duration_s", &r->duration_s);
+    } else {
+        r->state = is_locked(r) ? RESULTS_RUNNING : RESULTS_DIED;
+    }
+    json_free(doc);
+}
+
+static void
+count_unended(struct results *r)
+{
+    char *path = file_join(r->folder, FOLDER_TRIALS);
+    DIR *trials = path == NULL ? NULL : opendir(path);
+    struct dirent *entry;
+    size_t n = 0;
+
+    while (trials != NULL && (entry = readdir(trials)) != NULL)
+        n += entry->d_name[0] != '.';
+    if (trials != NULL)
+        closedir(trials);
+    r->unended = n > r->n ? n - r->n : 0;
+    free(path);
+}
+
+struct results *
+results_load(const char *folder, struct err *err)
+{
+    struct results *r = calloc(1, sizeof *r);
+
+    if (r == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    r->folder = realpath(folder, NULL);
+    if (r->folder == NULL) {
+        err_errno(err, ERR_CONFIG, "%s: no such folder", folder);
+        goto fail;
+    }
+    if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)
+        goto fail;
+    load_summary(r);
+    count_unended(r);
+    return r;
+fail:
+    results_free(r);
+    return NULL;
+}
+
+static bool
+is_better(const struct results *r, const struct result *a,
+          const struct result *b)
+{
+    return r->minimize ? a->value < b->value : a->value > b->value;
+}
+
+static bool
+counts(const struct result *item)
+{
+    return item->has_value && strcmp(item->status, "failed") != 0 &&
+           strcmp(item->status, "lost") != 0;
+}
+
+const struct result *
+results_best(const struct results *r)
+{
+    const struct result *best = NULL;
+
+    results_ranked(r, &best, 1);
+    return best;
+}
+
+/* Insertion into a short list: `max` is small. */
+size_t
+results_ranked(const struct results *r, const struct result **out, size_t max)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct result *item = &r->items[i];
+        size_t at = n;
+
+        if (!counts(item))
+            continue;
+        while (at > 0 && is_better(r, item, out[at - 1]))
+            at--;
+        if (at == max)
+            continue;
+        if (n < max)
+            n++;
+        memmove(&out[at + 1], &out[at], (n - 1 - at) * sizeof *out);
+        out[at] = item;
+    }
+    return n;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* results.h - what an experiment's folder tells about its trials: read back
+ * from the files, whether the experiment runs, has ended or has died.  One
+ * owner. */
+#ifndef MANAGER_RESULTS_H
+#define MANAGER_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+struct result {
+    char *trial, *status, *why;
+    char *parameter_id, *parameters; /* JSON text */
+    bool has_value, has_latest;
+    double value;  /* the final result */
+    double latest; /* the last intermediate one */
+    double duration_s;
+    uint64_t intermediates;
+};
+
+enum results_state { RESULTS_RUNNING, RESULTS_ENDED, RESULTS_DIED };
+
+struct results {
+    char *folder; /* absolute */
+    char *id, *mode_from;
+    bool minimize;
+    uint64_t seed;
+    struct result *items; /* in the order of their ends */
+    size_t n, cap;
+    size_t unended; /* trials that have a folder and no end */
+    enum results_state state;
+    char *reason; /* ENDED: how; one line */
+    double duration_s;
+    size_t damaged; /* lines that could not be read */
+};
+
+/* NULL: the folder is no experiment's. */
+struct results *results_load(const char *folder, struct err *err);
+void results_free(struct results *r);
+
+/* The best of the trials that have a final result and did not fail (the tuner
+ * was told the same), the first of equals; NULL: none. */
+const struct result *results_best(const struct results *r);
+
+/* Those trials, best first; fills at most `max`; returns how many. */
+size_t results_ranked(const struct results *r, const struct result **out,
+                      size_t max);
+
+#endif

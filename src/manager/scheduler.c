@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/scheduler.h"
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool
+is_full(const struct scheduler *s)
+{
+    return s->max_trials > 0 && s->started >= s->max_trials;
+}
+
+uint64_t
+scheduler_wants(const struct scheduler *s)
+{
+    uint64_t busy = s->live + s->owed;
+    uint64_t left = UINT64_MAX;
+
+    if (s->exhausted || s->refused || s->closed || busy >= s->concurrency)
+        return 0;
+    if (s->max_trials > 0)
+        left = s->max_trials - least(s->max_trials, s->started + s->owed);
+    return least(s->concurrency - busy, left);
+}
+
+void
+scheduler_asked(struct scheduler *s, uint64_t n)
+{
+    s->owed += n;
+}
+
+bool
+scheduler_take(struct scheduler *s)
+{
+    if (s->owed > 0)
+        s->owed--;
+    if (s->closed || is_full(s))
+        return false;
+    s->started++;
+    s->live++;
+    return true;
+}
+
+void
+scheduler_ended(struct scheduler *s)
+{
+    s->live--;
+    s->refused = false;
+}
+
+void
+scheduler_exhausted(struct scheduler *s, uint64_t units)
+{
+    s->owed -= least(units, s->owed);
+    s->exhausted = true;
+}
+
+void
+scheduler_refused(struct scheduler *s, uint64_t units)
+{
+    s->owed -= least(units, s->owed);
+    s->refused = true;
+}
+
+void
+scheduler_close(struct scheduler *s)
+{
+    s->closed = true;
+}
+
+enum scheduler_end
+scheduler_end(const struct scheduler *s)
+{
+    if (s->live > 0)
+        return SCHEDULER_GOING;
+    if (s->closed)
+        return SCHEDULER_CLOSED;
+    if (is_full(s))
+        return SCHEDULER_COMPLETE;
+    if (s->owed > 0)
+        return SCHEDULER_GOING;
+    if (s->exhausted)
+        return SCHEDULER_EXHAUSTED;
+    return s->refused ? SCHEDULER_REFUSED : SCHEDULER_GOING;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* scheduler.h - how many trials to ask for, and when it is over: counting
+ * alone, no I/O, no clock.  One thread.
+ *
+ * Each unit of a request is answered by a trial, refused, or owed; so at any
+ * time started + owed never exceeds the greatest number of trials. */
+#ifndef MANAGER_SCHEDULER_H
+#define MANAGER_SCHEDULER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum scheduler_end {
+    SCHEDULER_GOING,
+    SCHEDULER_COMPLETE,  /* maxTrialNumber trials have ended */
+    SCHEDULER_EXHAUSTED, /* the tuner has nothing more to try */
+    SCHEDULER_REFUSED,   /* the tuner failed, and nothing runs any more */
+    SCHEDULER_CLOSED,    /* nothing was admitted any more */
+};
+
+struct scheduler {
+    uint64_t concurrency; /* >= 1 */
+    uint64_t max_trials;  /* 0: no limit */
+    uint64_t owed;        /* units asked for and not answered */
+    uint64_t started;     /* trials taken on, whatever became of them */
+    uint64_t live;        /* of these, those that have not ended */
+    bool exhausted;
+    bool refused; /* the last request failed; cleared when a trial ends */
+    bool closed;  /* stop admitting */
+};
+
+/* How many to ask for now; the caller sends GE and calls _asked(). */
+uint64_t scheduler_wants(const struct scheduler *s);
+void scheduler_asked(struct scheduler *s, uint64_t n);
+
+/* A trial has come; false: it is one too many and must not be started. */
+bool scheduler_take(struct scheduler *s);
+void scheduler_ended(struct scheduler *s);
+
+/* Refusals: `units` are no longer owed. */
+void scheduler_exhausted(struct scheduler *s, uint64_t units);
+void scheduler_refused(struct scheduler *s, uint64_t units);
+
+/* Nothing is asked for any more, and what is owed does not count. */
+void scheduler_close(struct scheduler *s);
+
+enum scheduler_end scheduler_end(const struct scheduler *s);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* shown.h - texts from outside, made fit for a terminal, which must not obey
+ * what a parameter or a program happens to hold. */
+#ifndef MANAGER_SHOWN_H
+#define MANAGER_SHOWN_H
+
+#include <stddef.h>
+
+struct buf;
+
+/* Appends the text, control characters as '?', cut to `most` bytes. */
+void shown_text(struct buf *out, const char *text, size_t len, size_t most);
+
+/* Appends "NAME=VALUE", short: four digits of a number. */
+void shown_parameter(struct buf *out, const char *name, const char *value,
+                     size_t len);
+
+#endif

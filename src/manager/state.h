@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* state.h - what the loop holds; inside src/manager only.
+ *
+ *   manager.c   the loop, deadlines, the end
+ *   opening.c   what the loop needs
+ *   answers.c   frames from the dispatcher, its words, its death
+ *   running.c   trials: start, metrics, stop, end
+ *
+ * One thread.  A trial in `live` has not ended; it is freed at its end. */
+#ifndef MANAGER_STATE_H
+#define MANAGER_STATE_H
+
+#include "core/map.h"
+#include "manager/exchange.h"
+#include "manager/experiment_folder.h"
+#include "manager/launch.h"
+#include "manager/manager.h"
+#include "manager/progress.h"
+#include "manager/scheduler.h"
+#include "manager/tail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct experiment;
+struct pattern;
+struct trial;
+
+enum phase {
+    PHASE_STARTING, /* waits for ID */
+    PHASE_RUNNING,
+    PHASE_CLOSING, /* TE is sent, waits for the dispatcher's end */
+    PHASE_DONE,
+};
+
+/* What epoll reports, besides trials, which report by their address. */
+enum source {
+    SOURCE_SIGNAL,
+    SOURCE_INOTIFY,
+    SOURCE_FRAMES_IN,
+    SOURCE_FRAMES_OUT,
+    SOURCE_WORDS,
+    SOURCE_DISPATCHER,
+    SOURCE_COUNT
+};
+
+struct manager {
+    const struct experiment *x;
+    const struct manager_options *options;
+    struct manager_outcome *outcome;
+    uint64_t seed;
+
+    struct experiment_folder folder;
+    struct launch launch;
+    struct exchange exchange;
+    struct tail words; /* the dispatcher's standard error */
+    char last_words[512];
+    pid_t dispatcher_pid;
+    int dispatcher_fd; /* its pidfd; -1: it has ended */
+    bool writable_asked;
+
+    struct scheduler scheduler;
+    struct progress progress;
+    struct pattern *pattern; /* NULL: none */
+
+    struct trial *live;
+    uint64_t n_trials;        /* numbers given */
+    uint64_t n_running;       /* of the live ones */
+    uint64_t n_results;       /* trials with a final result that did not fail */
+    unsigned launches_failed; /* in a row */
+    struct map watches;       /* inotify's number -> struct trial */
+    bool hungry;              /* a file may hold more */
+
+    int epoll_fd, signal_fd, inotify_fd;
+    enum phase phase;
+    bool end_known; /* outcome->end is set, nothing is admitted any more */
+    unsigned interrupts;
+    int64_t started_ns, experiment_deadline_ns, closing_deadline_ns;
+};
+
+/* answers.c */
+void answers_frames(struct manager *m);     /* the pipe is readable */
+void answers_words(struct manager *m);      /* its standard error is */
+void answers_dispatcher(struct manager *m); /* its process has ended */
+
+/* running.c */
+void running_take(struct manager *m, struct trial *t); /* takes t */
+void running_start_waiting(struct manager *m);
+void running_files(struct manager *m);  /* inotify's events */
+void running_hungry(struct manager *m); /* goes on with files */
+void running_exited(struct manager *m, struct trial *t);
+void running_stop(struct manager *m, struct trial *t, int stop);
+void running_stop_all(struct manager *m);
+void running_kill_all(struct manager *m);
+void running_expire(struct manager *m, int64_t now_ns);
+int64_t running_deadline(const struct manager *m);
+
+/* opening.c */
+int manager_open(struct manager *m, struct err *err);
+void manager_close(struct manager *m); /* whatever is open */
+
+/* manager.c */
+int manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what);
+void manager_unwatch(struct manager *m, int fd);
+/* The first reason stays; nothing is admitted any more. */
+void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Sends a note for the dispatcher's log. */
+void manager_note(struct manager *m, const char *event, const struct trial *t,
+                  const char *detail);
+
+#endif

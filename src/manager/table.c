@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/table.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "json.h"
+#include "manager/parameters.h"
+#include "manager/results.h"
+#include "manager/shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEST_SHOWN 10
+#define PARAMETERS_SHOWN 80
+#define JSON_MAX ((size_t)1 << 30)
+
+struct lines {
+    FILE *out;
+    size_t width;
+};
+
+static void
+widen(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct lines *l = ctx;
+
+    (void)value;
+    (void)len;
+    if (strlen(name) > l->width)
+        l->width = strlen(name);
+}
+
+static void
+print_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    const struct lines *l = ctx;
+    struct buf text;
+
+    buf_init(&text, JSON_MAX);
+    shown_text(&text, name, strlen(name), strlen(name));
+    for (size_t i = strlen(name); i < l->width + 2; i++)
+        buf_add_char(&text, ' ');
+    shown_text(&text, value, len, 10 * PARAMETERS_SHOWN);
+    fprintf(l->out, "  %s\n", buf_text(&text));
+    buf_fini(&text);
+}
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct buf *out = ctx;
+
+    if (out->len >= PARAMETERS_SHOWN)
+        return;
+    if (out->len > 0)
+        buf_add_char(out, ' ');
+    shown_parameter(out, name, value, len);
+}
+
+static void
+visit(const char *parameters, parameters_visit *each, void *ctx)
+{
+    struct json *doc =
+        json_parse(parameters, strlen(parameters), JSON_STRICT, NULL);
+
+    if (doc != NULL)
+        parameters_flatten(json_root(doc), each, ctx, NULL);
+    json_free(doc);
+}
+
+static void
+print_best(FILE *out, const struct results *r)
+{
+    const struct result *best = results_best(r);
+    struct lines lines = {out, 0};
+    struct json *doc;
+
+    if (best == NULL) {
+        fputs("no trial has a final result\n\n", out);
+        return;
+    }
+    fprintf(out, "best %.10g, trial %s (%s, as %s says)\n", best->value,
+            best->trial, r->minimize ? "minimize" : "maximize", r->mode_from);
+    visit(best->parameters, widen, &lines);
+    visit(best->parameters, print_parameter, &lines);
+    doc = json_parse(best->parameters, strlen(best->parameters), JSON_STRICT,
+                     NULL);
+    if (doc != NULL && jval_type(json_root(doc)) != JSON_OBJECT)
+        fprintf(out, "  %s\n", best->parameters);
+    json_free(doc);
+    fputc('\n', out);
+}
+
+static void
+print_row(FILE *out, const struct result *item)
+{
+    struct buf parameters;
+    char value[32] = "-";
+
+    buf_init(&parameters, JSON_MAX);
+    if (item->has_value)
+        snprintf(value, sizeof value, "%.6g", item->value);
+    else if (item->has_latest)
+        snprintf(value, sizeof value, "(%.6g)", item->latest);
+    visit(item->parameters, add_parameter, &parameters);
+    fprintf(out, "  %-6s %12s %9.1fs  %-10s %s\n", item->trial, value,
+            item->duration_s, item->status, buf_text(&parameters));
+    buf_fini(&parameters);
+}
+
+static void
+print_rows(FILE *out, const struct results *r, bool all)
+{
+    const struct result *ranked[BEST_SHOWN + 1];
+    size_t n = all ? r->n : results_ranked(r, ranked, BEST_SHOWN);
+
+    if (n == 0)
+        return;
+    fprintf(out, "  %-6s %12s %10s  %-10s %s\n", "trial", "value", "time",
+            "status", "parameters");
+    for (size_t i = 0; i < n; i++)
+        print_row(out, all ? &r->items[i] : ranked[i]);
+    fputc('\n', out);
+}
+
+static void
+print_counts(FILE *out, const struct results *r)
+{
+    static const char *const statuses[] = {"succeeded", "failed",    "stopped",
+                                           "cancelled", "timed out", "lost"};
+    const char *separator = ": ";
+
+    fprintf(out, "trials: %zu ended", r->n);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        size_t n = 0;
+
+        for (size_t k = 0; k < r->n; k++)
+            n += strcmp(r->items[k].status, statuses[i]) == 0;
+        if (n > 0) {
+            fprintf(out, "%s%zu %s", separator, n, statuses[i]);
+            separator = ", ";
+        }
+    }
+    if (r->unended > 0)
+        fprintf(out, "; %zu %s", r->unended,
+                r->state == RESULTS_RUNNING ? "running" : "without an end");
+    fputc('\n', out);
+}
+
+static void
+print_state(FILE *out, const struct results *r)
+{
+    switch (r->state) {
+    case RESULTS_RUNNING:
+        fputs("state:  running\n", out);
+        break;
+    case RESULTS_ENDED:
+        fprintf(out, "state:  %s (%.1f s)\n",
+                r->reason != NULL ? r->reason : "ended", r->duration_s);
+        break;
+    case RESULTS_DIED:
+        fputs("state:  its manager died before the end\n", out);
+        break;
+    }
+}
+
+void
+table_print(FILE *out, const struct results *r, bool all)
+{
+    fputc('\n', out);
+    print_best(out, r);
+    print_rows(out, r, all);
+    print_counts(out, r);
+    print_state(out, r);
+    if (r->damaged > 0)
+        fprintf(out, "        %zu lines of results.jsonl are damaged\n",
+                r->damaged);
+    fprintf(out, "seed:   %llu\n", (unsigned long long)r->seed);
+    fprintf(out, "folder: %s\n", r->folder);
+    fprintf(out, "again:  tunepipe show %s\n", r->folder);
+}
+
+static void
+add_text(struct buf *b, const char *key, const char *text)
+{
+    buf_printf(b, "\"%s\": ", key);
+    json_write_string(b, text, strlen(text));
+    buf_add_text(b, ", ");
+}
+
+static void
+add_number(struct buf *b, const char *key, bool known, double value)
+{
+    buf_printf(b, "\"%s\": ", key);
+    if (known)
+        json_write_double(b, value);
+    else
+        buf_add_text(b, "null");
+    buf_add_text(b, ", ");
+}
+
+static void
+add_item(struct buf *b, const struct result *item)
+{
+    buf_add_char(b, '{');
+    add_text(b, "trial", item->trial);
+    buf_printf(b, "\"parameter_id\": %s, ", item->parameter_id);
+    add_text(b, "status", item->status);
+    add_text(b, "why", item->why);
+    add_number(b, "value", item->has_value, item->value);
+    add_number(b, "latest", item->has_latest, item->latest);
+    add_number(b, "duration_s", true, item->duration_s);
+    buf_printf(b, "\"intermediates\": %llu, \"parameters\": %s}",
+               (unsigned long long)item->intermediates, item->parameters);
+}
+
+int
+table_print_json(FILE *out, const struct results *r, struct err *err)
+{
+    const struct result *best = results_best(r);
+    struct buf b;
+    int rc;
+
+    buf_init(&b, JSON_MAX);
+    buf_add_text(&b, "{\"best\": ");
+    if (best != NULL) {
+        buf_add_char(&b, '{');
+        add_text(&b, "trial", best->trial);
+        add_number(&b, "value", true, best->value);
+        buf_printf(&b, "\"parameters\": %s}", best->parameters);
+    } else {
+        buf_add_text(&b, "null");
+    }
+    buf_add_text(&b, ", \"trials\": [");
+    for (size_t i = 0; i < r->n; i++) {
+        if (i > 0)
+            buf_add_text(&b, ", ");
+        add_item(&b, &r->items[i]);
+    }
+    buf_add_text(&b, "]}\n");
+    rc = buf_check(&b, "the results", err);
+    if (rc == 0)
+        fwrite(b.data, 1, b.len, out);
+    buf_fini(&b);
+    return rc;
+}

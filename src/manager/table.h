@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* table.h - results, for people and for programs. */
+#ifndef MANAGER_TABLE_H
+#define MANAGER_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+struct results;
+
+/* The best parameters, the ten best trials (all of them, in their order, when
+ * `all`), the counts, where everything is. */
+void table_print(FILE *out, const struct results *r, bool all);
+
+/* {"best": {"trial", "value", "parameters"} or null, "trials": [...]}; -1:
+ * too large for memory, nothing printed. */
+int table_print_json(FILE *out, const struct results *r, struct err *err);
+
+#endif

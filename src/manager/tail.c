@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/tail.h"
+
+#include "core/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNK 65536
+
+void
+tail_attach(struct tail *t, int fd, size_t max_line)
+{
+    *t = (struct tail){.fd = fd, .max_line = max_line};
+    buf_init(&t->in, max_line + CHUNK + 1);
+}
+
+int
+tail_open(struct tail *t, const char *path, size_t max_line, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    tail_attach(t, fd, max_line);
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    return 0;
+}
+
+void
+tail_close(struct tail *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    t->fd = -1;
+    buf_fini(&t->in);
+}
+
+/* `line` has room for a NUL behind its `len` bytes. */
+static void
+hand_out(struct tail *t, char *line, size_t len, bool too_long, tail_line *take,
+         void *ctx)
+{
+    char kept = line[len];
+
+    if (t->skipping) { /* its beginning was handed out before */
+        t->skipping = false;
+        return;
+    }
+    t->lines++;
+    line[len] = '\0';
+    take(ctx, line, len, too_long);
+    line[len] = kept;
+}
+
+static void
+hand_out_all(struct tail *t, tail_line *take, void *ctx)
+{
+    char *end = t->in.data + t->in.len;
+    char *at = t->in.data, *newline;
+
+    while ((newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        size_t len = (size_t)(newline - at);
+
+        hand_out(t, at, len, len + 1 > t->max_line, take, ctx);
+        at = newline + 1;
+    }
+    buf_consume(&t->in, (size_t)(at - t->in.data));
+    if (t->in.len < t->max_line)
+        return;
+    if (!t->skipping) {
+        hand_out(t, t->in.data, t->in.len, true, take, ctx);
+        t->skipping = true;
+    }
+    buf_clear(&t->in);
+}
+
+int
+tail_read(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
+          struct err *err)
+{
+    for (size_t done = 0; done < max_bytes;) {
+        char *to = buf_reserve(&t->in, CHUNK);
+        ssize_t n;
+
+        if (to == NULL)
+            return buf_check(&t->in, "a line", err);
+        n = read(t->fd, to, CHUNK);
+        if (n < 0 && errno == EINTR)
+            continue;
+        t->ended = n == 0;
+        if (n == 0 || (n < 0 && errno == EAGAIN))
+            return 0;
+        if (n < 0)
+            return err_errno(err, ERR_SYSTEM, "cannot read");
+        t->in.len += (size_t)n;
+        done += (size_t)n;
+        hand_out_all(t, take, ctx);
+    }
+    return 1;
+}
+
+int
+tail_drain(struct tail *t, tail_line *take, void *ctx, struct err *err)
+{
+    off_t at = lseek(t->fd, 0, SEEK_CUR);
+    struct stat st;
+
+    if (at < 0 || fstat(t->fd, &st) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot tell the size");
+    if (st.st_size <= at)
+        return 0;
+    return tail_read(t, (size_t)(st.st_size - at), take, ctx, err) < 0 ? -1 : 0;
+}
+
+void
+tail_rest(struct tail *t, tail_line *take, void *ctx)
+{
+    if (t->in.len > 0)
+        hand_out(t, t->in.data, t->in.len, false, take, ctx);
+    buf_clear(&t->in);
+}

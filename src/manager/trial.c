@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/trial.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BIT(state) (1u << (state))
+#define ENDS                                                         \
+    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
+     BIT(TRIAL_CANCELLED) | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_LOST))
+
+static const struct {
+    const char *name;
+    const char *event; /* NNI's; NULL: no end */
+    unsigned next;     /* states that may follow */
+} states[TRIAL_STATES] = {
+    [TRIAL_WAITING] = {"waiting", NULL,
+                       BIT(TRIAL_RUNNING) | BIT(TRIAL_FAILED) |
+                           BIT(TRIAL_CANCELLED)},
+    [TRIAL_RUNNING] = {"running", NULL, ENDS},
+    [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
+    [TRIAL_FAILED] = {"failed", "FAILED", 0},
+    [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
+    [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
+    [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
+    [TRIAL_LOST] = {"lost", "FAILED", 0},
+};
+
+struct trial *
+trial_new(uint64_t number, const char *record, size_t record_len,
+          const char *parameter_id, const char *parameters)
+{
+    struct trial *t = calloc(1, sizeof *t);
+
+    if (t == NULL)
+        return NULL;
+    t->number = number;
+    snprintf(t->id, sizeof t->id, "%05llu", (unsigned long long)number);
+    t->record = strndup(record, record_len);
+    t->record_len = record_len;
+    t->parameter_id = strdup(parameter_id);
+    t->parameters = strdup(parameters);
+    t->pidfd = t->lease_fd = -1;
+    t->report.fd = t->out.fd = -1;
+    t->report_watch = t->out_watch = -1;
+    t->deadline_ns = t->kill_ns = INT64_MAX;
+    if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
+        trial_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void
+trial_free(struct trial *t)
+{
+    if (t == NULL)
+        return;
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    if (t->lease_fd >= 0)
+        close(t->lease_fd);
+    tail_close(&t->report);
+    tail_close(&t->out);
+    free(t->record);
+    free(t->parameter_id);
+    free(t->parameters);
+    free(t->folder);
+    free(t);
+}
+
+bool
+trial_may_enter(enum trial_state from, enum trial_state to)
+{
+    return (states[from].next & BIT(to)) != 0;
+}
+
+void
+trial_enter(struct trial *t, enum trial_state state)
+{
+    assert(trial_may_enter(t->state, state));
+    t->state = state;
+}
+
+const char *
+trial_state_name(enum trial_state state)
+{
+    return states[state].name;
+}
+
+const char *
+trial_event_name(enum trial_state state)
+{
+    return states[state].event;
+}
+
+static enum trial_state
+judge_exited(struct trial *t, const struct outcome *outcome)
+{
+    if (outcome->number != 0) {
+        snprintf(t->why, sizeof t->why, "exit status %d", outcome->number);
+        return TRIAL_FAILED;
+    }
+    if (t->has_final)
+        return TRIAL_SUCCEEDED;
+    snprintf(t->why, sizeof t->why, "no final metric");
+    return TRIAL_FAILED;
+}
+
+static enum trial_state
+judge_unstopped(struct trial *t, const struct outcome *outcome)
+{
+    switch (outcome->kind) {
+    case OUTCOME_EXITED:
+        return judge_exited(t, outcome);
+    case OUTCOME_SIGNALLED:
+        snprintf(t->why, sizeof t->why, "signal %d (%s)", outcome->number,
+                 sigdescr_np(outcome->number) != NULL
+                     ? sigdescr_np(outcome->number)
+                     : "unknown");
+        return TRIAL_FAILED;
+    case OUTCOME_UNSTARTED:
+        snprintf(t->why, sizeof t->why, "could not be started: %s",
+                 outcome->text);
+        return TRIAL_FAILED;
+    case OUTCOME_LOST:
+        break;
+    }
+    if (t->why[0] == '\0')
+        snprintf(t->why, sizeof t->why, "its wrapper vanished");
+    return TRIAL_LOST;
+}
+
+enum trial_state
+trial_judge(struct trial *t, const struct outcome *outcome)
+{
+    switch (t->stop) {
+    case STOP_ASSESSOR:
+        return TRIAL_STOPPED;
+    case STOP_TIMEOUT:
+        return TRIAL_TIMED_OUT;
+    case STOP_CANCEL:
+        return TRIAL_CANCELLED;
+    case STOP_NOT:
+        break;
+    }
+    return judge_unstopped(t, outcome);
+}

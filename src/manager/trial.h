@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* trial.h - one trial and the states it goes through.  One thread. */
+#ifndef MANAGER_TRIAL_H
+#define MANAGER_TRIAL_H
+
+#include "manager/metrics.h"
+#include "manager/outcome.h"
+#include "manager/tail.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+enum trial_state {
+    TRIAL_WAITING, /* has its parameters, waits for a slot */
+    TRIAL_RUNNING,
+    TRIAL_SUCCEEDED, /* ended well, with a final result */
+    TRIAL_FAILED,
+    TRIAL_STOPPED,   /* by the assessor */
+    TRIAL_CANCELLED, /* by the user */
+    TRIAL_TIMED_OUT,
+    TRIAL_LOST, /* its wrapper vanished */
+    TRIAL_STATES
+};
+
+/* Why a running trial was told to end; the first reason stays. */
+enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
+
+struct trial {
+    uint64_t number; /* from 0, in the order of the TRs */
+    char id[24];     /* its trial_job_id: the number, five digits or more */
+    char *record;    /* the TR's payload, byte for byte */
+    size_t record_len;
+    char *parameter_id; /* JSON text of the TR's */
+    char *parameters;   /* JSON text, one line */
+
+    enum trial_state state;
+    enum trial_stop stop;
+    char *folder; /* absolute */
+    pid_t pid;    /* the wrapper's */
+    int pidfd, lease_fd;
+    int64_t started_ns;          /* monotonic */
+    int64_t deadline_ns;         /* monotonic; INT64_MAX: none */
+    int64_t kill_ns;             /* when the wrapper itself is given up */
+    struct tail report, out;     /* `metrics` and `stdout` */
+    int report_watch, out_watch; /* inotify's; -1: none */
+
+    struct metrics metrics;
+    uint64_t matches; /* values taken from stdout */
+    bool has_latest, has_final, complained;
+    double latest, final;
+    char why[512]; /* for a failure: one line */
+    struct trial *next;
+};
+
+/* Takes nothing; the three texts are copied.  NULL: out of memory. */
+struct trial *trial_new(uint64_t number, const char *record, size_t record_len,
+                        const char *parameter_id, const char *parameters);
+/* Closes what is open; never kills. */
+void trial_free(struct trial *t);
+
+/* Follows the table of legal transitions; an illegal one is our own mistake
+ * and ends the process. */
+void trial_enter(struct trial *t, enum trial_state state);
+bool trial_may_enter(enum trial_state from, enum trial_state to);
+
+/* "succeeded", "stopped", ... */
+const char *trial_state_name(enum trial_state state);
+/* NNI's word for EN; state is one a trial ends in. */
+const char *trial_event_name(enum trial_state state);
+
+/* What the end of the process means, given why it was stopped and whether
+ * there is a final result; fills t->why for failures. */
+enum trial_state trial_judge(struct trial *t, const struct outcome *outcome);
+
+#endif

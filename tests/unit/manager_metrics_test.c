@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "manager/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum metrics_word
+give(struct metrics *m, const char *line, struct metric_line *out,
+     struct err *err)
+{
+    err_clear(err);
+    return metrics_line(m, line, strlen(line), false, out, err);
+}
+
+TEST(manager_metrics_count_by_type)
+{
+    static const struct {
+        const char *line;
+        bool final;
+        unsigned sequence;
+        double value;
+    } cases[] = {
+        {"intermediate 0.5", false, 0, 0.5},
+        {"intermediate 1", false, 1, 1},
+        {"final 2e3", true, 0, 2000},
+        {"intermediate {\"default\": -3, \"loss\": 1}", false, 2, -3},
+        {"final {\"default\":4}", true, 1, 4},
+        {"intermediate  7 ", false, 3, 7},
+        {"intermediate Infinity", false, 4, INFINITY},
+        {"intermediate {\"default\": -Infinity}", false, 5, -INFINITY},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(give(&m, cases[i].line, &line, &err), METRICS_METRIC);
+        CHECK_EQ(line.final, cases[i].final);
+        CHECK_EQ(line.sequence, cases[i].sequence);
+        CHECK(line.value == cases[i].value);
+    }
+    CHECK_EQ(give(&m, "final NaN", &line, &err), METRICS_METRIC);
+    CHECK(isnan(line.value));
+}
+
+TEST(manager_metrics_bad_lines_keep_their_number)
+{
+    static const struct {
+        const char *line, *want;
+    } cases[] = {
+        {"intermediate", "line 2: expected 'intermediate JSON' or 'final "
+                         "JSON', got 'intermediate'"},
+        {"final\t1", "line 3: expected 'intermediate JSON'"},
+        {"", "line 4: expected"},
+        {"intermediate x", "line 5: "},
+        {"intermediate ", "line 6: "},
+        {"intermediate 1 2", "line 7: "},
+        {"intermediate \"1\"", "line 8: expected a number or an object with "
+                               "\"default\", got a string"},
+        {"intermediate {}", "line 9: the object has no number \"default\""},
+        {"intermediate {\"default\": null}", "line 10: the object has no"},
+        {"intermediate [1]", "line 11: expected a number or an object"},
+        {"final true", "line 12: expected a number"},
+        {"final nan", "line 13: "},
+        {"final 1e999", "line 14: "},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    CHECK_EQ(give(&m, "intermediate 1", &line, &err), METRICS_METRIC);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(give(&m, cases[i].line, &line, &err), METRICS_BAD);
+        CHECK_HAS(err.text, cases[i].want);
+    }
+    CHECK_EQ(metrics_line(&m, "intermediate 1", 14, true, &line, &err),
+             METRICS_BAD);
+    CHECK_HAS(err.text, "longer than 1048576 bytes");
+    CHECK_EQ(give(&m, "intermediate 5", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 9);
+    CHECK_EQ(give(&m, "final 5", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 3);
+}
+
+TEST(manager_metrics_are_written_in_nnis_spelling)
+{
+    struct metric_line line = {
+        .sequence = 7, .json = "{\"default\": 1}x", .len = 14};
+    struct buf out;
+
+    buf_init(&out, 4096);
+    metrics_write(&out, "00003", "\"0-3\"", &line);
+    CHECK_STR(buf_text(&out),
+              "{\"parameter_id\": \"0-3\", \"trial_job_id\": \"00003\", "
+              "\"type\": \"PERIODICAL\", \"sequence\": 7, "
+              "\"value\": \"{\\\"default\\\": 1}\", \"attempt\": 0}");
+    buf_clear(&out);
+    line = (struct metric_line){.final = true, .json = "0.93", .len = 4};
+    metrics_write(&out, "00003", "3", &line);
+    CHECK_STR(buf_text(&out),
+              "{\"parameter_id\": 3, \"trial_job_id\": \"00003\", "
+              "\"type\": \"FINAL\", \"sequence\": 0, \"value\": \"0.93\", "
+              "\"attempt\": 0}");
+    buf_fini(&out);
+}
+
+TEST(manager_pattern_takes_the_first_group)
+{
+    static const struct {
+        const char *pattern, *line;
+        bool matches;
+        double value;
+    } cases[] = {
+        {"acc=([0-9.]+)", "epoch 1 acc=0.75 acc=0.8", true, 0.75},
+        {"acc=([0-9.]+)", "epoch 1", false, 0},
+        {"acc=([^ ]+)", "acc=high", false, 0},
+        {"acc=([^ ]+)", "acc=-1.5e-3 x", true, -1.5e-3},
+        {"a=(.+)|b=(.+)", "b=2", true, 2},
+        {"(loss|acc)", "loss", false, 0},
+        {"l=([^ ]*)", "l=inf", true, INFINITY},
+        {"l=([^ ]*)", "l=-Infinity", true, -INFINITY},
+        {"l=([^ ]*)", "l=", false, 0},
+        {"l=(x)?y", "l=y", false, 0},
+    };
+    double value;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pattern *p = pattern_new(cases[i].pattern, NULL);
+
+        CHECK(p != NULL);
+        value = 0;
+        CHECK_EQ(pattern_match(p, cases[i].line, &value), cases[i].matches);
+        CHECK(!cases[i].matches || value == cases[i].value);
+        pattern_free(p);
+    }
+}
+
+TEST(manager_pattern_knows_nan_and_refuses_nonsense)
+{
+    struct pattern *p = pattern_new("=(.*)", NULL);
+    struct err err;
+    double value = 0;
+
+    CHECK(pattern_match(p, "x=NaN", &value));
+    CHECK(isnan(value));
+    pattern_free(p);
+    CHECK(pattern_new("(", &err) == NULL);
+    CHECK_HAS(err.text, "'(': ");
+    pattern_free(NULL);
+}

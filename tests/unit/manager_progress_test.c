@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "manager/progress.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define SECOND 1000000000LL
+
+static char text[4096];
+
+static const char *
+read_all(int fd)
+{
+    ssize_t n = read(fd, text, sizeof text - 1);
+
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+/* A terminal that changes nothing; *user is its other side. */
+static int
+open_terminal(int *user)
+{
+    struct termios raw;
+    int fd;
+
+    *user = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    if (*user < 0 || grantpt(*user) != 0 || unlockpt(*user) != 0)
+        SKIP("no pseudo-terminals");
+    fd = open(ptsname(*user), O_RDWR | O_NOCTTY);
+    CHECK(fd >= 0);
+    tcgetattr(fd, &raw);
+    cfmakeraw(&raw);
+    tcsetattr(fd, TCSANOW, &raw);
+    return fd;
+}
+
+TEST(manager_progress_lives_on_a_terminal)
+{
+    struct progress p;
+    int64_t now;
+    int user, fd;
+
+    setenv("TERM", "xterm", 1);
+    fd = open_terminal(&user);
+    progress_open(&p, fd, false, 40, false);
+    p.done = 12;
+    p.running = 2;
+    p.failed = 1;
+    p.stopped = 5;
+    p.has_best = true;
+    p.best = 97.331;
+    memcpy(p.best_trial, "00007", 6);
+    now = p.started_ns + 23 * SECOND;
+    progress_touch(&p);
+    CHECK_EQ(progress_paint(&p, now), INT64_MAX);
+    CHECK_STR(read_all(user),
+              "\r\033[K12/40 done, 2 running, 1 failed, 5 stopped | "
+              "best 97.331 (trial 00007) | 00:23");
+    CHECK_EQ(progress_paint(&p, now + SECOND), INT64_MAX); /* no news */
+    CHECK_STR(read_all(user), "");
+    progress_touch(&p);
+    CHECK_EQ(progress_paint(&p, now + 30000000), now + SECOND / 10);
+    CHECK_STR(read_all(user), "");
+    progress_say(&p, "trial %d", 3);
+    CHECK_STR(read_all(user), "\r\033[Ktrial 3\n");
+    p.failed = p.stopped = 0;
+    p.has_best = false;
+    p.max_trials = 0;
+    CHECK_EQ(progress_paint(&p, now + 3600 * SECOND), INT64_MAX);
+    CHECK_STR(read_all(user), "\r\033[K12 done, 2 running | 1:00:23");
+    progress_close(&p);
+    CHECK_STR(read_all(user), "\r\033[K");
+}
+
+TEST(manager_progress_is_plain_elsewhere)
+{
+    struct progress p;
+    int fds[2];
+
+    CHECK_EQ(pipe2(fds, O_NONBLOCK), 0);
+    progress_open(&p, fds[1], false, 40, false);
+    progress_touch(&p);
+    CHECK_EQ(progress_paint(&p, p.started_ns + SECOND), INT64_MAX);
+    progress_say(&p, "trial %d", 3);
+    progress_close(&p);
+    CHECK_STR(read_all(fds[0]), "trial 3\n");
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "manager/experiment_folder.h"
+#include "manager/results.h"
+#include "manager/table.h"
+#include "manager/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct experiment x = {.name = (char *)"A b/c: d!",
+                              .file = (char *)"e.yml",
+                              .search_space = (char *)"{}",
+                              .working_folder = (char *)"w",
+                              .mode_from = "the tuner",
+                              .concurrency = 1};
+static struct experiment_folder folder;
+
+static void
+make(void)
+{
+    struct err err = {0};
+
+    CHECK_EQ(file_write("e.yml", "a: 1\n", 5, NULL), 0);
+    CHECK_EQ(experiment_folder_make(&folder, &x, 99, &err), 0);
+}
+
+static void
+add(uint64_t number, enum trial_state state, bool has_final, double value)
+{
+    struct trial *t = trial_new(number, "", 0, "1", "{\"a\": \"b\\u001b\"}");
+
+    if (state != TRIAL_WAITING)
+        t->state = state;
+    t->has_final = has_final;
+    t->final = value;
+    CHECK_EQ(experiment_folder_add_result(&folder, t, 0.5, NULL), 0);
+    trial_free(t);
+}
+
+TEST(manager_folder_has_a_name_fit_for_files)
+{
+    char *config;
+    struct buf text;
+    char *first;
+
+    make();
+    CHECK_EQ(strncmp(folder.path, "w/A-b-c-d-20", 12), 0);
+    CHECK_STR(folder.id, folder.path + 2);
+    first = strdup(folder.path);
+    config = file_join(folder.path, FOLDER_CONFIG);
+    buf_init(&text, 1 << 20);
+    CHECK_EQ(file_read(config, 100, &text, NULL), 0);
+    CHECK_STR(buf_text(&text), "a: 1\n");
+    experiment_folder_close(&folder);
+    make(); /* in the same second, most likely */
+    CHECK(strcmp(folder.path, first) != 0);
+    experiment_folder_close(&folder);
+    buf_fini(&text);
+    free(config);
+    free(first);
+}
+
+TEST(manager_results_rank_by_the_direction)
+{
+    const struct result *best[3];
+    struct results *r;
+    struct err err;
+
+    make();
+    add(0, TRIAL_SUCCEEDED, true, 2);
+    add(1, TRIAL_FAILED, true, 0.5); /* does not count */
+    add(2, TRIAL_SUCCEEDED, true, NAN);
+    add(3, TRIAL_SUCCEEDED, true, 3);
+    add(4, TRIAL_SUCCEEDED, true, 3);
+    add(5, TRIAL_TIMED_OUT, true, 1);
+    add(6, TRIAL_STOPPED, false, 9);
+    r = results_load(folder.path, &err);
+    CHECK(r != NULL);
+    CHECK_EQ(r->n, 7);
+    CHECK_EQ(r->state, RESULTS_RUNNING);
+    CHECK_EQ(r->seed, 99);
+    CHECK_EQ(results_ranked(r, best, 3), 3);
+    CHECK_STR(best[0]->trial, "00003"); /* the first of equals */
+    CHECK_STR(best[1]->trial, "00004");
+    CHECK_STR(best[2]->trial, "00000");
+    r->minimize = true;
+    CHECK_STR(results_best(r)->trial, "00005");
+    results_free(r);
+    experiment_folder_close(&folder);
+}
+
+TEST(manager_results_survive_a_crash)
+{
+    struct results *r;
+    struct err err;
+
+    make();
+    add(0, TRIAL_SUCCEEDED, true, 2);
+    CHECK_EQ(write(folder.results_fd, "nonsense\n{\"trial\": \"000", 23), 23);
+    close(folder.lock_fd); /* as the kernel does at a death */
+    folder.lock_fd = -1;
+    r = results_load(folder.path, &err);
+    CHECK_EQ(r->n, 1);
+    CHECK_EQ(r->damaged, 1);
+    CHECK_EQ(r->state, RESULTS_DIED);
+    results_free(r);
+    CHECK_EQ(experiment_folder_finish(&folder, true, "finished", 1.5, NULL), 0);
+    r = results_load(folder.path, &err);
+    CHECK_EQ(r->state, RESULTS_ENDED);
+    CHECK_STR(r->reason, "finished");
+    CHECK(r->duration_s == 1.5);
+    results_free(r);
+    experiment_folder_close(&folder);
+}
+
+TEST(manager_results_name_a_folder_that_is_none)
+{
+    struct err err;
+
+    CHECK(results_load("absent", &err) == NULL);
+    CHECK_HAS(err.text, "absent: no such folder");
+    CHECK(results_load(".", &err) == NULL);
+    CHECK_HAS(err.text, "is no experiment's folder");
+}
+
+static char *
+print(const struct results *r, bool json)
+{
+    FILE *out = fopen("out", "w+");
+    struct buf text;
+    char *taken;
+
+    CHECK(out != NULL);
+    if (json)
+        CHECK_EQ(table_print_json(out, r, NULL), 0);
+    else
+        table_print(out, r, true);
+    fclose(out);
+    buf_init(&text, 1 << 20);
+    CHECK_EQ(file_read("out", 1 << 19, &text, NULL), 0);
+    taken = buf_take(&text);
+    buf_fini(&text);
+    return taken;
+}
+
+TEST(manager_table_is_json_and_harmless_text)
+{
+    struct results *r;
+    struct json *doc;
+    struct jval best, v;
+    char *text;
+
+    make();
+    r = results_load(folder.path, NULL);
+    text = print(r, true);
+    CHECK_STR(text, "{\"best\": null, \"trials\": []}\n");
+    free(text);
+    results_free(r);
+    add(0, TRIAL_SUCCEEDED, true, 2);
+    add(1, TRIAL_STOPPED, false, 0);
+    r = results_load(folder.path, NULL);
+    text = print(r, true);
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK(doc != NULL);
+    CHECK(jval_get(json_root(doc), "best", &best));
+    CHECK(jval_get(best, "parameters", &v));
+    CHECK_EQ(jval_count(v), 1);
+    CHECK(jval_get(json_root(doc), "trials", &v));
+    CHECK_EQ(jval_count(v), 2);
+    CHECK_HAS(text, "\"best\": {\"trial\": \"00000\", \"value\": 2.0, "
+                    "\"parameters\": {\"a\": \"b\\u001b\"}}");
+    json_free(doc);
+    free(text);
+    text = print(r, false);
+    CHECK_HAS(text, "best 2, trial 00000 (maximize, as the tuner says)");
+    CHECK_HAS(text, "trials: 2 ended: 1 succeeded, 1 stopped");
+    CHECK(strchr(text, '\033') == NULL);
+    free(text);
+    results_free(r);
+    experiment_folder_close(&folder);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/outcome.h"
+#include "manager/trial.h"
+
+#include <string.h>
+
+static struct trial *
+make(void)
+{
+    return trial_new(7, "{\"parameter_id\": 3}xx", 20, "3", "{}");
+}
+
+TEST(manager_trial_has_an_id_fit_for_a_file)
+{
+    struct trial *t = make();
+
+    CHECK_STR(t->id, "00007");
+    CHECK_STR(t->record, "{\"parameter_id\": 3}x");
+    CHECK_EQ(t->state, TRIAL_WAITING);
+    trial_free(t);
+    t = trial_new(123456, "", 0, "\"a\"", "{}");
+    CHECK_STR(t->id, "123456");
+    trial_free(t);
+    trial_free(NULL);
+}
+
+TEST(manager_trial_ends_once)
+{
+    for (int from = 0; from < TRIAL_STATES; from++)
+        for (int to = 0; to < TRIAL_STATES; to++) {
+            bool may = (from == TRIAL_WAITING &&
+                        (to == TRIAL_RUNNING || to == TRIAL_FAILED ||
+                         to == TRIAL_CANCELLED)) ||
+                       (from == TRIAL_RUNNING && to > TRIAL_RUNNING);
+
+            CHECK_EQ(
+                trial_may_enter((enum trial_state)from, (enum trial_state)to),
+                may);
+        }
+    for (int s = TRIAL_SUCCEEDED; s < TRIAL_STATES; s++)
+        CHECK(trial_event_name((enum trial_state)s) != NULL);
+}
+
+TEST(manager_trial_is_judged_by_stop_exit_and_result)
+{
+    static const struct {
+        enum trial_stop stop;
+        enum outcome_kind kind;
+        int number;
+        bool has_final;
+        enum trial_state want;
+        const char *why, *event;
+    } cases[] = {
+        {STOP_NOT, OUTCOME_EXITED, 0, true, TRIAL_SUCCEEDED, "", "SUCCEEDED"},
+        {STOP_NOT, OUTCOME_EXITED, 0, false, TRIAL_FAILED, "no final metric",
+         "FAILED"},
+        {STOP_NOT, OUTCOME_EXITED, 3, true, TRIAL_FAILED, "exit status 3",
+         "FAILED"},
+        {STOP_NOT, OUTCOME_SIGNALLED, 11, true, TRIAL_FAILED,
+         "signal 11 (Segmentation fault)", "FAILED"},
+        {STOP_NOT, OUTCOME_UNSTARTED, 0, false, TRIAL_FAILED,
+         "could not be started: no shell", "FAILED"},
+        {STOP_NOT, OUTCOME_LOST, 0, true, TRIAL_LOST, "its wrapper vanished",
+         "FAILED"},
+        {STOP_ASSESSOR, OUTCOME_SIGNALLED, 15, false, TRIAL_STOPPED, "",
+         "EARLY_STOPPED"},
+        {STOP_ASSESSOR, OUTCOME_EXITED, 0, true, TRIAL_STOPPED, "",
+         "EARLY_STOPPED"},
+        {STOP_TIMEOUT, OUTCOME_SIGNALLED, 9, false, TRIAL_TIMED_OUT, "",
+         "EARLY_STOPPED"},
+        {STOP_CANCEL, OUTCOME_LOST, 0, false, TRIAL_CANCELLED, "",
+         "USER_CANCELED"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome o = {.kind = cases[i].kind,
+                            .number = cases[i].number,
+                            .text = "no shell"};
+        struct trial *t = make();
+
+        t->stop = cases[i].stop;
+        t->has_final = cases[i].has_final;
+        CHECK_EQ(trial_judge(t, &o), cases[i].want);
+        CHECK_STR(t->why, cases[i].why);
+        CHECK_STR(trial_event_name(cases[i].want), cases[i].event);
+        trial_free(t);
+    }
+}
+
+static int
+read_text(const char *text, struct outcome *o, struct err *err)
+{
+    file_write("exit", text, strlen(text), NULL);
+    return outcome_read(".", o, err);
+}
+
+TEST(manager_outcome_is_read_from_the_wrappers_file)
+{
+    struct outcome o;
+    struct err err;
+
+    CHECK_EQ(outcome_read(".", &o, &err), 0);
+    CHECK_EQ(o.kind, OUTCOME_LOST);
+    CHECK_EQ(read_text("exited 3\nstarted_ns 10\nended_ns 25\nmaxrss_kb 7\n"
+                       "user_us 8\nsystem_us 9\n",
+                       &o, &err),
+             0);
+    CHECK_EQ(o.kind, OUTCOME_EXITED);
+    CHECK_EQ(o.number, 3);
+    CHECK_EQ(o.started_ns, 10);
+    CHECK_EQ(o.ended_ns, 25);
+    CHECK_EQ(o.maxrss_kb, 7);
+    CHECK_EQ(o.user_us, 8);
+    CHECK_EQ(o.system_us, 9);
+    CHECK_EQ(read_text("signalled 9\n", &o, &err), 0);
+    CHECK_EQ(o.kind, OUTCOME_SIGNALLED);
+    CHECK_EQ(read_text("unstarted no such file: x\n", &o, &err), 0);
+    CHECK_EQ(o.kind, OUTCOME_UNSTARTED);
+    CHECK_STR(o.text, "no such file: x");
+}
+
+TEST(manager_outcome_names_what_it_does_not_understand)
+{
+    static const char *const bad[] = {"",           "\n",           "exited\n",
+                                      "exited x\n", "exited 256\n", "died 3\n"};
+    struct outcome o;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err_clear(&err);
+        CHECK_EQ(read_text(bad[i], &o, &err), -1);
+        CHECK_HAS(err.text, "./exit: ");
+        CHECK_EQ(o.kind, OUTCOME_LOST);
+    }
+}
