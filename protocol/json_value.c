@@ -54,8 +54,8 @@ equal_numbers(struct jval a, struct jval b)
     if (jval_double(a, &da)) {
         /* Both sides exactly: a double beyond 2^53 may round an integer. */
         if (jval_int(b, &ib))
-            return da >= -0x1p63 && da < 0x1p63 && da == floor(da) &&
-                   (int64_t)da == ib;
+            return da >= -9223372036854775808.0 && da < 9223372036854775808.0 &&
+                   da == floor(da) && (int64_t)da == ib;
         return jval_uint(b, &ub) && da >= 0 && da < 0x1p64 && da == floor(da) &&
                (uint64_t)da == ub;
     }

@@ -238,7 +238,7 @@ unknown_word(struct reader *r, const struct key *key,
     size_t n = 0;
 
     buf_init(&list, 512);
-    for (; key->words[n].word != NULL && n < KEYS_MAX; n++) {
+    for (; n < KEYS_MAX && key->words[n].word != NULL; n++) {
         names[n] = key->words[n].word;
         buf_printf(&list, "%s%s", n > 0 ? ", " : "", names[n]);
     }

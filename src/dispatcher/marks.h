@@ -40,7 +40,11 @@ int marks_end(struct marks *m, struct trial_end *end);
 void marks_written(struct marks *m, enum command_code code, const char *payload,
                    size_t len);
 
-/* Ids below `next` were issued before this session (AD). */
+/* Ids that an earlier run may have handed out: one bit each is kept. */
+#define MARKS_RECOVERED_MAX 100000000
+
+/* Ids below `next` were issued before this session (AD); at most
+ * MARKS_RECOVERED_MAX + 1. */
 void marks_issued(struct marks *m, uint64_t next);
 
 size_t marks_living(const struct marks *m);

@@ -122,36 +122,15 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
 /* ---- trials of an earlier run ---- */
 
 static void
-note_recovered(struct router *r, struct jval record)
+note_recovered(struct router *r, const struct command *cmd)
 {
-    struct json *doc = NULL;
-    struct jval v;
-    const char *text;
-    size_t len;
-    uint64_t id;
+    struct jval list = json_root(cmd->document), id;
+    uint64_t number;
 
-    if (jval_string(record, &text, &len)) {
-        doc = json_parse(text, len, JSON_NAN, NULL);
-        if (doc == NULL)
-            return;
-        record = json_root(doc);
-    }
-    if (jval_get(record, "parameter_id", &v) && jval_uint(v, &id) &&
-        id < UINT64_C(1) << 53)
-        marks_issued(r->marks, id + 1);
-    json_free(doc);
-}
-
-static void
-note_all_recovered(struct router *r, const struct command *cmd)
-{
-    struct jval root = json_root(cmd->document);
-
-    if (jval_type(root) != JSON_ARRAY)
-        note_recovered(r, root);
-    for (size_t i = 0; jval_type(root) == JSON_ARRAY && i < jval_count(root);
-         i++)
-        note_recovered(r, jval_at(root, i));
+    for (size_t i = 0; i < jval_count(list); i++)
+        if (jval_get(jval_at(list, i), "parameter_id", &id) &&
+            jval_uint(id, &number) && number <= MARKS_RECOVERED_MAX)
+            marks_issued(r->marks, number + 1);
 }
 
 /* ---- the table's word ---- */
@@ -162,7 +141,7 @@ route(struct router *r, struct command *cmd, struct routed *out)
     switch (command_info(cmd->code)->queue) {
     case QUEUE_DEFAULT:
         if (cmd->code == CMD_ADD_CUSTOM)
-            note_all_recovered(r, cmd);
+            note_recovered(r, cmd);
         push(out, &out->by_default, cmd);
         return ROUTER_ON;
     case QUEUE_ASSESSOR:

@@ -180,15 +180,25 @@ trials_out(const struct trials *t)
     return t->n_out;
 }
 
-struct trial *
-trials_next(struct trials *t, uint64_t *id, uint64_t end)
+static int
+by_id(const void *va, const void *vb)
 {
-    while (*id < end) {
-        uint64_t this = (*id)++;
-        struct trial *trial = map_get(&t->by_id, &this, sizeof this);
+    const struct trial *const *a = va, *const *b = vb;
 
-        if (trial != NULL)
-            return trial;
-    }
-    return NULL;
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+struct trial **
+trials_sorted(const struct trials *t, size_t *n)
+{
+    struct trial **sorted = malloc(t->by_id.count * sizeof(*sorted) + 1);
+    struct trial *trial;
+    size_t at = 0;
+
+    *n = 0;
+    while (sorted != NULL && (trial = map_next(&t->by_id, &at)) != NULL)
+        sorted[(*n)++] = trial;
+    if (*n > 1)
+        qsort(sorted, *n, sizeof *sorted, by_id);
+    return sorted;
 }

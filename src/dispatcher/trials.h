@@ -51,7 +51,8 @@ int trial_move(struct trial *trial, const double *x, size_t n_dims);
 /* Suggestions given out that have not ended. */
 size_t trials_out(const struct trials *t);
 
-/* Walks in the order of ids: start with *id = 0; NULL at the end. */
-struct trial *trials_next(struct trials *t, uint64_t *id, uint64_t end);
+/* All of them in the order of ids, an array to be freed; NULL: out of
+ * memory. */
+struct trial **trials_sorted(const struct trials *t, size_t *n);
 
 #endif

@@ -58,6 +58,16 @@ tuning_emit(struct tuning *t, enum command_code code)
     t->emitter.emit(t->emitter.ctx, &e);
 }
 
+void
+tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
+               uint64_t units)
+{
+    buf_clear(&t->payload);
+    command_write_no_more(&t->payload, first, reason, units,
+                          t->policy->extensions);
+    tuning_emit(t, CMD_NO_MORE);
+}
+
 /* One line for a mistake that costs this command alone. */
 void
 tuning_complain(struct tuning *t, const char *text)

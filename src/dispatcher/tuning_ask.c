@@ -18,16 +18,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void
-emit_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
-             uint64_t units)
-{
-    buf_clear(&t->payload);
-    command_write_no_more(&t->payload, first, reason, units,
-                          t->policy->extensions);
-    tuning_emit(t, CMD_NO_MORE);
-}
-
 /* *label is the caller's to free. */
 static int
 ask_tuner(struct tuning *t, uint64_t id, char **label)
@@ -98,7 +88,7 @@ refuse_owed(struct tuning *t, enum no_reason reason)
     uint64_t first = owed_first(&t->owed), units = t->owed.total;
 
     owed_clear(&t->owed);
-    emit_no_more(t, first, reason, units);
+    tuning_no_more(t, first, reason, units);
 }
 
 /* Nothing is out, so nothing can ever change the tuner's mind. */
@@ -160,7 +150,7 @@ tuning_request(struct tuning *t, const struct command *cmd)
         tuning_complain(t, cmd->request.problem != NULL
                                ? cmd->request.problem
                                : "no search space yet, expected IN first");
-        emit_no_more(t, first, NO_FAILED, n);
+        tuning_no_more(t, first, NO_FAILED, n);
         return;
     }
     t->next_id += n;
@@ -180,5 +170,5 @@ tuning_request(struct tuning *t, const struct command *cmd)
                owed_add(&t->owed, first + served, n - served) != 0) {
         tuning_out_of_memory(t);
     }
-    emit_no_more(t, first, reason_of(rc), n - served);
+    tuning_no_more(t, first, reason_of(rc), n - served);
 }

@@ -35,13 +35,13 @@ parse_space(struct tuning *t, const struct json *doc)
 
 /* For the tuner all points of the old space have ended. */
 static void
-tell_outdated(struct tuning *t)
+tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
 {
-    struct trial *trial;
     struct err err;
-    uint64_t id = 0;
 
-    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL) {
+    for (size_t i = 0; i < n; i++) {
+        struct trial *trial = trials[i];
+
         if (!trial->ended && !trial->foreign &&
             tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED,
                         &err) != 0)
@@ -53,54 +53,59 @@ tell_outdated(struct tuning *t)
 /* What fits into the new space can still be told, as imported, when its
  * result comes. */
 static void
-move_trials(struct tuning *t, const struct space *to, double *y)
+move_trials(struct tuning *t, struct trial *const *trials, size_t n,
+            const struct space *to, double *y)
 {
-    size_t n_dims = space_dims(to)->n_dims;
-    struct trial *trial;
-    uint64_t id = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct trial *trial = trials[i];
 
-    while ((trial = trials_next(t->trials, &id, t->next_id)) != NULL)
         if (trial->unfit ||
             space_project(t->space, trial->x, to, y, NULL) != 0 ||
-            trial_move(trial, y, n_dims) != 0)
+            trial_move(trial, y, space_dims(to)->n_dims) != 0)
             trial->unfit = true;
+    }
 }
 
-/* Takes both. */
-static void
-accept_space(struct tuning *t, struct space *space, double *x)
+/* Takes space and x where the tuner accepts; false: they are the caller's. */
+static bool
+change_space(struct tuning *t, struct space *space, double *x,
+             struct trial *const *trials, size_t n)
 {
-    if (t->space != NULL)
-        move_trials(t, space, x);
+    struct err err;
+
+    tell_outdated(t, trials, n);
+    if (tuner_space(t->tuner, space, &err) != 0) {
+        tuning_plugin_failed(t, &err);
+        return false;
+    }
+    move_trials(t, trials, n, space, x);
     space_free(t->space);
     free(t->x);
     t->space = space;
     t->x = x;
     t->told = true;
+    return true;
 }
 
 static void
 set_space(struct tuning *t, const struct json *doc)
 {
     struct space *space = parse_space(t, doc);
-    struct err err;
+    struct trial **trials;
+    size_t n;
     double *x;
 
     if (space == NULL)
         return;
+    trials = trials_sorted(t->trials, &n);
     x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
-    if (x == NULL) {
+    if (trials == NULL || x == NULL)
         tuning_out_of_memory(t);
-    } else {
-        tell_outdated(t);
-        if (tuner_space(t->tuner, space, &err) == 0) {
-            accept_space(t, space, x);
-            return;
-        }
-        tuning_plugin_failed(t, &err);
+    if (t->fatal || !change_space(t, space, x, trials, n)) {
+        space_free(space);
+        free(x);
     }
-    space_free(space);
-    free(x);
+    free(trials);
 }
 
 void
@@ -113,8 +118,11 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
         return;
     }
     set_space(t, cmd->document);
-    if (t->space == NULL)
+    if (t->space == NULL) {
+        if (t->policy->extensions && !t->fatal)
+            tuning_no_more(t, t->next_id, NO_FAILED, 0);
         return;
+    }
     buf_clear(&t->payload);
     command_write_initialized(&t->payload, t->arrival, t->policy->extensions);
     tuning_emit(t, CMD_INITIALIZED);

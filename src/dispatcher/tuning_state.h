@@ -35,6 +35,10 @@ struct tuning {
 /* Sends what t->payload holds. */
 void tuning_emit(struct tuning *t, enum command_code code);
 
+/* Sends NO: `first` is the request's first id. */
+void tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
+                    uint64_t units);
+
 /* One line for a mistake that costs this command alone. */
 void tuning_complain(struct tuning *t, const char *text);
 /* The same: "trial 'job' (parameter_id 7): text". */

@@ -361,7 +361,7 @@ running_kill_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
         if (t->state == TRIAL_RUNNING)
-            kill(t->pid, SIGKILL);
+            kill(t->pid, SIGTERM); /* the second one: no grace any more */
 }
 
 void

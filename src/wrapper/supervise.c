@@ -7,7 +7,7 @@
  *
  *   RUNNING --(SIGTERM, nobody adopts, first process ended)--> ENDING
  *           SIGTERM to the tree, the grace period begins
- *   ENDING --(grace period over)--> KILLING
+ *   ENDING --(grace period over, SIGTERM once more)--> KILLING
  *           SIGKILL to the tree, again after every SIGCHLD
  *   any --(no child left)--> return
  *
@@ -120,6 +120,8 @@ on_signals(struct watch *w)
     }
     if (stop && w->phase == RUNNING)
         end_tree(w);
+    else if (stop && w->phase == ENDING)
+        kill_tree(w); /* asked once more: who asks has no patience left */
     if (child)
         reap(w);
 }

@@ -322,7 +322,7 @@ expect(struct wire *w, const char *rest)
 static void
 want(struct wire *w, const char *pattern, bool wanted)
 {
-    char *line;
+    char *line = NULL;
 
     if (w->n_patterns == PATTERNS_MAX || asprintf(&line, "*%s*", pattern) < 0)
         die(w, "too many patterns");

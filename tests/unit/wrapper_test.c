@@ -176,6 +176,22 @@ TEST(wrapper_kills_after_the_grace_period)
     CHECK_STR(first_line(), "signalled 9");
 }
 
+TEST(wrapper_kills_at_once_when_asked_again)
+{
+    struct run run = start(LONG_MS, LONG_MS,
+                           "trap 'echo $$ $$ > ready' TERM; "
+                           "echo $$ $$ > ready; "
+                           "while :; do read x < ready; done");
+    long a, b;
+
+    wait_ready(&a, &b);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    wait_ready(&a, &b); /* the first one has reached the trial */
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "signalled 9");
+}
+
 /* Blocks until the FIFO has a writer, which nobody is. */
 #define HANG "read x < hang"
 
