@@ -6,6 +6,8 @@
  * measured bytes has come back, and again when one behind them has, so that
  * neither start nor warm-up counts.  Readers and dispatcher take turns, and of
  * each the best run of RUNS counts: whatever else the machine does only adds.
+ * Requests and ends of the trials are measured with their metrics, but only
+ * metrics are counted as messages: the figures err on the dear side.
  * Instructions are counted by valgrind on two streams of different length;
  * the difference is what the additional messages cost. */
 #include "child.h"
