@@ -66,7 +66,10 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_string(v, &reason, NULL);
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
-    if (strcmp(reason, "failed") == 0) {
+    if (m->phase == PHASE_STARTING) {
+        manager_end(m, MANAGER_REFUSED,
+                    "the dispatcher refused the search space");
+    } else if (strcmp(reason, "failed") == 0) {
         scheduler_refused(&m->scheduler, units);
         progress_say(&m->progress,
                      "tunepipe: warning: the tuner failed to give parameters; "

@@ -80,7 +80,7 @@ take_signals(struct manager *m)
 
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (++m->interrupts > 1) {
-            running_kill_all(m);
+            running_hurry_all(m);
             continue;
         }
         manager_end(m, MANAGER_INTERRUPTED,
@@ -167,6 +167,11 @@ flush(struct manager *m)
         return;                    /* the dispatcher's end tells why */
     }
     wanted = exchange_pending(&m->exchange) > 0;
+    if (m->phase == PHASE_CLOSING && !wanted) { /* TE was the last word */
+        manager_unwatch(m, fd);
+        exchange_close_to(&m->exchange);
+        return;
+    }
     if (wanted && !m->writable_asked)
         manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
     else if (!wanted && m->writable_asked)

@@ -356,12 +356,15 @@ running_stop_all(struct manager *m)
     running_start_waiting(m);
 }
 
+/* A second SIGTERM ends the wrapper's grace. */
 void
-running_kill_all(struct manager *m)
+running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_RUNNING)
-            kill(t->pid, SIGTERM); /* the second one: no grace any more */
+        if (t->state == TRIAL_RUNNING) {
+            t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
+            kill(t->pid, SIGTERM);
+        }
 }
 
 void

@@ -91,7 +91,7 @@ void running_hungry(struct manager *m); /* goes on with files */
 void running_exited(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
-void running_kill_all(struct manager *m);
+void running_hurry_all(struct manager *m);
 void running_expire(struct manager *m, int64_t now_ns);
 int64_t running_deadline(const struct manager *m);
 
