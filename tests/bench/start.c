@@ -99,11 +99,10 @@ time_start(const struct places *at, const struct setup *setup)
 
 /* ---- memory ---- */
 
-/* Plays until so many trials have succeeded; the child's proportional memory
- * then, in bytes. */
-static uint64_t
-memory_after(struct child *c, struct stream *s, const struct setup *setup,
-             uint64_t from, uint64_t to)
+/* Plays until so many trials have succeeded. */
+static void
+play_until(struct child *c, struct stream *s, const struct setup *setup,
+           uint64_t from, uint64_t to)
 {
     for (uint64_t done = from; done < to; done += BATCH) {
         stream_completed(s, BATCH, STEPS);
@@ -113,14 +112,13 @@ memory_after(struct child *c, struct stream *s, const struct setup *setup,
     stream_marker(s, setup->assessor);
     child_play(c, s);
     stream_clear(s);
-    return child_memory(c, "smaps_rollup", "Pss");
 }
 
 static void
 measure_memory(const struct places *at, const struct setup *setup)
 {
     static const uint64_t trials[] = {10, 1000, 10000};
-    uint64_t bytes[3], done = 0;
+    uint64_t own[3], done = 0;
     double grown;
     struct stream stream;
     struct child c;
@@ -129,12 +127,14 @@ measure_memory(const struct places *at, const struct setup *setup)
     start(at, setup, &c);
     stream_space(&stream);
     for (int i = 0; i < 3; i++) {
-        bytes[i] = memory_after(&c, &stream, setup, done, trials[i]);
+        play_until(&c, &stream, setup, done, trials[i]);
         done = trials[i];
         printf("memory.%s.%d %.2f\n", setup->name, (int)trials[i],
-               (double)bytes[i] / 1048576);
+               (double)child_memory(&c, "smaps_rollup", "Pss") / 1048576);
+        /* What it shares depends on who else runs; what grows is its own. */
+        own[i] = child_memory(&c, "smaps_rollup", "Private_Dirty");
     }
-    grown = (double)bytes[2] - (double)bytes[1];
+    grown = (double)own[2] - (double)own[1];
     printf("memory.%s.trial %.1f\n", setup->name,
            grown / (double)(trials[2] - trials[1]));
     printf("memory.%s.step %.1f\n", setup->name,
