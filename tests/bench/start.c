@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define RUNS 51
+#define MEMORY_RUNS 5
 #define BATCH 10 /* trials beside each other */
 #define STEPS 10
 
@@ -125,12 +126,19 @@ play_until(struct child *c, struct stream *s, const struct setup *setup,
     stream_clear(s);
 }
 
-static void
-measure_memory(const struct places *at, const struct setup *setup)
+static const uint64_t points[] = {10, 1000, 10000}; /* trials */
+#define N_POINTS (sizeof points / sizeof *points)
+
+struct memory {
+    uint64_t proportional[N_POINTS];
+    double grown; /* between the last two points, of its own */
+};
+
+static struct memory
+memory_once(const struct places *at, const struct setup *setup)
 {
-    static const uint64_t trials[] = {10, 1000, 10000};
-    uint64_t own[3], done = 0;
-    double grown;
+    struct memory m;
+    uint64_t done = 0;
     struct stream stream;
     struct child c;
 
@@ -138,21 +146,38 @@ measure_memory(const struct places *at, const struct setup *setup)
     start(at, setup, &c);
     stream_space(&stream);
     fill_buffers(&stream);
-    for (int i = 0; i < 3; i++) {
-        play_until(&c, &stream, setup, done, trials[i]);
-        done = trials[i];
-        printf("memory.%s.%d %.2f\n", setup->name, (int)trials[i],
-               (double)child_memory(&c, "smaps_rollup", "Pss") / 1048576);
+    for (size_t i = 0; i < N_POINTS; i++) {
         /* What it shares depends on who else runs; what grows is its own. */
-        own[i] = child_memory(&c, "smaps_rollup", "Private_Dirty");
+        m.grown = -(double)child_memory(&c, "smaps_rollup", "Private_Dirty");
+        play_until(&c, &stream, setup, done, points[i]);
+        done = points[i];
+        m.proportional[i] = child_memory(&c, "smaps_rollup", "Pss");
     }
-    grown = (double)own[2] - (double)own[1];
-    printf("memory.%s.trial %.1f\n", setup->name,
-           grown / (double)(trials[2] - trials[1]));
-    printf("memory.%s.step %.1f\n", setup->name,
-           grown / (double)(trials[2] - trials[1]) / STEPS);
+    m.grown += (double)child_memory(&c, "smaps_rollup", "Private_Dirty");
     child_finish(&c);
     stream_fini(&stream);
+    return m;
+}
+
+/* A worker that is kept waiting for a processor lets its queue grow: of some
+ * runs the one that grew least shows what is kept. */
+static void
+measure_memory(const struct places *at, const struct setup *setup)
+{
+    struct memory best = memory_once(at, setup);
+    double trials = (double)(points[N_POINTS - 1] - points[N_POINTS - 2]);
+
+    for (int run = 1; run < MEMORY_RUNS; run++) {
+        struct memory m = memory_once(at, setup);
+
+        if (m.grown < best.grown)
+            best = m;
+    }
+    for (size_t i = 0; i < N_POINTS; i++)
+        printf("memory.%s.%d %.2f\n", setup->name, (int)points[i],
+               (double)best.proportional[i] / 1048576);
+    printf("memory.%s.trial %.1f\n", setup->name, best.grown / trials);
+    printf("memory.%s.step %.1f\n", setup->name, best.grown / trials / STEPS);
 }
 
 int
