@@ -53,7 +53,7 @@ print_plain(const struct record *r)
         if (c == '\n')
             fputs("\\n", stdout);
         else
-            putchar(c < ' ' ? '?' : c);
+            putchar(c < ' ' || c == 127 ? '?' : c);
     }
     putchar('\n');
 }

@@ -37,7 +37,7 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
     a->policy = policy;
     a->emitter = emitter;
     a->log = log;
-    buf_init(&a->payload, (size_t)1 << 20);
+    buf_init(&a->payload, SIZE_MAX / 2); /* a job's name, escaped */
     return a;
 }
 
@@ -51,13 +51,29 @@ assessing_free(struct assessing *a)
     free(a);
 }
 
-static void
-emit(struct assessing *a, const struct command *cmd, enum command_code code)
+static int
+emit(struct assessing *a, const struct command *cmd, enum command_code code,
+     struct err *err)
 {
     struct emission e = {SENDER_ASSESSOR, cmd->arrival, code, a->payload.data,
                          a->payload.len};
 
+    if (a->payload.failed)
+        return err_set(err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                       cmd->arrival);
     a->emitter.emit(a->emitter.ctx, &e);
+    return 0;
+}
+
+/* The answer to a synchronous report. */
+static int
+acknowledge(struct assessing *a, const struct command *cmd, bool stop,
+            struct err *err)
+{
+    buf_clear(&a->payload);
+    command_write_acknowledge(&a->payload, cmd->metric.job,
+                              cmd->metric.sequence, stop);
+    return emit(a, cmd, CMD_ACKNOWLEDGE, err);
 }
 
 /* The assessor failed: its command is skipped, or the session ends. */
@@ -118,8 +134,7 @@ assess(struct assessing *a, const struct command *cmd, struct history *history,
     say_why(a, &cmd->metric, &lent, &verdict);
     buf_clear(&a->payload);
     command_write_kill(&a->payload, cmd->metric.job);
-    emit(a, cmd, CMD_KILL_TRIAL);
-    return 0;
+    return emit(a, cmd, CMD_KILL_TRIAL, err);
 }
 
 /* An older attempt ends as failed; the assessor frees what it kept of it. */
@@ -148,20 +163,12 @@ handle_metric(struct assessing *a, const struct command *cmd, struct err *err)
         return err_set(err, ERR_MEMORY, "histories: out of memory");
     if (m->attempt > history->attempt && restart(a, cmd, history, err) != 0)
         return -1;
-    if (m->attempt < history->attempt)
-        return 0;
     grown = history_enter(history, m->sequence, m->value);
     if (grown < 0)
         return err_set(err, ERR_MEMORY, "histories: out of memory");
     if (grown > 0 && !history->stopped && assess(a, cmd, history, err) != 0)
         return -1;
-    if (m->sync) {
-        buf_clear(&a->payload);
-        command_write_acknowledge(&a->payload, m->job, m->sequence,
-                                  history->stopped);
-        emit(a, cmd, CMD_ACKNOWLEDGE);
-    }
-    return 0;
+    return m->sync ? acknowledge(a, cmd, history->stopped, err) : 0;
 }
 
 static int
@@ -204,18 +211,17 @@ int
 assessing_handle(struct assessing *a, const struct command *cmd,
                  struct err *err)
 {
-    if (cmd->code == CMD_METRIC) {
-        if (a->assessor != NULL)
-            return handle_metric(a, cmd, err);
-        if (cmd->metric.sync) { /* nobody judges: go on */
-            buf_clear(&a->payload);
-            command_write_acknowledge(&a->payload, cmd->metric.job,
-                                      cmd->metric.sequence, false);
-            emit(a, cmd, CMD_ACKNOWLEDGE);
-        }
-        return 0;
-    }
-    if (cmd->code == CMD_TRIAL_END && a->assessor != NULL)
+    const struct history *history;
+
+    if (cmd->code == CMD_TRIAL_END)
         return handle_end(a, cmd, err);
-    return 0;
+    if (cmd->code != CMD_METRIC)
+        return 0;
+    if (a->assessor != NULL && cmd->metric.has_value)
+        return handle_metric(a, cmd, err);
+    if (!cmd->metric.sync)
+        return 0;
+    /* Nobody judges, or it is not applied: its trial still waits. */
+    history = histories_find(a->histories, cmd->metric.job);
+    return acknowledge(a, cmd, history != NULL && history->stopped, err);
 }

@@ -37,16 +37,20 @@ move_high(int fd, struct err *err)
 static int
 shield_stdio(int in_fd, int out_fd, struct err *err)
 {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null = open("/dev/null", O_RDWR);
 
     if (null < 0)
         return err_errno(err, ERR_SYSTEM, "/dev/null");
+    /* `null` itself may be 0, 1 or 2 where those were closed. */
     if (dup2(null, 0) < 0 || (fcntl(2, F_GETFD) < 0 && dup2(null, 2) < 0) ||
         dup2(2, 1) < 0) {
-        close(null);
-        return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+        err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+        if (null > 2)
+            close(null);
+        return -1;
     }
-    close(null);
+    if (null > 2)
+        close(null);
     if (in_fd > 2)
         close(in_fd);
     if (out_fd > 2 && out_fd != in_fd)
@@ -138,12 +142,27 @@ write_some(struct channel *c)
     return write(c->out, from, len < PIPE_BUF ? len : PIPE_BUF);
 }
 
+/* A peer that always leaves something waiting must not make the text grow:
+ * what was written is given back when it is at least as much as what waits,
+ * so each byte is moved at most once on average. */
+static void
+forget_written(struct channel *c)
+{
+    if (c->at < channel_pending(c))
+        return;
+    buf_consume(&c->text, c->at);
+    c->at = 0;
+}
+
 enum channel_status
 channel_write(struct channel *c, struct err *err)
 {
     if (c->text.failed) {
-        err_set(err, ERR_MEMORY, "output: out of memory");
         c->out_gone = true;
+        channel_drop(c);
+        err_set(err, ERR_MEMORY,
+                "output: a frame too long for its header, or out of memory");
+        return CHANNEL_ERROR;
     }
     while (!c->out_gone && channel_pending(c) > 0) {
         ssize_t n = write_some(c);
@@ -154,8 +173,10 @@ channel_write(struct channel *c, struct err *err)
         }
         if (errno == EINTR)
             continue;
-        if (errno == EAGAIN)
+        if (errno == EAGAIN) {
+            forget_written(c);
             return CHANNEL_WAIT;
+        }
         c->out_gone = true;
         channel_drop(c);
         err_errno(err, ERR_PROTOCOL, "output: the manager reads no more");

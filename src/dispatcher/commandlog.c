@@ -32,72 +32,95 @@ struct commandlog {
     struct lockfile *lock; /* mapped; `spare` without a log */
     struct lockfile spare;
     struct buf pending;
+    off_t size;  /* of what was appended whole */
+    bool failed; /* an append failed: the log ends there */
     bool dirty;
 };
 
 #define PENDING_MAX ((size_t)1 << 30)
 
 static int
-lock_folder(struct commandlog *l, const char *folder, struct err *err)
+take_lock(struct commandlog *l, const char *path, struct err *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    char *path = file_join(folder, COMMANDLOG_LOCK_NAME);
-    int rc = -1;
+    struct lockfile holder = {.pid = 0};
 
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
     l->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (l->lock_fd < 0) {
-        err_errno(err, ERR_LOG, "%s: cannot open", path);
-        goto out;
-    }
-    if (fcntl(l->lock_fd, F_OFD_SETLK, &lock) != 0) {
-        struct lockfile holder = {.pid = 0};
+    if (l->lock_fd < 0)
+        return err_errno(err, ERR_LOG, "%s: cannot open", path);
+    if (fcntl(l->lock_fd, F_OFD_SETLK, &lock) == 0)
+        return 0;
+    if (pread(l->lock_fd, &holder, sizeof holder, 0) < 0)
+        holder.pid = 0;
+    return err_set(err, ERR_LOG,
+                   "%s: locked by process %" PRIu64 ", expected one writer",
+                   path, holder.pid);
+}
 
-        if (pread(l->lock_fd, &holder, sizeof holder, 0) < 0)
-            holder.pid = 0;
-        err_set(err, ERR_LOG,
-                "%s: locked by process %" PRIu64 ", expected one writer", path,
-                holder.pid);
-        goto out;
-    }
-    if (ftruncate(l->lock_fd, sizeof *l->lock) != 0) {
-        err_errno(err, ERR_LOG, "%s: cannot write", path);
-        goto out;
-    }
-    l->lock = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
-                   l->lock_fd, 0);
-    if (l->lock == MAP_FAILED) {
-        l->lock = &l->spare;
-        err_errno(err, ERR_LOG, "%s: cannot map", path);
-        goto out;
-    }
-    memcpy(l->lock->magic, lock_magic, sizeof lock_magic);
-    l->lock->pid = (uint64_t)getpid();
-    rc = 0;
-out:
-    free(path);
+/* Written, not only stretched: a full disk is told here and not by a SIGBUS
+ * later. */
+static int
+map_lock(struct commandlog *l, const char *path, struct err *err)
+{
+    void *map;
+
+    memcpy(l->spare.magic, lock_magic, sizeof lock_magic);
+    l->spare.pid = (uint64_t)getpid();
+    if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
+        ftruncate(l->lock_fd, sizeof l->spare) != 0)
+        return err_errno(err, ERR_LOG, "%s: cannot write", path);
+    map = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
+               l->lock_fd, 0);
+    if (map == MAP_FAILED)
+        return err_errno(err, ERR_LOG, "%s: cannot map", path);
+    l->lock = map;
+    return 0;
+}
+
+static int
+open_log(struct commandlog *l, const char *path, struct err *err)
+{
+    l->fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    if (l->fd >= 0)
+        return 0;
+    if (errno == EEXIST)
+        return err_set(err, ERR_LOG,
+                       "%s: an experiment is recorded there already, expected "
+                       "a folder without a log",
+                       path);
+    return err_errno(err, ERR_LOG, "%s: cannot create", path);
+}
+
+/* The lock before the log; the lock's content, which may tell of a crash,
+ * stays until it is known that the log is new. */
+static int
+open_both(struct commandlog *l, const char *folder, struct err *err)
+{
+    char *lock = file_join(folder, COMMANDLOG_LOCK_NAME);
+    char *log = file_join(folder, COMMANDLOG_NAME);
+    int rc;
+
+    if (lock == NULL || log == NULL)
+        rc = err_set(err, ERR_MEMORY, "command log: out of memory");
+    else
+        rc = take_lock(l, lock, err) != 0 || open_log(l, log, err) != 0 ||
+                     map_lock(l, lock, err) != 0
+                 ? -1
+                 : 0;
+    free(lock);
+    free(log);
     return rc;
 }
 
 static int
-open_log(struct commandlog *l, const char *folder, struct err *err)
+make_folder(const char *folder, struct err *err)
 {
-    char *path = file_join(folder, COMMANDLOG_NAME);
+    int rc = file_make_folder(folder, err);
 
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    l->fd =
-        open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (l->fd < 0 && errno == EEXIST)
-        err_set(err, ERR_LOG,
-                "%s: an experiment is recorded there already, expected a "
-                "folder without a log",
-                path);
-    else if (l->fd < 0)
-        err_errno(err, ERR_LOG, "%s: cannot create", path);
-    free(path);
-    return l->fd < 0 ? -1 : 0;
+    if (rc != 0 && err != NULL)
+        err->code = ERR_LOG;
+    return rc;
 }
 
 struct commandlog *
@@ -116,8 +139,7 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     if (folder == NULL)
         return l;
     l->on = true;
-    if (file_make_folder(folder, err) != 0 ||
-        lock_folder(l, folder, err) != 0 || open_log(l, folder, err) != 0)
+    if (make_folder(folder, err) != 0 || open_both(l, folder, err) != 0)
         goto fail;
     record_write_version(&l->pending);
     record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
@@ -186,21 +208,32 @@ commandlog_end(struct commandlog *l, uint64_t last_arrival, const char *how)
                       clock_realtime_ns() / 1000, how, strlen(how));
 }
 
+/* Nothing may stand behind a record that was cut off: what was appended of it
+ * is taken back, and nothing more is appended. */
+static int
+append_failed(struct commandlog *l, struct err *err)
+{
+    if (!l->failed && ftruncate(l->fd, l->size) != 0)
+        err_place(err, "cannot be cut back");
+    l->failed = true;
+    if (err != NULL)
+        err->code = ERR_LOG;
+    return err_place(err, COMMANDLOG_NAME);
+}
+
 int
 commandlog_flush(struct commandlog *l, struct err *err)
 {
-    int rc;
-
     if (!l->on || (l->pending.len == 0 && !l->pending.failed))
         return 0;
-    rc = buf_check(&l->pending, "command log", err);
-    if (rc == 0)
-        rc = file_write_all(l->fd, l->pending.data, l->pending.len, err);
-    if (rc != 0) {
-        if (err != NULL)
-            err->code = ERR_LOG;
-        return err_place(err, COMMANDLOG_NAME);
+    if (l->failed) {
+        buf_clear(&l->pending);
+        return -1;
     }
+    if (buf_check(&l->pending, "command log", err) != 0 ||
+        file_write_all(l->fd, l->pending.data, l->pending.len, err) != 0)
+        return append_failed(l, err);
+    l->size += (off_t)l->pending.len;
     buf_clear(&l->pending);
     l->dirty = true;
     return 0;
@@ -209,7 +242,7 @@ commandlog_flush(struct commandlog *l, struct err *err)
 int
 commandlog_sync(struct commandlog *l, struct err *err)
 {
-    if (!l->on || !l->dirty)
+    if (!l->on || !l->dirty || l->failed)
         return 0;
     if (fdatasync(l->fd) != 0)
         return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot sync");

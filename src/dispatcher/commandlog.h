@@ -42,7 +42,8 @@ void commandlog_skipped(struct commandlog *l, uint64_t arrival,
 void commandlog_end(struct commandlog *l, uint64_t last_arrival,
                     const char *how);
 
-/* Appends what was collected. */
+/* Appends what was collected.  After a failure nothing is appended any more:
+ * the log ends behind the last whole append, and err is not touched again. */
 int commandlog_flush(struct commandlog *l, struct err *err);
 
 /* Puts all that was flushed on stable storage and marks it so. */

@@ -117,8 +117,9 @@ stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
         atomic_store(&d->closing, true);
         channel_drop(&d->channel);
     }
+    if (d->end != DISPATCHER_FAILED)
+        d->end = end; /* a signal may cut short what an end of file began */
     if (d->phase == RUNNING) {
-        d->end = end;
         d->deadline_ns = clock_monotonic_ns() + d->setup->grace_ms * 1000000;
         queue_close(d->by_default.queue);
         queue_close(d->assessor.queue);
@@ -359,6 +360,8 @@ finished(struct dispatcher *d)
 {
     if (d->phase == RUNNING || !workers_finished(d))
         return false;
+    look_at_worker(d, &d->by_default); /* its last command may have failed */
+    look_at_worker(d, &d->assessor);
     take_outbox(d);
     write_channel(d);
     return channel_pending(&d->channel) == 0;
@@ -394,23 +397,41 @@ step(struct dispatcher *d)
     sync_when_due(d);
 }
 
-/* The grace is over, or a worker gave up: what it was in and what still waits
- * for it is recorded as left. */
 static void
-record_left(struct dispatcher *d, struct side *side)
+record_left(struct dispatcher *d, const char *letter, uint64_t arrival)
 {
-    struct chain left = queue_take_all(side->queue);
-    uint64_t busy = atomic_load(side->worker.slot);
     char text[80];
-    int len = snprintf(text, sizeof text, "%s left by the stop", side->letter);
+    int len = snprintf(text, sizeof text, "%s left by the stop", letter);
+
+    commandlog_skipped(d->commandlog, arrival, text, (size_t)len);
+}
+
+/* The grace is over, or a worker gave up: what it was in and what still waits
+ * for it is recorded as left.  A worker may go on meanwhile: first its queue
+ * is taken away, then the outbox emptied, so that the frames of each command
+ * that is not called left are all in the log. */
+static void
+record_rest(struct dispatcher *d)
+{
+    const struct side *sides[2] = {&d->by_default, &d->assessor};
+    struct chain left[2];
+    uint64_t busy[2];
     struct command *next;
 
-    if (busy != 0 && !atomic_load(&side->worker.failed))
-        commandlog_skipped(d->commandlog, busy, text, (size_t)len);
-    for (struct command *cmd = left.first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        commandlog_skipped(d->commandlog, cmd->arrival, text, (size_t)len);
-        command_free(cmd);
+    for (int i = 0; i < 2; i++) {
+        left[i] = queue_abandon(sides[i]->queue, &busy[i]);
+        if (atomic_load(&sides[i]->worker.failed))
+            busy[i] = 0; /* it was handled as far as it can be */
+    }
+    take_outbox(d);
+    for (int i = 0; i < 2; i++) {
+        if (busy[i] != 0)
+            record_left(d, sides[i]->letter, busy[i]);
+        for (struct command *cmd = left[i].first; cmd != NULL; cmd = next) {
+            next = cmd->next;
+            record_left(d, sides[i]->letter, cmd->arrival);
+            command_free(cmd);
+        }
     }
 }
 
@@ -450,10 +471,15 @@ loop(struct dispatcher *d)
                       : atomic_load(d->assessor.worker.slot));
         if (d->end != DISPATCHER_FAILED)
             d->end = DISPATCHER_GRACE_OVER;
+    } else if (channel_pending(&d->channel) > 0 &&
+               d->end != DISPATCHER_FAILED) {
+        err_set(d->err, ERR_PROTOCOL,
+                "output: %zu bytes were not read within the grace of %" PRId64
+                " ms",
+                channel_pending(&d->channel), d->setup->grace_ms);
+        d->end = DISPATCHER_FAILED;
     }
-    take_outbox(d);
-    record_left(d, &d->by_default);
-    record_left(d, &d->assessor);
+    record_rest(d);
     commandlog_end(d->commandlog, d->arrivals, end_text(d));
     if (commandlog_flush(d->commandlog, d->err) != 0 ||
         commandlog_sync(d->commandlog, d->err) != 0)
@@ -467,6 +493,7 @@ open_signals(struct dispatcher *d)
 {
     sigset_t set;
 
+    signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is an error */
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
@@ -512,9 +539,10 @@ start(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
 
-    /* The channel first: plugins may print as soon as they are loaded. */
-    if (open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0 ||
-        channel_open(&d->channel, s->in_fd, s->out_fd, d->err) != 0)
+    /* The channel first: plugins may print as soon as they are loaded, and 0,
+     * 1 and 2 must be taken before anything else is opened. */
+    if (channel_open(&d->channel, s->in_fd, s->out_fd, d->err) != 0 ||
+        open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0)
         return -1;
     d->outbox = outbox_new(&d->wake, d->err);
     if (d->outbox == NULL)
@@ -560,23 +588,27 @@ enum dispatcher_end
 dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
                struct err *err)
 {
-    struct dispatcher d = {
-        .setup = setup,
-        .log = setup->log,
-        .channel = {.in = -1, .out = -1},
-        .wake = {.fd = -1},
-        .signal_fd = -1,
-        .err = err,
-    };
+    struct dispatcher *d = calloc(1, sizeof *d);
+    enum dispatcher_end end;
 
-    if (start(&d) != 0)
-        d.end = DISPATCHER_FAILED;
+    if (d == NULL) {
+        err_set(err, ERR_MEMORY, "dispatcher: out of memory");
+        return DISPATCHER_FAILED;
+    }
+    d->setup = setup;
+    d->log = setup->log;
+    d->channel.in = d->channel.out = d->wake.fd = d->signal_fd = -1;
+    d->err = err;
+    if (start(d) != 0)
+        d->end = DISPATCHER_FAILED;
     else
-        loop(&d);
-    *signal_number = d.signal_number;
-    if (d.end == DISPATCHER_GRACE_OVER ||
-        (d.phase != RUNNING && !workers_finished(&d)))
-        return d.end; /* a worker still runs: nothing can be freed */
-    finish(&d);
-    return d.end;
+        loop(d);
+    *signal_number = d->signal_number;
+    end = d->end;
+    if (end == DISPATCHER_GRACE_OVER ||
+        (d->phase != RUNNING && !workers_finished(d)))
+        return end; /* a worker still runs: nothing can be freed */
+    finish(d);
+    free(d);
+    return end;
 }

@@ -59,6 +59,12 @@ histories_get(struct histories *h, const char *job)
 }
 
 struct history *
+histories_find(const struct histories *h, const char *job)
+{
+    return map_get(&h->by_job, job, strlen(job));
+}
+
+struct history *
 histories_remove(struct histories *h, const char *job)
 {
     return map_remove(&h->by_job, job, strlen(job));
@@ -69,7 +75,6 @@ history_restart(struct history *history, uint64_t attempt)
 {
     history->attempt = attempt;
     history->n = history->n_early = 0;
-    history->stopped = false;
     history->slot = NULL;
 }
 

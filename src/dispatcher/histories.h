@@ -21,7 +21,7 @@ struct history {
     size_t n, cap;
     struct early *early; /* beyond the gap, by sequence */
     size_t n_early, early_cap;
-    bool stopped; /* KI was sent */
+    bool stopped; /* KI was sent, in whichever attempt */
     void *slot;   /* the assessor's own */
 };
 
@@ -32,6 +32,9 @@ void histories_free(struct histories *h);
 
 /* The trial's history, made when it is new; NULL: out of memory. */
 struct history *histories_get(struct histories *h, const char *job);
+
+/* The same, but never made. */
+struct history *histories_find(const struct histories *h, const char *job);
 
 /* Removes it; the caller frees it with history_free().  NULL: none. */
 struct history *histories_remove(struct histories *h, const char *job);

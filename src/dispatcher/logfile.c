@@ -13,7 +13,7 @@
 
 struct logfile {
     char *path;
-    const char *bytes; /* mapped; NULL when empty */
+    const char *bytes; /* mapped; "" when empty */
     size_t len;
     size_t begin; /* of the first record */
     size_t at;    /* of the next record */
@@ -38,7 +38,7 @@ map_file(struct logfile *f, struct err *err)
             rc = err_errno(err, ERR_LOG, "%s: cannot map", f->path);
         else
             f->bytes = map;
-        f->len = (size_t)st.st_size;
+        f->len = rc == 0 ? (size_t)st.st_size : 0;
     }
     close(fd);
     return rc;
@@ -54,6 +54,7 @@ logfile_open(const char *path, struct err *err)
         err_set(err, ERR_MEMORY, "%s: out of memory", path);
         return NULL;
     }
+    f->bytes = "";
     if (map_file(f, err) != 0)
         goto fail;
     f->begin = record_read_version(f->bytes, f->len, err);
@@ -73,7 +74,7 @@ logfile_close(struct logfile *f)
 {
     if (f == NULL)
         return;
-    if (f->bytes != NULL)
+    if (f->len > 0)
         munmap((void *)(uintptr_t)f->bytes, f->len);
     free(f->path);
     free(f);
@@ -85,21 +86,28 @@ logfile_rewind(struct logfile *f)
     f->at = f->begin;
 }
 
-/* Whether a whole sync mark stands anywhere behind `from`. */
+#define CRC_SIZE 8
+
+/* Whether a whole sync mark stands anywhere behind `from`; not only behind a
+ * newline, for that may be what is damaged. */
 static bool
 synced_behind(const struct logfile *f, size_t from)
 {
+    static const char kind[] = " M 0 ";
+    const char *end = f->bytes + f->len;
     struct record r;
 
-    while (from < f->len) {
-        const char *newline = memchr(f->bytes + from, '\n', f->len - from);
+    if (f->len - from < CRC_SIZE)
+        return false;
+    for (const char *at = f->bytes + from + CRC_SIZE; at < end; at++) {
+        const char *begin;
 
-        if (newline == NULL)
+        at = memmem(at, (size_t)(end - at), kind, sizeof kind - 1);
+        if (at == NULL)
             return false;
-        from = (size_t)(newline - f->bytes) + 1;
-        if (record_next(f->bytes + from, f->len - from, SIZE_MAX, &r, NULL) ==
-                RECORD_READY &&
-            r.kind == RECORD_SYNC)
+        begin = at - CRC_SIZE;
+        if (record_next(begin, (size_t)(end - begin), 0, &r, NULL) ==
+            RECORD_READY)
             return true;
     }
     return false;
@@ -119,11 +127,14 @@ not_a_record(struct logfile *f, struct err *err)
 enum logfile_status
 logfile_next(struct logfile *f, struct record *out, struct err *err)
 {
+    enum record_status status;
+
     if (f->at == f->len)
         return LOGFILE_END;
-    err_set(err, ERR_LOG, "the record is cut off");
-    if (record_next(f->bytes + f->at, f->len - f->at, SIZE_MAX, out, err) !=
-        RECORD_READY)
+    status = record_next(f->bytes + f->at, f->len - f->at, SIZE_MAX, out, err);
+    if (status == RECORD_PARTIAL)
+        err_set(err, ERR_LOG, "the record is cut off");
+    if (status != RECORD_READY)
         return not_a_record(f, err);
     f->last = f->at;
     f->at += out->size;

@@ -51,6 +51,15 @@ owed_pop(struct owed *o)
         memmove(o->runs, o->runs + 1, --o->n_runs * sizeof *o->runs);
 }
 
+bool
+owed_has(const struct owed *o, uint64_t id)
+{
+    for (size_t i = 0; i < o->n_runs; i++)
+        if (id >= o->runs[i].first && id - o->runs[i].first < o->runs[i].count)
+            return true;
+    return false;
+}
+
 void
 owed_clear(struct owed *o)
 {

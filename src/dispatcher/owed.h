@@ -4,6 +4,7 @@
 #ifndef DISPATCHER_OWED_H
 #define DISPATCHER_OWED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ void owed_fini(struct owed *o);
 int owed_add(struct owed *o, uint64_t first, uint64_t count);
 uint64_t owed_first(const struct owed *o); /* total > 0 */
 void owed_pop(struct owed *o);             /* total > 0 */
+bool owed_has(const struct owed *o, uint64_t id);
 void owed_clear(struct owed *o);
 
 #endif

@@ -20,6 +20,7 @@ struct queue {
     struct chain waiting;
     struct chain used; /* given back */
     bool closed;
+    uint64_t busy; /* arrival number of what was popped last */
 };
 
 struct queue *
@@ -123,12 +124,14 @@ queue_pop(struct queue *q, struct command *used)
     pthread_mutex_lock(&q->lock);
     if (used != NULL)
         give_back(q, used);
+    q->busy = 0;
     while (q->waiting.first == NULL && !q->closed)
         pthread_cond_wait(&q->readable, &q->lock);
     cmd = q->waiting.first;
     if (cmd != NULL) {
         q->waiting.first = cmd->next;
         q->waiting.count--;
+        q->busy = cmd->arrival;
         cmd->next = NULL;
     }
     pthread_mutex_unlock(&q->lock);
@@ -145,13 +148,16 @@ queue_close(struct queue *q)
 }
 
 struct chain
-queue_take_all(struct queue *q)
+queue_abandon(struct queue *q, uint64_t *busy)
 {
     struct chain c;
 
     pthread_mutex_lock(&q->lock);
     c = q->waiting;
     q->waiting = (struct chain){0};
+    q->closed = true;
+    *busy = q->busy;
+    pthread_cond_broadcast(&q->readable);
     pthread_mutex_unlock(&q->lock);
     return c;
 }

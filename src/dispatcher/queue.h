@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct command;
 struct err;
@@ -28,14 +29,18 @@ bool queue_push(struct queue *q, struct chain *c, size_t *length);
 
 /* Blocks until there is a command; NULL: closed and empty.  Takes the command
  * popped before (NULL: none): small ones are freed by the next push, because
- * malloc is quicker when the thread that allocates is the one that frees. */
+ * malloc is quicker when the thread that allocates is the one that frees.  The
+ * worker is busy with a command until it pops again. */
 struct command *queue_pop(struct queue *q, struct command *used);
 
 /* No more pushes; what is in it can still be popped. */
 void queue_close(struct queue *q);
 
-/* Takes out everything that waits, for who stops without its worker. */
-struct chain queue_take_all(struct queue *q);
+/* Closes it and takes out everything that waits, for who stops without its
+ * worker; *busy becomes the arrival number of what the worker is busy with, 0
+ * for nothing.  All in one step: each command pushed is one of left, busy or
+ * handled. */
+struct chain queue_abandon(struct queue *q, uint64_t *busy);
 
 const char *queue_name(const struct queue *q);
 

@@ -76,6 +76,22 @@ complain(const struct router *r, const struct command *cmd, const char *text)
               cmd->metric.sequence, text);
 }
 
+/* What is not applied is dropped; but a trial that reported in step waits for
+ * its answer all the same, so the assessor's side gets it without a value. */
+static enum router_word
+set_aside(struct router *r, struct command *cmd, const char *text,
+          struct routed *out)
+{
+    complain(r, cmd, text);
+    if (cmd->metric.sync && cmd->metric.type == METRIC_PERIODICAL) {
+        cmd->metric.has_value = false;
+        push(out, &out->assessor, cmd);
+    } else {
+        command_free(cmd);
+    }
+    return ROUTER_ON;
+}
+
 static enum router_word
 route_metric(struct router *r, struct command *cmd, struct routed *out)
 {
@@ -83,11 +99,8 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
-    if (!m->has_value && m->type != METRIC_REQUEST) {
-        complain(r, cmd, m->problem);
-        command_free(cmd);
-        return ROUTER_ON;
-    }
+    if (!m->has_value && m->type != METRIC_REQUEST)
+        return set_aside(r, cmd, m->problem, out);
     verdict = periodical ? marks_metric(r->marks, m) : marks_final(r->marks, m);
     /* A final result may come after its trial's end, or be of a trial that
      * only the default worker can tell to be unknown. */
@@ -96,9 +109,10 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
         push(out, periodical ? &out->assessor : &out->by_default, cmd);
         return ROUTER_ON;
     }
-    complain(r, cmd, verdict_texts[verdict]);
+    if (verdict != MARKS_MEMORY)
+        return set_aside(r, cmd, verdict_texts[verdict], out);
     command_free(cmd);
-    return verdict == MARKS_MEMORY ? ROUTER_MEMORY : ROUTER_ON;
+    return ROUTER_MEMORY;
 }
 
 /* ---- ends ---- */

@@ -48,10 +48,27 @@ refuse_label(struct tuning *t, uint64_t id, const char *label)
 }
 
 static int
+refuse_point(struct tuning *t, uint64_t id)
+{
+    struct err err;
+
+    err_set(&err, ERR_INPUT,
+            "the parameters of trial %" PRIu64
+            " are more than %zu bytes of JSON, expected shorter choices",
+            id, t->json.max);
+    tuning_complain(t, err.text);
+    return TP_ERR;
+}
+
+static int
 give_out(struct tuning *t, uint64_t id, const char *label)
 {
     struct parameter_record record = {.id = id, .label = label};
 
+    buf_clear(&t->json);
+    space_decode(t->space, t->x, &t->json);
+    if (t->json.failed)
+        return refuse_point(t, id);
     if (trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims) ==
         NULL) {
         if (label != NULL)
@@ -59,8 +76,6 @@ give_out(struct tuning *t, uint64_t id, const char *label)
         tuning_out_of_memory(t);
         return TP_ERR;
     }
-    buf_clear(&t->json);
-    space_decode(t->space, t->x, &t->json);
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;
     buf_clear(&t->payload);

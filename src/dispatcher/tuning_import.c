@@ -71,6 +71,8 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return err_set(err, ERR_INPUT, "no 'parameters'");
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
+    if (owed_has(&t->owed, id))
+        return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
     trial = trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
     if (trial == NULL)
         return err_set(err, ERR_INPUT,

@@ -36,8 +36,8 @@ struct replay {
     struct json *head;
     struct session *session;
     struct pending pending;
-    struct map skips; /* arrival -> struct skips */
-    uint64_t last_cause;
+    struct map skips;       /* arrival -> struct skips */
+    uint64_t last_cause[3]; /* by sender */
     bool tuner_failed, assessor_failed;
 };
 
@@ -111,24 +111,46 @@ sender_name(enum sender sender)
 }
 
 #define SHOWN 300 /* bytes of a frame in an error */
+#define BEFORE 60 /* of them, in front of the first difference */
+
+/* Where the payloads begin to differ, less some bytes to recognise it by; 0
+ * when all of both can be shown, or there is only one. */
+static size_t
+show_from(const struct emission *a, const struct emission *b)
+{
+    size_t i = 0;
+
+    if (a == NULL || b == NULL || (a->len < SHOWN && b->len < SHOWN))
+        return 0;
+    while (i < a->len && i < b->len && a->payload[i] == b->payload[i])
+        i++;
+    return i < SHOWN - BEFORE ? 0 : i - BEFORE;
+}
+
+static void
+show(const struct emission *e, size_t from, char text[SHOWN + 16])
+{
+    size_t len;
+
+    if (e == NULL) {
+        memcpy(text, "nothing", sizeof "nothing");
+        return;
+    }
+    len = e->len - from < SHOWN ? e->len - from : SHOWN;
+    snprintf(text, SHOWN + 16, "%s%s%.*s", command_info(e->code)->code,
+             from > 0 ? "..." : "", (int)len, len > 0 ? e->payload + from : "");
+}
 
 static int
 differ(const struct replay *r, const struct emission *recorded,
        const struct emission *derived, struct err *err)
 {
     const struct emission *e = recorded != NULL ? recorded : derived;
-    char was[SHOWN + 8], is[SHOWN + 8];
-    const struct emission *both[] = {recorded, derived};
-    char *texts[] = {was, is};
+    size_t from = show_from(recorded, derived);
+    char was[SHOWN + 16], is[SHOWN + 16];
 
-    for (int i = 0; i < 2; i++) {
-        if (both[i] == NULL)
-            memcpy(texts[i], "nothing", 8);
-        else
-            snprintf(texts[i], SHOWN, "%s%.*s",
-                     command_info(both[i]->code)->code, (int)both[i]->len,
-                     both[i]->len > 0 ? both[i]->payload : "");
-    }
+    show(recorded, from, was);
+    show(derived, from, is);
     return err_set(err, ERR_INPUT,
                    "%s: offset %" PRIu64 ", command %" PRIu64
                    ", %s: recorded %s, replay gives %s",
@@ -173,8 +195,8 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
         rc = differ(r, recorded, d == NULL ? NULL : &d->emission, err);
     } else {
         r->report->frames++;
-        r->report->causes += recorded->cause != r->last_cause;
-        r->last_cause = recorded->cause;
+        r->report->causes += recorded->cause != r->last_cause[recorded->sender];
+        r->last_cause[recorded->sender] = recorded->cause;
     }
     free(d);
     return rc;

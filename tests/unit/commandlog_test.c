@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/commandlog.h"
+
+#include "dispatcher/logfile.h"
+#include "dispatcher_help.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static struct commandlog *
+create(const char *folder, struct err *err)
+{
+    return commandlog_create(folder, "{}", 2, err);
+}
+
+static void
+put_in(struct commandlog *l, uint64_t arrival, const char *payload)
+{
+    struct frame frame = help_frame("GE", payload);
+
+    commandlog_in(l, arrival, &frame);
+}
+
+/* "H0 <1:GE4 M0" and so on, of the log in `folder`. */
+static const char *
+shown(const char *folder)
+{
+    static char text[65536];
+    char path[256];
+    struct logfile *f;
+    struct record r;
+    struct err err;
+    enum logfile_status status;
+    size_t len = 0;
+
+    snprintf(path, sizeof path, "%s/" COMMANDLOG_NAME, folder);
+    f = logfile_open(path, &err);
+    CHECK(f != NULL);
+    while ((status = logfile_next(f, &r, &err)) == LOGFILE_RECORD)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "%s%" PRIu64 "%s%.*s ",
+                                record_kind_text(r.kind), r.number,
+                                r.len > 0 ? ":" : "", (int)r.len, r.payload);
+    snprintf(text + len, sizeof text - len, "%s",
+             status == LOGFILE_END    ? "end"
+             : status == LOGFILE_TORN ? "torn"
+                                      : "damaged");
+    logfile_close(f);
+    return text;
+}
+
+TEST(commandlog_records_everything_in_order)
+{
+    struct err err;
+    struct commandlog *l = create("a/b/c", &err);
+    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "{}", 2};
+    struct stat st;
+
+    CHECK(l != NULL);
+    CHECK_EQ(stat("a/b/c/command.log", &st), 0);
+    CHECK_EQ(st.st_mode & 0777, 0600);
+    CHECK_EQ(stat("a/b/c/command.lock", &st), 0);
+    CHECK_EQ(st.st_mode & 0777, 0600);
+    CHECK_EQ(stat("a/b", &st), 0);
+    CHECK_EQ(st.st_mode & 0777, 0700);
+    CHECK(!commandlog_dirty(l));
+    put_in(l, 1, "4");
+    CHECK_STR(shown("a/b/c"), "H0:{} M0 end"); /* collected, not appended */
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    CHECK(commandlog_dirty(l));
+    commandlog_out(l, &e);
+    e = (struct emission){SENDER_ASSESSOR, 2, CMD_KILL_TRIAL, "\"A\"", 3};
+    commandlog_out(l, &e);
+    e = (struct emission){SENDER_ROUTER, 2, CMD_ERROR, "", 0};
+    commandlog_out(l, &e);
+    commandlog_skipped(l, 3, "t why", 5);
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    CHECK_EQ(commandlog_sync(l, &err), 0);
+    CHECK(!commandlog_dirty(l));
+    CHECK_EQ(commandlog_sync(l, &err), 0); /* nothing to do */
+    commandlog_end(l, 3, "terminated");
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    commandlog_free(l);
+    CHECK_STR(shown("a/b/c"), "H0:{} M0 <1:GE4 >t1:TR{} >a2:KI\"A\" >r2:ER "
+                              "S3:t why M0 E3:terminated end");
+}
+
+TEST(commandlog_without_a_folder_is_a_no_op)
+{
+    struct err err;
+    struct commandlog *l = create(NULL, &err);
+
+    put_in(l, 1, "4");
+    commandlog_end(l, 1, "x");
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    CHECK_EQ(commandlog_sync(l, &err), 0);
+    CHECK(commandlog_slot(l, SENDER_DEFAULT) !=
+          commandlog_slot(l, SENDER_ASSESSOR));
+    atomic_store(commandlog_slot(l, SENDER_ASSESSOR), 7);
+    commandlog_free(l);
+    commandlog_free(NULL);
+}
+
+TEST(commandlog_has_one_writer)
+{
+    struct err err;
+    struct commandlog *l = create("log", &err);
+    char want[200];
+
+    CHECK(create("log", &err) == NULL);
+    snprintf(want, sizeof want,
+             "log/command.lock: locked by process %d, expected one writer",
+             (int)getpid());
+    CHECK_STR(err.text, want);
+    CHECK_EQ(err.code, ERR_LOG);
+    commandlog_free(l);
+}
+
+TEST(commandlog_never_touches_a_log_that_is_there)
+{
+    struct err err;
+    struct commandlog *l = create("log", &err);
+    uint64_t slots[5];
+    int fd;
+
+    put_in(l, 1, "4");
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    atomic_store(commandlog_slot(l, SENDER_DEFAULT), 11);
+    commandlog_free(l);
+    CHECK(create("log", &err) == NULL);
+    CHECK_STR(err.text, "log/command.log: an experiment is recorded there "
+                        "already, expected a folder without a log");
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE4 end");
+    /* nor what the lock file tells of who was at work */
+    fd = open("log/command.lock", O_RDONLY);
+    CHECK_EQ(read(fd, slots, sizeof slots), sizeof slots);
+    close(fd);
+    CHECK_EQ(memcmp(slots, "tunepipe-lock 1\n", 16), 0);
+    CHECK_EQ(slots[2], getpid());
+    CHECK_EQ(slots[3], 11);
+}
+
+/* A lock file that an earlier log left behind says nothing of this one. */
+TEST(commandlog_begins_with_free_slots)
+{
+    struct err err;
+    struct commandlog *l = create("log", &err);
+
+    atomic_store(commandlog_slot(l, SENDER_DEFAULT), 11);
+    atomic_store(commandlog_slot(l, SENDER_ASSESSOR), 12);
+    commandlog_free(l);
+    CHECK_EQ(unlink("log/command.log"), 0);
+    l = create("log", &err);
+    CHECK_EQ(atomic_load(commandlog_slot(l, SENDER_DEFAULT)), 0);
+    CHECK_EQ(atomic_load(commandlog_slot(l, SENDER_ASSESSOR)), 0);
+    commandlog_free(l);
+}
+
+TEST(commandlog_names_the_folder_it_cannot_write)
+{
+    struct err err;
+    int fd = open("file", O_CREAT | O_WRONLY, 0600);
+
+    close(fd);
+    CHECK(create("file", &err) == NULL);
+    CHECK_HAS(err.text, "file/command.lock: cannot open: Not a directory");
+    CHECK_EQ(err.code, ERR_LOG);
+    CHECK(create("file/below", &err) == NULL);
+    CHECK_HAS(err.text, "file/below: cannot make the folder: Not a directory");
+    CHECK_EQ(err.code, ERR_LOG);
+    CHECK(create("", &err) == NULL);
+    CHECK_EQ(err.code, ERR_LOG);
+}
+
+TEST(commandlog_read_only_folder)
+{
+    struct err err;
+
+    CHECK_EQ(mkdir("log", 0700), 0);
+    CHECK_EQ(chmod("log", 0500), 0);
+    if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+        SKIP("cannot give up being root");
+    CHECK(create("log", &err) == NULL);
+    CHECK_HAS(err.text, "Permission denied");
+    CHECK_EQ(err.code, ERR_LOG);
+}
+
+/* The disk is full in the middle of an append: the log ends behind the last
+ * whole one, and stays so when there is room again. */
+TEST(commandlog_ends_behind_the_last_whole_append)
+{
+    struct err err, untouched = {.text = "untouched"};
+    struct commandlog *l = create("log", &err);
+    struct rlimit limit;
+    struct stat st;
+
+    signal(SIGXFSZ, SIG_IGN);
+    put_in(l, 1, "1");
+    CHECK_EQ(commandlog_flush(l, &err), 0);
+    CHECK_EQ(stat("log/command.log", &st), 0);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = (rlim_t)st.st_size + 20;
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    put_in(l, 2, "2");
+    CHECK_EQ(commandlog_flush(l, &err), -1);
+    CHECK_HAS(err.text, "command.log: cannot write: File too large");
+    CHECK_EQ(err.code, ERR_LOG);
+    limit.rlim_cur = limit.rlim_max;
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    put_in(l, 3, "3");
+    CHECK_EQ(commandlog_flush(l, &untouched), -1);
+    CHECK_STR(untouched.text, "untouched");
+    commandlog_end(l, 3, "x");
+    CHECK_EQ(commandlog_flush(l, &untouched), -1);
+    CHECK_EQ(commandlog_sync(l, &err), 0); /* what there is */
+    commandlog_free(l);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/policy.h"
+
+#include "dispatcher_help.h"
+
+TEST(policy_words_come_back)
+{
+    static const char *const stopped[] = {"ignore", "latest", "best"};
+    static const char *const on_error[] = {"skip", "fail"};
+    static const char *const ask_error[] = {"refuse", "prior"};
+
+    for (int i = 0; i < 12; i++) {
+        struct policy p = {.extensions = i % 2, .maximize = i % 3 == 0};
+        char want[200];
+        struct buf out;
+
+        buf_init(&out, 1000);
+        CHECK_EQ(policy_set_stopped(&p, stopped[i % 3], NULL), 0);
+        CHECK_EQ(policy_set_on_error(&p, on_error[i % 2], NULL), 0);
+        CHECK_EQ(policy_set_ask_error(&p, ask_error[i / 6], NULL), 0);
+        policy_write(&p, &out);
+        snprintf(want, sizeof want,
+                 "\"early_stopped\": \"%s\", \"on_error\": \"%s\", "
+                 "\"ask_error\": \"%s\", \"extensions\": %s, "
+                 "\"maximize\": %s",
+                 stopped[i % 3], on_error[i % 2], ask_error[i / 6],
+                 i % 2 ? "true" : "false", i % 3 == 0 ? "true" : "false");
+        CHECK_STR(buf_text(&out), want);
+        buf_fini(&out);
+    }
+}
+
+TEST(policy_refuses_other_words_and_names_the_nearest)
+{
+    struct policy p = {.stopped = TELL_BEST};
+    struct err err;
+
+    CHECK_EQ(policy_set_stopped(&p, "lates", &err), -1);
+    CHECK_STR(err.text, "early-stopped: expected one of ignore, latest, best, "
+                        "got 'lates' (did you mean 'latest'?)");
+    CHECK_EQ(err.code, ERR_USAGE);
+    CHECK_EQ(p.stopped, TELL_BEST);
+    CHECK_EQ(policy_set_on_error(&p, "", &err), -1);
+    CHECK_HAS(err.text, "on-error: expected one of skip, fail, got ''");
+    CHECK_EQ(policy_set_ask_error(&p, "Prior", &err), -1);
+    CHECK_HAS(err.text, "ask-error: expected one of refuse, prior");
+}

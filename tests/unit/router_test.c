@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/router.h"
+
+#include "dispatcher_help.h"
+
+struct routing {
+    struct router *router;
+    struct log log;
+    struct routed routed;
+    uint64_t arrivals;
+};
+
+static void
+begin(struct routing *r)
+{
+    struct err err;
+
+    *r = (struct routing){0};
+    r->log = (struct log){.fd = open("lines", O_WRONLY | O_CREAT, 0600),
+                          .most = LOG_INFO,
+                          .name = "tunepipe"};
+    r->router = router_new(&r->log, &err);
+    CHECK(r->router != NULL);
+}
+
+static void
+drop(struct chain *c)
+{
+    struct command *next;
+
+    for (struct command *cmd = c->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        command_free(cmd);
+    }
+    *c = (struct chain){0};
+}
+
+static void
+finish(struct routing *r)
+{
+    drop(&r->routed.by_default);
+    drop(&r->routed.assessor);
+    router_free(r->router);
+    close(r->log.fd);
+}
+
+/* "1+2": so many commands for the default queue, so many for the assessor's
+ * came of this frame. */
+static const char *
+route(struct routing *r, const char *code, const char *payload)
+{
+    static char text[32];
+    struct frame frame = help_frame(code, payload);
+    size_t by_default = r->routed.by_default.count;
+    size_t assessor = r->routed.assessor.count;
+    enum router_word word =
+        router_frame(r->router, &frame, ++r->arrivals, &r->routed);
+
+    CHECK_EQ(word == ROUTER_TERMINATE, strcmp(code, "TE") == 0);
+    snprintf(text, sizeof text, "%zu+%zu",
+             r->routed.by_default.count - by_default,
+             r->routed.assessor.count - assessor);
+    return text;
+}
+
+#define ME(job, id, type, sequence, value, more)          \
+    "{\"parameter_id\": " id ", \"trial_job_id\": \"" job \
+    "\", \"type\": \"" type "\", \"sequence\": " sequence \
+    ", \"value\": \"" value "\"" more "}"
+#define EN(job) "{\"trial_job_id\": \"" job "\", \"event\": \"SUCCEEDED\"}"
+
+static void
+issue(struct routing *r)
+{
+    static const char text[] = "{\"parameter_id\": 9, ";
+
+    router_written(r->router, CMD_NEW_TRIAL, text, strlen(text));
+}
+
+TEST(router_knows_the_queue_of_each_command)
+{
+    struct routing r;
+
+    begin(&r);
+    issue(&r);
+    CHECK_STR(route(&r, "IN", HELP_SPACE), "1+0");
+    CHECK_STR(route(&r, "GE", "3"), "1+0");
+    CHECK_STR(route(&r, "GE", "many"), "1+0"); /* it is answered */
+    CHECK_STR(route(&r, "SS", HELP_SPACE), "1+0");
+    CHECK_STR(route(&r, "FD", "[]"), "1+0");
+    CHECK_STR(route(&r, "AD", "[]"), "1+0");
+    CHECK_STR(route(&r, "PI", ""), "0+0");
+    CHECK_STR(route(&r, "NT", "{\"event\": \"started\"}"), "0+0");
+    CHECK_STR(route(&r, "ME", ME("A", "0", "PERIODICAL", "0", "1", "")), "0+1");
+    CHECK_STR(route(&r, "ME", ME("A", "0", "FINAL", "0", "1", "")), "1+0");
+    CHECK_STR(route(&r, "EN", EN("A")), "1+1");
+    CHECK_STR(route(&r, "XX", ""), "0+0");
+    CHECK_STR(route(&r, "TR", "{}"), "0+0");
+    CHECK_STR(route(&r, "IN", "["), "0+0");
+    CHECK_STR(route(&r, "TE", ""), "0+0");
+    finish(&r);
+}
+
+TEST(router_splits_an_end_in_one_step)
+{
+    struct routing r;
+    const struct command *tuners, *assessors;
+
+    begin(&r);
+    issue(&r);
+    route(&r, "ME", ME("A", "7", "PERIODICAL", "0", "0.5", ""));
+    drop(&r.routed.assessor);
+    r.routed.bytes = 0;
+    route(&r, "EN", EN("A"));
+    tuners = r.routed.by_default.first;
+    assessors = r.routed.assessor.first;
+    CHECK(tuners->tuner_half && !assessors->tuner_half);
+    CHECK_EQ(tuners->arrival, assessors->arrival);
+    CHECK_EQ(tuners->end.parameter.number, 7);
+    CHECK(tuners->end.has_marks && tuners->end.latest.value == 0.5);
+    CHECK_EQ(r.routed.bytes, tuners->cost + assessors->cost);
+    finish(&r);
+}
+
+/* A trial that reports in step waits for its answer whatever is wrong with
+ * the report. */
+TEST(router_passes_on_each_synchronous_report)
+{
+    static const char *const reports[] = {
+        ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true"),
+        ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true"), /* second */
+        ME("A", "0", "PERIODICAL", "1", "x",
+           ", \"sync\": true"), /* no number */
+        ME("A", "0", "PERIODICAL", "99999", "1", ", \"sync\": true"),
+        ME("Z", "77", "PERIODICAL", "0", "1", ", \"sync\": true"),
+    };
+    struct routing r;
+
+    begin(&r);
+    issue(&r);
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        CHECK_STR(route(&r, "ME", reports[i]), "0+1");
+        CHECK_EQ(r.routed.assessor.last->metric.has_value, i == 0);
+    }
+    route(&r, "EN", EN("A"));
+    CHECK_STR(route(&r, "ME", reports[0]), "0+1"); /* ended */
+    CHECK(!r.routed.assessor.last->metric.has_value);
+    /* final ones are not waited for */
+    CHECK_STR(
+        route(&r, "ME", ME("B", "0", "FINAL", "0", "x", ", \"sync\": true")),
+        "0+0");
+    finish(&r);
+}
+
+TEST(router_says_what_it_does_not_apply)
+{
+    struct routing r;
+    char text[4096] = "";
+    int fd;
+
+    begin(&r);
+    route(&r, "ME", ME("A", "0", "PERIODICAL", "4", "1", ""));
+    route(&r, "ME", ME("B", "null", "PERIODICAL", "0", "{}", ""));
+    route(&r, "ME", ME("C", "\\\"0-1\\\"", "PERIODICAL", "0", "1", ""));
+    finish(&r);
+    fd = open("lines", O_RDONLY);
+    CHECK(read(fd, text, sizeof text - 1) > 0);
+    close(fd);
+    CHECK_HAS(text, "tunepipe: error: command 1 (ME): trial 'A' (parameter_id "
+                    "0), sequence 4: no such trial was given out");
+    CHECK_HAS(text, "command 2 (ME): trial 'B' (parameter_id null), sequence "
+                    "0: expected a number");
+    CHECK_HAS(text, "command 3 (ME): ");
+}
+
+TEST(router_takes_recovered_ids_for_issued)
+{
+    struct routing r;
+
+    begin(&r);
+    route(&r, "AD", "[{\"parameter_id\": 5}, \"{\\\"parameter_id\\\": 3}\"]");
+    CHECK_STR(route(&r, "ME", ME("A", "5", "PERIODICAL", "0", "1", "")), "0+1");
+    CHECK_STR(route(&r, "ME", ME("B", "6", "PERIODICAL", "0", "1", "")), "0+0");
+    route(&r, "AD", "[{\"parameter_id\": 9007199254740991}]");
+    CHECK_STR(route(&r, "ME", ME("B", "6", "PERIODICAL", "0", "1", "")), "0+0");
+    finish(&r);
+}

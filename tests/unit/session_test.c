@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/session.h"
+
+#include "dispatcher_help.h"
+
+static char *
+head_of(struct drive *d)
+{
+    struct buf head;
+    struct json *doc;
+    char *text;
+
+    buf_init(&head, 1 << 20);
+    session_write_head(d->session, &d->setup, &head);
+    text = buf_take(&head);
+    doc = json_parse(text, strlen(text), JSON_STRICT, &d->err);
+    CHECK_STR(d->err.text, "");
+    json_free(doc);
+    return text;
+}
+
+TEST(session_head_comes_back)
+{
+    struct session_setup back = {0};
+    struct drive d;
+    struct json *doc;
+    char *text, *again;
+
+    drive_setup(&d, "later", "{\"at_once\": 3}", "medianstop", NULL);
+    d.setup.seed = INT64_MAX;
+    d.setup.policy =
+        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false};
+    drive_start(&d);
+    text = head_of(&d);
+    CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
+    CHECK_HAS(text, "\"seed\": 9223372036854775807");
+    CHECK_HAS(text, "\"at_once\": 3");
+    CHECK_HAS(text, "\"start_step\": 0"); /* defaults are written out */
+    CHECK(strstr(text, "/tests/plugins") == NULL);
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK_EQ(session_read_head(json_root(doc), &back, &d.err), 0);
+    CHECK_EQ(session_check_versions(d.session, json_root(doc), &d.err), 0);
+    back.paths = d.paths;
+    session_free(d.session);
+    d.setup = back;
+    drive_start(&d);
+    again = head_of(&d);
+    CHECK_STR(again, text);
+    free(text);
+    free(again);
+    json_free(doc);
+    drive_stop(&d);
+}
+
+/* The head with one thing changed. */
+static int
+read_changed(const char *from, const char *to, struct err *err)
+{
+    struct session_setup back = {0};
+    struct drive d;
+    struct json *doc;
+    char *text, *at;
+    char changed[8192];
+    int rc;
+
+    drive_setup(&d, "random", NULL, NULL, NULL);
+    drive_start(&d);
+    text = head_of(&d);
+    at = strstr(text, from);
+    CHECK(at != NULL);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, to,
+             at + strlen(from));
+    doc = json_parse(changed, strlen(changed), JSON_STRICT, err);
+    CHECK(doc != NULL);
+    rc = session_read_head(json_root(doc), &back, err);
+    if (rc == 0)
+        rc = session_check_versions(d.session, json_root(doc), err);
+    json_free(doc);
+    free(text);
+    drive_stop(&d);
+    return rc;
+}
+
+TEST(session_refuses_a_head_with_a_mistake)
+{
+    static const struct {
+        const char *from, *to, *error;
+    } cases[] = {
+        {"\"seed\"", "\"sed\"", "head record: no 'seed'"},
+        {"\"digits\": 14", "\"digits\": \"14\"",
+         "head record: digits: expected an integer"},
+        {"\"skip\"", "\"skp\"",
+         "head record: on_error: on-error: expected one of skip, fail, got "
+         "'skp' (did you mean 'skip'?)"},
+        {"\"skip\"", "1", "head record: on_error: expected a text"},
+        {"\"extensions\": false", "\"extensions\": 0",
+         "head record: extensions: expected true or false"},
+        {"\"tuner\": {", "\"tuner\": null, \"other\": {",
+         "head record: tuner: expected one"},
+        {"\"tuner\": {\"name\"", "\"tuner\": {\"nme\"",
+         "head record: tuner: expected name and arguments"},
+        {"\"version\": 1", "\"version\": 99",
+         "tuner random: recorded with version 99 of the algorithm, installed "
+         "is version 1: its answers may differ"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err;
+
+        CHECK_EQ(read_changed(cases[i].from, cases[i].to, &err), -1);
+        CHECK_STR(err.text, cases[i].error);
+        CHECK_EQ(err.code, i == 2 ? ERR_USAGE : ERR_LOG);
+    }
+}
+
+TEST(session_tells_what_it_cannot_load)
+{
+    struct drive d;
+    struct emitter emitter = {drive_emit, &d};
+
+    drive_setup(&d, "randm", NULL, NULL, NULL);
+    CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
+    CHECK_HAS(d.err.text, "randm");
+    CHECK_EQ(d.err.code, ERR_CONFIG);
+    d.setup.tuner = "random";
+    d.setup.assessor = "random";
+    CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
+    CHECK_HAS(d.err.text, "assessor");
+    session_free(NULL);
+    drive_stop(&d);
+}
+
+/* "Best" of a stopped trial is what the optimize_mode says. */
+TEST(session_takes_the_mode_from_the_arguments)
+{
+    struct drive d;
+
+    drive_setup(&d, "random", NULL, "medianstop",
+                "{\"optimize_mode\": \"minimize\"}");
+    drive_start(&d);
+    CHECK(!d.session->policy.maximize);
+    drive_stop(&d);
+    drive_setup(&d, "random", NULL, "medianstop", NULL);
+    drive_start(&d);
+    CHECK(d.session->policy.maximize);
+    drive_stop(&d);
+    drive_setup(&d, "random", NULL, NULL, NULL);
+    drive_start(&d);
+    CHECK(d.session->policy.maximize);
+    drive_stop(&d);
+}
