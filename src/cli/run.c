@@ -9,9 +9,12 @@
 #include "manager/manager.h"
 #include "manager/results.h"
 #include "manager/table.h"
+#include "json.h"
+#include "space/space.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -73,13 +76,36 @@ refuse(const struct err *err, struct problems *problems)
     return EXIT_CONFIG;
 }
 
+/* What is wrong inside the search space, in the words of src/space. */
+static void
+check_space(const struct experiment *x, struct problems *problems)
+{
+    struct json *doc =
+        json_parse(x->search_space, strlen(x->search_space), JSON_STRICT, NULL);
+    struct problems inner;
+    char *rest, *line;
+
+    if (doc == NULL)
+        return; /* it was written by us; the dispatcher tells */
+    problems_init(&inner);
+    space_free(space_parse(json_root(doc), &inner));
+    buf_text(&inner.lines);
+    rest = inner.lines.data;
+    while (inner.count > 0 && (line = strsep(&rest, "\n")) != NULL)
+        if (line[0] != '\0')
+            problems_add(problems, x->space_place, "%s", line);
+    problems_fini(&inner);
+    json_free(doc);
+}
+
 static int
 status_of(const struct manager_outcome *out)
 {
     if (out->ok)
         return EXIT_DONE;
-    if (out->end == MANAGER_DISPATCHER && !out->initialized &&
-        out->dispatcher_status == EXIT_CONFIG)
+    if (!out->initialized && (out->end == MANAGER_REFUSED ||
+                              (out->end == MANAGER_DISPATCHER &&
+                               out->dispatcher_status == EXIT_CONFIG)))
         return EXIT_CONFIG;
     return EXIT_FAILED;
 }
@@ -100,7 +126,8 @@ print_results(const char *folder)
 static int
 run_experiment(const struct experiment *x, const char *dispatcher)
 {
-    const struct manager_options options = {dispatcher, STDOUT_FILENO};
+    const struct manager_options options = {dispatcher, STDOUT_FILENO,
+                                            STDERR_FILENO};
     struct manager_outcome out;
     struct err err = {0};
     int rc = manager_run(x, &options, &out, &err);
@@ -110,7 +137,7 @@ run_experiment(const struct experiment *x, const char *dispatcher)
     free(out.folder);
     if (rc != 0)
         return verb_fail("run", &err);
-    if (!out.ok)
+    if (!out.ok && out.end <= MANAGER_INTERRUPTED) /* the rest was told */
         fprintf(stderr, "tunepipe run: %s%s\n", out.reason,
                 out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
     return status_of(&out);
@@ -139,8 +166,12 @@ run(int argc, char **argv)
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
     fputs(buf_text(&notes.lines), stderr);
-    status =
-        x == NULL ? refuse(&err, &problems) : run_experiment(x, dispatcher);
+    if (x != NULL)
+        check_space(x, &problems);
+    if (x == NULL || problems_check(&problems, &err) != 0)
+        status = refuse(&err, &problems);
+    else
+        status = run_experiment(x, dispatcher);
     experiment_free(x);
     problems_fini(&problems);
     problems_fini(&notes);

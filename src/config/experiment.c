@@ -35,6 +35,7 @@ fini(struct experiment *x)
     free(x->folder);
     free(x->name);
     free(x->search_space);
+    free(x->space_place);
     free(x->trial_command);
     free(x->trial_folder);
     free(x->working_folder);
@@ -106,6 +107,19 @@ read_space_file(struct reader *r, struct draft *d)
 }
 
 static void
+name_space_place(struct reader *r, struct draft *d)
+{
+    char *place = NULL;
+    int rc = d->space_file != NULL ? asprintf(&place, "%s", d->space_file)
+                                   : asprintf(&place, "%s:%u: searchSpace",
+                                              r->file, d->space_line);
+
+    d->x.space_place = rc < 0 ? NULL : place;
+    if (rc < 0)
+        reader_problem(r, d->space_line, "searchSpace", "out of memory");
+}
+
+static void
 check_space(struct reader *r, struct draft *d, const struct yaml_node *root)
 {
     if (d->space_line > 0 && d->space_file_line > 0)
@@ -117,6 +131,7 @@ check_space(struct reader *r, struct draft *d, const struct yaml_node *root)
     else if (d->space_line == 0 && d->space_file_line == 0)
         reader_problem(r, root->line, "searchSpace",
                        "is required, or searchSpaceFile; an empty one is {}");
+    name_space_place(r, d);
 }
 
 static void

@@ -31,6 +31,7 @@ struct experiment {
     char *name;   /* experimentName, else the file's name without its end */
 
     char *search_space;   /* JSON on one line */
+    char *space_place;    /* where it stands, for problems: "e.yml:3" */
     char *trial_command;  /* for /bin/sh -c */
     char *trial_folder;   /* trialCodeDirectory, absolute */
     char *working_folder; /* experimentWorkingDirectory, absolute; default

@@ -173,9 +173,11 @@ reader_resolve(const struct reader *r, const char *path)
 
     if (path[0] == '/')
         return strdup(path);
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
     if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && home != NULL)
         rc = asprintf(&out, "%s%s", home, path + 1);
-    else if (strcmp(path, ".") == 0)
+    else if (strcmp(path, ".") == 0 || path[0] == '\0')
         return strdup(r->folder);
     else
         rc = asprintf(&out, "%s/%s", r->folder, path);

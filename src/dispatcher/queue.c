@@ -7,12 +7,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* What may wait for the next push to be freed; what is larger, or more, the
+ * worker frees itself. */
+#define USED_MAX 1024      /* commands */
+#define USED_COST_MAX 1024 /* bytes each */
+
 struct queue {
     const char *name;
     pthread_mutex_t lock;
     pthread_cond_t readable; /* there is a command, or it was closed */
     /* guarded by lock: */
     struct chain waiting;
+    struct chain used; /* given back */
     bool closed;
     uint64_t busy; /* arrival number of what was popped last */
 };
@@ -50,6 +56,7 @@ queue_free(struct queue *q)
     if (q == NULL)
         return;
     free_chain(&q->waiting);
+    free_chain(&q->used);
     pthread_cond_destroy(&q->readable);
     pthread_mutex_destroy(&q->lock);
     free(q);
@@ -70,9 +77,12 @@ chain_add(struct chain *c, struct command *cmd)
 bool
 queue_push(struct queue *q, struct chain *c, size_t *length)
 {
+    struct chain used;
     bool open;
 
     pthread_mutex_lock(&q->lock);
+    used = q->used;
+    q->used = (struct chain){0};
     open = !q->closed;
     if (open && c->first != NULL) {
         if (q->waiting.first == NULL)
@@ -85,18 +95,35 @@ queue_push(struct queue *q, struct chain *c, size_t *length)
     }
     *length = q->waiting.count;
     pthread_mutex_unlock(&q->lock);
+    free_chain(&used);
     if (!open)
         free_chain(c);
     *c = (struct chain){0};
     return open;
 }
 
+/* Lock held. */
+static void
+give_back(struct queue *q, struct command *used)
+{
+    if (q->used.count < USED_MAX)
+        chain_add(&q->used, used);
+    else
+        command_free(used);
+}
+
 struct command *
-queue_pop(struct queue *q)
+queue_pop(struct queue *q, struct command *used)
 {
     struct command *cmd;
 
+    if (used != NULL && used->cost > USED_COST_MAX) {
+        command_free(used);
+        used = NULL;
+    }
     pthread_mutex_lock(&q->lock);
+    if (used != NULL)
+        give_back(q, used);
     q->busy = 0;
     while (q->waiting.first == NULL && !q->closed)
         pthread_cond_wait(&q->readable, &q->lock);

@@ -27,9 +27,11 @@ void chain_add(struct chain *c, struct command *cmd); /* takes cmd */
  * *length becomes the number of commands waiting. */
 bool queue_push(struct queue *q, struct chain *c, size_t *length);
 
-/* Blocks until there is a command; NULL: closed and empty.  The worker is busy
- * with it until it pops again. */
-struct command *queue_pop(struct queue *q);
+/* Blocks until there is a command; NULL: closed and empty.  Takes the command
+ * popped before (NULL: none): small ones are freed by the next push, because
+ * malloc is quicker when the thread that allocates is the one that frees.  The
+ * worker is busy with a command until it pops again. */
+struct command *queue_pop(struct queue *q, struct command *used);
 
 /* No more pushes; what is in it can still be popped. */
 void queue_close(struct queue *q);

@@ -18,11 +18,9 @@ handle(struct worker *w, struct command *cmd)
     if (w->job.handle(w->job.ctx, cmd, &w->err) != 0) {
         atomic_store(&w->failed, true);
         wake_signal(w->wake);
-        command_free(cmd);
         return; /* the slot keeps the number of what failed */
     }
     atomic_store_explicit(w->slot, 0, memory_order_relaxed);
-    command_free(cmd);
     gauge_subtract(w->gauge, cost);
 }
 
@@ -30,10 +28,11 @@ static void *
 work(void *arg)
 {
     struct worker *w = arg;
-    struct command *cmd;
+    struct command *cmd = NULL;
 
-    while (!atomic_load(&w->failed) && (cmd = queue_pop(w->queue)) != NULL)
+    while (!atomic_load(&w->failed) && (cmd = queue_pop(w->queue, cmd)) != NULL)
         handle(w, cmd);
+    command_free(cmd); /* the one that failed */
     atomic_store(&w->finished, true);
     wake_signal(w->wake);
     return NULL;

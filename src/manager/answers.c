@@ -2,9 +2,11 @@
 #include "manager/state.h"
 
 #include "command.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "json.h"
 #include "manager/parameters.h"
+#include "manager/shown.h"
 #include "manager/trial.h"
 
 #include <signal.h>
@@ -14,6 +16,9 @@
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */
+#define WORDS_SHOWN 2000
 
 static void
 take_initialized(struct manager *m, const struct frame *frame)
@@ -32,8 +37,8 @@ take_trial(struct manager *m, const struct frame *frame)
     struct trial *t;
 
     if (record_read(frame->payload, frame->len, &record, &err) != 0) {
-        progress_say(&m->progress, "tunepipe: error: a TR that is none: %s",
-                     err.text);
+        progress_warn(&m->progress, "tunepipe: error: a TR that is none: %s",
+                      err.text);
         return;
     }
     if (scheduler_take(&m->scheduler)) {
@@ -44,10 +49,10 @@ take_trial(struct manager *m, const struct frame *frame)
         else
             manager_end(m, MANAGER_UNABLE, "out of memory");
     } else if (!m->end_known) {
-        progress_say(&m->progress,
-                     "tunepipe: warning: parameters %s came unasked, beyond "
-                     "maxTrialNumber: not started",
-                     record.id);
+        progress_warn(&m->progress,
+                      "tunepipe: warning: parameters %s came unasked, beyond "
+                      "maxTrialNumber: not started",
+                      record.id);
     }
     record_fini(&record);
 }
@@ -66,12 +71,15 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_string(v, &reason, NULL);
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
-    if (strcmp(reason, "failed") == 0) {
+    if (m->phase == PHASE_STARTING) {
+        manager_end(m, MANAGER_REFUSED,
+                    "the dispatcher refused the search space");
+    } else if (strcmp(reason, "failed") == 0) {
         scheduler_refused(&m->scheduler, units);
-        progress_say(&m->progress,
-                     "tunepipe: warning: the tuner failed to give parameters; "
-                     "see %s/" FOLDER_DISPATCHER_LOG,
-                     m->folder.path);
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the tuner failed to give parameters; "
+                      "see %s/" FOLDER_DISPATCHER_LOG,
+                      m->folder.path);
     } else if (strcmp(reason, "later") != 0) {
         scheduler_exhausted(&m->scheduler, units);
     }
@@ -94,11 +102,23 @@ take_kill(struct manager *m, const struct frame *frame)
     json_free(doc); /* for a trial that has ended it comes too late */
 }
 
+/* Texts from there are shown as texts, whatever bytes they hold. */
+static void
+warn_shown(struct manager *m, const char *before, const char *text, size_t len)
+{
+    struct buf line;
+
+    buf_init(&line, 4 * WORDS_SHOWN);
+    shown_text(&line, text, len, WORDS_SHOWN);
+    progress_warn(&m->progress, "%s%s", before, buf_text(&line));
+    buf_fini(&line);
+}
+
 static void
 take_error(struct manager *m, const struct frame *frame)
 {
-    progress_say(&m->progress, "tunepipe: error: the dispatcher says: %.*s",
-                 (int)(frame->len < 500 ? frame->len : 500), frame->payload);
+    warn_shown(m, "tunepipe: error: the dispatcher says: ", frame->payload,
+               frame->len);
 }
 
 static void
@@ -122,10 +142,10 @@ take_frame(void *ctx, const struct frame *frame)
             return;
         }
     if (strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0)
-        progress_say(&m->progress,
-                     "tunepipe: warning: the dispatcher sent '%s', which no "
-                     "manager expects",
-                     frame->code);
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher sent '%s', which no "
+                      "manager expects",
+                      frame->code);
 }
 
 void
@@ -159,16 +179,15 @@ take_word(void *ctx, const char *line, size_t len, bool too_long)
 
     (void)too_long;
     experiment_folder_add_log(&m->folder, line, len, NULL);
-    snprintf(m->last_words, sizeof m->last_words, "%s", line);
     if (m->progress.debug || strstr(line, "error: ") != NULL ||
         strstr(line, "warning: ") != NULL)
-        progress_say(&m->progress, "%s", line);
+        warn_shown(m, "", line, len);
 }
 
 void
 answers_words(struct manager *m)
 {
-    if (tail_read(&m->words, SIZE_MAX, take_word, m, NULL) < 0 ||
+    if (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) < 0 ||
         m->words.ended)
         manager_unwatch(m, m->words.fd);
 }
@@ -198,18 +217,21 @@ answers_dispatcher(struct manager *m)
 
     if (m->exchange.from >= 0)
         answers_frames(m); /* what it said before it died */
-    tail_read(&m->words, SIZE_MAX, take_word, m, NULL);
+    while (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) > 0)
+        continue;
     tail_rest(&m->words, take_word, m);
     manager_unwatch(m, m->words.fd);
     m->outcome->dispatcher_status = reap(m, how, sizeof how);
     if (m->phase == PHASE_CLOSING && m->outcome->dispatcher_status == 0)
         return;
     if (m->phase == PHASE_CLOSING) {
-        progress_say(&m->progress,
-                     "tunepipe: warning: the dispatcher ended with %s", how);
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher ended with %s", how);
         return;
     }
-    manager_end(m, MANAGER_DISPATCHER, "the dispatcher ended by itself (%s)",
-                how);
+    manager_end(
+        m, MANAGER_DISPATCHER,
+        "the dispatcher ended by itself (%s); what it said is in " FOLDER_DISPATCHER_LOG,
+        how);
     running_stop_all(m);
 }

@@ -9,11 +9,11 @@
 #define OUT_MAX ((size_t)1 << 30)
 
 void
-exchange_open(struct exchange *c, int to, int from)
+exchange_open(struct exchange *x, int to, int from)
 {
-    *c = (struct exchange){.to = to, .from = from};
-    frame_decoder_init(&c->in, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
-    buf_init(&c->out, OUT_MAX);
+    *x = (struct exchange){.to = to, .from = from};
+    frame_decoder_init(&x->in, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
+    buf_init(&x->out, OUT_MAX);
 }
 
 static void
@@ -25,52 +25,58 @@ close_one(int *fd)
 }
 
 void
-exchange_close(struct exchange *c)
+exchange_close(struct exchange *x)
 {
-    close_one(&c->to);
-    close_one(&c->from);
-    frame_decoder_fini(&c->in);
-    buf_fini(&c->out);
+    close_one(&x->to);
+    close_one(&x->from);
+    frame_decoder_fini(&x->in);
+    buf_fini(&x->out);
 }
 
 void
-exchange_send(struct exchange *c, const char code[2], const char *payload,
+exchange_send(struct exchange *x, const char code[2], const char *payload,
               size_t len)
 {
-    if (c->to < 0)
+    if (x->to < 0)
         return;
-    if (c->out_at > 0 && c->out_at >= c->out.len / 2) {
-        buf_consume(&c->out, c->out_at);
-        c->out_at = 0;
+    if (x->out_at > 0 && x->out_at >= x->out.len / 2) {
+        buf_consume(&x->out, x->out_at);
+        x->out_at = 0;
     }
-    frame_encode(&c->out, FRAME_DIGITS, code, payload, len);
+    frame_encode(&x->out, FRAME_DIGITS, code, payload, len);
 }
 
 size_t
-exchange_pending(const struct exchange *c)
+exchange_pending(const struct exchange *x)
 {
-    return c->to < 0 ? 0 : c->out.len - c->out_at;
+    return x->to < 0 ? 0 : x->out.len - x->out_at;
+}
+
+void
+exchange_close_to(struct exchange *x)
+{
+    close_one(&x->to);
+    buf_clear(&x->out);
+    x->out_at = 0;
 }
 
 static int
-give_up(struct exchange *c)
+give_up(struct exchange *x)
 {
-    close_one(&c->to);
-    buf_clear(&c->out);
-    c->out_at = 0;
+    exchange_close_to(x);
     return -1;
 }
 
 int
-exchange_flush(struct exchange *c, struct err *err)
+exchange_flush(struct exchange *x, struct err *err)
 {
-    if (c->to < 0)
+    if (x->to < 0)
         return 0;
-    if (buf_check(&c->out, "what waits for the dispatcher", err) != 0)
-        return give_up(c);
-    while (c->out_at < c->out.len) {
+    if (buf_check(&x->out, "what waits for the dispatcher", err) != 0)
+        return give_up(x);
+    while (x->out_at < x->out.len) {
         ssize_t n =
-            write(c->to, c->out.data + c->out_at, c->out.len - c->out_at);
+            write(x->to, x->out.data + x->out_at, x->out.len - x->out_at);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -78,23 +84,23 @@ exchange_flush(struct exchange *c, struct err *err)
             return 0;
         if (n < 0) {
             err_errno(err, ERR_SYSTEM, "cannot write to the dispatcher");
-            return give_up(c);
+            return give_up(x);
         }
-        c->out_at += (size_t)n;
+        x->out_at += (size_t)n;
     }
-    buf_clear(&c->out);
-    c->out_at = 0;
+    buf_clear(&x->out);
+    x->out_at = 0;
     return 0;
 }
 
 static int
-take_frames(struct exchange *c, exchange_frame *take, void *ctx,
+take_frames(struct exchange *x, exchange_frame *take, void *ctx,
             struct err *err)
 {
     struct frame frame;
 
     for (;;)
-        switch (frame_next(&c->in, &frame, err)) {
+        switch (frame_next(&x->in, &frame, err)) {
         case FRAME_READY:
             take(ctx, &frame);
             break;
@@ -106,17 +112,17 @@ take_frames(struct exchange *c, exchange_frame *take, void *ctx,
 }
 
 int
-exchange_read(struct exchange *c, exchange_frame *take, void *ctx,
+exchange_read(struct exchange *x, exchange_frame *take, void *ctx,
               struct err *err)
 {
-    while (c->from >= 0) {
+    while (x->from >= 0) {
         size_t room;
-        char *to = frame_room(&c->in, &room);
+        char *to = frame_room(&x->in, &room);
         ssize_t n;
 
         if (to == NULL)
             return err_set(err, ERR_MEMORY, "out of memory");
-        n = read(c->from, to, room);
+        n = read(x->from, to, room);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -126,8 +132,8 @@ exchange_read(struct exchange *c, exchange_frame *take, void *ctx,
                              "cannot read from the dispatcher");
         if (n == 0)
             return 0;
-        frame_filled(&c->in, (size_t)n);
-        if (take_frames(c, take, ctx, err) != 0)
+        frame_filled(&x->in, (size_t)n);
+        if (take_frames(x, take, ctx, err) != 0)
             return -1;
     }
     return 0;

@@ -19,21 +19,24 @@ struct exchange {
 
 typedef void exchange_frame(void *ctx, const struct frame *frame);
 
-void exchange_open(struct exchange *c, int to, int from);
-void exchange_close(struct exchange *c);
+void exchange_open(struct exchange *x, int to, int from);
+void exchange_close(struct exchange *x);
 
 /* Appends a frame; without effect once `to` is closed. */
-void exchange_send(struct exchange *c, const char code[2], const char *payload,
+void exchange_send(struct exchange *x, const char code[2], const char *payload,
                    size_t len);
-size_t exchange_pending(const struct exchange *c); /* bytes */
+size_t exchange_pending(const struct exchange *x); /* bytes */
 
 /* Writes what goes.  -1: the other side is gone, or memory is; `to` is then
  * closed. */
-int exchange_flush(struct exchange *c, struct err *err);
+int exchange_flush(struct exchange *x, struct err *err);
+
+/* Nothing more will be sent. */
+void exchange_close_to(struct exchange *x);
 
 /* Reads what is there and hands out the frames.  1: nothing more now; 0: end
  * of file; -1: broken, err says how. */
-int exchange_read(struct exchange *c, exchange_frame *take, void *ctx,
+int exchange_read(struct exchange *x, exchange_frame *take, void *ctx,
                   struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "json.h"
+#include "manager/parameters.h"
 #include "manager/trial.h"
 
 #include <ctype.h>
@@ -164,7 +165,7 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
     int rc;
 
     *f = (struct experiment_folder){
-        .lock_fd = -1, .results_fd = -1, .log_fd = -1};
+        .seed = seed, .lock_fd = -1, .results_fd = -1, .log_fd = -1};
     if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
         write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
                    err) != 0 ||
@@ -219,7 +220,8 @@ experiment_folder_add_result(const struct experiment_folder *f,
     buf_init(&line, LINE_MAX_BYTES);
     buf_add_char(&line, '{');
     add_text(&line, "trial", t->id);
-    buf_printf(&line, "\"parameter_id\": %s, ", t->parameter_id);
+    buf_printf(&line, "\"parameter_id\": %s, \"seed\": %llu, ", t->parameter_id,
+               (unsigned long long)parameters_seed(f->seed, t->parameter_id));
     add_text(&line, "status", trial_state_name(t->state));
     add_number(&line, "value", t->has_final, t->final);
     add_number(&line, "latest", t->has_latest, t->latest);

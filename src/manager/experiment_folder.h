@@ -36,6 +36,7 @@ struct trial;
 struct experiment_folder {
     char *path;     /* absolute */
     const char *id; /* the last part of path */
+    uint64_t seed;  /* the experiment's */
     int lock_fd, results_fd, log_fd;
 };
 

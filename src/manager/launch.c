@@ -134,14 +134,16 @@ make_tail(const struct trial *t, const char *name, size_t max_line,
 }
 
 static int
-make_folder(struct trial *t, struct jval parameters, struct err *err)
+make_folder(const struct launch *l, struct trial *t, struct jval parameters,
+            struct err *err)
 {
     if (mkdir(t->folder, 0700) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
-        make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0)
+        (l->wants_output &&
+         make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0))
         return -1;
     return write_file(t->folder, TRIAL_STDERR, "", 0, err);
 }
@@ -238,7 +240,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
         rc = err_set(err, ERR_MEMORY, "out of memory");
     }
     if (rc == 0)
-        rc = make_folder(t, json_root(doc), err);
+        rc = make_folder(l, t, json_root(doc), err);
     if (rc == 0)
         rc = environment_make(&env, &of, t, json_root(doc), err);
     if (rc == 0)

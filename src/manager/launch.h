@@ -7,6 +7,7 @@
 
 #include "manager/environment.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,7 @@ struct launch {
     const char *cwd;               /* absolute; borrowed */
     int64_t grace_ms;
     uint64_t seed;
+    bool wants_output; /* open the tail of stdout, too */
 };
 
 /* Finds the wrapper; -1 names where it was looked for.  The borrowed members

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/reading.h"
 #include "manager/trial.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 
 #define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
 #define EVENTS_MAX 64
+#define ASK_MAX 65536 /* a dispatcher refuses more */
 
 int
 manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what)
@@ -53,8 +55,8 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
     va_end(ap);
     if (end > MANAGER_DURATION)
-        progress_say(&m->progress, "tunepipe: %s%s",
-                     end == MANAGER_INTERRUPTED ? "" : "error: ", out->reason);
+        progress_warn(&m->progress, "tunepipe: %s%s",
+                      end == MANAGER_INTERRUPTED ? "" : "error: ", out->reason);
 }
 
 void
@@ -79,8 +81,11 @@ take_signals(struct manager *m)
     struct signalfd_siginfo info;
 
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (++m->interrupts > 1) {
-            running_kill_all(m);
+        m->interrupts++;
+        if (m->phase == PHASE_CLOSING)
+            kill(m->dispatcher_pid, m->interrupts > 1 ? SIGKILL : SIGTERM);
+        if (m->interrupts > 1) {
+            running_hurry_all(m);
             continue;
         }
         manager_end(m, MANAGER_INTERRUPTED,
@@ -100,7 +105,7 @@ take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
         [SOURCE_SIGNAL] = take_signals,
-        [SOURCE_INOTIFY] = running_files,
+        [SOURCE_INOTIFY] = reading_files,
         [SOURCE_FRAMES_IN] = answers_frames,
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
@@ -121,6 +126,8 @@ ask(struct manager *m)
 
     if (m->phase != PHASE_RUNNING || n == 0)
         return;
+    if (n > ASK_MAX)
+        n = ASK_MAX; /* the rest with the next round */
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
     exchange_send(&m->exchange, "GE", text, strlen(text));
     scheduler_asked(&m->scheduler, n);
@@ -167,6 +174,11 @@ flush(struct manager *m)
         return;                    /* the dispatcher's end tells why */
     }
     wanted = exchange_pending(&m->exchange) > 0;
+    if (m->phase == PHASE_CLOSING && !wanted) { /* TE was the last word */
+        manager_unwatch(m, fd);
+        exchange_close_to(&m->exchange);
+        return;
+    }
     if (wanted && !m->writable_asked)
         manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
     else if (!wanted && m->writable_asked)
@@ -187,8 +199,8 @@ expire(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && now >= m->closing_deadline_ns) {
         m->closing_deadline_ns = INT64_MAX;
-        progress_say(&m->progress,
-                     "tunepipe: warning: the dispatcher does not end: killed");
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher does not end: killed");
         kill(m->dispatcher_pid, SIGKILL);
     }
 }
@@ -198,7 +210,7 @@ settle(struct manager *m)
 {
     expire(m);
     if (m->hungry)
-        running_hungry(m);
+        reading_hungry(m);
     running_start_waiting(m);
     m->progress.running = m->n_running;
     if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
@@ -295,8 +307,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     if (x->max_experiment_ms > 0)
         m.experiment_deadline_ns =
             m.started_ns + x->max_experiment_ms * 1000000;
-    progress_open(&m.progress, options->out_fd, x->minimize, x->max_trials,
-                  x->debug);
+    progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
+                  x->max_trials, x->debug);
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);

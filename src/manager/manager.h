@@ -21,7 +21,7 @@ enum manager_end {
 
 struct manager_options {
     const char *dispatcher; /* program; NULL: this one */
-    int out_fd;             /* progress goes there */
+    int out_fd, err_fd;     /* progress; what went wrong */
 };
 
 struct manager_outcome {

@@ -6,6 +6,7 @@
 #include "core/number.h"
 #include "json.h"
 #include "scan.h"
+#include "manager/shown.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@
 #include <strings.h>
 
 #define GROUPS_MAX 10
+#define LINE_SHOWN 60
 
 struct pattern {
     regex_t re;
@@ -66,6 +68,19 @@ starts(const char *line, size_t len, const char *word, size_t word_len)
 
 #define WORD_LEN(word) (sizeof(word) - 1)
 
+static void
+refuse_word(const char *line, size_t len, struct err *err)
+{
+    struct buf text;
+
+    buf_init(&text, 4 * LINE_SHOWN);
+    shown_text(&text, line, len, LINE_SHOWN);
+    err_set(err, ERR_INPUT,
+            "expected 'intermediate JSON' or 'final JSON', got '%s'",
+            buf_text(&text));
+    buf_fini(&text);
+}
+
 enum metrics_word
 metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
              struct metric_line *out, struct err *err)
@@ -84,9 +99,7 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
         out->final = true;
         out->sequence = m->finals++;
     } else {
-        err_set(err, ERR_INPUT,
-                "expected 'intermediate JSON' or 'final JSON', got '%.60s'",
-                line);
+        refuse_word(line, len, err);
         goto bad;
     }
     out->json = line + skip;

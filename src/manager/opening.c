@@ -16,11 +16,14 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define WORD_LINE_MAX 65536
+#define FDS_PER_TRIAL 4
+#define FDS_BESIDES 64
 
 static void
 close_fd(int fd)
@@ -101,6 +104,20 @@ start_dispatcher(struct manager *m, struct err *err)
     return 0;
 }
 
+/* Each running trial holds descriptors; children inherit a limit that is
+ * raised no further than needed. */
+static void
+raise_descriptor_limit(uint64_t concurrency)
+{
+    rlim_t need = (rlim_t)concurrency * FDS_PER_TRIAL + FDS_BESIDES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
+        return;
+    limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit); /* else launching names the trouble */
+}
+
 /* Short enough to be typed again. */
 static int
 draw_seed(uint64_t *out, struct err *err)
@@ -119,6 +136,7 @@ manager_open(struct manager *m, struct err *err)
     const struct experiment *x = m->x;
 
     hold_standard_streams();
+    raise_descriptor_limit(x->concurrency);
     m->seed = x->seed;
     if (!x->has_seed && draw_seed(&m->seed, err) != 0)
         return -1;
@@ -133,6 +151,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.cwd = x->trial_folder;
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
+    m->launch.wants_output = m->pattern != NULL;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);

@@ -17,12 +17,13 @@
 #define WIPE "\r\033[K"
 
 void
-progress_open(struct progress *p, int fd, bool minimize, uint64_t max_trials,
-              bool debug)
+progress_open(struct progress *p, int fd, int err_fd, bool minimize,
+              uint64_t max_trials, bool debug)
 {
     const char *term = getenv("TERM");
 
     *p = (struct progress){.fd = fd,
+                           .err_fd = err_fd,
                            .minimize = minimize,
                            .max_trials = max_trials,
                            .debug = debug,
@@ -30,25 +31,42 @@ progress_open(struct progress *p, int fd, bool minimize, uint64_t max_trials,
     p->terminal = isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
-void
-progress_say(struct progress *p, const char *fmt, ...)
+static void
+write_line(struct progress *p, int fd, const char *fmt, va_list ap)
 {
     char text[LINE_BYTES_MAX];
     struct buf line;
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    if (p->painted) {
+        file_write_all(p->fd, WIPE, sizeof WIPE - 1, NULL);
+        p->stale = true;
+    }
+    p->painted = false;
+    buf_init(&line, LINE_BYTES_MAX + 1);
+    buf_printf(&line, "%s\n", text);
+    file_write_all(fd, line.data, line.len, NULL);
+    buf_fini(&line);
+}
+
+void
+progress_say(struct progress *p, const char *fmt, ...)
+{
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    write_line(p, p->fd, fmt, ap);
     va_end(ap);
-    buf_init(&line, LINE_BYTES_MAX + 16);
-    if (p->painted)
-        buf_add_text(&line, WIPE);
-    buf_printf(&line, "%s\n", text);
-    file_write_all(p->fd, line.data, line.len, NULL);
-    buf_fini(&line);
-    if (p->painted)
-        p->stale = true;
-    p->painted = false;
+}
+
+void
+progress_warn(struct progress *p, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    write_line(p, p->err_fd, fmt, ap);
+    va_end(ap);
 }
 
 void

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 struct progress {
-    int fd;        /* standard output */
-    bool terminal; /* with a living line */
-    bool painted;  /* it stands there now */
-    bool stale;    /* and is out of date */
+    int fd, err_fd; /* standard output and error */
+    bool terminal;  /* with a living line */
+    bool painted;   /* it stands there now */
+    bool stale;     /* and is out of date */
     bool debug;
     bool failed_once;               /* a failure has been shown in full */
     int64_t started_ns, painted_ns; /* monotonic */
@@ -25,11 +25,15 @@ struct progress {
     char best_trial[24];
 };
 
-void progress_open(struct progress *p, int fd, bool minimize,
+void progress_open(struct progress *p, int fd, int err_fd, bool minimize,
                    uint64_t max_trials, bool debug);
 
 /* A line of its own; the living line makes room. */
 void progress_say(struct progress *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same on standard error: for what went wrong. */
+void progress_warn(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Counts have changed. */

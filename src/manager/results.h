@@ -14,6 +14,7 @@ struct err;
 struct result {
     char *trial, *status, *why;
     char *parameter_id, *parameters; /* JSON text */
+    uint64_t seed;                   /* the trial's TUNEPIPE_SEED */
     bool has_value, has_latest;
     double value;  /* the final result */
     double latest; /* the last intermediate one */

@@ -4,7 +4,9 @@
  *   manager.c   the loop, deadlines, the end
  *   opening.c   what the loop needs
  *   answers.c   frames from the dispatcher, its words, its death
- *   running.c   trials: start, metrics, stop, end
+ *   running.c   trials: start, stop, end
+ *   reading.c   their files
+ *   ending.c    their ends, told
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -54,7 +56,6 @@ struct manager {
     struct launch launch;
     struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
-    char last_words[512];
     pid_t dispatcher_pid;
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
@@ -86,12 +87,10 @@ void answers_dispatcher(struct manager *m); /* its process has ended */
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
-void running_files(struct manager *m);  /* inotify's events */
-void running_hungry(struct manager *m); /* goes on with files */
 void running_exited(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
-void running_kill_all(struct manager *m);
+void running_hurry_all(struct manager *m);
 void running_expire(struct manager *m, int64_t now_ns);
 int64_t running_deadline(const struct manager *m);
 

@@ -205,7 +205,8 @@ add_item(struct buf *b, const struct result *item)
 {
     buf_add_char(b, '{');
     add_text(b, "trial", item->trial);
-    buf_printf(b, "\"parameter_id\": %s, ", item->parameter_id);
+    buf_printf(b, "\"parameter_id\": %s, \"seed\": %llu, ", item->parameter_id,
+               (unsigned long long)item->seed);
     add_text(b, "status", item->status);
     add_text(b, "why", item->why);
     add_number(b, "value", item->has_value, item->value);

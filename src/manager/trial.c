@@ -97,11 +97,24 @@ trial_event_name(enum trial_state state)
     return states[state].event;
 }
 
+/* Above 128 a shell speaks of the signal that ended its last command. */
+static void
+describe_status(struct trial *t, int status)
+{
+    const char *name = status > 128 ? sigdescr_np(status - 128) : NULL;
+
+    if (name != NULL)
+        snprintf(t->why, sizeof t->why, "exit status %d (signal %d, %s)",
+                 status, status - 128, name);
+    else
+        snprintf(t->why, sizeof t->why, "exit status %d", status);
+}
+
 static enum trial_state
 judge_exited(struct trial *t, const struct outcome *outcome)
 {
     if (outcome->number != 0) {
-        snprintf(t->why, sizeof t->why, "exit status %d", outcome->number);
+        describe_status(t, outcome->number);
         return TRIAL_FAILED;
     }
     if (t->has_final)

@@ -71,12 +71,10 @@ static void *
 take(void *arg)
 {
     struct taker *t = arg;
-    struct command *cmd;
+    struct command *cmd = NULL;
 
-    while ((cmd = queue_pop(t->queue)) != NULL) {
+    while ((cmd = queue_pop(t->queue, cmd)) != NULL)
         gauge_subtract(t->gauge, cmd->cost);
-        command_free(cmd);
-    }
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/metrics.h"
+#include "manager/shown.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +106,35 @@ TEST(manager_metrics_are_written_in_nnis_spelling)
               "{\"parameter_id\": 3, \"trial_job_id\": \"00003\", "
               "\"type\": \"FINAL\", \"sequence\": 0, \"value\": \"0.93\", "
               "\"attempt\": 0}");
+    buf_fini(&out);
+}
+
+TEST(manager_shown_text_is_harmless)
+{
+    static const struct {
+        const char *text;
+        size_t most;
+        const char *want;
+    } cases[] = {
+        {"plain", 10, "plain"},
+        {"\033[31m\a\177", 10, "?[31m??"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 99,
+         "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\xff\xc3", 10, "??"},
+        {"\xc2\x9b"
+         "31m",
+         10, "??31m"}, /* a control sequence in one byte */
+        {"too long", 3, "too..."},
+        {"\xc3\xa9\xc3\xa9", 1, "\xc3\xa9..."},
+    };
+    struct buf out;
+
+    buf_init(&out, 1000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_clear(&out);
+        shown_text(&out, cases[i].text, strlen(cases[i].text), cases[i].most);
+        CHECK_STR(buf_text(&out), cases[i].want);
+    }
     buf_fini(&out);
 }
 

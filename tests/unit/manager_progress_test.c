@@ -49,7 +49,7 @@ TEST(manager_progress_lives_on_a_terminal)
 
     setenv("TERM", "xterm", 1);
     fd = open_terminal(&user);
-    progress_open(&p, fd, false, 40, false);
+    progress_open(&p, fd, fd, false, 40, false);
     p.done = 12;
     p.running = 2;
     p.failed = 1;
@@ -70,6 +70,8 @@ TEST(manager_progress_lives_on_a_terminal)
     CHECK_STR(read_all(user), "");
     progress_say(&p, "trial %d", 3);
     CHECK_STR(read_all(user), "\r\033[Ktrial 3\n");
+    progress_warn(&p, "error %d", 4); /* nothing stands there to be wiped */
+    CHECK_STR(read_all(user), "error 4\n");
     p.failed = p.stopped = 0;
     p.has_best = false;
     p.max_trials = 0;
@@ -82,13 +84,16 @@ TEST(manager_progress_lives_on_a_terminal)
 TEST(manager_progress_is_plain_elsewhere)
 {
     struct progress p;
-    int fds[2];
+    int fds[2], errors[2];
 
     CHECK_EQ(pipe2(fds, O_NONBLOCK), 0);
-    progress_open(&p, fds[1], false, 40, false);
+    CHECK_EQ(pipe2(errors, O_NONBLOCK), 0);
+    progress_open(&p, fds[1], errors[1], false, 40, false);
     progress_touch(&p);
     CHECK_EQ(progress_paint(&p, p.started_ns + SECOND), INT64_MAX);
     progress_say(&p, "trial %d", 3);
+    progress_warn(&p, "error %d", 4);
     progress_close(&p);
     CHECK_STR(read_all(fds[0]), "trial 3\n");
+    CHECK_STR(read_all(errors[0]), "error 4\n");
 }

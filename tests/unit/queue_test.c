@@ -32,7 +32,7 @@ push(struct queue *q, uint64_t first, uint64_t n, size_t *length)
 static uint64_t
 pop(struct queue *q)
 {
-    struct command *cmd = queue_pop(q);
+    struct command *cmd = queue_pop(q, NULL);
     uint64_t arrival = cmd == NULL ? 0 : cmd->arrival;
 
     command_free(cmd);
@@ -91,7 +91,7 @@ TEST(queue_abandoned_tells_what_was_at_work)
     size_t length;
 
     push(q, 1, 3, &length);
-    busy = queue_pop(q);
+    busy = queue_pop(q, NULL);
     left = queue_abandon(q, &arrival);
     CHECK_EQ(arrival, 1);
     CHECK_EQ(left.count, 2);
@@ -170,12 +170,10 @@ static void *
 consume(void *arg)
 {
     struct consumer *c = arg;
-    struct command *cmd;
+    struct command *cmd = NULL;
 
-    while ((cmd = queue_pop(c->queue)) != NULL) {
+    while ((cmd = queue_pop(c->queue, cmd)) != NULL)
         atomic_store(&c->handled, cmd->arrival);
-        command_free(cmd);
-    }
     return NULL;
 }
 

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  A trial's files are read when inotify says that they grew, and read
+ * to their ends when the wrapper is gone, so that all results are used before
+ * the end is declared.  While the dispatcher is slow (more than PENDING_MAX
+ * bytes wait for it) files are left alone: they are the buffer. */
+#include "manager/reading.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "manager/metrics.h"
+#include "manager/state.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define PENDING_MAX ((size_t)1 << 20)
+#define PORTION ((size_t)1 << 20)
+#define PAYLOAD_MAX ((size_t)64 << 20)
+
+struct reading {
+    struct manager *m;
+    struct trial *t;
+};
+
+static void
+send_metric(struct manager *m, const struct trial *t,
+            const struct metric_line *metric)
+{
+    struct buf payload;
+
+    buf_init(&payload, PAYLOAD_MAX);
+    metrics_write(&payload, t->id, t->parameter_id, metric);
+    if (buf_check(&payload, "a metric", NULL) == 0)
+        exchange_send(&m->exchange, "ME", payload.data, payload.len);
+    buf_fini(&payload);
+}
+
+static void
+take_metric(struct manager *m, struct trial *t,
+            const struct metric_line *metric)
+{
+    if (t->stop != STOP_NOT)
+        return; /* it stands in the trial's folder */
+    if (metric->final) {
+        t->has_final = true;
+        t->final = metric->value;
+    } else {
+        t->has_latest = true;
+        t->latest = metric->value;
+    }
+    send_metric(m, t, metric);
+}
+
+static void
+complain(struct manager *m, struct trial *t, const char *what)
+{
+    if (!t->complained)
+        progress_warn(
+            &m->progress,
+            "tunepipe: warning: trial %s: metrics: %s (reported once; "
+            "bad lines are skipped)",
+            t->id, what);
+    t->complained = true;
+}
+
+static void
+take_report(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct reading *r = ctx;
+    struct metric_line metric;
+    struct err err = {0};
+
+    if (metrics_line(&r->t->metrics, line, len, too_long, &metric, &err) ==
+        METRICS_BAD)
+        complain(r->m, r->t, err.text);
+    else if (r->m->pattern != NULL && !metric.final)
+        complain(r->m, r->t,
+                 "metrics.pattern is set: intermediate results "
+                 "that come another way are not used");
+    else
+        take_metric(r->m, r->t, &metric);
+}
+
+static void
+take_output(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct metric_line metric = {0};
+    struct reading *r = ctx;
+    char text[NUMBER_TEXT_MAX];
+
+    (void)len;
+    (void)too_long;
+    if (!pattern_match(r->m->pattern, line, &metric.value))
+        return;
+    metric.sequence = r->t->matches++;
+    metric.json = text;
+    metric.len = number_format(metric.value, text);
+    take_metric(r->m, r->t, &metric);
+}
+
+void
+reading_feed(struct manager *m, struct trial *t)
+{
+    struct reading r = {m, t};
+    struct err err = {0};
+    int more = 0;
+
+    if (exchange_pending(&m->exchange) > PENDING_MAX) {
+        m->hungry = true;
+        return;
+    }
+    if (t->report.fd >= 0)
+        more |= tail_read(&t->report, PORTION, take_report, &r, &err);
+    if (t->out.fd >= 0 && m->pattern != NULL)
+        more |= tail_read(&t->out, PORTION, take_output, &r, &err);
+    if (more < 0)
+        complain(m, t, err.text);
+    else if (more > 0)
+        m->hungry = true;
+}
+
+void
+reading_drain(struct manager *m, struct trial *t)
+{
+    struct reading r = {m, t};
+    struct err err = {0};
+
+    if (t->report.fd >= 0 && tail_drain(&t->report, take_report, &r, &err) != 0)
+        complain(m, t, err.text);
+    if (t->out.fd < 0 || m->pattern == NULL)
+        return;
+    if (tail_drain(&t->out, take_output, &r, &err) != 0)
+        complain(m, t, err.text);
+    tail_rest(&t->out, take_output, &r);
+}
+
+void
+reading_hungry(struct manager *m)
+{
+    m->hungry = false;
+    for (struct trial *t = m->live; t != NULL; t = t->next)
+        if (t->state == TRIAL_RUNNING)
+            reading_feed(m, t);
+}
+
+void
+reading_files(struct manager *m)
+{
+    char events[16384] __attribute__((aligned(8)));
+    const struct inotify_event *e;
+    ssize_t n = read(m->inotify_fd, events, sizeof events);
+
+    for (ssize_t at = 0; at < n; at += (ssize_t)sizeof *e + e->len) {
+        struct trial *t;
+
+        e = (const struct inotify_event *)(const void *)(events + at);
+        if (e->mask & IN_Q_OVERFLOW) {
+            m->hungry = true; /* whose they were is lost: look at all */
+            continue;
+        }
+        t = map_get(&m->watches, &e->wd, sizeof e->wd);
+        if (t != NULL)
+            reading_feed(m, t);
+    }
+}
+
+static int
+watch_file(struct manager *m, struct trial *t, const char *name)
+{
+    char *path = file_join(t->folder, name);
+    int watch =
+        path == NULL ? -1 : inotify_add_watch(m->inotify_fd, path, IN_MODIFY);
+
+    free(path);
+    if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
+        return watch;
+    complain(m, t, "cannot be watched (inotify); read when the trial ends");
+    return -1;
+}
+
+void
+reading_begin(struct manager *m, struct trial *t)
+{
+    t->report_watch = watch_file(m, t, TRIAL_METRICS);
+    if (m->pattern != NULL)
+        t->out_watch = watch_file(m, t, TRIAL_STDOUT);
+    reading_feed(m, t); /* what came before the watch stood */
+}
+
+static void
+unwatch_file(struct manager *m, int *watch)
+{
+    if (*watch < 0)
+        return;
+    map_remove(&m->watches, watch, sizeof *watch);
+    inotify_rm_watch(m->inotify_fd, *watch);
+    *watch = -1;
+}
+
+void
+reading_end(struct manager *m, struct trial *t)
+{
+    unwatch_file(m, &t->report_watch);
+    unwatch_file(m, &t->out_watch);
+}
+
+void
+reading_promote(struct manager *m, struct trial *t,
+                const struct outcome *outcome)
+{
+    struct metric_line metric = {.final = true, .value = t->latest};
+    char text[NUMBER_TEXT_MAX];
+
+    if (!m->x->last_is_final || t->has_final || !t->has_latest ||
+        t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
+        outcome->number != 0)
+        return;
+    metric.sequence = t->metrics.finals;
+    metric.json = text;
+    metric.len = number_format(t->latest, text);
+    take_metric(m, t, &metric);
+}

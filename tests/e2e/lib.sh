@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# lib.sh - for the scripts beside it.  A test is a function that prints why it
+# fails and returns false; `check NAME FUNCTION` runs it in a folder of its own.
+# $T is `tunepipe`, $PLUGINS the test plugins; sanitizers must stay silent.
+T=$TP_BUILD/tunepipe
+PLUGINS=$TP_BUILD/tests/plugins
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() {
+    mkdir "$work/$2" && cd "$work/$2" || exit 1
+    why=$("$2" 2>&1)
+    status=$?
+    words='runtime error:\|AddressSanitizer\|LeakSanitizer\|ThreadSanitizer'
+    if spoke=$(grep -rls "$words" .); then
+        why="a sanitizer spoke: $(echo "$spoke" | xargs cat)"
+        status=1
+    fi
+    case $status in
+    0) echo "ok $1" ;;
+    77) echo "skipped $1: $why" ;;
+    *)
+        echo "FAILED $1: $(echo "$why" | head -n 1)"
+        { echo "$why"; tail -n 40 out err 2>/dev/null; } | sed 's/^/# /'
+        failures=$((failures + 1))
+        ;;
+    esac
+    cd "$work" || exit 1
+}
+
+finish() { [ "$failures" = 0 ]; exit; }
+
+fail() { echo "$*"; return 1; }
+
+# experiment LINE... < TRIAL: e.yml with the lines, trial.sh from stdin.
+experiment() {
+    cat > trial.sh
+    {
+        echo 'trialCommand: sh ./trial.sh'
+        case "$*" in *searchSpace*) ;; *)
+            echo 'searchSpace: {x: {_type: uniform, _value: [0, 1]}}' ;;
+        esac
+        case "$*" in *trialConcurrency*) ;; *) echo 'trialConcurrency: 1' ;; esac
+        case "$*" in *tuner:*) ;; *) echo 'tuner: {name: random}' ;; esac
+        case "$*" in *seed:*) ;; *) echo 'seed: 1' ;; esac
+        printf '%s\n' "$@"
+    } > e.yml
+}
+
+# run STATUS [OPTION...]: runs e.yml; ./pid holds the manager's process id,
+# $dir its folder, show.json what `show --json` says.
+run() {
+    want=$1
+    shift
+    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" run e.yml "$@"' "$T" "$@" \
+        > out 2> err
+    got=$?
+    dir=$(ls -d tunepipe-experiments/* 2>/dev/null | tail -n 1)
+    [ -z "$dir" ] || "$T" show --json "$dir" > show.json || return 1
+    [ "$got" = "$want" ] || fail "status $got, expected $want"
+}
+
+# has FILE TEXT: the file contains the text.
+has() {
+    grep -qF -- "$2" "$1" || fail "$1 lacks '$2'"
+}
+
+lacks() {
+    ! grep -qF -- "$2" "$1" || fail "$1 has '$2'"
+}
+
+# count N STATUS: so many trials ended so.
+count() {
+    n=$(grep -o "\"status\": \"$2\"" show.json | wc -l)
+    [ "$n" -eq "$1" ] || fail "$n trials $2, expected $1"
+}
+
+# replays: what the dispatcher wrote can be replayed.
+replays() {
+    "$T" replay --verify --plugin-path "$PLUGINS" "$dir" > replay.out 2>&1 || fail "$(tail -n 1 replay.out)"
+}

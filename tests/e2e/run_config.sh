@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Configurations that are wrong, and the words of `run` and `show`.
+. "$(dirname "$0")/lib.sh"
+
+final='tunepipe trial report --final 1'
+
+everything_at_once() {
+    printf '%s\n' 'trialConcurrency: two' 'maxTrialNum: 3' 'tunr: {}' > e.yml
+    run 3 &&
+        has err "e.yml:1: trialConcurrency: expected an integer above 0, got 'two'" &&
+        has err 'e.yml:2: maxTrialNum: a key of NNI v1; write maxTrialNumber' &&
+        has err "e.yml:3: tunr: unknown key (did you mean 'tuner'?)" &&
+        has err 'e.yml:1: tuner: is required' &&
+        has err 'mistakes in the configuration' &&
+        [ ! -e tunepipe-experiments ]
+}
+check "every mistake at once, and nothing started" everything_at_once
+
+one_mistake() {
+    echo "$final" | experiment 'maxTrialNumber: 0'
+    run 3 && [ "$(wc -l < err)" = 1 ] && has err \
+        "tunepipe run: error: e.yml:6: maxTrialNumber: expected an integer above 0, got '0'"
+}
+check "one mistake is one line" one_mistake
+
+idle_keys() {
+    echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \
+        'trainingService: {platform: local, useActiveGpu: false}'
+    run 0 && has err 'e.yml:7: trialGpuNumber: has no effect yet' &&
+        has err 'e.yml:8: trainingService.useActiveGpu: has no effect yet'
+}
+check "NNI's other keys are accepted with a line" idle_keys
+
+space_file() {
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_y"' |
+        experiment 'maxTrialNumber: 1' 'searchSpaceFile: s/space.json'
+    mkdir s
+    sed -i '/^searchSpace:/d' e.yml
+    echo '{"y": {"_type": "choice", "_value": [1e-3]}}' > s/space.json
+    run 0 && has show.json '"value": 0.001' &&
+        has "$dir/search_space.json" '"_value": [0.001]' &&
+        cmp e.yml "$dir/config.yml"
+}
+check "searchSpaceFile" space_file
+
+from_elsewhere() {
+    echo "$final" | experiment 'maxTrialNumber: 1'
+    mkdir there && (cd there && "$T" run ../e.yml > ../out 2> ../err) &&
+        ls -d tunepipe-experiments/e-* > found
+}
+check "paths begin at the configuration's folder" from_elsewhere
+
+usage() {
+    for words in "run" "run a b" "run --dispatchr x e.yml" "show" "show a b" \
+        "show --al x"; do
+        "$T" $words > out 2> err
+        [ $? = 2 ] || fail "$words: not 2" || return 1
+        [ "$(wc -l < err)" = 1 ] || fail "$words: not one line" || return 1
+    done
+    has err 'did you mean --all?' || return 1
+    "$T" run absent.yml 2> err
+    [ $? = 3 ] && has err 'absent.yml: cannot open' || return 1
+    "$T" show . 2> err
+    [ $? = 3 ] && has err "is no experiment's folder" || return 1
+    "$T" run --help > out && has out 'Example:' &&
+        "$T" show --help > out && has out 'Example:'
+}
+check "usage" usage
+
+private() {
+    umask 000
+    echo "$final" | experiment 'maxTrialNumber: 1'
+    run 0 || return 1
+    find "$dir" ! -type d ! -perm 600 > open_files
+    find "$dir" -type d ! -perm 700 >> open_files
+    [ ! -s open_files ] || fail "readable by others: $(head -n 1 open_files)"
+}
+check "nobody else reads an experiment" private
+
+finish

@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the dispatcher may answer or suffer, seen from the manager.
+. "$(dirname "$0")/lib.sh"
+
+final='tunepipe trial report --final 1'
+
+# simple LINE...: an experiment whose trials do nothing but end well.
+simple() { echo "$final" | experiment "$@"; }
+
+# fake LINE...: a dispatcher in shell.
+fake() {
+    printf '%s\n' '#!/bin/sh' \
+        'send() { printf "%s%014d%s" "$1" "${#2}" "$2"; }' "$@" > fake
+    chmod +x fake
+}
+
+exhausted() {
+    simple 'trialConcurrency: 2' \
+        "tuner: {plugin: $PLUGINS/done.so, classArgs: {count: 3}}"
+    run 0 && count 3 succeeded && replays &&
+        has out 'search space exhausted after 3 trials'
+}
+check "an exhausted tuner" exhausted
+
+later() {
+    simple 'trialConcurrency: 4' 'maxTrialNumber: 6' \
+        "tuner: {plugin: $PLUGINS/later.so, classArgs: {at_once: 1}}"
+    run 0 && count 6 succeeded && replays && has out 'finished: 6 trials'
+}
+check "a tuner that has nothing now" later
+
+refuses() {
+    simple 'maxTrialNumber: 6' \
+        "tuner: {plugin: $PLUGINS/ask_fails.so, classArgs: {id: 2}}"
+    run 1 && count 2 succeeded && replays &&
+        has err 'the matrix is singular at 2' &&
+        has err 'the tuner gives no parameters any more'
+}
+check "a tuner that fails" refuses
+
+bad_arguments() {
+    simple 'tuner: {name: random, classArgs: {sed: 1}}'
+    run 3 && has err "sed" && has err 'the dispatcher ended by itself'
+}
+check "wrong arguments of the tuner" bad_arguments
+
+no_tuner() {
+    simple 'tuner: {name: rnadom}'
+    run 3 && has err "random"
+}
+check "a misspelt tuner" no_tuner
+
+bad_space() {
+    simple 'searchSpace: {x: {_type: unifrom, _value: [0, 1]}}'
+    run 3 && has err "e.yml:5: searchSpace: x._type" && has err uniform &&
+        [ ! -e tunepipe-experiments ]
+}
+check "a misspelt type in the search space" bad_space
+
+refused_space() {
+    simple "tuner: {plugin: $PLUGINS/space_fails.so}"
+    run 3 && has err 'the dispatcher refused the search space'
+}
+check "a tuner that does not take the space" refused_space
+
+killed() {
+    experiment 'trialConcurrency: 2' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00000 ] && exec tunepipe trial report --final 3
+manager=$(cat "$HERE/pid")
+read -r dispatcher rest < "/proc/$manager/task/$manager/children"
+[ "$TUNEPIPE_TRIAL_ID" = 00002 ] && kill -KILL "$dispatcher"
+exec sleep 1000
+E
+    run 1 && has err 'the dispatcher ended by itself (signal 9)' &&
+        count 1 succeeded && count 2 cancelled &&
+        has show.json '"value": 3.0'
+}
+check "a dispatcher that is killed" killed
+
+crashes() {
+    simple "tuner: {plugin: $PLUGINS/crashes.so}"
+    run 1 && count 2 succeeded && has err 'the dispatcher ended by itself'
+}
+check "a tuner that crashes" crashes
+
+garbage() {
+    simple
+    fake 'echo hello'
+    run 1 --dispatcher ./fake && has err "the dispatcher's stream is broken"
+}
+check "a dispatcher that speaks no frames" garbage
+
+nonsense() {
+    simple 'maxTrialNumber: 1'
+    fake 'send ID ""' 'send TR "[]"' 'send XX ""' 'send KI "\"nobody\""' \
+        'send KI "{"' 'send ER "it hurts"' \
+        'send TR "{\"parameter_id\": 0, \"parameters\": {}}"' \
+        'send TR "{\"parameter_id\": 1, \"parameters\": {}}"' 'cat > got'
+    run 0 --dispatcher ./fake && count 1 succeeded &&
+        has err 'a TR that is none' && has err "sent 'XX'" &&
+        has err 'the dispatcher says: it hurts' && has err 'came unasked' &&
+        has got 'TE00000000000000'
+}
+check "nonsense in good frames" nonsense
+
+nni_no_more() {
+    simple
+    fake 'send ID ""' 'send TR "{\"parameter_id\": 0, \"parameters\": {}}"' \
+        'send NO "{\"parameter_id\": 1, \"parameters\": \"\"}"' 'cat > got'
+    run 0 --dispatcher ./fake && count 1 succeeded && has out exhausted
+}
+check "NO as NNI writes it means the end" nni_no_more
+
+absent() {
+    simple
+    run 1 --dispatcher ./absent && has err './absent: cannot start'
+}
+check "a dispatcher that is not there" absent
+
+wire() {
+    simple 'maxTrialNumber: 1'
+    fake 'printf "%s\n" "$@" > words' 'head -c 61 > got' 'send ID ""' \
+        'head -c 17 >> got' \
+        'send TR "{\"parameter_id\": 0, \"parameters\": {\"x\": 1.0}}"' \
+        'cat >> got'
+    run 0 --dispatcher ./fake || return 1
+    has got 'IN00000000000045{"x": {"_type": "uniform", "_value": [0, 1]}}' &&
+        has got ']}}GE000000000000011NT' &&
+        has got 'ME00000000000104{"parameter_id": 0, "trial_job_id": "00000", "type": "FINAL", "sequence": 0, "value": "1", "attempt": 0}' &&
+        has got '{"trial_job_id": "00000", "event": "SUCCEEDED", "hyper_params": "{\"parameter_id\": 0, \"parameters\": {\"x\": 1.0}}", "attempt": 0}TE00000000000000' &&
+        [ "$(sed -n 1p words)" = dispatch ] && has words --extensions &&
+        has words --early-stopped && has words "/e.yml"
+}
+check "the manager's side of the wire, byte for byte" wire
+
+seen_while_running() {
+    experiment 'maxTrialNumber: 2' << 'E'
+tunepipe show "$TUNEPIPE_EXPERIMENT_DIR" > "$HERE/seen.$TUNEPIPE_TRIAL_ID"
+tunepipe trial report --final 1
+E
+    run 0 && has seen.00001 'state:  running' &&
+        has seen.00001 'trials: 1 ended: 1 succeeded; 1 running' &&
+        "$T" show "$dir" > after && has after 'state:  finished: 2 trials'
+}
+check "show while it runs" seen_while_running
+
+manager_killed() {
+    experiment 'maxTrialNumber: 2' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && kill -KILL "$(cat "$HERE/pid")"
+tunepipe trial report --final 1
+E
+    run 137 && "$T" show "$dir" > after &&
+        has after 'its manager died before the end' &&
+        has after 'best 1, trial 00000' && has after '1 without an end'
+}
+check "show after the manager was killed" manager_killed
+
+finish
