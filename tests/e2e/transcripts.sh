@@ -16,4 +16,13 @@ for script in "$TP_SOURCE"/tests/transcripts/*.wire; do
         rm -rf "$folder"
     done
 done
+# PROTOCOL.md names them in its tables of errors.
+for name in $(sed -n 's/transcript:NAME//; /transcript:/p' \
+    "$TP_SOURCE/protocol/PROTOCOL.md" | grep -o 'transcript:[a-z0-9-]*' |
+    sed 's/transcript://' | sort -u); do
+    [ -f "$TP_SOURCE/tests/transcripts/$name.wire" ] || {
+        echo "FAILED transcript $name, named in PROTOCOL.md, is not there"
+        failed=1
+    }
+done
 exit $failed
