@@ -6,6 +6,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
 #include "core/problems.h"
 #include "dispatcher/dispatcher.h"
 #include "frame.h"
@@ -60,14 +61,13 @@ static const char help[] =
 
 struct words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
-    const char *early_stopped, *on_error, *ask_error, *folder, *plugin_path;
+    const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
+        *plugin_path;
     uint64_t seed, in_fd, out_fd, digits;
     size_t max_payload, max_queued;
     int64_t grace_ms;
     bool extensions, debug, quiet, has_seed;
 };
-
-#define SEED_UNSET UINT64_MAX
 
 static int
 parse_words(struct words *w, int argc, char **argv, struct err *err)
@@ -78,7 +78,7 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
         {"tuner-args", OPTION_TEXT, &w->tuner_args},
         {"assessor", OPTION_TEXT, &w->assessor},
         {"assessor-args", OPTION_TEXT, &w->assessor_args},
-        {"seed", OPTION_UINT, &w->seed},
+        {"seed", OPTION_TEXT, &w->seed_text},
         {"dir", OPTION_TEXT, &w->folder},
         {"in-fd", OPTION_UINT, &w->in_fd},
         {"out-fd", OPTION_UINT, &w->out_fd},
@@ -111,11 +111,14 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--in-fd, --out-fd: expected at most "
                        "65535");
-    if (w->seed != SEED_UNSET && w->seed > INT64_MAX)
+    w->has_seed = w->seed_text != NULL;
+    if (w->has_seed &&
+        (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
+         w->seed > INT64_MAX))
         return err_set(err, ERR_USAGE,
-                       "--seed: expected at most %" PRId64 ", got %" PRIu64,
-                       INT64_MAX, w->seed);
-    w->has_seed = w->seed != SEED_UNSET;
+                       "--seed: expected an integer from 0 to %" PRId64
+                       ", got '%s'",
+                       INT64_MAX, w->seed_text);
     return 0;
 }
 
@@ -279,7 +282,6 @@ static int
 run(int argc, char **argv)
 {
     struct words w = {
-        .seed = SEED_UNSET,
         .out_fd = 1,
         .digits = FRAME_DIGITS,
         .max_payload = FRAME_PAYLOAD_MAX_DEFAULT,

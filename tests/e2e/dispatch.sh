@@ -142,7 +142,8 @@ write_only_input() {
 
 # One line, whatever is wrong with the command line.
 usage() {
-    for words in '--seed x' '--digits 7' '--grace soon' '--max-queued 1X' \
+    for words in '--seed x' '--seed -1' '--seed 18446744073709551615' \
+        '--digits 7' '--grace soon' '--max-queued 1X' \
         '--early-stopped never' '--on-error stop' '--ask-error no' \
         '--tuner-args {' '--seed' 'word' '--in-fd 70000'; do
         # shellcheck disable=SC2086
