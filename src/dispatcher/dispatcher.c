@@ -66,7 +66,8 @@ struct dispatcher {
     enum dispatcher_end end;
     int signal_number;
     int64_t deadline_ns; /* of the stop */
-    int64_t sync_at_ns;  /* 0: nothing to sync */
+    bool left;          /* a worker was still at work when the grace was over */
+    int64_t sync_at_ns; /* 0: nothing to sync */
     atomic_bool closing; /* tells the default worker to drop requests */
     bool closed;         /* the default worker's: it has been told */
     struct err *err;
@@ -406,6 +407,20 @@ record_left(struct dispatcher *d, const char *letter, uint64_t arrival)
     commandlog_skipped(d->commandlog, arrival, text, (size_t)len);
 }
 
+static void
+note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
+{
+    char text[64] = "";
+
+    d->left = true;
+    if (busy != 0)
+        snprintf(text, sizeof text,
+                 " while command %" PRIu64 " was being handled", busy);
+    log_error(d->log,
+              "stopped after the grace of %" PRId64 " ms%s, %zu more waited",
+              d->setup->grace_ms, text, waiting);
+}
+
 /* The grace is over, or a worker gave up: what it was in and what still waits
  * for it is recorded as left.  A worker may go on meanwhile: first its queue
  * is taken away, then the outbox emptied, so that the frames of each command
@@ -422,6 +437,8 @@ record_rest(struct dispatcher *d)
         left[i] = queue_abandon(sides[i]->queue, &busy[i]);
         if (atomic_load(&sides[i]->worker.failed))
             busy[i] = 0; /* it was handled as far as it can be */
+        else if (busy[i] != 0 || left[i].count > 0)
+            note_left(d, busy[i], left[i].count);
     }
     take_outbox(d);
     for (int i = 0; i < 2; i++) {
@@ -461,25 +478,17 @@ loop(struct dispatcher *d)
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)
             break;
     }
-    if (!workers_finished(d)) {
-        log_error(d->log,
-                  "stopped after the grace of %" PRId64
-                  " ms while command %" PRIu64 " was being handled",
-                  d->setup->grace_ms,
-                  atomic_load(d->by_default.worker.slot) != 0
-                      ? atomic_load(d->by_default.worker.slot)
-                      : atomic_load(d->assessor.worker.slot));
-        if (d->end != DISPATCHER_FAILED)
-            d->end = DISPATCHER_GRACE_OVER;
-    } else if (channel_pending(&d->channel) > 0 &&
-               d->end != DISPATCHER_FAILED) {
+    record_rest(d);
+    if (d->end != DISPATCHER_FAILED && d->left) {
+        d->end = DISPATCHER_GRACE_OVER;
+    } else if (d->end != DISPATCHER_FAILED &&
+               channel_pending(&d->channel) > 0) {
         err_set(d->err, ERR_PROTOCOL,
                 "output: %zu bytes were not read within the grace of %" PRId64
                 " ms",
                 channel_pending(&d->channel), d->setup->grace_ms);
         d->end = DISPATCHER_FAILED;
     }
-    record_rest(d);
     commandlog_end(d->commandlog, d->arrivals, end_text(d));
     if (commandlog_flush(d->commandlog, d->err) != 0 ||
         commandlog_sync(d->commandlog, d->err) != 0)
@@ -612,7 +621,7 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
         loop(d);
     *signal_number = d->signal_number;
     end = d->end;
-    if (d->phase != RUNNING && !workers_finished(d)) {
+    if (d->left) {
         join_finished(&d->by_default.worker);
         join_finished(&d->assessor.worker);
         return end; /* a worker still runs: nothing can be freed */
