@@ -115,6 +115,16 @@ E
 }
 check "no final metric" no_final
 
+second_final() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 3
+tunepipe trial report --final 4
+E
+    run 0 && count 1 succeeded && has show.json '"value": 3.0' &&
+        has err 'a second final result, not applied' && replays
+}
+check "of two final results the first counts" second_final
+
 garbage() {
     experiment 'maxTrialNumber: 1' << 'E'
 m=$TUNEPIPE_TRIAL_DIR/metrics
