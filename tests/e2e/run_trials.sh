@@ -111,9 +111,18 @@ no_final() {
     experiment 'maxTrialNumber: 1' << 'E'
 tunepipe trial report 3
 E
-    run 1 && count 1 failed && has out 'no final metric'
+    run 1 && count 1 failed && has out 'no final metric' &&
+        has out 'never called tunepipe trial report --final'
 }
 check "no final metric" no_final
+
+no_match() {
+    experiment 'maxTrialNumber: 1' 'metrics: {pattern: "loss=(.*)"}' << 'E'
+echo loss=low
+E
+    run 1 && count 1 failed && has out 'matches metrics.pattern with a number'
+}
+check "a pattern that gives no number" no_match
 
 second_final() {
     experiment 'maxTrialNumber: 1' << 'E'
