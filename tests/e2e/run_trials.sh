@@ -134,6 +134,14 @@ E
 }
 check "of two final results the first counts" second_final
 
+misspelt_option() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --finl 3
+E
+    run 1 && has out 'unknown option --finl: report takes --final'
+}
+check "tunepipe trial report with a misspelt option" misspelt_option
+
 garbage() {
     experiment 'maxTrialNumber: 1' << 'E'
 m=$TUNEPIPE_TRIAL_DIR/metrics
