@@ -27,7 +27,7 @@ static const char help[] =
     "  <   from the manager        >t  from the tuner's worker\n"
     "  S   not (wholly) handled    >a  from the assessor's worker\n"
     "  M   all before is on disk   >r  from the router\n"
-    "  H   head    E  end\n"
+    "  H   head    E  end          (all of it: PROTOCOL.md, \"The log\")\n"
     "\n"
     "  --json   one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
     "           \"offset\", \"payload\"}\n"

@@ -40,6 +40,27 @@ unknown(const char *word)
     return EXIT_USAGE;
 }
 
+static const struct verb *
+find(const char *word)
+{
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (strcmp(word, verbs[i]->name) == 0)
+            return verbs[i];
+    return NULL;
+}
+
+/* tunepipe help VERB */
+static int
+help_on(const char *word)
+{
+    const struct verb *verb = find(word);
+
+    if (verb == NULL)
+        return unknown(word);
+    fputs(verb->help, stdout);
+    return EXIT_DONE;
+}
+
 static int
 run(const struct verb *verb, int argc, char **argv)
 {
@@ -54,8 +75,12 @@ run(const struct verb *verb, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+    const struct verb *verb;
+
     if (argc < 2)
         return usage(stderr);
+    if (strcmp(argv[1], "help") == 0 && argc > 2)
+        return help_on(argv[2]);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0)
         return usage(stdout);
@@ -63,8 +88,6 @@ main(int argc, char **argv)
         printf("tunepipe %s (plugin ABI %u)\n", TP_VERSION, TP_ABI);
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < N_VERBS; i++)
-        if (strcmp(argv[1], verbs[i]->name) == 0)
-            return run(verbs[i], argc - 1, argv + 1);
-    return unknown(argv[1]);
+    verb = find(argv[1]);
+    return verb == NULL ? unknown(argv[1]) : run(verb, argc - 1, argv + 1);
 }

@@ -22,8 +22,9 @@ static const char help[] =
     "Walks a command log (or the one in an experiment folder) with the same\n"
     "tuner, assessor and seed, and says whether every answer is the same.\n"
     "\n"
-    "  --verify               only compare; without it each derived frame is\n"
-    "                         printed, too: command, sender, code, payload\n"
+    "  --verify               only compare; without it each answer that the\n"
+    "                         replay gives is printed, too: number of the\n"
+    "                         command, sender, code, payload\n"
     "  --plugin-path DIRS     folders of plugins, separated by colons\n"
     "  --debug                show the lines the handlers write\n"
     "\n"
@@ -46,8 +47,8 @@ static void
 print_report(FILE *out, const struct replay_report *r)
 {
     fprintf(out,
-            "identical: %" PRIu64 " commands, %" PRIu64 " frames of %" PRIu64
-            " causes compared",
+            "identical: %" PRIu64 " commands, %" PRIu64 " answers to %" PRIu64
+            " of them compared",
             r->commands, r->frames, r->causes);
     if (r->uncompared > 0)
         fprintf(out, ", %" PRIu64 " of skipped commands not compared",
@@ -81,6 +82,16 @@ struct words {
     const char *plugin_path;
 };
 
+/* A log names plugins, not their folders: it is read on other machines. */
+static void
+hint_plugin_path(struct err *err)
+{
+    struct err was = *err;
+
+    err_set(err, was.code, "%s; for one of yours give --plugin-path FOLDER",
+            was.text);
+}
+
 static int
 replay(const struct words *w, const char *word, FILE *out, struct err *err)
 {
@@ -104,6 +115,8 @@ replay(const struct words *w, const char *word, FILE *out, struct err *err)
         rc = replay_run(&setup, &report, err);
     if (rc == 0)
         print_report(out, &report);
+    else if (err->code == ERR_CONFIG && w->plugin_path == NULL)
+        hint_plugin_path(err);
     plugin_paths_free(paths);
     free(path);
     return rc;

@@ -36,7 +36,7 @@ static const char help[] =
     "                  with the number as \"default\"\n"
     "    --final       report the trial's result instead, once, at its end\n"
     "\n"
-    "example: a trial in shell\n"
+    "Example: a trial in shell\n"
     "\n"
     "  rate=$(tunepipe trial param learning_rate)\n"
     "  for epoch in 1 2 3; do\n"
@@ -44,8 +44,8 @@ static const char help[] =
     "  done\n"
     "  tunepipe trial report --final \"$(./train --rate \"$rate\" --score)\"\n"
     "\n"
-    "exit status: 0 done, 1 no such parameter, no metric, or not written,\n"
-    "2 the command line is wrong or this is no trial\n";
+    "Exit status: 0 done; 1 no such parameter, no metric, or not written;\n"
+    "2 the command line is wrong or this is no trial.\n";
 
 /* The trial's folder, or NULL with the reason. */
 static const char *
@@ -154,6 +154,9 @@ report(int argc, char **argv, struct err *err)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--final") == 0)
             type = REPORT_FINAL;
+        else if (strncmp(argv[i], "--", 2) == 0)
+            return err_set(err, ERR_USAGE,
+                           "unknown option %s: report takes --final", argv[i]);
         else if (metric == NULL)
             metric = argv[i];
         else

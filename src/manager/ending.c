@@ -94,6 +94,27 @@ show_stderr(struct manager *m, const struct trial *t)
         close(fd);
 }
 
+/* A program that ended well and left no result: what was looked for. */
+static void
+show_no_final(struct manager *m, const struct trial *t)
+{
+    if (strcmp(t->why, TRIAL_NO_FINAL) != 0)
+        return;
+    if (m->pattern == NULL)
+        progress_say(&m->progress,
+                     "  it exited with 0, but never called tunepipe trial "
+                     "report --final, or tp_final()");
+    else if (!t->has_latest)
+        progress_say(&m->progress,
+                     "  no line of %s/" TRIAL_STDOUT
+                     " matches metrics.pattern with a number "
+                     "as its first group",
+                     t->folder);
+    else
+        progress_say(&m->progress, "  metrics.final is none, and it never "
+                                   "called tunepipe trial report --final");
+}
+
 static void
 add_parameter(void *ctx, const char *name, const char *value, size_t len)
 {
@@ -167,6 +188,7 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
         say_end(m, t, seconds);
     if (is_failure(t) && !p->failed_once && t->folder != NULL) {
         p->failed_once = true;
+        show_no_final(m, t);
         show_stderr(m, t);
     }
     progress_touch(p);

@@ -4,12 +4,12 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "manager/shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define PAINT_NS 100000000
@@ -75,15 +75,6 @@ progress_touch(struct progress *p)
     p->stale = true;
 }
 
-static int
-columns(int fd)
-{
-    struct winsize size;
-
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
-                                                                : 80;
-}
-
 static void
 write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
 {
@@ -116,7 +107,7 @@ progress_paint(struct progress *p, int64_t now_ns)
         return INT64_MAX;
     if (p->painted_ns > 0 && now_ns - p->painted_ns < PAINT_NS)
         return p->painted_ns + PAINT_NS;
-    room = columns(p->fd) - 1;
+    room = shown_columns(p->fd) - 1;
     buf_init(&text, LINE_BYTES_MAX);
     buf_init(&line, LINE_BYTES_MAX);
     write_counts(p, &text, now_ns);

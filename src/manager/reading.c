@@ -49,8 +49,9 @@ take_metric(struct manager *m, struct trial *t,
     if (t->stop != STOP_NOT)
         return; /* it stands in the trial's folder */
     if (metric->final) {
+        if (!t->has_final) /* as for the tuner, the first one counts */
+            t->final = metric->value;
         t->has_final = true;
-        t->final = metric->value;
     } else {
         t->has_latest = true;
         t->latest = metric->value;

@@ -5,6 +5,7 @@
 #include "core/number.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define SHORT_MAX 40
 
@@ -58,4 +59,13 @@ shown_parameter(struct buf *out, const char *name, const char *value,
         buf_printf(out, "%.4g", number);
     else
         shown_text(out, value, len, SHORT_MAX);
+}
+
+int
+shown_columns(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                : 80;
 }

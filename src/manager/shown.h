@@ -15,4 +15,7 @@ void shown_text(struct buf *out, const char *text, size_t len, size_t most);
 void shown_parameter(struct buf *out, const char *name, const char *value,
                      size_t len);
 
+/* How wide the terminal is; 80 where nobody knows. */
+int shown_columns(int fd);
+
 #endif

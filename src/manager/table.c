@@ -10,9 +10,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BEST_SHOWN 10
-#define PARAMETERS_SHOWN 80
+#define PARAMETERS_SHOWN 160
+#define ROW_HEAD 45 /* columns before the parameters */
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -41,7 +43,7 @@ print_parameter(void *ctx, const char *name, const char *value, size_t len)
     shown_text(&text, name, strlen(name), strlen(name));
     for (size_t i = strlen(name); i < l->width + 2; i++)
         buf_add_char(&text, ' ');
-    shown_text(&text, value, len, 10 * PARAMETERS_SHOWN);
+    shown_text(&text, value, len, 5 * PARAMETERS_SHOWN);
     fprintf(l->out, "  %s\n", buf_text(&text));
     buf_fini(&text);
 }
@@ -51,7 +53,7 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
 {
     struct buf *out = ctx;
 
-    if (out->len >= PARAMETERS_SHOWN)
+    if (out->len > PARAMETERS_SHOWN) /* print_row cuts it */
         return;
     if (out->len > 0)
         buf_add_char(out, ' ');
@@ -92,20 +94,37 @@ print_best(FILE *out, const struct results *r)
     fputc('\n', out);
 }
 
-static void
-print_row(FILE *out, const struct result *item)
+/* Bytes of parameters that a row has room for: on a terminal it is one line. */
+static size_t
+row_room(FILE *out)
 {
-    struct buf parameters;
+    int columns;
+
+    if (!isatty(fileno(out)))
+        return PARAMETERS_SHOWN;
+    columns = shown_columns(fileno(out)) - ROW_HEAD - 3; /* "..." */
+    return columns < 8                  ? 8
+           : columns < PARAMETERS_SHOWN ? (size_t)columns
+                                        : PARAMETERS_SHOWN;
+}
+
+static void
+print_row(FILE *out, const struct result *item, size_t room)
+{
+    struct buf parameters, shown;
     char value[32] = "-";
 
     buf_init(&parameters, JSON_MAX);
+    buf_init(&shown, JSON_MAX);
     if (item->has_value)
         snprintf(value, sizeof value, "%.6g", item->value);
     else if (item->has_latest)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     visit(item->parameters, add_parameter, &parameters);
+    shown_text(&shown, buf_text(&parameters), parameters.len, room);
     fprintf(out, "  %-6s %12s %9.1fs  %-10s %s\n", item->trial, value,
-            item->duration_s, item->status, buf_text(&parameters));
+            item->duration_s, item->status, buf_text(&shown));
+    buf_fini(&shown);
     buf_fini(&parameters);
 }
 
@@ -114,13 +133,14 @@ print_rows(FILE *out, const struct results *r, bool all)
 {
     const struct result *ranked[BEST_SHOWN + 1];
     size_t n = all ? r->n : results_ranked(r, ranked, BEST_SHOWN);
+    size_t room = row_room(out);
 
     if (n == 0)
         return;
     fprintf(out, "  %-6s %12s %10s  %-10s %s\n", "trial", "value", "time",
             "status", "parameters");
     for (size_t i = 0; i < n; i++)
-        print_row(out, all ? &r->items[i] : ranked[i]);
+        print_row(out, all ? &r->items[i] : ranked[i], room);
     fputc('\n', out);
 }
 

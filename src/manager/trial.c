@@ -119,7 +119,7 @@ judge_exited(struct trial *t, const struct outcome *outcome)
     }
     if (t->has_final)
         return TRIAL_SUCCEEDED;
-    snprintf(t->why, sizeof t->why, "no final metric");
+    snprintf(t->why, sizeof t->why, TRIAL_NO_FINAL);
     return TRIAL_FAILED;
 }
 

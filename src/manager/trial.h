@@ -28,6 +28,8 @@ enum trial_state {
 /* Why a running trial was told to end; the first reason stays. */
 enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
 
+#define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
+
 struct trial {
     uint64_t number; /* from 0, in the order of the TRs */
     char id[24];     /* its trial_job_id: the number, five digits or more */

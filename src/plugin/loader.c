@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -215,6 +216,28 @@ tell_names(const struct plugin_paths *paths, enum plugin_kind kind,
     plugin_list_free(&list);
 }
 
+/* A file may have another name than its plugin, which is what lists, logs and
+ * experiments go by. */
+static struct plugin *
+load_by_own_name(const struct plugin_paths *paths, enum plugin_kind kind,
+                 const char *name)
+{
+    struct plugin *found = NULL;
+    struct plugin_list list;
+
+    if (plugin_paths_list(paths, &list, NULL) != 0)
+        return NULL;
+    for (size_t i = 0; found == NULL && i < list.n; i++) {
+        found = plugin_load_file(list.files[i], (int)kind, NULL);
+        if (found != NULL && strcasecmp(found->name, name) != 0) {
+            plugin_unload(found);
+            found = NULL;
+        }
+    }
+    plugin_list_free(&list);
+    return found;
+}
+
 struct plugin *
 plugin_load(const struct plugin_paths *paths, enum plugin_kind kind,
             const char *name, struct err *err)
@@ -223,8 +246,10 @@ plugin_load(const struct plugin_paths *paths, enum plugin_kind kind,
     struct plugin *p;
 
     if (file == NULL) {
-        tell_names(paths, kind, name, err);
-        return NULL;
+        p = load_by_own_name(paths, kind, name);
+        if (p == NULL)
+            tell_names(paths, kind, name, err);
+        return p;
     }
     p = plugin_load_file(file, (int)kind, err);
     free(file);

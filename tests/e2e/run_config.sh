@@ -64,7 +64,10 @@ usage() {
     "$T" show . 2> err
     [ $? = 3 ] && has err "is no experiment's folder" || return 1
     "$T" run --help > out && has out 'Example:' &&
-        "$T" show --help > out && has out 'Example:'
+        "$T" show --help > out && has out 'Example:' &&
+        "$T" help show | cmp - out || return 1
+    "$T" help shwo 2> err
+    [ $? = 2 ] && has err "did you mean 'show'"
 }
 check "usage" usage
 

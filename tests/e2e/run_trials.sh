@@ -111,9 +111,36 @@ no_final() {
     experiment 'maxTrialNumber: 1' << 'E'
 tunepipe trial report 3
 E
-    run 1 && count 1 failed && has out 'no final metric'
+    run 1 && count 1 failed && has out 'no final metric' &&
+        has out 'never called tunepipe trial report --final'
 }
 check "no final metric" no_final
+
+no_match() {
+    experiment 'maxTrialNumber: 1' 'metrics: {pattern: "loss=(.*)"}' << 'E'
+echo loss=low
+E
+    run 1 && count 1 failed && has out 'matches metrics.pattern with a number'
+}
+check "a pattern that gives no number" no_match
+
+second_final() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 3
+tunepipe trial report --final 4
+E
+    run 0 && count 1 succeeded && has show.json '"value": 3.0' &&
+        has err 'a second final result, not applied' && replays
+}
+check "of two final results the first counts" second_final
+
+misspelt_option() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --finl 3
+E
+    run 1 && has out 'unknown option --finl: report takes --final'
+}
+check "tunepipe trial report with a misspelt option" misspelt_option
 
 garbage() {
     experiment 'maxTrialNumber: 1' << 'E'

@@ -172,6 +172,22 @@ TEST(loader_path_goes_before_the_environment)
     plugin_paths_free(paths);
 }
 
+TEST(loader_goes_by_the_plugins_own_name)
+{
+    struct plugin_paths *paths = paths_of("plugins");
+    struct plugin *p;
+    struct err err;
+
+    mkdir("plugins", 0700);
+    copy(test_so("done"), "plugins/other.so", 0600);
+    p = plugin_load(paths, PLUGIN_TUNER, "Done", &err);
+    CHECK(p != NULL);
+    CHECK_STR(p->file, "plugins/other.so");
+    CHECK(plugin_load(paths, PLUGIN_ASSESSOR, "done", &err) == NULL);
+    plugin_unload(p);
+    plugin_paths_free(paths);
+}
+
 TEST(loader_that_is_unknown_lists_those_there_are)
 {
     struct plugin_paths *paths = paths_of("plugins");
