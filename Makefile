@@ -135,15 +135,17 @@ JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 # A second make, because what scripts/setup installs decides what the first
 # one could find out when it started.
 check: setup
-	@$(MAKE) --no-print-directory $(JOBS) tests
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
 
 demo: setup
-	@$(MAKE) --no-print-directory $(JOBS) all
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(JOBS) all
 	@scripts/demo/run $(B)
 
 bench: setup
-	@$(MAKE) --no-print-directory $(JOBS) all $(BENCHES)
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
 
 # Installation.

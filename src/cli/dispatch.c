@@ -167,11 +167,11 @@ set_policy(const struct words *w, struct policy *p, struct err *err)
     *p = (struct policy){.stopped = TELL_LATEST, .extensions = w->extensions};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
-        return -1;
+        return err_place(err, "--early-stopped");
     if (w->on_error != NULL && policy_set_on_error(p, w->on_error, err) != 0)
-        return -1;
+        return err_place(err, "--on-error");
     if (w->ask_error != NULL && policy_set_ask_error(p, w->ask_error, err) != 0)
-        return -1;
+        return err_place(err, "--ask-error");
     return 0;
 }
 
@@ -288,7 +288,9 @@ run(int argc, char **argv)
         .max_queued = (size_t)64 << 20,
         .grace_ms = 2000,
     };
-    struct log log = {.fd = 2, .most = LOG_INFO, .name = "tunepipe"};
+    atomic_ulong lost = 0;
+    struct log log = {
+        .fd = 2, .most = LOG_INFO, .name = "tunepipe", .lost = &lost};
     struct experiment *x = NULL;
     struct err err;
     int status;

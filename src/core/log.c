@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +15,42 @@ static const char *const level_words[] = {
     [LOG_INFO] = "",
     [LOG_DEBUG] = "debug: ",
 };
+
+/* A pipe that is writable takes PIPE_BUF bytes, which a line is shorter than,
+ * without blocking. */
+static bool
+has_room(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+    return poll(&p, 1, 0) != 0;
+}
+
+/* A reader that is gone costs its line, not the session. */
+static void
+write_line(const struct log *log, const char *line, size_t len)
+{
+    char note[128];
+    unsigned long lost;
+
+    if (!has_room(log->fd)) {
+        if (log->lost != NULL)
+            atomic_fetch_add(log->lost, 1);
+        return;
+    }
+    lost = log->lost == NULL ? 0 : atomic_exchange(log->lost, 0);
+    if (lost > 0) {
+        int n = snprintf(note, sizeof note,
+                         "%s: warning: %lu lines before the next found no "
+                         "reader and are lost\n",
+                         log->name, lost);
+
+        if (write(log->fd, note, (size_t)n) < 0)
+            return;
+    }
+    if (write(log->fd, line, len) < 0)
+        return;
+}
 
 void
 log_line(const struct log *log, enum log_level level, const char *fmt, ...)
@@ -33,7 +71,5 @@ log_line(const struct log *log, enum log_level level, const char *fmt, ...)
         if ((unsigned char)line[i] < ' ')
             line[i] = ' ';
     line[len++] = '\n';
-    /* A reader of stderr that is gone costs its line, not the session. */
-    if (write(log->fd, line, len) < 0)
-        return;
+    write_line(log, line, len);
 }

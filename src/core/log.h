@@ -2,9 +2,13 @@
 /* log.h - lines for people, on one descriptor, one write(2) a line.
  *
  * A line reads `tunepipe: LEVEL: text` (no word for LOG_INFO).  The struct is
- * filled once at start-up and only read afterwards: any thread may log. */
+ * filled once at start-up and only read afterwards: any thread may log.
+ * Nobody is held up by a reader who does not read: what finds no room is
+ * lost, and counted in the next line that finds some. */
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
+
+#include <stdatomic.h>
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
@@ -12,6 +16,7 @@ struct log {
     int fd;              /* usually 2; -1 is silent */
     enum log_level most; /* lines above this level are not written */
     const char *name;    /* first word of each line; borrowed */
+    atomic_ulong *lost;  /* lines that found no room; NULL: not counted */
 };
 
 void log_line(const struct log *log, enum log_level level, const char *fmt, ...)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatcher.h - the whole flow on its threads.
  *
- *  fd in -> frame -> arrival no. -> log -> router -+- default queue  -> worker
- * -+
- *                                                  +- assessor queue -> worker
- * -+ fd out <- log <- outbox <------ emission <---- handler <---- plugin
- * <--------+
+ *  fd in  -> frame -> number -> log -> router -+-> default queue  -> worker
+ *                                              +-> assessor queue -> worker
+ *                                                                       |
+ *  fd out <- log <- outbox <- emission <- handler <- plugin <-----------+
  *
  * Thread map
  *   main       reads, decodes, numbers, logs, routes; logs and writes what is
@@ -34,7 +33,7 @@ struct dispatcher_setup {
     const struct log *log;
 };
 
-/* How a session ended; PROTOCOL.md, "Stopping". */
+/* How a session ended; PROTOCOL.md, "Holding and stopping". */
 enum dispatcher_end {
     DISPATCHER_END_OF_FILE, /* the manager closed its end */
     DISPATCHER_TERMINATED,  /* TE */

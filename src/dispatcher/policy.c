@@ -26,8 +26,7 @@ static const char *const ask_words[] = {
 
 /* The index of the word, or -1 with err listing all of them. */
 static int
-choose(const char *const *words, size_t n, const char *what, const char *word,
-       struct err *err)
+choose(const char *const *words, size_t n, const char *word, struct err *err)
 {
     char all[128] = "", hint[64];
 
@@ -39,14 +38,14 @@ choose(const char *const *words, size_t n, const char *what, const char *word,
         snprintf(all + len, sizeof all - len, "%s%s", i == 0 ? "" : ", ",
                  words[i]);
     }
-    return err_set(err, ERR_USAGE, "%s: expected one of %s, got '%s'%s", what,
-                   all, word, nearest_hint(word, words, n, hint, sizeof hint));
+    return err_set(err, ERR_USAGE, "expected one of %s, got '%s'%s", all, word,
+                   nearest_hint(word, words, n, hint, sizeof hint));
 }
 
 int
 policy_set_stopped(struct policy *p, const char *word, struct err *err)
 {
-    int i = choose(stopped_words, N(stopped_words), "early-stopped", word, err);
+    int i = choose(stopped_words, N(stopped_words), word, err);
 
     if (i < 0)
         return -1;
@@ -57,7 +56,7 @@ policy_set_stopped(struct policy *p, const char *word, struct err *err)
 int
 policy_set_on_error(struct policy *p, const char *word, struct err *err)
 {
-    int i = choose(error_words, N(error_words), "on-error", word, err);
+    int i = choose(error_words, N(error_words), word, err);
 
     if (i < 0)
         return -1;
@@ -68,7 +67,7 @@ policy_set_on_error(struct policy *p, const char *word, struct err *err)
 int
 policy_set_ask_error(struct policy *p, const char *word, struct err *err)
 {
-    int i = choose(ask_words, N(ask_words), "ask-error", word, err);
+    int i = choose(ask_words, N(ask_words), word, err);
 
     if (i < 0)
         return -1;

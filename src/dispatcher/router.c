@@ -8,6 +8,7 @@
 #include "json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,12 +96,17 @@ set_aside(struct router *r, struct command *cmd, const char *text,
 static enum router_word
 route_metric(struct router *r, struct command *cmd, struct routed *out)
 {
-    const struct metric *m = &cmd->metric;
+    struct metric *m = &cmd->metric;
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
-    if (!m->has_value && m->type != METRIC_REQUEST)
+    if (!m->has_value && m->type == METRIC_FINAL)
         return set_aside(r, cmd, m->problem, out);
+    if (!m->has_value && periodical) {
+        complain(r, cmd, m->problem);
+        m->value = NAN; /* its place is taken: what follows is judged */
+        m->has_value = true;
+    }
     verdict = periodical ? marks_metric(r->marks, m) : marks_final(r->marks, m);
     /* A final result may come after its trial's end, or be of a trial that
      * only the default worker can tell to be unknown. */
@@ -178,7 +184,6 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
 {
     struct command *cmd;
     struct err err;
-    enum router_word word;
 
     cmd = command_decode(frame, arrival, &err);
     if (cmd == NULL) {
@@ -186,12 +191,11 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
                   err.text);
         return err.code == ERR_MEMORY ? ROUTER_MEMORY : ROUTER_ON;
     }
-    cmd->cost = sizeof *cmd + frame->len;
-    word = cmd->code == CMD_TERMINATE ? ROUTER_TERMINATE : ROUTER_ON;
-    if (word == ROUTER_TERMINATE) {
+    if (cmd->code == CMD_TERMINATE) {
         command_free(cmd);
-        return word;
+        return ROUTER_TERMINATE;
     }
+    cmd->cost = sizeof *cmd + frame->len;
     return route(r, cmd, out);
 }
 

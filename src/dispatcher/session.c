@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/log.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/router.h"
 #include "dispatcher/tuning.h"
@@ -15,51 +16,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What "best" means for a trial that was stopped: the optimize_mode of the
- * tuner's arguments, else of the assessor's, else maximize. */
-static bool
-is_minimizing(struct jval description)
+/* The optimize_mode in a description, or NULL; kept by `doc`. */
+static const char *
+find_mode(const struct json *doc)
 {
     struct jval arguments, mode;
     const char *text;
 
-    return jval_get(description, "arguments", &arguments) &&
-           jval_get(arguments, "optimize_mode", &mode) &&
-           jval_string(mode, &text, NULL) && strcmp(text, "minimize") == 0;
+    if (doc != NULL && jval_get(json_root(doc), "arguments", &arguments) &&
+        jval_get(arguments, "optimize_mode", &mode) &&
+        jval_string(mode, &text, NULL))
+        return text;
+    return NULL;
 }
 
-static bool
-names_mode(struct jval description)
-{
-    struct jval arguments, mode;
-
-    return jval_get(description, "arguments", &arguments) &&
-           jval_get(arguments, "optimize_mode", &mode) &&
-           jval_type(mode) == JSON_STRING;
-}
-
-static bool
-find_maximize(const struct session *s)
+/* NULL when there is no memory for it. */
+static struct json *
+describe(const struct session *s, bool tuner)
 {
     struct buf text;
     struct json *doc;
-    bool minimize = false, named = false;
 
-    for (int i = 0; i < 2 && !named; i++) {
-        buf_init(&text, (size_t)1 << 20);
-        if (i == 0)
-            tuner_describe(s->tuner, &text);
-        else if (s->assessor != NULL)
-            assessor_describe(s->assessor, &text);
-        doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
-        buf_fini(&text);
-        if (doc == NULL)
-            continue;
-        named = names_mode(json_root(doc));
-        minimize = is_minimizing(json_root(doc));
-        json_free(doc);
-    }
-    return !minimize;
+    buf_init(&text, (size_t)16 << 20);
+    if (tuner)
+        tuner_describe(s->tuner, &text);
+    else if (s->assessor != NULL)
+        assessor_describe(s->assessor, &text);
+    doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
+    buf_fini(&text);
+    return doc;
+}
+
+/* What "best" means for a trial that was stopped: the optimize_mode of the
+ * tuner's arguments, else of the assessor's, else maximize. */
+static bool
+find_maximize(const struct session *s, const struct log *log)
+{
+    struct json *tuner = describe(s, true), *assessor = describe(s, false);
+    const char *mode = find_mode(tuner), *other = find_mode(assessor);
+    bool maximize;
+
+    if (mode != NULL && other != NULL && strcmp(mode, other) != 0)
+        log_warning(log,
+                    "optimize_mode: the tuner is to %s and the assessor to "
+                    "%s, so it will stop the best trials",
+                    mode, other);
+    if (mode == NULL)
+        mode = other;
+    maximize = mode == NULL || strcmp(mode, "minimize") != 0;
+    json_free(tuner);
+    json_free(assessor);
+    return maximize;
 }
 
 struct session *
@@ -84,7 +91,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
             goto fail;
     }
     if (!setup->maximize_given)
-        s->policy.maximize = find_maximize(s);
+        s->policy.maximize = find_maximize(s, log);
     s->router = router_new(log, err);
     s->tuning = tuning_new(s->tuner, &s->policy, emitter, log, err);
     s->assessing = assessing_new(s->assessor, &s->policy, emitter, log, err);

@@ -146,11 +146,11 @@ tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
         return 0;
     t->arrival = cmd->arrival;
     t->code = command_info(cmd->code)->code;
-    t->told = false;
+    t->news = false;
     t->fatal = false;
     t->failure = err;
     handlers[cmd->code](t, cmd);
-    if (t->told && t->owed.total > 0 && !t->closed && !t->fatal)
+    if (t->news && t->owed.total > 0 && !t->closed && !t->fatal)
         tuning_serve_owed(t);
     return t->fatal ? -1 : 0;
 }

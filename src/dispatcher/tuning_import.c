@@ -51,7 +51,7 @@ tuning_import(struct tuning *t, const struct command *cmd)
     }
     log_info(t->log, "command %" PRIu64 " (FD): %zu of %zu results imported",
              t->arrival, imported, n);
-    t->told = true;
+    t->news = true;
 }
 
 /* A record of a trial that an earlier run gave out and did not finish. */

@@ -83,7 +83,7 @@ change_space(struct tuning *t, struct space *space, double *x,
     free(t->x);
     t->space = space;
     t->x = x;
-    t->told = true;
+    t->news = true;
     return true;
 }
 

@@ -26,7 +26,7 @@ struct tuning {
     struct buf payload; /* frame being written */
     uint64_t arrival;   /* of the command being handled */
     const char *code;   /* of the command being handled */
-    bool told;          /* the tuner was told something by this command */
+    bool news;          /* the tuner was told something by this command */
     bool closed;
     bool fatal; /* `failure` ends the session */
     struct err *failure;

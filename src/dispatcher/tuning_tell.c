@@ -23,7 +23,7 @@ tell(struct tuning *t, struct trial *trial, struct tp_result *result)
         if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : trial->id,
                        trial->x, result, &err) != 0)
             tuning_plugin_failed(t, &err);
-        t->told = true;
+        t->news = true;
     }
     trial->told = true;
 }
@@ -128,7 +128,7 @@ tuning_end(struct tuning *t, const struct command *cmd)
     if (!trial->foreign &&
         tuner_ended(t->tuner, trial->id, trial->x, ended_how(end), &err) != 0)
         tuning_plugin_failed(t, &err);
-    t->told = true;
+    t->news = true;
     trial->ended = true;
     trials_settle(t->trials, trial);
 }

@@ -36,12 +36,12 @@ TEST(policy_refuses_other_words_and_names_the_nearest)
     struct err err;
 
     CHECK_EQ(policy_set_stopped(&p, "lates", &err), -1);
-    CHECK_STR(err.text, "early-stopped: expected one of ignore, latest, best, "
+    CHECK_STR(err.text, "expected one of ignore, latest, best, "
                         "got 'lates' (did you mean 'latest'?)");
     CHECK_EQ(err.code, ERR_USAGE);
     CHECK_EQ(p.stopped, TELL_BEST);
     CHECK_EQ(policy_set_on_error(&p, "", &err), -1);
-    CHECK_HAS(err.text, "on-error: expected one of skip, fail, got ''");
+    CHECK_HAS(err.text, "expected one of skip, fail, got ''");
     CHECK_EQ(policy_set_ask_error(&p, "Prior", &err), -1);
-    CHECK_HAS(err.text, "ask-error: expected one of refuse, prior");
+    CHECK_HAS(err.text, "expected one of refuse, prior");
 }

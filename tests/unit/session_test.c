@@ -90,7 +90,7 @@ TEST(session_refuses_a_head_with_a_mistake)
         {"\"digits\": 14", "\"digits\": \"14\"",
          "head record: digits: expected an integer"},
         {"\"skip\"", "\"skp\"",
-         "head record: on_error: on-error: expected one of skip, fail, got "
+         "head record: on_error: expected one of skip, fail, got "
          "'skp' (did you mean 'skip'?)"},
         {"\"skip\"", "1", "head record: on_error: expected a text"},
         {"\"extensions\": false", "\"extensions\": 0",

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/dispatcher_state.h"
+
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/queue.h"
+#include "dispatcher/router.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- inbound ---- */
+
+static void
+warn_length(struct dispatcher *d, struct side *side, size_t length)
+{
+    if (length < side->warn_at)
+        return;
+    side->warn_at = length * 2;
+    log_warning(d->log, "%s queue length: %zu", queue_name(side->queue),
+                length);
+}
+
+static void
+push(struct dispatcher *d, struct side *side, struct chain *chain)
+{
+    size_t length, fresh;
+
+    if (chain->first == NULL)
+        return;
+    fresh = chain->count;
+    queue_push(side->queue, chain, &length);
+    warn_length(d, side, length - fresh); /* a burst alone is no lag */
+}
+
+static void
+drop(struct chain *chain)
+{
+    struct command *next;
+
+    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        command_free(cmd);
+    }
+}
+
+/* Logs and routes every whole frame there is, then lets them take effect:
+ * one read, one append, one push to each queue. */
+static void
+take_frames(struct dispatcher *d)
+{
+    struct routed routed = {0};
+    struct frame frame;
+    enum frame_status status;
+    enum router_word word = ROUTER_ON;
+    struct err broken;
+
+    while (word == ROUTER_ON &&
+           (status = frame_next(&d->decoder, &frame, &broken)) == FRAME_READY) {
+        commandlog_in(d->commandlog, ++d->arrivals, &frame);
+        word = router_frame(d->session->router, &frame, d->arrivals, &routed);
+    }
+    if (commandlog_flush(d->commandlog, d->err) != 0) {
+        drop(&routed.by_default);
+        drop(&routed.assessor);
+        dispatcher_fail(d, TERMINATING);
+        return;
+    }
+    gauge_add(&d->gauge, routed.bytes);
+    push(d, &d->by_default, &routed.by_default);
+    push(d, &d->assessor, &routed.assessor);
+    if (word == ROUTER_TERMINATE) {
+        dispatcher_stop(d, TERMINATING, DISPATCHER_TERMINATED);
+    } else if (word == ROUTER_MEMORY) {
+        err_set(d->err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                d->arrivals);
+        dispatcher_fail(d, TERMINATING);
+    } else if (status == FRAME_BROKEN) {
+        *d->err = broken;
+        dispatcher_fail(d, DRAINING);
+    }
+}
+
+void
+dispatcher_read(struct dispatcher *d)
+{
+    size_t pending;
+
+    switch (channel_read(&d->channel, &d->decoder, d->err)) {
+    case CHANNEL_WAIT:
+        return;
+    case CHANNEL_OK:
+        take_frames(d);
+        return;
+    case CHANNEL_ERROR:
+        dispatcher_fail(d, DRAINING);
+        return;
+    case CHANNEL_EOF:
+        break;
+    }
+    pending = frame_pending(&d->decoder);
+    if (pending == 0) {
+        dispatcher_stop(d, DRAINING, DISPATCHER_END_OF_FILE);
+        return;
+    }
+    err_set(d->err, ERR_PROTOCOL,
+            "offset %" PRIu64 ": the input ends %zu bytes into a frame",
+            d->decoder.offset, pending);
+    dispatcher_fail(d, DRAINING);
+}
+
+/* ---- outbound ---- */
+
+/* Everything in the outbox goes into the log, then out. */
+void
+dispatcher_take_outbox(struct dispatcher *d)
+{
+    struct outgoing *next;
+
+    for (struct outgoing *f = outbox_take_all(d->outbox); f != NULL; f = next) {
+        const struct emission *e = &f->emission;
+
+        next = f->next;
+        if (e->code == EMISSION_SKIPPED) {
+            commandlog_skipped(d->commandlog, e->cause, e->payload, e->len);
+        } else {
+            commandlog_out(d->commandlog, e);
+            router_written(d->session->router, e->code, e->payload, e->len);
+            if (d->phase != TERMINATING && !d->channel.out_gone)
+                frame_encode(&d->channel.text, d->setup->session.digits,
+                             command_info(e->code)->code, e->payload, e->len);
+        }
+        free(f);
+    }
+    if (commandlog_flush(d->commandlog, d->err) != 0) {
+        channel_drop(&d->channel); /* nothing unlogged is written */
+        dispatcher_fail(d, TERMINATING);
+    }
+}
+
+void
+dispatcher_write(struct dispatcher *d)
+{
+    struct err err;
+
+    if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
+        return;
+    if (d->phase == TERMINATING || d->end == DISPATCHER_FAILED) {
+        log_warning(d->log, "%s", err.text);
+        return;
+    }
+    *d->err = err; /* behind an end of file, too: answers were lost */
+    dispatcher_fail(d, DRAINING);
+}

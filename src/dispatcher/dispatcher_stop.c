@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/dispatcher_state.h"
+
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/queue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+dispatcher_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
+{
+    if (d->phase != RUNNING && phase <= d->phase)
+        return;
+    if (phase == TERMINATING) {
+        atomic_store(&d->closing, true);
+        channel_drop(&d->channel);
+    }
+    if (d->end != DISPATCHER_FAILED)
+        d->end = end; /* a signal may cut short what an end of file began */
+    if (d->phase == RUNNING) {
+        d->deadline_ns = clock_monotonic_ns() + d->setup->grace_ms * 1000000;
+        queue_close(d->by_default.queue);
+        queue_close(d->assessor.queue);
+    }
+    d->phase = phase;
+}
+
+/* d->err is set; tells the peer where the wire has a word for it. */
+void
+dispatcher_fail(struct dispatcher *d, enum phase phase)
+{
+    struct emission e = {SENDER_ROUTER, d->arrivals, CMD_ERROR, d->err->text,
+                         strlen(d->err->text)};
+
+    if (d->session->policy.extensions && d->phase == RUNNING)
+        outbox_add(d->outbox, &e);
+    dispatcher_stop(d, phase, DISPATCHER_FAILED);
+    d->end = DISPATCHER_FAILED;
+}
+
+static void
+record_left(struct dispatcher *d, const char *letter, uint64_t arrival)
+{
+    char text[80];
+    int len = snprintf(text, sizeof text, "%s left by the stop", letter);
+
+    commandlog_skipped(d->commandlog, arrival, text, (size_t)len);
+}
+
+static void
+note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
+{
+    char text[64] = "";
+
+    d->left = true;
+    if (busy != 0)
+        snprintf(text, sizeof text,
+                 " while command %" PRIu64 " was being handled", busy);
+    log_error(d->log,
+              "stopped after the grace of %" PRId64 " ms%s, %zu more waited",
+              d->setup->grace_ms, text, waiting);
+}
+
+/* The grace is over, or a worker gave up: what it was in and what still waits
+ * for it is recorded as left.  A worker may go on meanwhile: first its queue
+ * is taken away, then the outbox emptied, so that the frames of each command
+ * that is not called left are all in the log. */
+static void
+record_rest(struct dispatcher *d)
+{
+    const struct side *sides[2] = {&d->by_default, &d->assessor};
+    struct chain left[2];
+    uint64_t busy[2];
+    struct command *next;
+
+    for (int i = 0; i < 2; i++) {
+        left[i] = queue_abandon(sides[i]->queue, &busy[i]);
+        if (atomic_load(&sides[i]->worker.failed))
+            busy[i] = 0; /* it was handled as far as it can be */
+        else if (busy[i] != 0 || left[i].count > 0)
+            note_left(d, busy[i], left[i].count);
+    }
+    dispatcher_take_outbox(d);
+    for (int i = 0; i < 2; i++) {
+        if (busy[i] != 0)
+            record_left(d, sides[i]->letter, busy[i]);
+        for (struct command *cmd = left[i].first; cmd != NULL; cmd = next) {
+            next = cmd->next;
+            record_left(d, sides[i]->letter, cmd->arrival);
+            command_free(cmd);
+        }
+    }
+}
+
+static const char *
+end_text(const struct dispatcher *d)
+{
+    switch (d->end) {
+    case DISPATCHER_END_OF_FILE:
+        return "end of file";
+    case DISPATCHER_TERMINATED:
+        return "terminated";
+    case DISPATCHER_SIGNALLED:
+        return "signalled";
+    case DISPATCHER_FAILED:
+        return d->err->text;
+    case DISPATCHER_GRACE_OVER:
+        break;
+    }
+    return "grace over";
+}
+
+void
+dispatcher_record_end(struct dispatcher *d)
+{
+    record_rest(d);
+    if (d->end != DISPATCHER_FAILED && d->left) {
+        d->end = DISPATCHER_GRACE_OVER;
+    } else if (d->end != DISPATCHER_FAILED &&
+               channel_pending(&d->channel) > 0) {
+        err_set(d->err, ERR_PROTOCOL,
+                "output: %zu bytes were not read within the grace of %" PRId64
+                " ms",
+                channel_pending(&d->channel), d->setup->grace_ms);
+        d->end = DISPATCHER_FAILED;
+    }
+    commandlog_end(d->commandlog, d->arrivals, end_text(d));
+    if (commandlog_flush(d->commandlog, d->err) != 0 ||
+        commandlog_sync(d->commandlog, d->err) != 0)
+        d->end = DISPATCHER_FAILED;
+}
