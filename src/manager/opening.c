@@ -169,7 +169,7 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if (t->state == TRIAL_RUNNING)
+        if (t->state == TRIAL_RUNNING && !t->exited)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);

@@ -88,6 +88,7 @@ void answers_dispatcher(struct manager *m); /* its process has ended */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
 void running_exited(struct manager *m, struct trial *t);
+void running_finish(struct manager *m, struct trial *t); /* may free t */
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 void running_hurry_all(struct manager *m);
