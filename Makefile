@@ -21,6 +21,10 @@ else ifeq ($(origin CC),default)
 CC := gcc
 endif
 
+ifeq ($(filter release asan tsan clang,$(V)),)
+$(error V is '$(V)', expected release, asan, tsan or clang)
+endif
+
 VERSION := 0.1.0
 B       := build/$(V)
 
@@ -43,6 +47,13 @@ ALL_CFLAGS := $(CFLAGS) -std=c11 -g -fPIC -fvisibility=hidden -pthread \
               -ffp-contract=off $(WARN) $(FLAGS_$(V))
 ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
                 -Ituners/include $(CPPFLAGS) -MMD -MP
+# The program finds its plugins and its wrapper from where it lies; it has to be
+# told of folders that PREFIX does not imply.
+FOLDERS := \
+    $(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),\
+        -DTP_PLUGINDIR='"$(LIBDIR)/tunepipe/plugins"') \
+    $(if $(filter-out $(PREFIX)/libexec,$(LIBEXECDIR)),\
+        -DTP_WRAPPERDIR='"$(LIBEXECDIR)/tunepipe"')
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
@@ -67,7 +78,7 @@ TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: all check demo bench install uninstall format clean setup tests
+.PHONY: all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO)
@@ -78,6 +89,14 @@ $(B)/tunepipe: $(B)/src/cli/main.o $(B)/libtunepipe.a
 $(B)/libtunepipe.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+# Written anew only when they change, as by `make install PREFIX=...`.
+$(B)/folders: FORCE
+	@mkdir -p $(@D)
+	@echo "$(subst ",,$(FOLDERS))" | cmp -s - $@ || \
+	    echo "$(subst ",,$(FOLDERS))" > $@
+$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: $(B)/folders
+$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: ALL_CPPFLAGS += $(FOLDERS)
 
 # The wrapper outlives its manager: it links to libc alone and stays small.
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
@@ -121,9 +140,9 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
-$(B)/tests/plugins/%.so: tests/plugins/%.c
+$(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -Ituners/include $(ALL_CFLAGS) $(ALL_LDFLAGS) \
+	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
 	    -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
@@ -165,6 +184,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
+	chmod 644 $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
 
 uninstall:
 	rm -f $(bindir)/tunepipe $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
