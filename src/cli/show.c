@@ -21,12 +21,13 @@ static const char help[] =
     "           intermediate value stands in brackets where there is no\n"
     "           final one\n"
     "  --json   {\"best\": {\"trial\", \"value\", \"parameters\"},\n"
-    "           \"trials\": [{\"trial\", \"parameter_id\", \"status\", "
-    "\"why\",\n"
-    "           \"value\", \"latest\", \"duration_s\", \"intermediates\",\n"
-    "           \"parameters\"}, ...]}; best is null when there is no result\n"
+    "           \"trials\": [{\"trial\", \"parameter_id\", \"seed\", "
+    "\"status\",\n"
+    "           \"why\", \"value\", \"latest\", \"duration_s\",\n"
+    "           \"intermediates\", \"parameters\"}, ...]}; best is null when\n"
+    "           there is no result\n"
     "\n"
-    "Exit status: 0; 2 usage; 3 DIR is no experiment's folder.\n"
+    "Exit status: 0; 1 not all printed; 2 usage; 3 DIR is no experiment's folder.\n"
     "\n"
     "Example: tunepipe show tunepipe-experiments/digits-20260131-101500\n";
 
@@ -59,7 +60,7 @@ run(int argc, char **argv)
     else
         table_print(stdout, r, all);
     results_free(r);
-    return rc == 0 ? EXIT_DONE : verb_fail("show", &err);
+    return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
 }
 
 const struct verb verb_show = {"show", "print an experiment's results", help,
