@@ -34,7 +34,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 ifdef WERROR
 WARN += -Werror
 endif
-FLAGS_release := -D_FORTIFY_SOURCE=2
+FLAGS_release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 FLAGS_clang   :=
 FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
@@ -86,15 +86,17 @@ all: $(PROGRAMS) $(PLUGIN_SO)
 $(B)/tunepipe: $(B)/src/cli/main.o $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 
-$(B)/libtunepipe.a: $(LIB_OBJ)
+$(B)/libtunepipe.a: $(LIB_OBJ) $(B)/lists
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(LIB_OBJ)
 
-# Written anew only when they change, as by `make install PREFIX=...`.
-$(B)/folders: FORCE
+# Written anew only when they change: the folders by `make install PREFIX=...`,
+# the lists when a source file goes, which leaves nothing newer behind.
+$(B)/folders: TEXT = $(subst ",,$(FOLDERS))
+$(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ)
+$(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
-	@echo "$(subst ",,$(FOLDERS))" | cmp -s - $@ || \
-	    echo "$(subst ",,$(FOLDERS))" > $@
+	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
 $(B)/src/plugin/paths.o $(B)/src/manager/launch.o: $(B)/folders
 $(B)/src/plugin/paths.o $(B)/src/manager/launch.o: ALL_CPPFLAGS += $(FOLDERS)
 
@@ -124,7 +126,7 @@ $(B)/%.o: %.c Makefile
 
 # Tests.
 $(B)/tests/%.o: ALL_CPPFLAGS += -Itests -Ituners -Isrc/trial/include
-$(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests
+$(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 	@scripts/gen-tests $(TEST_OBJ) > $@
 $(B)/tests/cases.o: $(B)/tests/cases.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
