@@ -21,6 +21,10 @@ else ifeq ($(origin CC),default)
 CC := gcc
 endif
 
+ifeq ($(filter release asan tsan clang,$(V)),)
+$(error V is '$(V)', expected release, asan, tsan or clang)
+endif
+
 VERSION := 0.1.0
 B       := build/$(V)
 
@@ -30,7 +34,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 ifdef WERROR
 WARN += -Werror
 endif
-FLAGS_release := -D_FORTIFY_SOURCE=2
+FLAGS_release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 FLAGS_clang   :=
 FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
@@ -43,6 +47,13 @@ ALL_CFLAGS := $(CFLAGS) -std=c11 -g -fPIC -fvisibility=hidden -pthread \
               -ffp-contract=off $(WARN) $(FLAGS_$(V))
 ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
                 -Ituners/include $(CPPFLAGS) -MMD -MP
+# The program finds its plugins and its wrapper from where it lies; it has to be
+# told of folders that PREFIX does not imply.
+FOLDERS := \
+    $(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),\
+        -DTP_PLUGINDIR='"$(LIBDIR)/tunepipe/plugins"') \
+    $(if $(filter-out $(PREFIX)/libexec,$(LIBEXECDIR)),\
+        -DTP_WRAPPERDIR='"$(LIBEXECDIR)/tunepipe"')
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
@@ -67,7 +78,7 @@ TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: all check demo bench install uninstall format clean setup tests
+.PHONY: all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO)
@@ -75,9 +86,19 @@ all: $(PROGRAMS) $(PLUGIN_SO)
 $(B)/tunepipe: $(B)/src/cli/main.o $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 
-$(B)/libtunepipe.a: $(LIB_OBJ)
+$(B)/libtunepipe.a: $(LIB_OBJ) $(B)/lists
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(LIB_OBJ)
+
+# Written anew only when they change: the folders by `make install PREFIX=...`,
+# the lists when a source file goes, which leaves nothing newer behind.
+$(B)/folders: TEXT = $(subst ",,$(FOLDERS))
+$(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ)
+$(B)/folders $(B)/lists: FORCE
+	@mkdir -p $(@D)
+	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
+$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: $(B)/folders
+$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: ALL_CPPFLAGS += $(FOLDERS)
 
 # The wrapper outlives its manager: it links to libc alone and stays small.
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
@@ -105,7 +126,7 @@ $(B)/%.o: %.c Makefile
 
 # Tests.
 $(B)/tests/%.o: ALL_CPPFLAGS += -Itests -Ituners -Isrc/trial/include
-$(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests
+$(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 	@scripts/gen-tests $(TEST_OBJ) > $@
 $(B)/tests/cases.o: $(B)/tests/cases.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
@@ -121,9 +142,9 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
-$(B)/tests/plugins/%.so: tests/plugins/%.c
+$(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -Ituners/include $(ALL_CFLAGS) $(ALL_LDFLAGS) \
+	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
 	    -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
@@ -167,6 +188,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
+	chmod 644 $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
 
 uninstall:
 	rm -f $(bindir)/tunepipe $(DESTDIR)$(pkgconfigdir)/tunepipe.pc

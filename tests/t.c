@@ -131,10 +131,13 @@ child(const struct t_case *c, const char *folder)
 static int
 run_case(const struct t_case *c)
 {
-    char folder[] = "/tmp/tunepipe-test-XXXXXX";
+    const char *top = getenv("TMPDIR");
+    char folder[4096];
     int status;
     pid_t pid;
 
+    snprintf(folder, sizeof folder, "%s/tunepipe-test-XXXXXX",
+             top != NULL && top[0] != '\0' ? top : "/tmp");
     if (mkdtemp(folder) == NULL) {
         perror("mkdtemp");
         return 1;

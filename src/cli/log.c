@@ -34,7 +34,7 @@ static const char help[] =
     "\n"
     "Example: tunepipe log tunepipe-experiments/digits-1 | less\n"
     "\n"
-    "Exit status: 0 all printed; 2 usage; 5 the log is damaged, or none.\n";
+    "Exit status: 0 all printed; 1 not; 2 usage; 5 the log is damaged, or none.\n";
 
 static void
 print_plain(const struct record *r)
@@ -120,7 +120,7 @@ run(int argc, char **argv)
         status = verb_fail("log", &err);
     logfile_close(file);
     free(path);
-    return status;
+    return verb_printed("log", status);
 }
 
 const struct verb verb_log = {

@@ -27,7 +27,8 @@ static const char help[] =
     "           \"intermediates\", \"parameters\"}, ...]}; best is null\n"
     "           when there is no result\n"
     "\n"
-    "Exit status: 0; 2 usage; 3 DIR is no experiment's folder.\n"
+    "Exit status: 0; 1 not all printed; 2 usage; 3 DIR is no experiment's\n"
+    "folder.\n"
     "\n"
     "Example: tunepipe show tunepipe-experiments/digits-20260131-101500\n";
 
@@ -60,7 +61,7 @@ run(int argc, char **argv)
     else
         table_print(stdout, r, all);
     results_free(r);
-    return rc == 0 ? EXIT_DONE : verb_fail("show", &err);
+    return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
 }
 
 const struct verb verb_show = {"show", "print an experiment's results", help,

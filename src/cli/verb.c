@@ -4,6 +4,7 @@
 #include "core/err.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -34,6 +35,21 @@ verb_fail(const char *verb, const struct err *err)
 {
     fprintf(stderr, "tunepipe %s: error: %s\n", verb, err->text);
     return status_of(err->code);
+}
+
+int
+verb_printed(const char *verb, int status)
+{
+    struct err err = {0};
+    bool failed = ferror(stdout) != 0;
+
+    if (fflush(stdout) != 0)
+        err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
+    else if (failed)
+        err_set(&err, ERR_SYSTEM, "cannot write all to stdout");
+    else
+        return status;
+    return status == EXIT_DONE ? verb_fail(verb, &err) : status;
 }
 
 int

@@ -29,6 +29,10 @@ struct verb {
  * error's code. */
 int verb_fail(const char *verb, const struct err *err);
 
+/* For verbs whose work is to print: `status`, or what a failed write makes of
+ * it, told. */
+int verb_printed(const char *verb, int status);
+
 /* For verbs that load plugins: what those print goes to stderr from now on, so
  * that stdout holds the verb's own output alone.  Returns the descriptor for
  * that output; -1 on failure. */

@@ -5,7 +5,7 @@
  * would cost seconds. */
 #include "config/yaml.h"
 
-#include "core/nearest.h"
+#include "core/map.h"
 #include "core/problems.h"
 
 #include <stdio.h>
@@ -23,6 +23,7 @@ struct builder {
     struct {
         struct yaml_node *node;
         struct yaml_node **tail;
+        struct map lines; /* of a map's keys; a list is too slow for many */
     } open[YAML_DEPTH_MAX];
     size_t depth;
     char *key; /* of the value that comes next; NULL: a key comes next */
@@ -71,17 +72,21 @@ take_key(struct builder *b, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t line = event->start_mark.line + 1;
-    const struct yaml_node *twin;
+    size_t len = event->data.scalar.length;
+    struct map *lines = &b->open[b->depth - 1].lines;
+    const void *twin;
     char what[256];
 
-    if (memchr(text, '\0', event->data.scalar.length) != NULL)
+    if (memchr(text, '\0', len) != NULL)
         return refuse(b, line, "a key must not hold a NUL byte");
-    twin = yaml_get(b->open[b->depth - 1].node, text);
+    twin = map_get(lines, text, len);
     if (twin != NULL) {
         snprintf(what, sizeof what,
-                 "key '%.100s' stands twice, first in line %u", text,
-                 twin->key_line);
+                 "key '%.100s' stands twice, first in line %zu", text,
+                 (size_t)(uintptr_t)twin);
         refuse(b, line, what); /* and go on: there may be more */
+    } else if (map_put(lines, text, len, (void *)(uintptr_t)line) != 0) {
+        return refuse(b, line, "out of memory");
     }
     b->key = strdup(text);
     b->key_line = (unsigned)line;
@@ -163,6 +168,7 @@ open_collection(struct builder *b, enum yaml_kind kind,
         return -1;
     b->open[b->depth].node = node;
     b->open[b->depth].tail = &node->children;
+    b->open[b->depth].lines = (struct map){0};
     b->depth++;
     return 0;
 }
@@ -189,7 +195,7 @@ take_event(struct builder *b, const yaml_event_t *event)
                                event->data.mapping_start.tag);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        b->depth--;
+        map_fini(&b->open[--b->depth].lines);
         return 0;
     case YAML_ALIAS_EVENT:
         return refuse(b, line, "aliases (*name) are not supported");
@@ -260,6 +266,8 @@ yaml_parse(const char *text, size_t len, const char *file,
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
     build(&b, &parser);
     yaml_parser_delete(&parser);
+    while (b.depth > 0)
+        map_fini(&b.open[--b.depth].lines);
     free(b.key);
     if (problems->count == before)
         return b.root;

@@ -164,10 +164,10 @@ answers_frames(struct manager *m)
                     "the dispatcher's stream is broken: "
                     "%s",
                     err.text);
-        kill(m->dispatcher_pid, SIGKILL);
-    } else if (m->phase != PHASE_CLOSING && m->dispatcher_fd >= 0) {
+        manager_signal_dispatcher(m, SIGKILL);
+    } else if (m->phase != PHASE_CLOSING) {
         /* It closed its output and can say no more; its end tells why. */
-        kill(m->dispatcher_pid, SIGTERM);
+        manager_signal_dispatcher(m, SIGTERM);
     }
 }
 

@@ -37,10 +37,14 @@ add(struct environment *e, char *var)
 static bool
 has(const struct environment *e, const char *name, size_t len)
 {
-    for (size_t i = 0; i < e->n; i++)
-        if (strncmp(e->vars[i], name, len) == 0 && e->vars[i][len] == '=')
-            return true;
-    return false;
+    return map_get(&e->names, name, len) != NULL;
+}
+
+static void
+add_ours(struct environment *e, char *var)
+{
+    map_put(&e->names, var, strcspn(var, "="), e);
+    add(e, var);
 }
 
 static void
@@ -49,7 +53,7 @@ set(struct environment *e, const char *name, const char *value)
     char *var = NULL;
 
     if (asprintf(&var, "%s=%s", name, value) >= 0)
-        add(e, var);
+        add_ours(e, var);
 }
 
 /* Of two names that become the same the first one stays. */
@@ -73,19 +77,26 @@ set_parameter(void *ctx, const char *name, const char *value, size_t len)
     if (has(e, var, end))
         free(var);
     else
-        add(e, var);
+        add_ours(e, var);
 }
 
+/* Without a PATH a shell looks through folders of its own; with one it looks
+ * there alone, so the system's go behind ours. */
 static void
 set_path(struct environment *e, const char *program_folder)
 {
     const char *path = getenv("PATH");
-    char *var = NULL;
+    char *value = NULL, system[256];
 
-    if (program_folder == NULL || path == NULL)
+    if (program_folder == NULL)
         return;
-    if (asprintf(&var, "PATH=%s:%s", program_folder, path) >= 0)
-        add(e, var);
+    if (path == NULL && confstr(_CS_PATH, system, sizeof system) > 0)
+        path = system;
+    if (path != NULL && asprintf(&value, "%s:%s", program_folder, path) < 0)
+        value = NULL;
+    if (value != NULL)
+        set(e, "PATH", value);
+    free(value);
 }
 
 static bool
@@ -155,5 +166,6 @@ environment_fini(struct environment *e)
     for (size_t i = 0; i < e->n; i++)
         free(e->vars[i]);
     free(e->vars);
+    map_fini(&e->names);
     *e = (struct environment){0};
 }

@@ -4,6 +4,7 @@
 #ifndef MANAGER_ENVIRONMENT_H
 #define MANAGER_ENVIRONMENT_H
 
+#include "core/map.h"
 #include "json.h"
 
 #include <stddef.h>
@@ -15,6 +16,7 @@ struct trial;
 struct environment {
     char **vars; /* ends with NULL, for execve(2) */
     size_t n, cap;
+    struct map names; /* of vars but the inherited ones */
 };
 
 struct environment_of {

@@ -29,7 +29,11 @@ launch_open(struct launch *l, struct err *err)
 {
     static const char *const places[] = {
         "%s/" TRIAL_WRAPPER_PROGRAM,
-        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM};
+        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM,
+#ifdef TP_WRAPPERDIR
+        TP_WRAPPERDIR "/" TRIAL_WRAPPER_PROGRAM,
+#endif
+    };
 
     l->wrapper = NULL;
     l->program_folder = file_program_folder();

@@ -75,6 +75,13 @@ manager_note(struct manager *m, const char *event, const struct trial *t,
     buf_fini(&payload);
 }
 
+void
+manager_signal_dispatcher(const struct manager *m, int sig)
+{
+    if (m->dispatcher_fd >= 0)
+        kill(m->dispatcher_pid, sig);
+}
+
 static void
 take_signals(struct manager *m)
 {
@@ -83,7 +90,7 @@ take_signals(struct manager *m)
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         m->interrupts++;
         if (m->phase == PHASE_CLOSING)
-            kill(m->dispatcher_pid, m->interrupts > 1 ? SIGKILL : SIGTERM);
+            manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
         if (m->interrupts > 1) {
             running_hurry_all(m);
             continue;
@@ -201,7 +208,7 @@ expire(struct manager *m)
         m->closing_deadline_ns = INT64_MAX;
         progress_warn(&m->progress,
                       "tunepipe: warning: the dispatcher does not end: killed");
-        kill(m->dispatcher_pid, SIGKILL);
+        manager_signal_dispatcher(m, SIGKILL);
     }
 }
 

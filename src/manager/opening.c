@@ -23,7 +23,7 @@
 
 #define WORD_LINE_MAX 65536
 #define FDS_PER_TRIAL 4
-#define FDS_BESIDES 64
+#define FDS_BESIDES 32
 
 static void
 close_fd(int fd)
@@ -106,16 +106,29 @@ start_dispatcher(struct manager *m, struct err *err)
 
 /* Each running trial holds descriptors; children inherit a limit that is
  * raised no further than needed. */
-static void
-raise_descriptor_limit(uint64_t concurrency)
+static int
+raise_descriptor_limit(const struct experiment *x, struct err *err)
 {
-    rlim_t need = (rlim_t)concurrency * FDS_PER_TRIAL + FDS_BESIDES;
+    uint64_t most = x->concurrency;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
-        return;
-    limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit); /* else launching names the trouble */
+    if (x->max_trials > 0 && x->max_trials < most)
+        most = x->max_trials;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0; /* launching names the trouble */
+    if (limit.rlim_max < FDS_BESIDES + FDS_PER_TRIAL ||
+        most > (limit.rlim_max - FDS_BESIDES) / FDS_PER_TRIAL)
+        return err_set(err, ERR_CONFIG,
+                       "trialConcurrency: %llu trials at a time need %d open "
+                       "files each, and %d besides; this system allows %llu "
+                       "(ulimit -Hn)",
+                       (unsigned long long)most, FDS_PER_TRIAL, FDS_BESIDES,
+                       (unsigned long long)limit.rlim_max);
+    if (limit.rlim_cur < most * FDS_PER_TRIAL + FDS_BESIDES) {
+        limit.rlim_cur = most * FDS_PER_TRIAL + FDS_BESIDES;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    return 0;
 }
 
 /* Short enough to be typed again. */
@@ -136,7 +149,8 @@ manager_open(struct manager *m, struct err *err)
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    raise_descriptor_limit(x->concurrency);
+    if (raise_descriptor_limit(x, err) != 0)
+        return -1;
     m->seed = x->seed;
     if (!x->has_seed && draw_seed(&m->seed, err) != 0)
         return -1;
@@ -169,7 +183,7 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if (t->state == TRIAL_RUNNING)
+        if (t->state == TRIAL_RUNNING && !t->exited)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);

@@ -2,7 +2,8 @@
 /* DESIGN.  A trial's files are read when inotify says that they grew, and read
  * to their ends when the wrapper is gone, so that all results are used before
  * the end is declared.  While the dispatcher is slow (more than PENDING_MAX
- * bytes wait for it) files are left alone: they are the buffer. */
+ * bytes wait for it) files are left alone: they are the buffer, also behind
+ * the end of the trial, whatever it has left there. */
 #include "manager/reading.h"
 
 #include "config/experiment.h"
@@ -127,28 +128,48 @@ reading_feed(struct manager *m, struct trial *t)
         m->hungry = true;
 }
 
-void
+bool
 reading_drain(struct manager *m, struct trial *t)
 {
+    bool outputs = t->out.fd >= 0 && m->pattern != NULL;
     struct reading r = {m, t};
     struct err err = {0};
+    int report = 0, out = 0;
 
-    if (t->report.fd >= 0 && tail_drain(&t->report, take_report, &r, &err) != 0)
+    if (t->stop != STOP_NOT)
+        return true; /* nothing of it would be used */
+    if (exchange_pending(&m->exchange) > PENDING_MAX) {
+        m->hungry = true;
+        return false;
+    }
+    if (t->report.fd >= 0)
+        report = tail_drain(&t->report, PORTION, take_report, &r, &err);
+    if (outputs)
+        out = tail_drain(&t->out, PORTION, take_output, &r, &err);
+    if (report < 0 || out < 0)
         complain(m, t, err.text);
-    if (t->out.fd < 0 || m->pattern == NULL)
-        return;
-    if (tail_drain(&t->out, take_output, &r, &err) != 0)
-        complain(m, t, err.text);
-    tail_rest(&t->out, take_output, &r);
+    if (report > 0 || out > 0) {
+        m->hungry = true;
+        return false;
+    }
+    if (outputs)
+        tail_rest(&t->out, take_output, &r);
+    return true;
 }
 
 void
 reading_hungry(struct manager *m)
 {
+    struct trial *t = m->live, *next;
+
     m->hungry = false;
-    for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_RUNNING)
+    for (; t != NULL; t = next) {
+        next = t->next;
+        if (t->exited)
+            running_finish(m, t);
+        else if (t->state == TRIAL_RUNNING)
             reading_feed(m, t);
+    }
 }
 
 void
@@ -167,7 +188,7 @@ reading_files(struct manager *m)
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
-        if (t != NULL)
+        if (t != NULL && !t->exited)
             reading_feed(m, t);
     }
 }

@@ -4,6 +4,8 @@
 #ifndef MANAGER_READING_H
 #define MANAGER_READING_H
 
+#include <stdbool.h>
+
 struct manager;
 struct outcome;
 struct trial;
@@ -14,14 +16,15 @@ void reading_end(struct manager *m, struct trial *t);
 /* inotify has events. */
 void reading_files(struct manager *m);
 
-/* Goes on with files that were left alone. */
+/* Goes on with files that were left alone; trials may end by that. */
 void reading_hungry(struct manager *m);
 
 /* Reads a portion of what there is. */
 void reading_feed(struct manager *m, struct trial *t);
 
-/* Reads everything: the trial's processes are gone. */
-void reading_drain(struct manager *m, struct trial *t);
+/* Reads a portion of what the trial's processes, all gone, have left.  False
+ * while there is more: m->hungry is then set.  A stopped trial's is left. */
+bool reading_drain(struct manager *m, struct trial *t);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

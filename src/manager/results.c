@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -141,7 +142,7 @@ load_lines(struct results *r, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
     if (rc == 0)
-        rc = tail_drain(&tail, take_line, r, err);
+        rc = tail_drain(&tail, SIZE_MAX, take_line, r, err);
     tail_close(&tail); /* a line without its end is not there yet */
     free(path);
     return rc;

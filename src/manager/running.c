@@ -105,27 +105,37 @@ running_start_waiting(struct manager *m)
 void
 running_exited(struct manager *m, struct trial *t)
 {
-    struct outcome outcome;
     struct err err = {0};
     siginfo_t info = {0};
-    char detail[64];
 
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
-    if (outcome_read(t->folder, &outcome, &err) != 0)
+    t->exited = true; /* from here on its process id may be a stranger's */
+    t->deadline_ns = t->kill_ns = INT64_MAX;
+    if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    reading_drain(m, t);
-    reading_promote(m, t, &outcome);
-    trial_enter(t, trial_judge(t, &outcome));
+    running_finish(m, t);
+}
+
+void
+running_finish(struct manager *m, struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+    char detail[64];
+
+    if (!reading_drain(m, t))
+        return; /* called again when the dispatcher has room */
+    reading_promote(m, t, o);
+    trial_enter(t, trial_judge(t, o));
     m->n_running--;
-    if (outcome.kind == OUTCOME_LOST)
+    if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
     else
         snprintf(detail, sizeof detail, "\"status\": \"%s %d\"",
-                 outcome.kind == OUTCOME_EXITED      ? "exited"
-                 : outcome.kind == OUTCOME_SIGNALLED ? "signalled"
-                                                     : "unstarted",
-                 outcome.number);
+                 o->kind == OUTCOME_EXITED      ? "exited"
+                 : o->kind == OUTCOME_SIGNALLED ? "signalled"
+                                                : "unstarted",
+                 o->number);
     manager_note(m, "exited", t, detail);
     conclude(m, t);
 }
@@ -135,6 +145,13 @@ running_stop(struct manager *m, struct trial *t, int stop)
 {
     if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
         return;
+    if (t->exited) {
+        /* Its end is not known to anybody yet: only the user's word counts,
+         * who does not wait for a dispatcher that is slow or hangs. */
+        if (stop == STOP_CANCEL)
+            t->stop = STOP_CANCEL;
+        return;
+    }
     reading_feed(m, t); /* what it reported before still counts */
     t->stop = (enum trial_stop)stop;
     t->deadline_ns = INT64_MAX;
@@ -155,7 +172,7 @@ void
 running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_RUNNING) {
+        if (t->state == TRIAL_RUNNING && !t->exited) {
             t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
             kill(t->pid, SIGTERM);
         }

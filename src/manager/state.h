@@ -88,6 +88,7 @@ void answers_dispatcher(struct manager *m); /* its process has ended */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
 void running_exited(struct manager *m, struct trial *t);
+void running_finish(struct manager *m, struct trial *t); /* may free t */
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 void running_hurry_all(struct manager *m);
@@ -104,6 +105,8 @@ void manager_unwatch(struct manager *m, int fd);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Only while it has not been waited for: then its id may be a stranger's. */
+void manager_signal_dispatcher(const struct manager *m, int sig);
 /* Sends a note for the dispatcher's log. */
 void manager_note(struct manager *m, const char *event, const struct trial *t,
                   const char *detail);

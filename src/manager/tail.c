@@ -103,16 +103,23 @@ tail_read(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
 }
 
 int
-tail_drain(struct tail *t, tail_line *take, void *ctx, struct err *err)
+tail_drain(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
+           struct err *err)
 {
     off_t at = lseek(t->fd, 0, SEEK_CUR);
     struct stat st;
+    size_t left;
+    int rc;
 
     if (at < 0 || fstat(t->fd, &st) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot tell the size");
-    if (st.st_size <= at)
+    if (t->end == 0)
+        t->end = st.st_size;
+    if (t->end <= at)
         return 0;
-    return tail_read(t, (size_t)(st.st_size - at), take, ctx, err) < 0 ? -1 : 0;
+    left = (size_t)(t->end - at);
+    rc = tail_read(t, left < max_bytes ? left : max_bytes, take, ctx, err);
+    return rc > 0 ? left > max_bytes : rc;
 }
 
 void

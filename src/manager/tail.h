@@ -15,6 +15,7 @@ struct tail {
     int fd;        /* -1: not open */
     struct buf in; /* the unfinished line */
     size_t max_line;
+    int64_t end;    /* where tail_drain() stops; 0: not asked yet */
     bool skipping;  /* in a line that is too long */
     bool ended;     /* a pipe: nobody can write any more */
     uint64_t lines; /* handed out, the too long ones included */
@@ -36,8 +37,10 @@ void tail_close(struct tail *t); /* a closed one too */
 int tail_read(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
               struct err *err);
 
-/* Reads what the file holds now, all of it. */
-int tail_drain(struct tail *t, tail_line *take, void *ctx, struct err *err);
+/* Reads what the file held at the first call, however fast it still grows,
+ * about max_bytes of it at most.  Returns like tail_read(). */
+int tail_drain(struct tail *t, size_t max_bytes, tail_line *take, void *ctx,
+               struct err *err);
 
 /* The writer is gone: what lies behind the last line end is a line as well. */
 void tail_rest(struct tail *t, tail_line *take, void *ctx);

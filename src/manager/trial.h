@@ -43,6 +43,8 @@ struct trial {
     char *folder; /* absolute */
     pid_t pid;    /* the wrapper's */
     int pidfd, lease_fd;
+    bool exited; /* the wrapper is gone; its files are read to their ends */
+    struct outcome outcome;      /* then */
     int64_t started_ns;          /* monotonic */
     int64_t deadline_ns;         /* monotonic; INT64_MAX: none */
     int64_t kill_ns;             /* when the wrapper itself is given up */

@@ -31,6 +31,7 @@ report() {
 }
 
 install_all() {
+    umask 077
     env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
         -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" \
         "DESTDIR=$root" "PREFIX=$prefix" install
@@ -38,6 +39,24 @@ install_all() {
 
 libs_are_empty() {
     libs=$(pkg-config --libs tunepipe) && [ -z "$(echo "$libs" | tr -d ' ')" ]
+}
+
+# Folders that PREFIX does not imply are compiled in, and anew when they change.
+knows_folders() {
+    for lib in /tp/lib64 /tp/other; do
+        env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
+            -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" "B=$folder/build" \
+            PREFIX=/tp "LIBDIR=$lib" "LIBEXECDIR=$lib" \
+            "$folder/build/src/plugin/paths.o" \
+            "$folder/build/src/manager/launch.o" &&
+            grep -q "$lib/tunepipe/plugins" "$folder/build/src/plugin/paths.o" &&
+            grep -q "$lib/tunepipe/tunepipe-wrapper" \
+                "$folder/build/src/manager/launch.o" || return 1
+    done
+}
+
+may_be_read_by_all() {
+    ! find "$root" -type f ! -perm -444 | grep .
 }
 
 plugindir_has_plugins() {
@@ -109,6 +128,9 @@ three_trials() {
 
 report install install_all
 [ $failed = 0 ] || exit 1
+umask 022
+report may_be_read may_be_read_by_all
+report knows_folders knows_folders
 PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig
 PKG_CONFIG_SYSROOT_DIR=$root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR

@@ -71,6 +71,28 @@ usage() {
 }
 check "usage" usage
 
+full_disk() {
+    [ -c /dev/full ] || { echo 'no /dev/full'; return 77; }
+    echo "$final" | experiment 'maxTrialNumber: 1'
+    run 0 || return 1
+    for verb in show 'show --json' log 'log --json'; do
+        "$T" $verb "$dir" > /dev/full 2> err
+        [ $? = 1 ] && has err 'cannot write' || fail "$verb is content" ||
+            return 1
+    done
+}
+check "what cannot be printed is told" full_disk
+
+descriptors() {
+    echo "$final" | experiment 'trialConcurrency: 1000'
+    (ulimit -n 100 && run 3) && has err \
+        'trialConcurrency: 1000 trials at a time need 4 open files each' &&
+        [ ! -e tunepipe-experiments ] || return 1
+    echo 'maxTrialNumber: 10' >> e.yml # no more than these run at a time
+    (ulimit -n 100 && run 0)
+}
+check "more trials at a time than there are descriptors for" descriptors
+
 private() {
     umask 000
     echo "$final" | experiment 'maxTrialNumber: 1'

@@ -254,4 +254,22 @@ E
 }
 check "a hundred thousand metrics at once" flood
 
+# The manager alone has little memory (a sanitizer needs much more).
+left_behind() {
+    lines=1500000 limit=100000
+    case $TP_BUILD in *asan* | *tsan*) lines=30000 limit=unlimited ;; esac
+    experiment 'maxTrialNumber: 2' << E
+[ "\$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 1
+yes 'intermediate 1' | head -n $lines >> "\$TUNEPIPE_TRIAL_DIR/metrics"
+echo 'final 2' >> "\$TUNEPIPE_TRIAL_DIR/metrics"
+E
+    printf '%s\n' '#!/bin/sh' 'ulimit -S -v unlimited' 'exec "$T" "$@"' > large
+    chmod +x large
+    (ulimit -S -v "$limit" && T=$T && export T && run 0 --dispatcher ./large) ||
+        return 1
+    count 2 succeeded && has show.json "\"intermediates\": $lines" &&
+        lacks err 'tunepipe: error'
+}
+check "metrics that the dispatcher cannot take at once" left_behind
+
 finish

@@ -38,6 +38,31 @@ TEST(config_yaml_refuses)
     }
 }
 
+/* Each key once compared with each before it would take minutes. */
+TEST(config_yaml_takes_as_many_keys_as_fit)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    size_t n = (YAML_TEXT_MAX - 10) / 5;
+    char *text = malloc(YAML_TEXT_MAX), *p = text;
+    struct yaml_node *root;
+
+    *p++ = '{';
+    for (size_t i = 0; i < n; i++) {
+        *p++ = digits[i / 46656 % 36];
+        *p++ = digits[i / 1296 % 36];
+        *p++ = digits[i / 36 % 36];
+        *p++ = digits[i % 36];
+        *p++ = i + 1 < n ? ',' : '}';
+    }
+    problems_init(&problems);
+    root = yaml_parse(text, (size_t)(p - text), "y", &problems);
+    CHECK(root != NULL);
+    CHECK_EQ(root->count, n);
+    yaml_free(root);
+    problems_fini(&problems);
+    free(text);
+}
+
 TEST(config_yaml_has_limits)
 {
     size_t len = YAML_TEXT_MAX + 1;

@@ -157,6 +157,22 @@ TEST(manager_environment_of_a_trial)
     json_free(doc);
 }
 
+TEST(manager_environment_finds_tunepipe_without_a_path)
+{
+    struct environment_of of = {"/opt/bin", "/e", 1};
+    struct trial *t = trial_new(0, "", 0, "0", "{}");
+    struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
+    struct environment e;
+
+    unsetenv("PATH");
+    t->folder = strdup("/t");
+    CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
+    CHECK_STR(find(&e, "PATH"), "/opt/bin:/bin:/usr/bin");
+    environment_fini(&e);
+    trial_free(t);
+    json_free(doc);
+}
+
 TEST(manager_environment_leaves_out_what_does_not_fit)
 {
     struct buf text;

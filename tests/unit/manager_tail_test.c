@@ -58,7 +58,7 @@ TEST(manager_tail_waits_for_the_line_end)
     CHECK_EQ(tail_read(&t, 1 << 20, take, &seen, NULL), 0);
     CHECK_STR(buf_text(&seen), "[one]");
     add(fd, "o\n\nthree\nfour");
-    CHECK_EQ(tail_drain(&t, take, &seen, NULL), 0);
+    CHECK_EQ(tail_drain(&t, SIZE_MAX, take, &seen, NULL), 0);
     CHECK_STR(buf_text(&seen), "[one][two][][three]");
     CHECK_EQ(t.lines, 4);
     tail_rest(&t, take, &seen);
@@ -101,6 +101,25 @@ TEST(manager_tail_reads_in_portions)
         rounds++;
     CHECK(rounds >= 6);
     CHECK_EQ(t.lines, 100000);
+    free(big);
+    end(&t, fd);
+}
+
+TEST(manager_tail_drains_in_portions_what_stood_there)
+{
+    struct tail t;
+    int fd = begin(&t, 100), rounds = 0;
+    char *big = malloc(400001);
+
+    for (int i = 0; i < 100000; i++)
+        memcpy(big + 4 * i, "abc\n", 5);
+    add(fd, big);
+    while (tail_drain(&t, 65536, take, &seen, NULL) == 1) {
+        rounds++;
+        add(fd, big); /* somebody who never ends */
+    }
+    CHECK(rounds == 6);
+    CHECK(t.lines >= 100000 && t.lines < 120000);
     free(big);
     end(&t, fd);
 }

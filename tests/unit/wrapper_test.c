@@ -81,7 +81,7 @@ TEST(wrapper_refuses_bad_arguments)
     make_folder();
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         snprintf(command, sizeof(command),
-                 "%s %s%s -- true 2>message; test $? = 2",
+                 "'%s' %s%s -- true 2>message; test $? = 2",
                  t_build(TRIAL_WRAPPER_PROGRAM), bad[i][0],
                  i == 0 ? " --cwd . --grace-ms 1 --adopt-ms 1" : "");
         CHECK_EQ(system(command), 0);
@@ -89,7 +89,7 @@ TEST(wrapper_refuses_bad_arguments)
         CHECK(strchr(slurp("message"), '\n')[1] == '\0');
     }
     snprintf(command, sizeof(command),
-             "%s --dir trial --cwd . --grace-ms 1 --adopt-ms 1 -- 2>message; "
+             "'%s' --dir trial --cwd . --grace-ms 1 --adopt-ms 1 -- 2>message; "
              "test $? = 2",
              t_build(TRIAL_WRAPPER_PROGRAM));
     CHECK_EQ(system(command), 0);
