@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "frame.h"
+#include "lockfile.h"
 #include "record.h"
 
 #include <errno.h>
@@ -16,15 +17,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* The lock file.  To change it: raise the digit in the magic; it is never
- * read by another version, only locked. */
-struct lockfile {
-    char magic[16]; /* "tunepipe-lock 1\n" */
-    uint64_t pid;
-    _Atomic uint64_t slots[2]; /* by enum sender */
-};
-static const char lock_magic[16] = "tunepipe-lock 1\n";
 
 struct commandlog {
     bool on;
@@ -64,7 +56,7 @@ map_lock(struct commandlog *l, const char *path, struct err *err)
 {
     void *map;
 
-    memcpy(l->spare.magic, lock_magic, sizeof lock_magic);
+    memcpy(l->spare.magic, LOCKFILE_MAGIC, sizeof l->spare.magic);
     l->spare.pid = (uint64_t)getpid();
     if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
         ftruncate(l->lock_fd, sizeof l->spare) != 0)
@@ -97,7 +89,7 @@ open_log(struct commandlog *l, const char *path, struct err *err)
 static int
 open_both(struct commandlog *l, const char *folder, struct err *err)
 {
-    char *lock = file_join(folder, COMMANDLOG_LOCK_NAME);
+    char *lock = file_join(folder, LOCKFILE_NAME);
     char *log = file_join(folder, COMMANDLOG_NAME);
     int rc;
 
@@ -263,5 +255,6 @@ commandlog_dirty(const struct commandlog *l)
 _Atomic uint64_t *
 commandlog_slot(struct commandlog *l, enum sender worker)
 {
-    return &l->lock->slots[worker == SENDER_ASSESSOR];
+    return &l->lock->slots[worker == SENDER_ASSESSOR ? LOCKFILE_ASSESSOR
+                                                     : LOCKFILE_DEFAULT];
 }

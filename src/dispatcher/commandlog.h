@@ -22,7 +22,6 @@ struct frame;
 struct commandlog;
 
 #define COMMANDLOG_NAME "command.log"
-#define COMMANDLOG_LOCK_NAME "command.lock"
 
 /* Makes the folder where missing, takes the lock, begins the log with `head`
  * (JSON).  A log that is there already, or a living writer, is an error.

@@ -4,11 +4,15 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
+#include "config/experiment.h"
 #include "json.h"
+#include "lockfile.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/trial.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,10 +214,42 @@ reap(struct manager *m, char *text, size_t size)
     return -1;
 }
 
+static const char *
+name_of(const struct algorithm *a)
+{
+    return a->name != NULL ? a->name : a->plugin;
+}
+
+/* Who was at work when it died, as far as its lock file tells. */
+static void
+blame(const struct manager *m, char *text, size_t size)
+{
+    char *path = file_join(m->folder.path, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct lockfile at = {.pid = 0};
+    uint64_t tuner, assessor;
+
+    text[0] = '\0';
+    if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
+        memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0) {
+        tuner = at.slots[LOCKFILE_DEFAULT];
+        assessor = at.slots[LOCKFILE_ASSESSOR];
+        if (tuner != 0)
+            snprintf(text, size, " while tuner %.200s was at command %llu",
+                     name_of(&m->x->tuner), (unsigned long long)tuner);
+        else if (assessor != 0)
+            snprintf(text, size, " while assessor %.200s was at command %llu",
+                     name_of(&m->x->assessor), (unsigned long long)assessor);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
+
 void
 answers_dispatcher(struct manager *m)
 {
-    char how[64];
+    char how[64], who[300] = "";
 
     if (m->exchange.from >= 0)
         answers_frames(m); /* what it said before it died */
@@ -229,9 +265,10 @@ answers_dispatcher(struct manager *m)
                       "tunepipe: warning: the dispatcher ended with %s", how);
         return;
     }
+    blame(m, who, sizeof who);
     manager_end(
         m, MANAGER_DISPATCHER,
-        "the dispatcher ended by itself (%s); what it said is in " FOLDER_DISPATCHER_LOG,
-        how);
+        "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
+        how, who);
     running_stop_all(m);
 }

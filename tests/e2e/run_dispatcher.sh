@@ -80,7 +80,8 @@ check "a dispatcher that is killed" killed
 
 crashes() {
     simple "tuner: {plugin: $PLUGINS/crashes.so}"
-    run 1 && count 2 succeeded && has err 'the dispatcher ended by itself'
+    run 1 && count 2 succeeded && has err 'the dispatcher ended by itself' &&
+        has err 'while tuner' && has err 'crashes.so was at command'
 }
 check "a tuner that crashes" crashes
 
