@@ -176,24 +176,25 @@ includedir   := $(PREFIX)/include
 pkgconfigdir := $(LIBDIR)/pkgconfig
 
 install: all
-	$(INSTALL) -d $(bindir) $(DESTDIR)$(plugindir) \
-	    $(DESTDIR)$(includedir)/tunepipe $(DESTDIR)$(pkgconfigdir) \
-	    $(DESTDIR)$(LIBEXECDIR)/tunepipe
-	$(INSTALL) -m 755 $(B)/tunepipe $(bindir)/
-	$(INSTALL) -m 755 $(B)/tunepipe-wrapper $(DESTDIR)$(LIBEXECDIR)/tunepipe/
-	$(INSTALL) -m 644 $(PLUGIN_SO) $(DESTDIR)$(plugindir)/
+	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
+	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
+	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
+	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
 	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
-	    $(DESTDIR)$(includedir)/tunepipe/
+	    "$(DESTDIR)$(includedir)/tunepipe/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
-	    > $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
-	chmod 644 $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
+	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
+	chmod 644 "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
 
 uninstall:
-	rm -f $(bindir)/tunepipe $(DESTDIR)$(pkgconfigdir)/tunepipe.pc
-	rm -rf $(DESTDIR)$(LIBDIR)/tunepipe $(DESTDIR)$(includedir)/tunepipe \
-	    $(DESTDIR)$(LIBEXECDIR)/tunepipe
+	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
+	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
 format:

@@ -4,6 +4,7 @@
 #include "manager/progress.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,26 @@
 
 static char text[4096];
 
+/* What has come, at least `least` bytes of it: what is written to a terminal
+ * reaches its other side a little later. */
 static const char *
-read_all(int fd)
+read_all(int fd, size_t least)
 {
-    ssize_t n = read(fd, text, sizeof text - 1);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    size_t len = 0;
+    ssize_t n;
 
-    text[n > 0 ? n : 0] = '\0';
+    do {
+        if (len < least)
+            poll(&p, 1, -1);
+        n = read(fd, text + len, sizeof text - 1 - len);
+        len += n > 0 ? (size_t)n : 0;
+    } while (len < least);
+    text[len] = '\0';
     return text;
 }
+
+#define CHECK_SAYS(fd, want) CHECK_STR(read_all(fd, strlen(want)), want)
 
 /* A terminal that changes nothing; *user is its other side. */
 static int
@@ -60,25 +73,24 @@ TEST(manager_progress_lives_on_a_terminal)
     now = p.started_ns + 23 * SECOND;
     progress_touch(&p);
     CHECK_EQ(progress_paint(&p, now), INT64_MAX);
-    CHECK_STR(read_all(user),
-              "\r\033[K12/40 done, 2 running, 1 failed, 5 stopped | "
-              "best 97.331 (trial 00007) | 00:23");
+    CHECK_SAYS(user, "\r\033[K12/40 done, 2 running, 1 failed, 5 stopped | "
+                     "best 97.331 (trial 00007) | 00:23");
     CHECK_EQ(progress_paint(&p, now + SECOND), INT64_MAX); /* no news */
-    CHECK_STR(read_all(user), "");
+    CHECK_SAYS(user, "");
     progress_touch(&p);
     CHECK_EQ(progress_paint(&p, now + 30000000), now + SECOND / 10);
-    CHECK_STR(read_all(user), "");
+    CHECK_SAYS(user, "");
     progress_say(&p, "trial %d", 3);
-    CHECK_STR(read_all(user), "\r\033[Ktrial 3\n");
+    CHECK_SAYS(user, "\r\033[Ktrial 3\n");
     progress_warn(&p, "error %d", 4); /* nothing stands there to be wiped */
-    CHECK_STR(read_all(user), "error 4\n");
+    CHECK_SAYS(user, "error 4\n");
     p.failed = p.stopped = 0;
     p.has_best = false;
     p.max_trials = 0;
     CHECK_EQ(progress_paint(&p, now + 3600 * SECOND), INT64_MAX);
-    CHECK_STR(read_all(user), "\r\033[K12 done, 2 running | 1:00:23");
+    CHECK_SAYS(user, "\r\033[K12 done, 2 running | 1:00:23");
     progress_close(&p);
-    CHECK_STR(read_all(user), "\r\033[K");
+    CHECK_SAYS(user, "\r\033[K");
 }
 
 TEST(manager_progress_is_plain_elsewhere)
@@ -94,6 +106,6 @@ TEST(manager_progress_is_plain_elsewhere)
     progress_say(&p, "trial %d", 3);
     progress_warn(&p, "error %d", 4);
     progress_close(&p);
-    CHECK_STR(read_all(fds[0]), "trial 3\n");
-    CHECK_STR(read_all(errors[0]), "error 4\n");
+    CHECK_SAYS(fds[0], "trial 3\n");
+    CHECK_SAYS(errors[0], "error 4\n");
 }

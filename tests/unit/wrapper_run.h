@@ -99,7 +99,8 @@ start(const char *grace_ms, const char *adopt_ms, const char *script)
     return run;
 }
 
-/* The line that the script writes to the FIFO `ready`: pids of its own. */
+/* The line that the script writes to the FIFO `ready`: pids of its own.  To the
+ * end, or who opens the FIFO next may find this writer, about to close. */
 static inline void
 wait_ready(long *first, long *second)
 {
@@ -107,6 +108,8 @@ wait_ready(long *first, long *second)
 
     CHECK(file != NULL);
     CHECK_EQ(fscanf(file, "%ld %ld", first, second), 2);
+    while (getc(file) != EOF)
+        ;
     fclose(file);
 }
 
