@@ -62,10 +62,11 @@ LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
 NUM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/numerics/*.c))
-PLUGINS := $(patsubst tuners/%/plugin.c,%,$(wildcard tuners/*/plugin.c))
-PLUGIN_SO := $(PLUGINS:%=$(B)/plugins/%.so)
-ALG_OBJ := $(patsubst %.c,$(B)/%.o,\
-             $(filter-out %/plugin.c,$(wildcard tuners/*/*.c)))
+PLUGINS := $(patsubst tuners/%/plugin.c,%,\
+             $(wildcard tuners/*/plugin.c tuners/filters/*/plugin.c))
+PLUGIN_SO := $(patsubst %,$(B)/plugins/%.so,$(notdir $(PLUGINS)))
+ALG_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/plugin.c,\
+             $(wildcard tuners/*/*.c tuners/filters/*/*.c)))
 WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c))
 PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
@@ -112,9 +113,10 @@ $(B)/demo/mlp-digits: scripts/demo/mlp.c src/trial/include/tunepipe/trial.h
 # A plugin sees tuners/ and src/numerics only: reaching elsewhere in src/ does
 # not compile.  It links to nothing of the host.
 $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
-                                 -Isrc/numerics $(CPPFLAGS) -MMD -MP
+                                 -Isrc/numerics -DTP_VERSION='"$(VERSION)"' \
+                                 $(CPPFLAGS) -MMD -MP
 define plugin_rule
-$(B)/plugins/$(1).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
+$(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $$@ $$^
 endef
@@ -144,8 +146,8 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
-	    -shared -o $@ $<
+	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
+	    -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
 

@@ -88,6 +88,16 @@ service_sample(void *ctx, uint64_t draw_id, double *x)
         space_sample(h->space, h->seed, draw_id, x);
 }
 
+static void
+service_key(void *ctx, const double *x, uint64_t *out)
+{
+    const struct host *h = ctx;
+
+    out[0] = out[1] = 0;
+    if (h->space != NULL)
+        space_key(h->space, x, out);
+}
+
 struct host *
 host_new(const char *title, uint64_t seed, uint32_t purpose,
          const struct log *log, struct err *err)
@@ -106,6 +116,7 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
         .uniform = service_uniform,
         .bits = service_bits,
         .sample = service_sample,
+        .key = service_key,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;
@@ -142,6 +153,17 @@ host_clear_error(struct host *h)
     pthread_mutex_lock(&h->lock);
     h->error[0] = '\0';
     pthread_mutex_unlock(&h->lock);
+}
+
+bool
+host_has_error(struct host *h)
+{
+    bool has;
+
+    pthread_mutex_lock(&h->lock);
+    has = h->error[0] != '\0';
+    pthread_mutex_unlock(&h->lock);
+    return has;
 }
 
 int

@@ -77,6 +77,10 @@ int space_check(const struct space *s, const double *x, struct err *err);
  * space_check(). */
 void space_decode(const struct space *s, const double *x, struct buf *out);
 
+/* A fingerprint of what space_decode() would write: equal for points that a
+ * trial cannot tell apart.  x has passed space_check(). */
+void space_key(const struct space *s, const double *x, uint64_t out[2]);
+
 /* The other way: parameters as a trial received them into internal
  * coordinates.  Values of q kinds stay rounded, so a point does not come
  * back to the bit, but decodes to the same bytes.  An integer is as good as

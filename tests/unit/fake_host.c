@@ -80,6 +80,15 @@ fake_sample(void *ctx, uint64_t draw_id, double *x)
     space_sample(h->space, h->seed, draw_id, x);
 }
 
+static void
+fake_key(void *ctx, const double *x, uint64_t *out)
+{
+    const struct fake_host *h = ctx;
+
+    CHECK(h->space != NULL);
+    space_key(h->space, x, out);
+}
+
 struct fake_host *
 fake_host_new(uint64_t seed)
 {
@@ -93,6 +102,7 @@ fake_host_new(uint64_t seed)
         .uniform = fake_uniform,
         .bits = fake_bits,
         .sample = fake_sample,
+        .key = fake_key,
     };
     h->seed = seed;
     return h;

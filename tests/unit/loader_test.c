@@ -68,7 +68,7 @@ TEST(loader_refuses_a_bad_table_naming_file_and_member)
                   "at least 1, at most 20");
     check_refused("not_a_plugin", PLUGIN_ANY,
                   ": no plugin of tunepipe (it exports neither tunepipe_tuner "
-                  "nor tunepipe_assessor)");
+                  "nor tunepipe_assessor nor tunepipe_filter)");
     check_refused("undefined", PLUGIN_ANY,
                   ": undefined symbol: tests_nobody_has_this");
     check_refused("stops_at", PLUGIN_TUNER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunepipe/plugin.h - what tuners and assessors have in common.
+/* tunepipe/plugin.h - what tuners, assessors and filters have in common.
  *
  * A plugin is a shared object that links to nothing of tunepipe: it exports
  * one function (made by TP_REGISTER_TUNER or TP_REGISTER_ASSESSOR) that
@@ -170,6 +170,12 @@ struct tp_host {
      * From space() on it samples that space; in an assessor, and before,
      * it does nothing. */
     void (*sample)(void *ctx, uint64_t draw_id, double *x);
+
+    /* Fills out[0] and out[1] with a fingerprint of the parameters that x, a
+     * valid point of the current space, stands for: the same for points that
+     * a trial cannot tell apart, and never the same for others (128 bits).
+     * Where sample does nothing it is 0, 0. */
+    void (*key)(void *ctx, const double *x, uint64_t *out);
 };
 
 #endif

@@ -11,7 +11,9 @@
  *   space    before the first ask, tell     again whenever the user changes
  *            and ended                      the search space
  *   ask      after a space() that           once an id; again with an id for
- *            succeeded                      which it said TP_LATER
+ *            succeeded                      which it said TP_LATER, or when a
+ *                                           filter asks again: the later
+ *                                           answer replaces the earlier one
  *   tell     after its ask; or with a       at most once an id; any number of
  *            point that was never asked     times with TP_NO_ID
  *            for (TP_NO_ID)
@@ -70,6 +72,11 @@ enum tp_ended_how {
     TP_ENDED_OUTDATED = 5   /* the search space was changed under it */
 };
 
+/* What the host does around a tuner. */
+enum {
+    TP_TUNER_DEDUP = 2 /* the filter dedup is on unless the user names it */
+};
+
 struct tp_tuner {
     uint64_t _struct_size; /* these three are set by TP_TUNER_HEAD */
     uint32_t _magic, _abi;
@@ -77,6 +84,7 @@ struct tp_tuner {
     const char *name; /* required: as users write it, lower case */
     const char *doc;  /* required: one line */
     uint32_t version; /* of the algorithm: raised when its answers change */
+    uint32_t flags;   /* TP_TUNER_...; was padding, 0 in older plugins */
     const struct tp_arg *args; /* n_args long; NULL: it takes none */
     size_t n_args;
     size_t arg_size; /* sizeof(struct tp_arg) */
@@ -102,7 +110,7 @@ struct tp_tuner {
     int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
 
     /* Required.  The result of `id`; x is what ask() gave, bit by bit, or the
-     * imported point. */
+     * imported point, or what a filter put in the place of ask()'s. */
     int (*tell)(void *self, uint64_t id, const double *x,
                 const struct tp_result *result);
 
