@@ -41,7 +41,8 @@ parse_arguments(struct instance *i, struct jval object, struct err *err)
     char where[sizeof i->title + 16];
     int rc = 0;
 
-    snprintf(where, sizeof where, "%s: classArgs", i->title);
+    snprintf(where, sizeof where, "%s: %s", i->title,
+             i->plugin->kind == PLUGIN_FILTER ? "args" : "classArgs");
     problems_init(&problems);
     i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object, where,
                               &problems);
