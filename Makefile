@@ -185,7 +185,8 @@ install: all
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
 	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
-	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
+	$(INSTALL) -m 644 \
+	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* seen.h - how often each fingerprint has come by: 24 bytes each.  Zeroed it
- * is empty. */
+/* seen.h - how often each fingerprint has come by.  A quarter to half of the
+ * slots are used.  Zeroed it is empty. */
 #ifndef FILTERS_DEDUP_SEEN_H
 #define FILTERS_DEDUP_SEEN_H
 
