@@ -60,26 +60,29 @@ take_metric(struct manager *m, struct trial *t,
     send_metric(m, t, metric);
 }
 
+/* Each kind of trouble with a file once, by `told`. */
 static void
-complain(struct manager *m, struct trial *t, const char *what)
+complain(struct manager *m, const struct trial *t, bool *told, const char *file,
+         const char *what)
 {
-    if (!t->complained)
+    if (!*told)
         progress_warn(&m->progress,
-                      "tunepipe: warning: trial %s: " TRIAL_METRICS
-                      ": %s (reported once; bad lines are skipped)",
-                      t->id, what);
-    t->complained = true;
+                      "tunepipe: warning: trial %s: %s: %s (reported once; "
+                      "what is bad is skipped)",
+                      t->id, file, what);
+    *told = true;
 }
 
 static void
-complain_nni(struct manager *m, struct trial *t, const char *what)
+complain_lines(struct manager *m, struct trial *t, const char *what)
 {
-    if (!t->nni_complained)
-        progress_warn(&m->progress,
-                      "tunepipe: warning: trial %s: " TRIAL_NNI_METRICS
-                      ": %s (reported once; bad records are skipped)",
-                      t->id, what);
-    t->nni_complained = true;
+    complain(m, t, &t->complained, TRIAL_METRICS, what);
+}
+
+static void
+complain_records(struct manager *m, struct trial *t, const char *what)
+{
+    complain(m, t, &t->nni_complained, TRIAL_NNI_METRICS, what);
 }
 
 #define PATTERN_IS_SET                                                \
@@ -95,9 +98,9 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
 
     if (metrics_line(&r->t->metrics, line, len, too_long, &metric, &err) ==
         METRICS_BAD)
-        complain(r->m, r->t, err.text);
+        complain_lines(r->m, r->t, err.text);
     else if (r->m->pattern != NULL && !metric.final)
-        complain(r->m, r->t, PATTERN_IS_SET);
+        complain_lines(r->m, r->t, PATTERN_IS_SET);
     else
         take_metric(r->m, r->t, &metric);
 }
@@ -114,9 +117,9 @@ take_record(void *ctx, const char *json, size_t len, int64_t at)
     if (metrics_nni(&r->t->metrics, json, len, &value, &metric, &err) ==
         METRICS_BAD) {
         err_place(&err, "record at byte %lld", (long long)at);
-        complain_nni(r->m, r->t, err.text);
+        complain_records(r->m, r->t, err.text);
     } else if (r->m->pattern != NULL && !metric.final) {
-        complain_nni(r->m, r->t, PATTERN_IS_SET);
+        complain_records(r->m, r->t, PATTERN_IS_SET);
     } else {
         take_metric(r->m, r->t, &metric);
     }
@@ -155,7 +158,7 @@ read_nni(struct reading *r, bool drain)
     if (more == 0 && drain)
         more = nnifile_rest(f, &err);
     if (more < 0)
-        complain_nni(r->m, r->t, err.text);
+        complain(r->m, r->t, &r->t->nni_cut, TRIAL_NNI_METRICS, err.text);
     return more > 0;
 }
 
@@ -175,7 +178,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (t->out.fd >= 0 && m->pattern != NULL)
         more |= tail_read(&t->out, PORTION, take_output, &r, &err);
     if (more < 0)
-        complain(m, t, err.text);
+        complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
         m->hungry = true;
 }
@@ -199,7 +202,7 @@ reading_drain(struct manager *m, struct trial *t)
     if (outputs)
         out = tail_drain(&t->out, PORTION, take_output, &r, &err);
     if (report < 0 || out < 0)
-        complain(m, t, err.text);
+        complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
         m->hungry = true;
         return false;
@@ -263,10 +266,10 @@ watch_file(struct manager *m, struct trial *t, const char *name,
 void
 reading_begin(struct manager *m, struct trial *t)
 {
-    t->report_watch = watch_file(m, t, TRIAL_METRICS, complain);
-    t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_nni);
+    t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
+    t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
     if (m->pattern != NULL)
-        t->out_watch = watch_file(m, t, TRIAL_STDOUT, complain);
+        t->out_watch = watch_file(m, t, TRIAL_STDOUT, complain_lines);
     reading_feed(m, t); /* what came before the watch stood */
 }
 

@@ -56,7 +56,7 @@ struct trial {
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
     bool has_latest, has_final;
-    bool complained, nni_complained; /* about the files */
+    bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */
     struct trial *next;

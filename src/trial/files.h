@@ -75,7 +75,7 @@
  * unread: whose record it is tells the folder, and its sequence is its position
  * among those of its type.  A record whose JSON is bad costs itself, and keeps
  * its number once its type is known; behind a header that is none nothing more
- * of the file is read.  Either is reported once.
+ * of the file is read.  Each of the two is reported once.
  *
  * A trial may report in both files.  Then numbers are given in the order of
  * reading, which is that of writing as long as one waits for the other; of

@@ -138,8 +138,9 @@ tunepipe trial report --final 5
 E
     run 0 && count 2 succeeded && replays && has show.json '"value": 5.0' &&
         has show.json '"latest": 2.0' && has show.json '"intermediates": 1' &&
-        has err 'trial 00001: .nni/metrics: record at byte 0: ' || return 1
-    [ "$(grep -c 'trial 00000: .nni/metrics' err)" = 1 ] || fail 'told twice'
+        has err 'trial 00001: .nni/metrics: record at byte 0: ' &&
+        has err 'trial 00001: .nni/metrics: byte 89: expected ME' || return 1
+    [ "$(grep -c 'trial 00000: .nni/metrics' err)" = 2 ] || fail 'told again'
 }
 check "garbage in NNI's file costs that file alone" broken
 
