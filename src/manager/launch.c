@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* With no manager to adopt it for so long, a trial ends. */
@@ -192,6 +193,7 @@ open_pidfd(pid_t pid, int *out, struct err *err)
         return 0;
     err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
     kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
     return -1;
 }
 
