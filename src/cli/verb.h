@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* verb.h - one word of the command line, one file, one struct verb.
  *
+ * A new one: its file, its line in main.c, its page man/tunepipe-NAME.1 and
+ * the page's line in man/tunepipe.1.  Completions follow from the table;
+ * tests/e2e/man.sh says what a page lacks.
+ *
  * Exit statuses, the same for every verb, named by consequence: */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H

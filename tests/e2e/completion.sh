@@ -9,7 +9,9 @@ set -u
 : "${TP_SOURCE:?is not set: run the tests with make check}"
 . "$TP_SOURCE/tests/e2e/lib.sh"
 DONE=$TP_BUILD/completion
-export PATH="$TP_BUILD:$PATH" HOME="$work"
+PATH=$TP_BUILD:$PATH
+HOME=$work # made by lib.sh
+export PATH HOME
 
 needs() { command -v "$1" > /dev/null || { echo "no $1"; return 77; }; }
 
