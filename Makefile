@@ -186,11 +186,12 @@ pkgconfigdir := $(LIBDIR)/pkgconfig
 bashdir      := $(DATADIR)/bash-completion/completions
 zshdir       := $(DATADIR)/zsh/site-functions
 fishdir      := $(DATADIR)/fish/vendor_completions.d
+sharedir     := $(PREFIX)/share/tunepipe
 
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
@@ -198,6 +199,7 @@ install: all
 	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
+	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -223,7 +225,7 @@ uninstall:
 	    $(foreach p,$(notdir $(PAGES)),\
 	        "$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)")
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
 format:
