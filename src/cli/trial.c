@@ -215,5 +215,5 @@ const struct verb verb_trial = {
     .run = run,
     .options = options,
     .n_options = N_OPTIONS,
-    .operand = "param|params|report",
+    .operand = "param|params|report NAME",
 };

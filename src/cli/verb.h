@@ -32,7 +32,8 @@ struct verb {
     int (*run)(int argc, char **argv); /* argv[0] is the name */
     const struct option *options;      /* n_options long: run's own table */
     size_t n_options;
-    const char *operand; /* as struct option's value; NULL: takes none */
+    const char *operand; /* as struct option's value; "a|b FILE": one of a, b,
+                            then a FILE; NULL: takes none */
 };
 
 /* `tunepipe --verbs`: the table, from which scripts/gen-completion makes the

@@ -78,8 +78,8 @@ each_option_is_in_its_page() {
             bad=1
         done
         for word in $("$T" --verbs | awk -F '\t' -v v="$verb" \
-            '$1 == v && $2 == "-" && $3 ~ /[|]/ { gsub(/[|]/, " ", $3)
-             print $3 }'); do
+            '$1 == v && $2 == "-" && sub(/ .*/, "", $3) {
+             gsub(/[|]/, " ", $3); print $3 }'); do
             grep -q "^\.It Cm $word\b" "$p" || {
                 echo "tunepipe-$verb.1, DESCRIPTION: add the line" \
                     "'.It Cm $word' and what it does"
