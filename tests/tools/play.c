@@ -44,7 +44,7 @@ exec_child(const char **argv, int in, int out)
 
 /* Adds --tuner NAME --tuner-args JSON as the recording's configuration says. */
 static int
-add_plugin(const struct play *p, const char *kind, const char **argv, int n)
+add_plugin(struct play *p, const char *kind, const char **argv, int n)
 {
     struct jval args, plugin = meta_part(p, "exp_params", kind);
     struct buf text;
@@ -60,7 +60,7 @@ add_plugin(const struct play *p, const char *kind, const char **argv, int n)
     buf_init(&text, 65536);
     jval_write(args, &text);
     argv[n++] = tuner ? "--tuner-args" : "--assessor-args";
-    argv[n++] = buf_take(&text);
+    argv[n++] = p->args[tuner] = buf_take(&text);
     return n;
 }
 
