@@ -62,7 +62,7 @@ append(struct option_list *list, const char *value)
 }
 
 static int
-store(const struct option *o, const char *value, struct err *err)
+store(const struct option *o, const char *value, void *words, struct err *err)
 {
     static const char *const expected[] = {
         [OPTION_FLAG] = "no value",
@@ -72,28 +72,29 @@ store(const struct option *o, const char *value, struct err *err)
         [OPTION_DURATION] = "a duration such as 500s, 10m or 1.5h",
         [OPTION_LIST] = "at most 16 of these",
     };
+    void *target = (char *)words + o->offset;
     bool ok = false;
 
     switch (o->kind) {
     case OPTION_FLAG:
         ok = value == NULL;
-        *(bool *)o->target = true;
+        *(bool *)target = true;
         break;
     case OPTION_TEXT:
-        *(const char **)o->target = value;
+        *(const char **)target = value;
         ok = true;
         break;
     case OPTION_UINT:
-        ok = number_parse_u64(value, strlen(value), o->target);
+        ok = number_parse_u64(value, strlen(value), target);
         break;
     case OPTION_SIZE:
-        ok = parse_size(value, o->target);
+        ok = parse_size(value, target);
         break;
     case OPTION_DURATION:
-        ok = number_parse_duration_ms(value, o->target);
+        ok = number_parse_duration_ms(value, target);
         break;
     case OPTION_LIST:
-        ok = append(o->target, value);
+        ok = append(target, value);
         break;
     }
     if (ok)
@@ -103,8 +104,8 @@ store(const struct option *o, const char *value, struct err *err)
 }
 
 int
-options_parse(const struct option *options, size_t n, int *argc, char **argv,
-              struct err *err)
+options_parse(const struct option *options, size_t n, void *words, int *argc,
+              char **argv, struct err *err)
 {
     int kept = 1;
 
@@ -134,7 +135,7 @@ options_parse(const struct option *options, size_t n, int *argc, char **argv,
                 return err_set(err, ERR_USAGE, "--%s: needs a value", o->name);
             value = argv[i];
         }
-        if (store(o, value, err) != 0)
+        if (store(o, value, words, err) != 0)
             return -1;
     }
     *argc = kept;

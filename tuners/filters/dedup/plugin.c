@@ -9,7 +9,7 @@
 #include "tunepipe/filter.h"
 
 #include "remaining.h"
-#include "seen.h"
+#include "tally.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ struct dedup {
     const struct tp_space *space;
     bool counts; /* false: nothing can, or need, be done in this space */
     bool exhausted;
-    struct seen seen;
+    struct tally tally;
     struct remaining remaining;
     uint64_t last_id, last_key[2]; /* given out last; TP_NO_ID: none */
 };
@@ -49,7 +49,7 @@ destroy(void *vself)
 {
     struct dedup *self = vself;
 
-    seen_fini(&self->seen);
+    tally_fini(&self->tally);
     remaining_fini(&self->remaining);
     free(self);
 }
@@ -93,7 +93,7 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     /* The space before comes again when another was refused. */
     if (rc != TP_OK || space_ == self->space)
         return rc;
-    seen_fini(&self->seen);
+    tally_fini(&self->tally);
     remaining_fini(&self->remaining);
     self->last_id = TP_NO_ID;
     self->exhausted = false;
@@ -115,7 +115,7 @@ take_back(struct dedup *self, uint64_t id)
     if (self->last_id != id || id == TP_NO_ID)
         return TP_OK;
     self->last_id = TP_NO_ID;
-    count_1 = seen_count(&self->seen, self->last_key);
+    count_1 = tally_count(&self->tally, self->last_key);
     if (count_1 == NULL)
         return out_of_memory(self);
     *count_1 -= 1;
@@ -129,8 +129,11 @@ take(struct dedup *self, uint64_t id, const double *x)
 {
     uint64_t key[2], *count_1;
 
-    self->host->key(self->host->ctx, x, key);
-    count_1 = seen_count(&self->seen, key);
+    if (self->host->key(self->host->ctx, x, key) != TP_OK) {
+        self->host->error(self->host->ctx, "it was given no valid point");
+        return TP_ERR;
+    }
+    count_1 = tally_count(&self->tally, key);
     if (count_1 == NULL)
         return out_of_memory(self);
     if (*count_1 > self->most)

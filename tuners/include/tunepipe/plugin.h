@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tunepipe/plugin.h - what tuners, assessors and filters have in common.
+/* tunepipe/plugin.h - what tuners and assessors have in common.
  *
  * A plugin is a shared object that links to nothing of tunepipe: it exports
  * one function (made by TP_REGISTER_TUNER or TP_REGISTER_ASSESSOR) that
@@ -171,11 +171,23 @@ struct tp_host {
      * it does nothing. */
     void (*sample)(void *ctx, uint64_t draw_id, double *x);
 
-    /* Fills out[0] and out[1] with a fingerprint of the parameters that x, a
-     * valid point of the current space, stands for: the same for points that
-     * a trial cannot tell apart, and never the same for others (128 bits).
-     * Where sample does nothing it is 0, 0. */
-    void (*key)(void *ctx, const double *x, uint64_t *out);
+    /* Both: of the current space, from space() on, as sample; in an assessor,
+     * and before, NaN and TP_ERR. */
+
+    /* What a trial is given for the coordinate x of dimension `dim`, as a
+     * number: after exp, rounding to q and clipping; of a randint the
+     * integer, of a choice the index.  x may be infinite; NaN gives NaN, and
+     * so does a dimension that there is not. */
+    double (*value)(void *ctx, size_t dim, double x);
+
+    /* Fills key[0..1] with 128 bits that are the same for two points exactly
+     * when trials are given the same parameters for them (but for a chance of
+     * 2^-128): values after rounding, equal elements of a choice being one
+     * value, keys in any order.  They depend on the parameters alone, so that
+     * keys stay comparable when the space changes.  TP_OK, or TP_ERR when x is
+     * no point of the space.  For remembering, not for storing: another
+     * release may have other bits. */
+    int (*key)(void *ctx, const double *x, uint64_t *key);
 };
 
 #endif

@@ -39,6 +39,14 @@
 #define TP_TUNER_MAGIC 0x48505431u
 #define TP_NO_ID (~(uint64_t)0)
 
+/* What a tuner wants of its host: tp_tuner.flags. */
+enum {
+    TP_TUNER_WHOLE = 1, /* the space has to be one choice, whose elements are
+                          whole sets of parameters: TP_DIM_WHOLE */
+    TP_TUNER_DEDUP = 2  /* the filter dedup lies around it unless the user
+                           names that filter */
+};
+
 /* What ask fills.  The host has set it to no label, no budget, no parent. */
 struct tp_suggestion {
     uint64_t _struct_size;
@@ -72,11 +80,6 @@ enum tp_ended_how {
     TP_ENDED_OUTDATED = 5   /* the search space was changed under it */
 };
 
-/* What the host does around a tuner. */
-enum {
-    TP_TUNER_DEDUP = 2 /* the filter dedup is on unless the user names it */
-};
-
 struct tp_tuner {
     uint64_t _struct_size; /* these three are set by TP_TUNER_HEAD */
     uint32_t _magic, _abi;
@@ -84,7 +87,7 @@ struct tp_tuner {
     const char *name; /* required: as users write it, lower case */
     const char *doc;  /* required: one line */
     uint32_t version; /* of the algorithm: raised when its answers change */
-    uint32_t flags;   /* TP_TUNER_...; was padding, 0 in older plugins */
+    uint32_t flags;   /* TP_TUNER_... */
     const struct tp_arg *args; /* n_args long; NULL: it takes none */
     size_t n_args;
     size_t arg_size; /* sizeof(struct tp_arg) */

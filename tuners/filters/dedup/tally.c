@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "seen.h"
+#include "tally.h"
 
 #include <stdlib.h>
 
 void
-seen_fini(struct seen *s)
+tally_fini(struct tally *s)
 {
     free(s->slots);
-    *s = (struct seen){0};
+    *s = (struct tally){0};
 }
 
 /* Fingerprints are evenly spread: their low bits are the place. */
-static struct seen_slot *
-find(const struct seen *s, const uint64_t key[2])
+static struct tally_slot *
+find(const struct tally *s, const uint64_t key[2])
 {
     size_t i = (size_t)key[1] & (s->n_slots - 1);
 
@@ -23,10 +23,10 @@ find(const struct seen *s, const uint64_t key[2])
 }
 
 static int
-grow(struct seen *s)
+grow(struct tally *s)
 {
-    struct seen wider = {.n_slots = s->n_slots > 0 ? 2 * s->n_slots : 64,
-                         .used = s->used};
+    struct tally wider = {.n_slots = s->n_slots > 0 ? 2 * s->n_slots : 64,
+                          .used = s->used};
 
     wider.slots = calloc(wider.n_slots, sizeof *wider.slots);
     if (wider.slots == NULL)
@@ -40,15 +40,15 @@ grow(struct seen *s)
 }
 
 uint64_t *
-seen_count(struct seen *s, const uint64_t key[2])
+tally_count(struct tally *s, const uint64_t key[2])
 {
-    struct seen_slot *slot;
+    struct tally_slot *slot;
 
     if (2 * s->used >= s->n_slots && grow(s) != 0)
         return NULL;
     slot = find(s, key);
     if (slot->count_1 == 0) {
-        *slot = (struct seen_slot){{key[0], key[1]}, 1};
+        *slot = (struct tally_slot){{key[0], key[1]}, 1};
         s->used++;
     }
     return &slot->count_1;
