@@ -10,6 +10,7 @@
 #include "tunepipe/assessor.h"
 #include "tunepipe/tuner.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -32,6 +33,7 @@ struct plugin {
     struct tp_tuner tuner;
     struct tp_assessor assessor;
     void *library;
+    bool changed_floats; /* loading it did: linked with -ffast-math */
 };
 
 /* "tuner" or "assessor". */

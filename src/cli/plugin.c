@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "check/check.h"
+#include "cli/options.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX (1u << 20)
+#define LIMIT_MS 60000
+
+static void
+write_key(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_string(out, text, strlen(text));
+}
+
+static void
+write_json(const struct check_report *r, const char *file, struct buf *out)
+{
+    buf_add_char(out, '{');
+    write_key(out, "file", file);
+    buf_add_text(out, ", ");
+    write_key(out, "kind", r->kind);
+    buf_add_text(out, ", ");
+    write_key(out, "name", r->name);
+    buf_add_text(out, ", \"checks\": [");
+    for (size_t i = 0; i < r->n; i++) {
+        buf_add_text(out, i > 0 ? ",\n  {" : "\n  {");
+        write_key(out, "check", r->findings[i].check);
+        buf_add_text(out, ", ");
+        write_key(out, "verdict", check_verdict_name(r->findings[i].verdict));
+        buf_add_text(out, ", ");
+        write_key(out, "text", r->findings[i].text);
+        buf_add_char(out, '}');
+    }
+    buf_printf(out, "],\n \"ok\": %zu, \"warnings\": %zu, \"failed\": %zu}\n",
+               r->count[CHECK_OK], r->count[CHECK_WARNING],
+               r->count[CHECK_FAILED]);
+}
+
+static void
+write_text(const struct check_report *r, const char *file, struct buf *out)
+{
+    for (size_t i = 0; i < r->n; i++)
+        buf_printf(out, "%-7s %s: %s\n",
+                   check_verdict_name(r->findings[i].verdict),
+                   r->findings[i].check, r->findings[i].text);
+    buf_printf(out, "%s: %zu ok, %zu warnings, %zu failed\n",
+               r->name[0] != '\0' ? r->name : file, r->count[CHECK_OK],
+               r->count[CHECK_WARNING], r->count[CHECK_FAILED]);
+}
+
+static int
+check(const char *file, const struct check_options *options, bool json, int fd)
+{
+    struct check_report *report = malloc(sizeof *report);
+    struct err err = {0};
+    struct buf out;
+    int rc;
+
+    buf_init(&out, OUTPUT_MAX);
+    if (report == NULL)
+        rc = err_set(&err, ERR_MEMORY, "out of memory");
+    else
+        rc = check_plugin(file, options, report, &err);
+    if (rc == 0) {
+        (json ? write_json : write_text)(report, file, &out);
+        rc = file_write_all(fd, out.data, out.len, &err);
+    }
+    buf_fini(&out);
+    if (rc == 0)
+        rc = report->count[CHECK_FAILED] == 0 ? EXIT_DONE : EXIT_FAILED;
+    else
+        rc = verb_fail("plugin", &err);
+    free(report);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct check_options options = {.limit_ms = LIMIT_MS};
+    bool json = false;
+    const struct option table[] = {
+        {"args", OPTION_TEXT, &options.args},
+        {"timeout", OPTION_DURATION, &options.limit_ms},
+        {"json", OPTION_FLAG, &json},
+    };
+    struct err err = {0};
+    int fd, status;
+
+    if (options_parse(table, 3, &argc, argv, &err) != 0)
+        return verb_fail("plugin", &err);
+    if (argc != 3 || strcmp(argv[1], "check") != 0) {
+        err_set(&err, ERR_USAGE,
+                argc < 2 ? "expected: check FILE.so"
+                         : "unexpected '%s', expected: check FILE.so",
+                argc == 2 ? argv[1] : argv[argc - 1]);
+        return verb_fail("plugin", &err);
+    }
+    if (access(argv[2], R_OK) != 0) {
+        err_errno(&err, ERR_CONFIG, "%s", argv[2]);
+        return verb_fail("plugin", &err);
+    }
+    fd = verb_shield_stdout(&err);
+    if (fd < 0)
+        return verb_fail("plugin", &err);
+    status = check(argv[2], &options, json, fd);
+    close(fd);
+    return status;
+}
+
+const struct verb verb_plugin = {
+    .name = "plugin",
+    .summary = "check a tuner or assessor of your own",
+    .help =
+        "usage: tunepipe plugin check FILE.so [--args JSON] [--timeout TIME]\n"
+        "                             [--json]\n"
+        "\n"
+        "Runs everything against the plugin that its header promises: every\n"
+        "kind of search space and order of calls (conformance), the same calls\n"
+        "a second time elsewhere (determinism), a thousand lives (leaks), ten\n"
+        "thousand results (latency), what it changes around it or prints. Each\n"
+        "check is a process of its own. It prints a line each, `ok`, `warning`\n"
+        "or `FAILED`, that says which callback did what, when, and what to do.\n"
+        "\n"
+        "  --args JSON     its arguments, an object; default: its defaults, and\n"
+        "                  something for each that has none\n"
+        "  --timeout TIME  for each check; default 60s\n"
+        "  --json          the same as a JSON object\n"
+        "\n"
+        "Exit status 1 when anything FAILED. `new-tuner NAME` (or\n"
+        "`new-assessor`) makes a plugin to begin with.\n"
+        "\n"
+        "Example: tunepipe plugin check ./mine.so\n",
+    .run = run,
+};
