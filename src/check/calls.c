@@ -36,11 +36,14 @@ calls_fail(struct calls *c, const char *fmt, ...)
 }
 
 void
-calls_enter(struct calls *c, const char *callback)
+calls_enter(struct calls *c, const char *callback, uint64_t id)
 {
     struct calls_seen *seen = c->setup->seen;
+    char of[32] = "";
 
-    snprintf(seen->now, sizeof seen->now, "%s%s%s", callback,
+    if (id != TP_NO_ID)
+        snprintf(of, sizeof of, " of id %" PRIu64, id);
+    snprintf(seen->now, sizeof seen->now, "%s%s%s%s", callback, of,
              c->place[0] ? "; " : "", c->place);
     fake_host_error(c->host);
 }
@@ -90,7 +93,7 @@ configure(struct calls *c)
     }
     if (n > 0)
         memcpy(lent, arguments_values(c->args), n * sizeof *lent);
-    calls_enter(c, "config");
+    calls_enter(c, "config", TP_NO_ID);
     rc = p->kind == PLUGIN_TUNER ? p->tuner.config(c->self, lent, n)
                                  : p->assessor.config(c->self, lent, n);
     calls_leave(c, "config");
@@ -110,7 +113,7 @@ calls_open(struct calls *c, const struct calls_setup *setup)
     if (c->broken)
         return;
     lent = fake_host_services(c->host);
-    calls_enter(c, "create");
+    calls_enter(c, "create", TP_NO_ID);
     c->self = p->kind == PLUGIN_TUNER ? p->tuner.create(lent)
                                       : p->assessor.create(lent);
     calls_leave(c, "create");
@@ -125,7 +128,7 @@ calls_close(struct calls *c, struct err *err)
     const struct plugin *p = c->setup->plugin;
 
     if (c->self != NULL) {
-        calls_enter(c, "destroy");
+        calls_enter(c, "destroy", TP_NO_ID);
         if (p->kind == PLUGIN_TUNER)
             p->tuner.destroy(c->self);
         else
@@ -151,7 +154,7 @@ calls_space(struct calls *c, const struct space *space)
         return TP_ERR;
     c->space = space;
     c->lent = fake_host_space(c->host, space);
-    calls_enter(c, "space");
+    calls_enter(c, "space", TP_NO_ID);
     rc = c->setup->plugin->tuner.space(c->self, c->lent);
     calls_leave(c, "space");
     fake_space_free(before);
@@ -254,7 +257,7 @@ calls_ask(struct calls *c, uint64_t id, double **x)
     *x = NULL;
     if (c->broken || (out.x = *x = calls_new_point(c)) == NULL)
         return TP_ERR;
-    calls_enter(c, "ask");
+    calls_enter(c, "ask", id);
     rc = c->setup->plugin->tuner.ask(c->self, id, &out);
     calls_leave(c, "ask");
     count_answer(c->setup->seen, rc);
@@ -309,7 +312,7 @@ calls_tell(struct calls *c, uint64_t id, const double *x, int how, double value)
 
     if (lent == NULL)
         return;
-    calls_enter(c, "tell");
+    calls_enter(c, "tell", id);
     rc = c->setup->plugin->tuner.tell(c->self, id, lent, &result);
     calls_leave(c, "tell");
     calls_expect_ok(c, "tell", rc);
@@ -324,7 +327,7 @@ calls_ended(struct calls *c, uint64_t id, const double *x, int how)
 
     if (lent == NULL)
         return;
-    calls_enter(c, "ended");
+    calls_enter(c, "ended", id);
     rc = c->setup->plugin->tuner.ended(c->self, id, lent, how);
     calls_leave(c, "ended");
     calls_expect_ok(c, "ended", rc);

@@ -44,7 +44,7 @@ calls_assess(struct calls *c, const struct tp_history *h)
 
     if (values == NULL)
         return TP_GO;
-    calls_enter(c, "assess");
+    calls_enter(c, "assess", h->trial);
     rc = c->setup->plugin->assessor.assess(c->self, &lent, &v);
     calls_leave(c, "assess");
     calls_expect_ok(c, "assess", rc);
@@ -70,7 +70,7 @@ calls_trial_ended(struct calls *c, const struct tp_history *h, int how)
 
     if (values == NULL)
         return;
-    calls_enter(c, "ended");
+    calls_enter(c, "ended", h->trial);
     rc = c->setup->plugin->assessor.ended(c->self, &lent, how);
     calls_leave(c, "ended");
     calls_expect_ok(c, "ended", rc);

@@ -101,13 +101,13 @@ run(int argc, char **argv)
 
     if (options_parse(table, 3, &argc, argv, &err) != 0)
         return verb_fail("plugin", &err);
-    if (argc != 3 || strcmp(argv[1], "check") != 0) {
-        err_set(&err, ERR_USAGE,
-                argc < 2 ? "expected: check FILE.so"
-                         : "unexpected '%s', expected: check FILE.so",
-                argc == 2 ? argv[1] : argv[argc - 1]);
+    if (argc > 1 && strcmp(argv[1], "check") != 0)
+        err_set(&err, ERR_USAGE, "unexpected '%s', expected: check FILE.so",
+                argv[1]);
+    else if (argc != 3)
+        err_set(&err, ERR_USAGE, "expected: check FILE.so");
+    if (err.code != ERR_NONE)
         return verb_fail("plugin", &err);
-    }
     if (access(argv[2], R_OK) != 0) {
         err_errno(&err, ERR_CONFIG, "%s", argv[2]);
         return verb_fail("plugin", &err);
