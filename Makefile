@@ -174,6 +174,7 @@ bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
 includedir   := $(PREFIX)/include
 pkgconfigdir := $(LIBDIR)/pkgconfig
+datadir      := $(DESTDIR)$(PREFIX)/share/tunepipe
 
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
@@ -186,6 +187,10 @@ install: all
 	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
+	$(INSTALL) -d "$(datadir)/template"
+	$(INSTALL) -m 755 scripts/new-tuner "$(datadir)/"
+	ln -sf new-tuner "$(datadir)/new-assessor"
+	$(INSTALL) -m 644 $(wildcard scripts/template/*) "$(datadir)/template/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -194,7 +199,7 @@ install: all
 uninstall:
 	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(datadir)"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
 format:
