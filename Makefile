@@ -72,13 +72,14 @@ PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
-              $(wildcard tests/plugins/*.c))
+              $(wildcard tests/plugins/*.c)) \
+            $(B)/tests/abi/released.so
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: all check demo bench install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO)
@@ -146,6 +147,11 @@ $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
 	    -shared -o $@ $<
+# As plugins were built when their ABI was released.
+$(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c90 -Itests/data/abi/include-1 -MMD -MP $(CFLAGS) -fPIC \
+	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
 
@@ -168,6 +174,11 @@ demo: setup
 bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
+
+# After members were appended to what plugins include.
+abi-baseline:
+	scripts/abi-baseline > $(B)/baseline.inc
+	mv $(B)/baseline.inc tests/data/abi/baseline.inc
 
 # Installation.
 bindir       := $(DESTDIR)$(PREFIX)/bin
@@ -201,7 +212,7 @@ uninstall:
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(datadir)"
 
-FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
+FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:
 	clang-format -i $(FORMATTED)
 
