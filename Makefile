@@ -185,12 +185,12 @@ bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
 includedir   := $(PREFIX)/include
 pkgconfigdir := $(LIBDIR)/pkgconfig
-datadir      := $(DESTDIR)$(PREFIX)/share/tunepipe
+sharedir     := $(PREFIX)/share/tunepipe
 
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)/template"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
@@ -198,10 +198,11 @@ install: all
 	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
-	$(INSTALL) -d "$(datadir)/template"
-	$(INSTALL) -m 755 scripts/new-tuner "$(datadir)/"
-	ln -sf new-tuner "$(datadir)/new-assessor"
-	$(INSTALL) -m 644 $(wildcard scripts/template/*) "$(datadir)/template/"
+	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
+	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
+	$(INSTALL) -m 644 $(wildcard scripts/template/*) \
+	    "$(DESTDIR)$(sharedir)/template/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -210,7 +211,7 @@ install: all
 uninstall:
 	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(datadir)"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:
