@@ -135,18 +135,20 @@ compare(struct session *s)
     free(second);
 }
 
-/* Until another second has begun: who draws from the clock is found out. */
+/* Until another second has begun, also for time(), which lags by a tick: who
+ * draws from the clock is found out. */
 static void
 wait_for_another_second(int64_t since_ns)
 {
-    const int64_t second = 1000000000;
+    const int64_t second = 1000000000, tick = 20000000;
+    int64_t until = (since_ns / second + 1) * second + tick;
 
     for (;;) {
-        int64_t now = clock_realtime_ns();
+        int64_t left_ns = until - clock_realtime_ns();
 
-        if (now / second != since_ns / second)
+        if (left_ns <= 0 || left_ns > 2 * second) /* or the clock was set */
             return;
-        poll(NULL, 0, (int)((second - now % second) / 1000000) + 1);
+        poll(NULL, 0, (int)(left_ns / 1000000) + 1);
     }
 }
 
