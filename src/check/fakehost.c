@@ -84,6 +84,33 @@ fake_sample(void *ctx, uint64_t draw_id, double *x)
         space_sample(h->space, h->seed, draw_id, x);
 }
 
+static double
+fake_value(void *ctx, size_t dim, double x)
+{
+    struct fake_host *h = ctx;
+
+    if (h->space == NULL) {
+        h->fault = "host->value() was called before space()";
+        return NAN;
+    }
+    return space_value(h->space, dim, x);
+}
+
+static int
+fake_key(void *ctx, const double *x, uint64_t *key)
+{
+    struct fake_host *h = ctx;
+
+    if (h->space == NULL)
+        h->fault = "host->key() was called before space()";
+    else if (space_check(h->space, x, NULL) != 0)
+        h->fault = "host->key() was given what is no point of the space";
+    if (h->space == NULL || h->fault != NULL)
+        return TP_ERR;
+    space_key(h->space, x, key);
+    return TP_OK;
+}
+
 struct fake_host *
 fake_host_new(uint64_t seed)
 {
@@ -99,6 +126,8 @@ fake_host_new(uint64_t seed)
         .uniform = fake_uniform,
         .bits = fake_bits,
         .sample = fake_sample,
+        .value = fake_value,
+        .key = fake_key,
     };
     h->seed = seed;
     return h;

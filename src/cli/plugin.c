@@ -9,6 +9,8 @@
 #include "json.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,19 @@
 
 #define OUTPUT_MAX (1u << 20)
 #define LIMIT_MS 60000
+
+struct words {
+    const char *args;
+    int64_t limit_ms;
+    bool json;
+};
+
+static const struct option options[] = {
+    {"args", OPTION_TEXT, offsetof(struct words, args), "JSON"},
+    {"timeout", OPTION_DURATION, offsetof(struct words, limit_ms), "TIME"},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
 
 static void
 write_key(struct buf *out, const char *key, const char *text)
@@ -61,7 +76,7 @@ write_text(const struct check_report *r, const char *file, struct buf *out)
 }
 
 static int
-check(const char *file, const struct check_options *options, bool json, int fd)
+check(const char *file, const struct check_options *how, bool json, int fd)
 {
     struct check_report *report = malloc(sizeof *report);
     struct err err = {0};
@@ -72,7 +87,7 @@ check(const char *file, const struct check_options *options, bool json, int fd)
     if (report == NULL)
         rc = err_set(&err, ERR_MEMORY, "out of memory");
     else
-        rc = check_plugin(file, options, report, &err);
+        rc = check_plugin(file, how, report, &err);
     if (rc == 0) {
         (json ? write_json : write_text)(report, file, &out);
         rc = file_write_all(fd, out.data, out.len, &err);
@@ -89,17 +104,12 @@ check(const char *file, const struct check_options *options, bool json, int fd)
 static int
 run(int argc, char **argv)
 {
-    struct check_options options = {.limit_ms = LIMIT_MS};
-    bool json = false;
-    const struct option table[] = {
-        {"args", OPTION_TEXT, &options.args},
-        {"timeout", OPTION_DURATION, &options.limit_ms},
-        {"json", OPTION_FLAG, &json},
-    };
+    struct words w = {.limit_ms = LIMIT_MS};
+    struct check_options how;
     struct err err = {0};
     int fd, status;
 
-    if (options_parse(table, 3, &argc, argv, &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("plugin", &err);
     if (argc > 1 && strcmp(argv[1], "check") != 0)
         err_set(&err, ERR_USAGE, "unexpected '%s', expected: check FILE.so",
@@ -115,7 +125,8 @@ run(int argc, char **argv)
     fd = verb_shield_stdout(&err);
     if (fd < 0)
         return verb_fail("plugin", &err);
-    status = check(argv[2], &options, json, fd);
+    how = (struct check_options){.args = w.args, .limit_ms = w.limit_ms};
+    status = check(argv[2], &how, w.json, fd);
     close(fd);
     return status;
 }
@@ -139,9 +150,14 @@ const struct verb verb_plugin = {
         "  --timeout TIME  for each check; default 60s\n"
         "  --json          the same as a JSON object\n"
         "\n"
-        "Exit status 1 when anything FAILED. `new-tuner NAME` (or\n"
-        "`new-assessor`) makes a plugin to begin with.\n"
+        "`new-tuner NAME` (or `new-assessor`) makes a plugin to begin with.\n"
+        "\n"
+        "Exit status: 0 nothing FAILED; 1 something did; 2 usage; 3 the file\n"
+        "cannot be read.\n"
         "\n"
         "Example: tunepipe plugin check ./mine.so\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "check FILE",
     .run = run,
 };

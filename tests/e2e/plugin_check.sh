@@ -30,6 +30,7 @@ ask_silent|1|FAILED  conformance: ask failed and did not say why: call host->err
 assess_fails|1|FAILED  conformance: assess failed: value 5 is odd; order
 bad_abi|1|FAILED  load: .*bad_abi.so: built for plugin ABI 2
 bad_default|1|FAILED  load: .*argument 'gamma': default: is 30
+bad_flags|1|FAILED  load: .*[.]flags is 0x
 bad_magic|1|FAILED  load: .*not a table of a tuner
 bad_name|1|FAILED  load: .*[.]name is 'Bad Name'
 bad_point|1|FAILED  conformance: ask of id 0 gave a bad point: c: is NaN, .*space: mixed, order "sa" at "a"
