@@ -59,7 +59,7 @@ FOLDERS := \
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
-MODULES := core numerics space plugin config dispatcher replay manager trial cli
+MODULES := core numerics space plugin check config dispatcher replay manager trial cli
 LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
@@ -78,13 +78,14 @@ SHELLS   := $(if $(wildcard src/cli/main.c),\
               $(addprefix $(B)/completion/tunepipe.,bash zsh fish))
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
-              $(wildcard tests/plugins/*.c))
+              $(wildcard tests/plugins/*.c)) \
+            $(B)/tests/abi/released.so
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: all check demo bench install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
@@ -157,6 +158,11 @@ $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
 	    -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $<
+# As plugins were built when their ABI was released.
+$(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c90 -Itests/data/abi/include-1 -MMD -MP $(CFLAGS) -fPIC \
+	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
 
@@ -180,6 +186,11 @@ bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
 
+# After members were appended to what plugins include.
+abi-baseline:
+	scripts/abi-baseline > $(B)/baseline.inc
+	mv $(B)/baseline.inc tests/data/abi/baseline.inc
+
 # Installation.
 bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
@@ -193,7 +204,7 @@ sharedir     := $(PREFIX)/share/tunepipe
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)/template"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
@@ -203,6 +214,10 @@ install: all
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
+	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
+	$(INSTALL) -m 644 $(wildcard scripts/template/*) \
+	    "$(DESTDIR)$(sharedir)/template/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -230,7 +245,7 @@ uninstall:
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
-FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
+FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:
 	clang-format -i $(FORMATTED)
 

@@ -109,6 +109,7 @@ open_library(struct plugin *p, struct err *err)
     if (check_file(p->file, path, err) != 0)
         return -1;
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    p->changed_floats = !floatenv_is_default();
     floatenv_restore();
     if (p->library != NULL)
         return 0;

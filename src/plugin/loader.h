@@ -11,6 +11,7 @@
 #include "tunepipe/filter.h"
 #include "tunepipe/tuner.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -34,6 +35,7 @@ struct plugin {
     struct tp_assessor assessor;
     struct tp_filter filter;
     void *library;
+    bool changed_floats; /* loading it did: linked with -ffast-math */
 };
 
 /* "tuner", "assessor" or "filter". */
