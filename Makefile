@@ -15,14 +15,14 @@ LIBEXECDIR ?= $(PREFIX)/libexec
 DESTDIR    ?=
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
-ifeq ($(V),clang)
+ifneq ($(filter clang fuzz,$(V)),)
 CC := clang
 else ifeq ($(origin CC),default)
 CC := gcc
 endif
 
-ifeq ($(filter release asan tsan clang,$(V)),)
-$(error V is '$(V)', expected release, asan, tsan or clang)
+ifeq ($(filter release asan tsan clang fuzz,$(V)),)
+$(error V is '$(V)', expected release, asan, tsan, clang or fuzz)
 endif
 
 VERSION := 0.1.0
@@ -39,6 +39,8 @@ FLAGS_clang   :=
 FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
 FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
+              -fno-omit-frame-pointer -fno-sanitize-recover=all
 PACKAGES := json-c yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
@@ -75,10 +77,13 @@ TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
               $(wildcard tests/plugins/*.c))
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
+              $(filter-out %/driver.c,$(wildcard tests/fuzz/*.c)))
+TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: all check demo bench install uninstall format clean setup tests FORCE
+.PHONY: fuzz fuzzers torture all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO)
@@ -138,6 +143,15 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
+$(B)/tests/torture/run: $(TORTURE_OBJ) $(B)/libtunepipe.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
+# V=fuzz: libFuzzer drives; else driver.c plays the corpus.
+FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
+	    $(PKG_LIBS) -ldl -lm
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -147,7 +161,8 @@ $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
 	    -shared -o $@ $<
 
-tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
+tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
+       $(TORTURE)
 
 setup:
 	@scripts/setup
@@ -159,6 +174,18 @@ check: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
+
+torture:
+	@$(MAKE) -s --no-print-directory $(JOBS) $(B)/tests/torture/run
+	@$(B)/tests/torture/run
+
+# make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
+TARGET  ?=
+SECONDS ?= 60
+fuzzers: $(FUZZERS)
+fuzz:
+	@$(MAKE) -s --no-print-directory $(JOBS) V=fuzz fuzzers
+	@scripts/fuzz $(SECONDS) $(TARGET)
 
 demo: setup
 	@echo "building into $(B)"
