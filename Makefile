@@ -83,7 +83,8 @@ TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
-.PHONY: fuzz fuzzers torture all check demo bench install uninstall format clean setup tests FORCE
+.PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
+.PHONY: all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO)
@@ -195,6 +196,13 @@ demo: setup
 bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
+
+# Instruction counts against the stored ones; a change that is meant: refresh.
+bench-guard bench-guard-refresh: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/guard
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B) \
+	    $(if $(filter %-refresh,$@),--refresh)
 
 # Installation.
 bindir       := $(DESTDIR)$(PREFIX)/bin

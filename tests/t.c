@@ -115,13 +115,22 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
     return remove(path);
 }
 
+/* Seconds that a test may take; valgrind needs more. */
+static unsigned
+patience(void)
+{
+    const char *text = getenv("TP_PATIENCE");
+
+    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 60;
+}
+
 static void
 child(const struct t_case *c, const char *folder)
 {
     if (chdir(folder) != 0)
         _exit(1);
     setpgid(0, 0);
-    alarm(60);
+    alarm(patience());
     c->run();
     fflush(stdout);
     exit(0); /* not _exit: the leak checker reports at exit */
