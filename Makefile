@@ -83,6 +83,7 @@ TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
+.PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
 .PHONY: all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
@@ -197,6 +198,10 @@ bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
+
+check-valgrind check-helgrind: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@scripts/check-valgrind $(B) $(if $(filter %-valgrind,$@),memcheck,helgrind)
 
 # Instruction counts against the stored ones; a change that is meant: refresh.
 bench-guard bench-guard-refresh: setup

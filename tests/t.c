@@ -164,15 +164,23 @@ run_case(const struct t_case *c)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Each word is a part of names that are wanted; behind a '-', of names that
+ * are not. */
 static bool
 wanted(const char *name, int argc, char **argv)
 {
-    if (argc < 2)
-        return true;
-    for (int i = 1; i < argc; i++)
-        if (strstr(name, argv[i]) != NULL)
-            return true;
-    return false;
+    bool any = true, found = false;
+
+    for (int i = 1; i < argc; i++) {
+        bool out = argv[i][0] == '-';
+        bool has = strstr(name, argv[i] + out) != NULL;
+
+        if (out && has)
+            return false;
+        any = any && out;
+        found = found || has;
+    }
+    return any || found;
 }
 
 int
