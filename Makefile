@@ -214,11 +214,12 @@ bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
 includedir   := $(PREFIX)/include
 pkgconfigdir := $(LIBDIR)/pkgconfig
+sharedir     := $(PREFIX)/share/tunepipe
 
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
@@ -226,6 +227,7 @@ install: all
 	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
+	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -234,7 +236,7 @@ install: all
 uninstall:
 	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
 format:

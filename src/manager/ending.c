@@ -103,7 +103,8 @@ show_no_final(struct manager *m, const struct trial *t)
     if (m->pattern == NULL)
         progress_say(&m->progress,
                      "  it exited with 0, but never called tunepipe trial "
-                     "report --final, or tp_final()");
+                     "report --final, tp_final(), tunepipe.final() "
+                     "or nni.report_final_result()");
     else if (!t->has_latest)
         progress_say(&m->progress,
                      "  no line of %s/" TRIAL_STDOUT

@@ -99,14 +99,50 @@ set_path(struct environment *e, const char *program_folder)
     free(value);
 }
 
-static bool
-is_ours(const char *var)
+/* Behind whatever else is there: no module of the user's is hidden by ours. */
+static void
+set_python_path(struct environment *e, const char *folder)
 {
-    static const char *const names[] = {
-        TRIAL_ENV_DIR "=",          TRIAL_ENV_ID "=",
-        TRIAL_ENV_PARAMETER_ID "=", TRIAL_ENV_EXPERIMENT_DIR "=",
-        TRIAL_ENV_SEED "=",         TRIAL_ENV_PARAM_PREFIX,
-    };
+    const char *path = getenv("PYTHONPATH");
+    char *value = NULL;
+
+    if (folder == NULL)
+        return;
+    if (path == NULL || path[0] == '\0') {
+        set(e, "PYTHONPATH", folder);
+    } else if (asprintf(&value, "%s:%s", path, folder) >= 0) {
+        set(e, "PYTHONPATH", value);
+        free(value);
+    }
+}
+
+static void
+set_nni(struct environment *e, const struct environment_of *of,
+        const struct trial *trial)
+{
+    const char *name = strrchr(of->experiment_folder, '/');
+    char number[32];
+
+    snprintf(number, sizeof number, "%llu", (unsigned long long)trial->number);
+    set(e, TRIAL_ENV_NNI_PLATFORM, "local");
+    set(e, TRIAL_ENV_NNI_EXPERIMENT,
+        name != NULL ? name + 1 : of->experiment_folder);
+    set(e, TRIAL_ENV_NNI_SYS_DIR, trial->folder);
+    set(e, TRIAL_ENV_NNI_OUTPUT_DIR, trial->folder);
+    set(e, TRIAL_ENV_NNI_ID, trial->id);
+    set(e, TRIAL_ENV_NNI_NUMBER, number);
+    set(e, TRIAL_ENV_NNI_CODE_DIR, of->code_folder);
+    set(e, TRIAL_ENV_NNI_MULTI_PHASE, "false");
+    set(e, TRIAL_ENV_NNI_REUSE_MODE, "false");
+}
+
+/* What only a run around this one can have set: all else of that kind is
+ * replaced. */
+static bool
+is_of_another_run(const char *var)
+{
+    static const char *const names[] = {TRIAL_ENV_PARAM_PREFIX,
+                                        TRIAL_ENV_NNI_CHANNEL "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -117,11 +153,9 @@ is_ours(const char *var)
 static void
 inherit(struct environment *e)
 {
-    for (char **var = environ; *var != NULL; var++) {
-        if (!is_ours(*var) &&
-            !(strncmp(*var, "PATH=", 5) == 0 && has(e, "PATH", 4)))
+    for (char **var = environ; *var != NULL; var++)
+        if (!is_of_another_run(*var) && !has(e, *var, strcspn(*var, "=")))
             add(e, strdup(*var));
-    }
 }
 
 /* A label's quotes are JSON's, not the trial's. */
@@ -154,6 +188,8 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_parameter_id(e, trial->parameter_id);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
+    set_python_path(e, of->python_folder);
+    set_nni(e, of, trial);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)
         return -1;
     inherit(e);

@@ -21,8 +21,10 @@ struct environment {
 
 struct environment_of {
     const char *program_folder; /* comes first in PATH; may be NULL */
+    const char *python_folder;  /* comes last in PYTHONPATH; may be NULL */
     const char *experiment_folder;
-    uint64_t seed; /* the experiment's */
+    const char *code_folder; /* where the trial runs */
+    uint64_t seed;           /* the experiment's */
 };
 
 int environment_make(struct environment *e, const struct environment_of *of,

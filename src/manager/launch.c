@@ -17,12 +17,38 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* With no manager to adopt it for so long, a trial ends. */
 #define ADOPT_MS 10000
 #define OUTPUT_LINE_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
+
+/* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
+ * the source tree the module lies where it was written. */
+static char *
+find_python_folder(const char *folder)
+{
+    static const char *const places[] = {"../share/tunepipe",
+                                         "../../src/trial"};
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *module = NULL, *found = NULL;
+
+        if (asprintf(&module, "%s/%s/" TRIAL_PYTHON_MODULE, folder, places[i]) <
+            0)
+            return NULL;
+        if (access(module, R_OK) == 0) {
+            *strrchr(module, '/') = '\0';
+            found = realpath(module, NULL);
+        }
+        free(module);
+        if (found != NULL)
+            return found;
+    }
+    return NULL;
+}
 
 int
 launch_open(struct launch *l, struct err *err)
@@ -39,6 +65,7 @@ launch_open(struct launch *l, struct err *err)
     l->program_folder = file_program_folder();
     if (l->program_folder == NULL)
         return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
+    l->python_folder = find_python_folder(l->program_folder);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (asprintf(&l->wrapper, places[i], l->program_folder) < 0)
             l->wrapper = NULL;
@@ -58,7 +85,8 @@ launch_close(struct launch *l)
 {
     free(l->wrapper);
     free(l->program_folder);
-    l->wrapper = l->program_folder = NULL;
+    free(l->python_folder);
+    l->wrapper = l->program_folder = l->python_folder = NULL;
 }
 
 /* Plainly, without a rename: nobody reads before the wrapper runs. */
@@ -137,6 +165,30 @@ make_tail(const struct trial *t, const char *name, size_t max_line,
     return rc;
 }
 
+/* What NNI's trial API reads and writes. */
+static int
+make_nni(struct trial *t, struct err *err)
+{
+    char *folder = file_join(t->folder, TRIAL_NNI_FOLDER);
+    char *metrics = file_join(t->folder, TRIAL_NNI_METRICS);
+    int rc;
+
+    if (folder == NULL || metrics == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (mkdir(folder, 0700) != 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
+    else
+        rc = write_file(t->folder, TRIAL_NNI_METRICS, "", 0, err);
+    if (rc == 0)
+        rc = nnifile_open(&t->nni, metrics, err);
+    if (rc == 0)
+        rc = write_file(t->folder, TRIAL_NNI_PARAMETERS, t->record,
+                        t->record_len, err);
+    free(metrics);
+    free(folder);
+    return rc;
+}
+
 static int
 make_folder(const struct launch *l, struct trial *t, struct jval parameters,
             struct err *err)
@@ -145,6 +197,7 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
+        make_nni(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
         (l->wants_output &&
          make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0))
@@ -192,6 +245,7 @@ open_pidfd(pid_t pid, int *out, struct err *err)
         return 0;
     err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
     kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
     return -1;
 }
 
@@ -231,8 +285,8 @@ start_wrapper(const struct launch *l, struct trial *t, char *const env[],
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct environment_of of = {l->program_folder, l->experiment_folder,
-                                l->seed};
+    struct environment_of of = {l->program_folder, l->python_folder,
+                                l->experiment_folder, l->cwd, l->seed};
     struct environment env = {0};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);

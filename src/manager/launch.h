@@ -17,6 +17,7 @@ struct trial;
 struct launch {
     char *wrapper; /* the wrapper's path */
     char *program_folder;
+    char *python_folder;           /* of tunepipe.py; NULL: not found */
     const char *experiment_folder; /* absolute; borrowed */
     const char *command;           /* for /bin/sh -c; borrowed */
     const char *cwd;               /* absolute; borrowed */
@@ -25,8 +26,9 @@ struct launch {
     bool wants_output; /* open the tail of stdout, too */
 };
 
-/* Finds the wrapper; -1 names where it was looked for.  The borrowed members
- * are the caller's to set. */
+/* Finds the wrapper; -1 names where it was looked for.  Finds tunepipe.py,
+ * without which trials in Python lack `import tunepipe` and nothing else.  The
+ * borrowed members are the caller's to set. */
 int launch_open(struct launch *l, struct err *err);
 void launch_close(struct launch *l);
 

@@ -69,15 +69,13 @@ starts(const char *line, size_t len, const char *word, size_t word_len)
 #define WORD_LEN(word) (sizeof(word) - 1)
 
 static void
-refuse_word(const char *line, size_t len, struct err *err)
+refuse_word(const char *expected, const char *word, size_t len, struct err *err)
 {
     struct buf text;
 
     buf_init(&text, 4 * LINE_SHOWN);
-    shown_text(&text, line, len, LINE_SHOWN);
-    err_set(err, ERR_INPUT,
-            "expected 'intermediate JSON' or 'final JSON', got '%s'",
-            buf_text(&text));
+    shown_text(&text, word, len, LINE_SHOWN);
+    err_set(err, ERR_INPUT, "expected %s, got '%s'", expected, buf_text(&text));
     buf_fini(&text);
 }
 
@@ -99,7 +97,7 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
         out->final = true;
         out->sequence = m->finals++;
     } else {
-        refuse_word(line, len, err);
+        refuse_word("'intermediate JSON' or 'final JSON'", line, len, err);
         goto bad;
     }
     out->json = line + skip;
@@ -113,6 +111,65 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
 bad:
     err_place(err, "line %llu", (unsigned long long)m->lines);
     return METRICS_BAD;
+}
+
+static int
+read_type(struct metrics *m, struct jval root, struct metric_line *out,
+          struct err *err)
+{
+    struct jval v;
+    const char *type;
+    size_t len;
+
+    if (jval_type(root) != JSON_OBJECT)
+        return err_set(err, ERR_INPUT, "expected an object, got %s",
+                       jval_type_name(root));
+    if (!jval_get(root, "type", &v) || !jval_string(v, &type, &len))
+        return err_set(err, ERR_INPUT, "has no text \"type\"");
+    out->final = strcmp(type, "FINAL") == 0;
+    if (out->final)
+        out->sequence = m->finals++;
+    else if (strcmp(type, "PERIODICAL") == 0)
+        out->sequence = m->intermediates++;
+    else {
+        refuse_word("type PERIODICAL or FINAL", type, len, err);
+        return -1;
+    }
+    return 0;
+}
+
+enum metrics_word
+metrics_nni(struct metrics *m, const char *json, size_t len, struct buf *value,
+            struct metric_line *out, struct err *err)
+{
+    struct json *doc = json_parse(json, len, JSON_NAN, err);
+    enum metrics_word word = METRICS_BAD;
+    const char *text;
+    struct jval v;
+
+    *out = (struct metric_line){0};
+    buf_clear(value);
+    if (doc == NULL || read_type(m, json_root(doc), out, err) != 0)
+        goto out;
+    if (!jval_get(json_root(doc), "value", &v)) {
+        err_set(err, ERR_INPUT, "has no \"value\"");
+        goto out;
+    }
+    if (jval_string(v, &text, &out->len))
+        buf_add(value, text, out->len);
+    else
+        jval_write(v, value);
+    out->json = buf_text(value);
+    out->len = value->len;
+    if (buf_check(value, "value", err) != 0)
+        goto out;
+    if (read_value(out->json, out->len, &out->value, err) == 0)
+        word = METRICS_METRIC;
+    else
+        err_place(err, "value");
+out:
+    json_free(doc);
+    return word;
 }
 
 struct pattern *

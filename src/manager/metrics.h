@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.h - what a trial reported: lines of its `metrics` (trial/files.h)
- * and lines of its output that match a pattern -> metrics with their numbers.
+/* metrics.h - what a trial reported: lines of its `metrics`, records of NNI's
+ * (trial/files.h) and lines of its output that match a pattern -> metrics with
+ * their numbers.
  * No I/O.  One thread. */
 #ifndef MANAGER_METRICS_H
 #define MANAGER_METRICS_H
@@ -14,15 +15,16 @@ struct err;
 
 struct metric_line {
     bool final;
-    uint64_t sequence; /* its position among the lines of its type */
-    const char *json;  /* borrowed from the line; not NUL-terminated */
+    uint64_t sequence; /* its position among those of its type */
+    const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
     double value; /* may be NaN or infinite */
 };
 
-/* Counts the lines of one trial. */
+/* Counts what one trial reported. */
 struct metrics {
-    uint64_t lines, intermediates, finals;
+    uint64_t lines; /* of `metrics` */
+    uint64_t intermediates, finals;
 };
 
 enum metrics_word { METRICS_METRIC, METRICS_BAD };
@@ -32,6 +34,13 @@ enum metrics_word { METRICS_METRIC, METRICS_BAD };
 enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
                                bool too_long, struct metric_line *out,
                                struct err *err);
+
+/* The next record of NNI's file.  out->json lies in `value`, which is cleared
+ * first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record kept its
+ * sequence if its type was known. */
+enum metrics_word metrics_nni(struct metrics *m, const char *json, size_t len,
+                              struct buf *value, struct metric_line *out,
+                              struct err *err);
 
 /* A compiled pattern. */
 struct pattern;

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define WORD_LINE_MAX 65536
-#define FDS_PER_TRIAL 4
+#define FDS_PER_TRIAL 5
 #define FDS_BESIDES 32
 
 static void

@@ -6,14 +6,16 @@
 #include "core/file.h"
 #include "manager/shown.h"
 
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PAINT_NS 100000000
-#define LINE_BYTES_MAX 8192
+#define LINE_BYTES_MAX 4000 /* less than PIPE_BUF: see has_room() */
 #define WIPE "\r\033[K"
 
 void
@@ -31,19 +33,37 @@ progress_open(struct progress *p, int fd, int err_fd, bool minimize,
     p->terminal = isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
+/* A pager that nobody scrolls, a terminal that was stopped: trials go on all
+ * the same.  A pipe that is writable takes PIPE_BUF bytes at once. */
+static bool
+has_room(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+    return poll(&p, 1, 0) != 0;
+}
+
 static void
 write_line(struct progress *p, int fd, const char *fmt, va_list ap)
 {
     char text[LINE_BYTES_MAX];
     struct buf line;
 
+    if (!has_room(fd)) {
+        p->unread++;
+        return;
+    }
     vsnprintf(text, sizeof text, fmt, ap);
     if (p->painted) {
         file_write_all(p->fd, WIPE, sizeof WIPE - 1, NULL);
         p->stale = true;
     }
     p->painted = false;
-    buf_init(&line, LINE_BYTES_MAX + 1);
+    buf_init(&line, LINE_BYTES_MAX + 100);
+    if (p->unread > 0)
+        buf_printf(&line, "(%llu lines are left out: nobody read them)\n",
+                   (unsigned long long)p->unread);
+    p->unread = 0;
     buf_printf(&line, "%s\n", text);
     file_write_all(fd, line.data, line.len, NULL);
     buf_fini(&line);
@@ -103,7 +123,7 @@ progress_paint(struct progress *p, int64_t now_ns)
     struct buf line, text;
     int room;
 
-    if (!p->terminal || !p->stale)
+    if (!p->terminal || !p->stale || !has_room(p->fd))
         return INT64_MAX;
     if (p->painted_ns > 0 && now_ns - p->painted_ns < PAINT_NS)
         return p->painted_ns + PAINT_NS;

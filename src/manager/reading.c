@@ -60,17 +60,34 @@ take_metric(struct manager *m, struct trial *t,
     send_metric(m, t, metric);
 }
 
+/* Each kind of trouble with a file once, by `told`. */
 static void
-complain(struct manager *m, struct trial *t, const char *what)
+complain(struct manager *m, const struct trial *t, bool *told, const char *file,
+         const char *what)
 {
-    if (!t->complained)
-        progress_warn(
-            &m->progress,
-            "tunepipe: warning: trial %s: metrics: %s (reported once; "
-            "bad lines are skipped)",
-            t->id, what);
-    t->complained = true;
+    if (!*told)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: trial %s: %s: %s (reported once; "
+                      "what is bad is skipped)",
+                      t->id, file, what);
+    *told = true;
 }
+
+static void
+complain_lines(struct manager *m, struct trial *t, const char *what)
+{
+    complain(m, t, &t->complained, TRIAL_METRICS, what);
+}
+
+static void
+complain_records(struct manager *m, struct trial *t, const char *what)
+{
+    complain(m, t, &t->nni_complained, TRIAL_NNI_METRICS, what);
+}
+
+#define PATTERN_IS_SET                                                \
+    "metrics.pattern is set: intermediate results that come another " \
+    "way are not used"
 
 static void
 take_report(void *ctx, const char *line, size_t len, bool too_long)
@@ -81,13 +98,32 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
 
     if (metrics_line(&r->t->metrics, line, len, too_long, &metric, &err) ==
         METRICS_BAD)
-        complain(r->m, r->t, err.text);
+        complain_lines(r->m, r->t, err.text);
     else if (r->m->pattern != NULL && !metric.final)
-        complain(r->m, r->t,
-                 "metrics.pattern is set: intermediate results "
-                 "that come another way are not used");
+        complain_lines(r->m, r->t, PATTERN_IS_SET);
     else
         take_metric(r->m, r->t, &metric);
+}
+
+static void
+take_record(void *ctx, const char *json, size_t len, int64_t at)
+{
+    struct reading *r = ctx;
+    struct metric_line metric;
+    struct err err = {0};
+    struct buf value;
+
+    buf_init(&value, PAYLOAD_MAX);
+    if (metrics_nni(&r->t->metrics, json, len, &value, &metric, &err) ==
+        METRICS_BAD) {
+        err_place(&err, "record at byte %lld", (long long)at);
+        complain_records(r->m, r->t, err.text);
+    } else if (r->m->pattern != NULL && !metric.final) {
+        complain_records(r->m, r->t, PATTERN_IS_SET);
+    } else {
+        take_metric(r->m, r->t, &metric);
+    }
+    buf_fini(&value);
 }
 
 static void
@@ -107,6 +143,25 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
     take_metric(r->m, r->t, &metric);
 }
 
+/* Whether there may be more in NNI's file. */
+static bool
+read_nni(struct reading *r, bool drain)
+{
+    struct nnifile *f = &r->t->nni;
+    struct err err = {0};
+    int more;
+
+    if (f->fd < 0)
+        return false;
+    more = drain ? nnifile_drain(f, PORTION, take_record, r, &err)
+                 : nnifile_read(f, PORTION, take_record, r, &err);
+    if (more == 0 && drain)
+        more = nnifile_rest(f, &err);
+    if (more < 0)
+        complain(r->m, r->t, &r->t->nni_cut, TRIAL_NNI_METRICS, err.text);
+    return more > 0;
+}
+
 void
 reading_feed(struct manager *m, struct trial *t)
 {
@@ -123,8 +178,8 @@ reading_feed(struct manager *m, struct trial *t)
     if (t->out.fd >= 0 && m->pattern != NULL)
         more |= tail_read(&t->out, PORTION, take_output, &r, &err);
     if (more < 0)
-        complain(m, t, err.text);
-    else if (more > 0)
+        complain_lines(m, t, err.text);
+    if (read_nni(&r, false) || more > 0)
         m->hungry = true;
 }
 
@@ -147,8 +202,8 @@ reading_drain(struct manager *m, struct trial *t)
     if (outputs)
         out = tail_drain(&t->out, PORTION, take_output, &r, &err);
     if (report < 0 || out < 0)
-        complain(m, t, err.text);
-    if (report > 0 || out > 0) {
+        complain_lines(m, t, err.text);
+    if (read_nni(&r, true) || report > 0 || out > 0) {
         m->hungry = true;
         return false;
     }
@@ -194,7 +249,8 @@ reading_files(struct manager *m)
 }
 
 static int
-watch_file(struct manager *m, struct trial *t, const char *name)
+watch_file(struct manager *m, struct trial *t, const char *name,
+           void (*fail)(struct manager *, struct trial *, const char *))
 {
     char *path = file_join(t->folder, name);
     int watch =
@@ -203,16 +259,17 @@ watch_file(struct manager *m, struct trial *t, const char *name)
     free(path);
     if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
         return watch;
-    complain(m, t, "cannot be watched (inotify); read when the trial ends");
+    fail(m, t, "cannot be watched (inotify); read when the trial ends");
     return -1;
 }
 
 void
 reading_begin(struct manager *m, struct trial *t)
 {
-    t->report_watch = watch_file(m, t, TRIAL_METRICS);
+    t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
+    t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
     if (m->pattern != NULL)
-        t->out_watch = watch_file(m, t, TRIAL_STDOUT);
+        t->out_watch = watch_file(m, t, TRIAL_STDOUT, complain_lines);
     reading_feed(m, t); /* what came before the watch stood */
 }
 
@@ -231,6 +288,7 @@ reading_end(struct manager *m, struct trial *t)
 {
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
+    unwatch_file(m, &t->nni_watch);
 }
 
 void

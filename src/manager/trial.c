@@ -44,8 +44,8 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->parameter_id = strdup(parameter_id);
     t->parameters = strdup(parameters);
     t->pidfd = t->lease_fd = -1;
-    t->report.fd = t->out.fd = -1;
-    t->report_watch = t->out_watch = -1;
+    t->report.fd = t->out.fd = t->nni.fd = -1;
+    t->report_watch = t->out_watch = t->nni_watch = -1;
     t->deadline_ns = t->kill_ns = INT64_MAX;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);
@@ -65,6 +65,7 @@ trial_free(struct trial *t)
         close(t->lease_fd);
     tail_close(&t->report);
     tail_close(&t->out);
+    nnifile_close(&t->nni);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);

@@ -4,6 +4,7 @@
 #define MANAGER_TRIAL_H
 
 #include "manager/metrics.h"
+#include "manager/nnifile.h"
 #include "manager/outcome.h"
 #include "manager/tail.h"
 
@@ -44,16 +45,18 @@ struct trial {
     pid_t pid;    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
-    struct outcome outcome;      /* then */
-    int64_t started_ns;          /* monotonic */
-    int64_t deadline_ns;         /* monotonic; INT64_MAX: none */
-    int64_t kill_ns;             /* when the wrapper itself is given up */
-    struct tail report, out;     /* `metrics` and `stdout` */
-    int report_watch, out_watch; /* inotify's; -1: none */
+    struct outcome outcome;  /* then */
+    int64_t started_ns;      /* monotonic */
+    int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
+    int64_t kill_ns;         /* when the wrapper itself is given up */
+    struct tail report, out; /* `metrics` and `stdout` */
+    struct nnifile nni;      /* `.nni/metrics` */
+    int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
-    bool has_latest, has_final, complained;
+    bool has_latest, has_final;
+    bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */
     struct trial *next;

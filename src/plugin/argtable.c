@@ -34,6 +34,24 @@ names_collide(const char *a, const char *b)
 }
 
 static int
+check_choices(const char *choices, struct err *err)
+{
+    size_t n = 0, len;
+
+    for (;; choices += len + 1) {
+        len = strcspn(choices, "|");
+        if (len == 0 || len > ARGVALUE_CHOICE_LEN_MAX ||
+            ++n > ARGVALUE_CHOICES_MAX)
+            return err_set(err, ERR_CONFIG,
+                           ".choices: expected 1 to %d words of 1 to %d bytes "
+                           "between '|'",
+                           ARGVALUE_CHOICES_MAX, ARGVALUE_CHOICE_LEN_MAX);
+        if (choices[len] == '\0')
+            return 0;
+    }
+}
+
+static int
 check_one(const struct tp_arg *arg, struct err *err)
 {
     struct tp_value value = {0};
@@ -48,8 +66,8 @@ check_one(const struct tp_arg *arg, struct err *err)
     if (arg->doc == NULL || strchr(arg->doc, '\n') != NULL)
         return err_set(err, ERR_CONFIG, ".doc has to be one line");
     if (arg->type == TP_ARG_STRING && arg->choices != NULL &&
-        arg->choices[0] == '\0')
-        return err_set(err, ERR_CONFIG, ".choices is empty");
+        check_choices(arg->choices, err) != 0)
+        return -1;
     if (arg->def == NULL)
         return 0;
     rc = argvalue_default(arg, &value, err);

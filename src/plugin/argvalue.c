@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHOICES_MAX 32
-#define CHOICE_LEN_MAX 63
-
 static const struct {
     const char *name, *expected;
 } types[] = {
@@ -108,15 +105,16 @@ unexpected(const struct tp_arg *arg, struct jval v, const char *hint,
 
 /* Splits "a|b|c" into words; returns how many. */
 static size_t
-split_choices(const char *choices, char words[][CHOICE_LEN_MAX + 1],
+split_choices(const char *choices, char words[][ARGVALUE_CHOICE_LEN_MAX + 1],
               const char **names)
 {
     size_t n = 0;
 
-    while (n < CHOICES_MAX) {
+    while (n < ARGVALUE_CHOICES_MAX) {
         size_t len = strcspn(choices, "|");
 
-        snprintf(words[n], CHOICE_LEN_MAX + 1, "%.*s", (int)len, choices);
+        snprintf(words[n], ARGVALUE_CHOICE_LEN_MAX + 1, "%.*s", (int)len,
+                 choices);
         names[n] = words[n];
         n++;
         if (choices[len] == '\0')
@@ -130,8 +128,8 @@ static int
 check_choice(const struct tp_arg *arg, struct jval v, const char *text,
              struct err *err)
 {
-    char words[CHOICES_MAX][CHOICE_LEN_MAX + 1], hint[128];
-    const char *names[CHOICES_MAX];
+    char words[ARGVALUE_CHOICES_MAX][ARGVALUE_CHOICE_LEN_MAX + 1], hint[128];
+    const char *names[ARGVALUE_CHOICES_MAX];
     size_t n = split_choices(arg->choices, words, names);
 
     for (size_t i = 0; i < n; i++)

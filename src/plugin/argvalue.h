@@ -7,6 +7,10 @@
 #include "json.h"
 #include "tunepipe/plugin.h"
 
+/* Of the `choices` of an argument. */
+#define ARGVALUE_CHOICES_MAX 32
+#define ARGVALUE_CHOICE_LEN_MAX 63
+
 struct buf;
 struct err;
 

@@ -5,13 +5,15 @@
  * program agree on.  Constants only; C and C++; includes nothing.
  *
  * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv and lease (0600 each) before it starts the wrapper.  Nobody
- * else removes anything from it.
+ * parameters.tsv, parameter.cfg and lease (0600 each) and .nni (0700) before
+ * it starts the wrapper.  Nobody else removes anything from it.
  *
  *   file             written by  read by
  *   parameters.json  manager     trial
  *   parameters.tsv   manager     trial (trial.h, `tunepipe trial param`)
  *   metrics          trial       manager
+ *   parameter.cfg    manager     trial (NNI's API)
+ *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
@@ -54,6 +56,39 @@
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
 #define TRIAL_METRIC_MAX (1024 * 1024)
+
+/* NNI's names for the same two, so that a trial written with the trial API of
+ * NNI 1.x or 2.x runs as it is (that API also keeps a trial.log here).
+ *
+ * The parameters are the payload of the TR, byte for byte: an object whose
+ * member "parameters" is what parameters.json holds.
+ *
+ * The metrics are records, appended one behind the other: the code, the length
+ * of what follows in bytes in six digits, and so much JSON; NNI ends it with
+ * an LF, which counts.  At most 999,999 bytes.
+ *
+ *   ME000099{"parameter_id": 0, "trial_job_id": "00000", "type": "PERIODICAL",
+ *   "sequence": 0, "value": "0.93"}<LF>
+ *
+ * `type` is PERIODICAL (intermediate) or FINAL; `value` is a text that holds
+ * JSON as in TRIAL_METRICS, or that JSON itself.  Everything else is left
+ * unread: whose record it is tells the folder, and its sequence is its position
+ * among those of its type.  A record whose JSON is bad costs itself, and keeps
+ * its number once its type is known; behind a header that is none nothing more
+ * of the file is read.  Each of the two is reported once.
+ *
+ * A trial may report in both files.  Then numbers are given in the order of
+ * reading, which is that of writing as long as one waits for the other; of
+ * several final results, wherever they stand, the first read counts.
+ *
+ * NNI's own manager also writes .nni/state, its record of the exit status.  No
+ * trial reads it and it is left out: see TRIAL_EXIT. */
+#define TRIAL_NNI_PARAMETERS "parameter.cfg"
+#define TRIAL_NNI_FOLDER ".nni"
+#define TRIAL_NNI_METRICS TRIAL_NNI_FOLDER "/metrics"
+#define TRIAL_NNI_CODE "ME"
+#define TRIAL_NNI_DIGITS 6
+#define TRIAL_NNI_RECORD_MAX 999999
 
 /* The trial's output, 0600, appended to.  Once the trial runs, the wrapper's
  * own last words, should it ever have any, go to the trial's stderr too. */
@@ -110,6 +145,25 @@
  * the folder of the tunepipe program, so that a shell can call
  * `tunepipe trial`. */
 #define TRIAL_ENV_PARAM_PREFIX "TUNEPIPE_PARAM_"
+
+/* What NNI's trial API looks for.  NNI 2.7 sets all but the last two for a
+ * local trial; its API reads those two as well, and 1.x set the first of them,
+ * so they are there to overrule what the manager itself may have been given. */
+#define TRIAL_ENV_NNI_PLATFORM "NNI_PLATFORM"     /* "local" */
+#define TRIAL_ENV_NNI_EXPERIMENT "NNI_EXP_ID"     /* the folder's name */
+#define TRIAL_ENV_NNI_SYS_DIR "NNI_SYS_DIR"       /* TRIAL_ENV_DIR */
+#define TRIAL_ENV_NNI_OUTPUT_DIR "NNI_OUTPUT_DIR" /* TRIAL_ENV_DIR */
+#define TRIAL_ENV_NNI_ID "NNI_TRIAL_JOB_ID"       /* TRIAL_ENV_ID */
+#define TRIAL_ENV_NNI_NUMBER "NNI_TRIAL_SEQ_ID"   /* from 0 */
+#define TRIAL_ENV_NNI_CODE_DIR "NNI_CODE_DIR"     /* where it runs, absolute */
+#define TRIAL_ENV_NNI_MULTI_PHASE "MULTI_PHASE"   /* "false" */
+#define TRIAL_ENV_NNI_REUSE_MODE "REUSE_MODE"     /* "false" */
+
+/* NNI 3's way to its manager, which must not lead to one around this one. */
+#define TRIAL_ENV_NNI_CHANNEL "NNI_TRIAL_COMMAND_CHANNEL" /* never set */
+
+/* `import tunepipe` finds this module: its folder is the last in PYTHONPATH. */
+#define TRIAL_PYTHON_MODULE "tunepipe.py"
 
 /* The wrapper:
  *

@@ -81,6 +81,24 @@ run_tunepipe() {
     "$root$prefix/bin/tunepipe" "$@"
 }
 
+# A trial of the installed program finds the module for Python.
+gives_python_module() {
+    mkdir -p "$folder/experiment" && cd "$folder/experiment" || return 1
+    cat > e.yml << E
+searchSpace: {x: {_type: uniform, _value: [0, 1]}}
+trialCommand: echo "\$PYTHONPATH" > "$folder/pythonpath"; tunepipe trial report --final 1
+trialConcurrency: 1
+maxTrialNumber: 1
+tuner: {name: random}
+E
+    PYTHONPATH=/mine run_tunepipe run e.yml || return 1
+    cat "$folder/pythonpath"
+    module=$(cut -d: -f2 "$folder/pythonpath")/tunepipe.py
+    grep -q '^/mine:' "$folder/pythonpath" &&
+        [ "$module" -ef "$root$prefix/share/tunepipe/tunepipe.py" ] &&
+        cmp "$module" "$TP_SOURCE/src/trial/tunepipe.py"
+}
+
 listed() {
     run_tunepipe tuners --plugin-path "$folder/plugins" > "$folder/list" &&
         cat "$folder/list" &&
@@ -136,6 +154,7 @@ PKG_CONFIG_SYSROOT_DIR=$root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 report links_to_nothing libs_are_empty
 report finds_plugindir plugindir_has_plugins
+report gives_python_module gives_python_module
 report headers_are_c90 header "${CC:-cc}" -std=c90
 report headers_are_c99 header "${CC:-cc}" -std=c99
 report headers_are_c11 header "${CC:-cc}" -std=c11

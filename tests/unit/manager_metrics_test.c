@@ -87,6 +87,93 @@ TEST(manager_metrics_bad_lines_keep_their_number)
     CHECK_EQ(line.sequence, 3);
 }
 
+static enum metrics_word
+give_nni(struct metrics *m, const char *json, struct buf *value,
+         struct metric_line *out, struct err *err)
+{
+    err_clear(err);
+    return metrics_nni(m, json, strlen(json), value, out, err);
+}
+
+TEST(manager_metrics_of_nni_count_on_with_the_lines)
+{
+    static const struct {
+        const char *json;
+        bool final;
+        unsigned sequence;
+        const char *text;
+        double value;
+    } cases[] = {
+        {"{\"type\": \"PERIODICAL\", \"sequence\": 0, \"value\": \"0.50\"}\n",
+         false, 1, "0.50", 0.5},
+        {"{\"parameter_id\": null, \"trial_job_id\": \"strange\", \"type\": "
+         "\"PERIODICAL\", \"sequence\": 9, \"value\": \"NaN\"}",
+         false, 2, "NaN", NAN},
+        {"{\"type\": \"FINAL\", \"value\": \"{\\\"default\\\":  2, "
+         "\\\"k\\\": [1]}\"}",
+         true, 0, "{\"default\":  2, \"k\": [1]}", 2},
+        {"{\"type\": \"FINAL\", \"value\": 1e1}", true, 1, "10.0", 10},
+        {"{\"value\": {\"default\":-Infinity}, \"type\": \"PERIODICAL\"}",
+         false, 3, "{\"default\": -Infinity}", -INFINITY},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct buf value;
+    struct err err;
+
+    buf_init(&value, 4096);
+    CHECK_EQ(give(&m, "intermediate 1", &line, &err), METRICS_METRIC);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(give_nni(&m, cases[i].json, &value, &line, &err),
+                 METRICS_METRIC);
+        CHECK_EQ(line.final, cases[i].final);
+        CHECK_EQ(line.sequence, cases[i].sequence);
+        CHECK_EQ(line.len, strlen(cases[i].text));
+        CHECK_STR(line.json, cases[i].text);
+        CHECK(line.value == cases[i].value || isnan(cases[i].value));
+    }
+    CHECK_EQ(give(&m, "final 5", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 2);
+    buf_fini(&value);
+}
+
+TEST(manager_metrics_bad_records_of_nni)
+{
+    static const struct {
+        const char *json, *want;
+        unsigned intermediates;
+    } cases[] = {
+        {"", "expected", 0},
+        {"[1]", "expected an object, got an array", 0},
+        {"{\"value\": \"1\"}", "has no text \"type\"", 0},
+        {"{\"type\": 3, \"value\": \"1\"}", "has no text \"type\"", 0},
+        {"{\"type\": \"REQUEST_PARAMETER\", \"sequence\": 0}",
+         "expected type PERIODICAL or FINAL, got 'REQUEST_PARAMETER'", 0},
+        {"{\"type\": \"PERIODICAL\"}", "has no \"value\"", 1},
+        {"{\"type\": \"PERIODICAL\", \"value\": null}",
+         "value: expected a number or an object with \"default\", got null", 2},
+        {"{\"type\": \"PERIODICAL\", \"value\": \"\\\"1\\\"\"}",
+         "value: expected a number or an object with \"default\", got a string",
+         3},
+        {"{\"type\": \"PERIODICAL\", \"value\": \"1\\u0000\"}", "value: ", 4},
+        {"{\"type\": \"PERIODICAL\", \"value\": \"{}\"}",
+         "value: the object has no number \"default\"", 5},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct buf value;
+    struct err err;
+
+    buf_init(&value, 4096);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(give_nni(&m, cases[i].json, &value, &line, &err), METRICS_BAD);
+        CHECK_HAS(err.text, cases[i].want);
+        CHECK_EQ(m.intermediates, cases[i].intermediates);
+    }
+    CHECK_EQ(m.finals, 0);
+    buf_fini(&value);
+}
+
 TEST(manager_metrics_are_written_in_nnis_spelling)
 {
     struct metric_line line = {

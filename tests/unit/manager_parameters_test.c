@@ -128,7 +128,7 @@ TEST(manager_environment_of_a_trial)
 {
     struct json *doc =
         json_parse(all_kinds, strlen(all_kinds), JSON_STRICT, NULL);
-    struct environment_of of = {"/opt/bin", "/e", 1};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1};
     struct trial *t = trial_new(7, "", 0, "\"0-3\"", all_kinds);
     struct environment e;
 
@@ -142,7 +142,7 @@ TEST(manager_environment_of_a_trial)
     CHECK_STR(find(&e, "TUNEPIPE_TRIAL_DIR"), "/e/trials/00007");
     CHECK_STR(find(&e, "TUNEPIPE_TRIAL_ID"), "00007");
     CHECK_STR(find(&e, "TUNEPIPE_PARAMETER_ID"), "0-3");
-    CHECK_STR(find(&e, "TUNEPIPE_EXPERIMENT_DIR"), "/e");
+    CHECK_STR(find(&e, "TUNEPIPE_EXPERIMENT_DIR"), "/w/e-1");
     CHECK(find(&e, "TUNEPIPE_SEED") != NULL);
     CHECK_STR(find(&e, "PATH"), "/opt/bin:/usr/bin:/bin");
     CHECK_STR(find(&e, "MINE"), "kept");
@@ -157,9 +157,66 @@ TEST(manager_environment_of_a_trial)
     json_free(doc);
 }
 
+/* What NNI 2.7 gives a local trial; a manager may itself be a trial's child. */
+TEST(manager_environment_of_nnis_trial_api)
+{
+    static const char *const want[][2] = {
+        {"NNI_PLATFORM", "local"},     {"NNI_EXP_ID", "e-1"},
+        {"NNI_SYS_DIR", "/w/t"},       {"NNI_OUTPUT_DIR", "/w/t"},
+        {"NNI_TRIAL_JOB_ID", "00012"}, {"NNI_TRIAL_SEQ_ID", "12"},
+        {"NNI_CODE_DIR", "/code"},     {"MULTI_PHASE", "false"},
+        {"REUSE_MODE", "false"},
+    };
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1};
+    struct trial *t = trial_new(12, "", 0, "0", "{}");
+    struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
+    struct environment e;
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        setenv(want[i][0], "stale", 1);
+    setenv("NNI_TRIAL_COMMAND_CHANNEL", "http://localhost:8080", 1);
+    setenv("NNI_MINE", "kept", 1);
+    t->folder = strdup("/w/t");
+    CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        CHECK_STR(find(&e, want[i][0]), want[i][1]);
+    CHECK(find(&e, "NNI_TRIAL_COMMAND_CHANNEL") == NULL);
+    CHECK_STR(find(&e, "NNI_MINE"), "kept");
+    environment_fini(&e);
+    trial_free(t);
+    json_free(doc);
+}
+
+TEST(manager_environment_appends_to_pythonpath)
+{
+    static const char *const cases[][2] = {
+        {"/a:/b", "/a:/b:/py"}, {"", "/py"}, {NULL, "/py"}};
+    struct environment_of of = {"/opt/bin", "/py", "/e", "/code", 1};
+    struct trial *t = trial_new(0, "", 0, "0", "{}");
+    struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
+    struct environment e;
+
+    t->folder = strdup("/t");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsetenv("PYTHONPATH");
+        if (cases[i][0] != NULL)
+            setenv("PYTHONPATH", cases[i][0], 1);
+        CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
+        CHECK_STR(find(&e, "PYTHONPATH"), cases[i][1]);
+        environment_fini(&e);
+    }
+    setenv("PYTHONPATH", "/a", 1);
+    of.python_folder = NULL;
+    CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
+    CHECK_STR(find(&e, "PYTHONPATH"), "/a");
+    environment_fini(&e);
+    trial_free(t);
+    json_free(doc);
+}
+
 TEST(manager_environment_finds_tunepipe_without_a_path)
 {
-    struct environment_of of = {"/opt/bin", "/e", 1};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -176,7 +233,7 @@ TEST(manager_environment_finds_tunepipe_without_a_path)
 TEST(manager_environment_leaves_out_what_does_not_fit)
 {
     struct buf text;
-    struct environment_of of = {NULL, "/e", 1};
+    struct environment_of of = {NULL, NULL, "/e", "/code", 1};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct environment e;
     struct json *doc;

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""What a trial in Python imports: its parameters, its reports, its seed.
+
+    import tunepipe
+
+    rate = tunepipe.param("learning_rate", 0.01)
+    for epoch in range(30):
+        accuracy = train(rate, tunepipe.seed(1))
+        tunepipe.report(accuracy)
+    tunepipe.final(accuracy)
+
+One file for Python 3.6 and later that needs nothing beside it: tunepipe puts
+it on the PYTHONPATH of its trials; for a run by hand copy it anywhere.
+
+Outside tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have their defaults
+and reports go to stdout ("intermediate 0.93"), so the program also runs by
+hand.
+
+There is no state: threads and child processes of the trial may call everything
+at any time, and lines reported at once stay whole.  A file that cannot be read
+or written raises OSError.
+"""
+
+import json
+import math
+import os
+import sys
+
+__all__ = ["params", "param", "report", "final", "seed"]
+
+_LINE_MAX = 1024 * 1024
+
+
+def _path(name):
+    """The path of a file in the trial's folder, None outside tunepipe."""
+    folder = os.environ.get("TUNEPIPE_TRIAL_DIR")
+    return os.path.join(folder, name) if folder else None
+
+
+def params():
+    """All parameters, as a dict in the order of the search space.
+
+    A nested choice is a dict with its name as "_name".  Outside tunepipe the
+    dict is empty.
+    """
+    path = _path("parameters.json")
+    if path is None:
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def param(name, default=None):
+    """The value of one parameter, or the default where there is none.
+
+    What a nested choice chose is "activation/_name", its own parameters are
+    "activation/slope".
+    """
+    value = params()
+    if isinstance(value, dict) and name in value:
+        return value[name]
+    for part in name.split("/"):
+        if not isinstance(value, dict) or part not in value:
+            return default
+        value = value[part]
+    return value
+
+
+def seed(default=0):
+    """This trial's seed, 64 bits without a sign.
+
+    It is the same whenever the experiment is repeated with its seed; the
+    default outside tunepipe.
+    """
+    text = os.environ.get("TUNEPIPE_SEED", "")
+    return int(text) if text.isdigit() else default
+
+
+def report(value):
+    """Reports an intermediate result: once per epoch or step.
+
+    The value is a number in the units that the experiment optimises (whatever
+    float() takes, NaN and infinities too), or a dict that has this number as
+    "default".  Anything else raises TypeError or ValueError.
+    """
+    _append("intermediate " + _spell(value))
+
+
+def final(value):
+    """Reports the trial's result, once, at its end: values as in report()."""
+    _append("final " + _spell(value))
+
+
+def _spell(value):
+    """The value as one line of JSON."""
+    if not isinstance(value, dict):
+        return _spell_number(value)
+    if "default" not in value:
+        raise ValueError('a result that is a dict needs a member "default"')
+    value = dict(value, default=float(value["default"]))
+    return json.dumps(value, default=float)
+
+
+def _spell_number(value):
+    """The shortest of 15 to 17 digits that reads back as the same number."""
+    value = float(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    for digits in (15, 16, 17):
+        text = "{:.{}g}".format(value, digits)
+        if float(text) == value:
+            break
+    return text
+
+
+def _append(text):
+    """Appends a line to the trial's metrics, or to stdout."""
+    line = (text + "\n").encode("ascii")
+    if len(line) > _LINE_MAX:
+        raise ValueError("a result of more than %d bytes" % _LINE_MAX)
+    path = _path("metrics")
+    if path is None:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+        return
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600)
+    try:
+        while line:
+            line = line[os.write(fd, line):]
+    finally:
+        os.close(fd)
