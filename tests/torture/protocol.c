@@ -43,8 +43,10 @@ decode(const char *code, const char *payload, struct err *err)
 
     memcpy(f.code, code, 3);
     cmd = command_decode(&f, 1, err);
-    if (cmd == NULL)
-        return -1;
+    if (cmd == NULL) /* the router stops for this code, and for no other */
+        return err->code == ERR_MEMORY
+                   ? -1
+                   : err_set(err, ERR_INPUT, "code %d", (int)err->code);
     if (strcmp(code, "EN") == 0 && (half = command_split_end(cmd)) == NULL)
         rc = err_set(err, ERR_MEMORY, "command_split_end: no memory");
     command_free(half);
