@@ -12,6 +12,8 @@ CFLAGS     ?= -O2
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 LIBEXECDIR ?= $(PREFIX)/libexec
+DATADIR    ?= $(PREFIX)/share
+MANDIR     ?= $(DATADIR)/man
 DESTDIR    ?=
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
@@ -72,6 +74,9 @@ WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c))
 PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
             $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)
+PAGES    := $(wildcard */man/*.[1-8] src/*/man/*.[1-8])
+SHELLS   := $(if $(wildcard src/cli/main.c),\
+              $(addprefix $(B)/completion/tunepipe.,bash zsh fish))
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
               $(wildcard tests/plugins/*.c))
@@ -88,7 +93,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
 .PHONY: all check demo bench install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
-all: $(PROGRAMS) $(PLUGIN_SO)
+all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
 
 $(B)/tunepipe: $(B)/src/cli/main.o $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
@@ -106,6 +111,10 @@ $(B)/folders $(B)/lists: FORCE
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
 $(B)/src/plugin/paths.o $(B)/src/manager/launch.o: $(B)/folders
 $(B)/src/plugin/paths.o $(B)/src/manager/launch.o: ALL_CPPFLAGS += $(FOLDERS)
+
+$(B)/completion/tunepipe.%: scripts/gen-completion $(B)/tunepipe
+	@mkdir -p $(@D)
+	scripts/gen-completion $* $(B)/tunepipe > $@
 
 # The wrapper outlives its manager: it links to libc alone and stays small.
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
@@ -214,6 +223,9 @@ bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
 includedir   := $(PREFIX)/include
 pkgconfigdir := $(LIBDIR)/pkgconfig
+bashdir      := $(DATADIR)/bash-completion/completions
+zshdir       := $(DATADIR)/zsh/site-functions
+fishdir      := $(DATADIR)/fish/vendor_completions.d
 sharedir     := $(PREFIX)/share/tunepipe
 
 install: all
@@ -232,9 +244,26 @@ install: all
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
 	chmod 644 "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
+	for page in $(PAGES); do \
+	    folder="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
+	    $(INSTALL) -d "$$folder" && \
+	    $(INSTALL) -m 644 "$$page" "$$folder/" || exit; \
+	done
+	$(INSTALL) -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(zshdir)" \
+	    "$(DESTDIR)$(fishdir)"
+	$(INSTALL) -m 644 $(B)/completion/tunepipe.bash \
+	    "$(DESTDIR)$(bashdir)/tunepipe"
+	$(INSTALL) -m 644 $(B)/completion/tunepipe.zsh \
+	    "$(DESTDIR)$(zshdir)/_tunepipe"
+	$(INSTALL) -m 644 $(B)/completion/tunepipe.fish \
+	    "$(DESTDIR)$(fishdir)/tunepipe.fish"
 
 uninstall:
-	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
+	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc" \
+	    "$(DESTDIR)$(bashdir)/tunepipe" "$(DESTDIR)$(zshdir)/_tunepipe" \
+	    "$(DESTDIR)$(fishdir)/tunepipe.fish" \
+	    $(foreach p,$(notdir $(PAGES)),\
+	        "$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)")
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 

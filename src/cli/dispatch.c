@@ -13,6 +13,7 @@
 #include "plugin/paths.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,34 +70,36 @@ struct words {
     bool extensions, debug, quiet, has_seed;
 };
 
+#define OF(member) offsetof(struct words, member)
+static const struct option options[] = {
+    {"config", OPTION_TEXT, OF(config), "FILE"},
+    {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
+    {"tuner-args", OPTION_TEXT, OF(tuner_args), "JSON"},
+    {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
+    {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
+    {"seed", OPTION_TEXT, OF(seed_text), "N"},
+    {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
+    {"in-fd", OPTION_UINT, OF(in_fd), "N"},
+    {"out-fd", OPTION_UINT, OF(out_fd), "N"},
+    {"digits", OPTION_UINT, OF(digits), "14|6"},
+    {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
+    {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
+    {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
+    {"max-payload", OPTION_SIZE, OF(max_payload), "SIZE"},
+    {"max-queued", OPTION_SIZE, OF(max_queued), "SIZE"},
+    {"grace", OPTION_DURATION, OF(grace_ms), "DURATION"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+    {"debug", OPTION_FLAG, OF(debug), NULL},
+    {"quiet", OPTION_FLAG, OF(quiet), NULL},
+};
+#undef OF
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 parse_words(struct words *w, int argc, char **argv, struct err *err)
 {
-    const struct option options[] = {
-        {"config", OPTION_TEXT, &w->config},
-        {"tuner", OPTION_TEXT, &w->tuner},
-        {"tuner-args", OPTION_TEXT, &w->tuner_args},
-        {"assessor", OPTION_TEXT, &w->assessor},
-        {"assessor-args", OPTION_TEXT, &w->assessor_args},
-        {"seed", OPTION_TEXT, &w->seed_text},
-        {"dir", OPTION_TEXT, &w->folder},
-        {"in-fd", OPTION_UINT, &w->in_fd},
-        {"out-fd", OPTION_UINT, &w->out_fd},
-        {"digits", OPTION_UINT, &w->digits},
-        {"extensions", OPTION_FLAG, &w->extensions},
-        {"early-stopped", OPTION_TEXT, &w->early_stopped},
-        {"on-error", OPTION_TEXT, &w->on_error},
-        {"ask-error", OPTION_TEXT, &w->ask_error},
-        {"max-payload", OPTION_SIZE, &w->max_payload},
-        {"max-queued", OPTION_SIZE, &w->max_queued},
-        {"grace", OPTION_DURATION, &w->grace_ms},
-        {"plugin-path", OPTION_TEXT, &w->plugin_path},
-        {"debug", OPTION_FLAG, &w->debug},
-        {"quiet", OPTION_FLAG, &w->quiet},
-    };
-
-    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
-                      err) != 0)
+    if (options_parse(options, N_OPTIONS, w, &argc, argv, err) != 0)
         return -1;
     if (argc > 1)
         return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
@@ -315,4 +318,6 @@ const struct verb verb_dispatch = {
     .summary = "serve an experiment manager over a pipe",
     .help = help,
     .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
 };

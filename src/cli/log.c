@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,18 +96,26 @@ print_all(struct logfile *file, bool json, struct err *err)
     return status == LOGFILE_DAMAGED ? -1 : 0;
 }
 
+struct words {
+    bool json;
+};
+
+static const struct option options[] = {
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 run(int argc, char **argv)
 {
-    bool json = false;
-    const struct option options[] = {{"json", OPTION_FLAG, &json}};
+    struct words w = {0};
     struct logfile *file;
     struct stat st;
     struct err err;
     char *path;
     int status = EXIT_DONE;
 
-    if (options_parse(options, 1, &argc, argv, &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("log", &err);
     if (argc != 2) {
         err_set(&err, ERR_USAGE, "expected one log; see --help");
@@ -116,7 +125,7 @@ run(int argc, char **argv)
                ? file_join(argv[1], COMMANDLOG_NAME)
                : strdup(argv[1]);
     file = path == NULL ? NULL : logfile_open(path, &err);
-    if (file == NULL || print_all(file, json, &err) != 0)
+    if (file == NULL || print_all(file, w.json, &err) != 0)
         status = verb_fail("log", &err);
     logfile_close(file);
     free(path);
@@ -128,4 +137,7 @@ const struct verb verb_log = {
     .summary = "print a recorded session",
     .help = help,
     .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FILE",
 };

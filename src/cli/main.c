@@ -88,6 +88,10 @@ main(int argc, char **argv)
         printf("tunepipe %s (plugin ABI %u)\n", TP_VERSION, TP_ABI);
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], "--verbs") == 0) {
+        verb_list(verbs, N_VERBS);
+        return verb_printed("--verbs", EXIT_DONE);
+    }
     verb = find(argv[1]);
     return verb == NULL ? unknown(argv[1]) : run(verb, argc - 1, argv + 1);
 }

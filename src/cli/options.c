@@ -53,7 +53,7 @@ parse_size(const char *text, size_t *out)
 }
 
 static int
-store(const struct option *o, const char *value, struct err *err)
+store(const struct option *o, const char *value, void *words, struct err *err)
 {
     static const char *const expected[] = {
         [OPTION_FLAG] = "no value",
@@ -62,25 +62,26 @@ store(const struct option *o, const char *value, struct err *err)
         [OPTION_SIZE] = "a number of bytes such as 65536, 64k or 64M",
         [OPTION_DURATION] = "a duration such as 500s, 10m or 1.5h",
     };
+    void *target = (char *)words + o->offset;
     bool ok = false;
 
     switch (o->kind) {
     case OPTION_FLAG:
         ok = value == NULL;
-        *(bool *)o->target = true;
+        *(bool *)target = true;
         break;
     case OPTION_TEXT:
-        *(const char **)o->target = value;
+        *(const char **)target = value;
         ok = true;
         break;
     case OPTION_UINT:
-        ok = number_parse_u64(value, strlen(value), o->target);
+        ok = number_parse_u64(value, strlen(value), target);
         break;
     case OPTION_SIZE:
-        ok = parse_size(value, o->target);
+        ok = parse_size(value, target);
         break;
     case OPTION_DURATION:
-        ok = number_parse_duration_ms(value, o->target);
+        ok = number_parse_duration_ms(value, target);
         break;
     }
     if (ok)
@@ -90,8 +91,8 @@ store(const struct option *o, const char *value, struct err *err)
 }
 
 int
-options_parse(const struct option *options, size_t n, int *argc, char **argv,
-              struct err *err)
+options_parse(const struct option *options, size_t n, void *words, int *argc,
+              char **argv, struct err *err)
 {
     int kept = 1;
 
@@ -121,7 +122,7 @@ options_parse(const struct option *options, size_t n, int *argc, char **argv,
                 return err_set(err, ERR_USAGE, "--%s: needs a value", o->name);
             value = argv[i];
         }
-        if (store(o, value, err) != 0)
+        if (store(o, value, words, err) != 0)
             return -1;
     }
     *argc = kept;

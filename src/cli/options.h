@@ -9,22 +9,27 @@
 struct err;
 
 enum option_kind {
-    OPTION_FLAG,     /* bool * */
-    OPTION_TEXT,     /* const char **: borrowed from argv */
-    OPTION_UINT,     /* uint64_t * */
-    OPTION_SIZE,     /* size_t *: bytes, with k, M or G (powers of 1024) */
-    OPTION_DURATION, /* int64_t *: milliseconds, see number.h */
+    OPTION_FLAG,     /* bool */
+    OPTION_TEXT,     /* const char *: borrowed from argv */
+    OPTION_UINT,     /* uint64_t */
+    OPTION_SIZE,     /* size_t: bytes, with k, M or G (powers of 1024) */
+    OPTION_DURATION, /* int64_t: milliseconds, see number.h */
 };
 
 struct option {
     const char *name; /* without the dashes */
     enum option_kind kind;
-    void *target;
+    size_t offset; /* of its value in the verb's struct of words */
+    const char
+        *value; /* what is given to it, for the shells' completion:
+                   FILE, FOLDER, FOLDERS, TUNER, ASSESSOR, "a|b|c";
+                   any other word: nothing can be proposed.  FLAG: NULL */
 };
 
-/* Moves what is no option to the front of argv[1..] and sets *argc to the
- * number of words left (argv[0] included). */
-int options_parse(const struct option *options, size_t n, int *argc,
-                  char **argv, struct err *err);
+/* Stores what is given in the struct at `words`, moves what is no option to
+ * the front of argv[1..] and sets *argc to the number of words left (argv[0]
+ * included). */
+int options_parse(const struct option *options, size_t n, void *words,
+                  int *argc, char **argv, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,15 @@ struct words {
     const char *plugin_path;
 };
 
+#define OF(member) offsetof(struct words, member)
+static const struct option options[] = {
+    {"verify", OPTION_FLAG, OF(verify), NULL},
+    {"debug", OPTION_FLAG, OF(debug), NULL},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+};
+#undef OF
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 /* A log names plugins, not their folders: it is read on other machines. */
 static void
 hint_plugin_path(struct err *err)
@@ -126,17 +136,11 @@ static int
 run(int argc, char **argv)
 {
     struct words w = {0};
-    const struct option options[] = {
-        {"verify", OPTION_FLAG, &w.verify},
-        {"debug", OPTION_FLAG, &w.debug},
-        {"plugin-path", OPTION_TEXT, &w.plugin_path},
-    };
     struct err err = {0};
     FILE *out;
     int fd, rc;
 
-    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
-                      &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("replay", &err);
     if (argc != 2) {
         err_set(&err, ERR_USAGE, "expected one log; see --help");
@@ -156,4 +160,7 @@ const struct verb verb_replay = {
     .summary = "repeat a recorded session and compare every answer",
     .help = help,
     .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FILE",
 };

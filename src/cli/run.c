@@ -12,6 +12,7 @@
 #include "json.h"
 #include "space/space.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,20 +149,25 @@ run_experiment(const struct experiment *x, const char *dispatcher)
     return status_of(&out);
 }
 
+struct words {
+    const char *dispatcher;
+};
+
+static const struct option options[] = {
+    {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 run(int argc, char **argv)
 {
-    const char *dispatcher = NULL;
-    const struct option options[] = {
-        {"dispatcher", OPTION_TEXT, &dispatcher},
-    };
+    struct words w = {0};
     struct problems problems, notes;
     struct err err = {0};
     struct experiment *x;
     int status;
 
-    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
-                      &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("run", &err);
     if (argc != 2) {
         err_set(&err, ERR_USAGE, "expected one configuration; see --help");
@@ -176,11 +182,19 @@ run(int argc, char **argv)
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
     else
-        status = run_experiment(x, dispatcher);
+        status = run_experiment(x, w.dispatcher);
     experiment_free(x);
     problems_fini(&problems);
     problems_fini(&notes);
     return status;
 }
 
-const struct verb verb_run = {"run", "run an experiment", help, run};
+const struct verb verb_run = {
+    .name = "run",
+    .summary = "run an experiment",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FILE",
+};

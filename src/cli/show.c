@@ -7,6 +7,7 @@
 #include "manager/table.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 static const char help[] =
@@ -32,20 +33,25 @@ static const char help[] =
     "\n"
     "Example: tunepipe show tunepipe-experiments/digits-20260131-101500\n";
 
+struct words {
+    bool all, json;
+};
+
+static const struct option options[] = {
+    {"all", OPTION_FLAG, offsetof(struct words, all), NULL},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 run(int argc, char **argv)
 {
-    bool all = false, json = false;
-    const struct option options[] = {
-        {"all", OPTION_FLAG, &all},
-        {"json", OPTION_FLAG, &json},
-    };
+    struct words w = {0};
     struct err err = {0};
     struct results *r;
     int rc = 0;
 
-    if (options_parse(options, sizeof options / sizeof *options, &argc, argv,
-                      &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("show", &err);
     if (argc != 2) {
         err_set(&err, ERR_USAGE, "expected one folder; see --help");
@@ -56,13 +62,20 @@ run(int argc, char **argv)
         err.code = ERR_CONFIG;
         return verb_fail("show", &err);
     }
-    if (json)
+    if (w.json)
         rc = table_print_json(stdout, r, &err);
     else
-        table_print(stdout, r, all);
+        table_print(stdout, r, w.all);
     results_free(r);
     return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
 }
 
-const struct verb verb_show = {"show", "print an experiment's results", help,
-                               run};
+const struct verb verb_show = {
+    .name = "show",
+    .summary = "print an experiment's results",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

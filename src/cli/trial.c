@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tunepipe trial - what a trial written in shell, or in a language without a
  * header of ours, calls: its parameters, its reports. */
+#include "cli/options.h"
 #include "cli/verb.h"
 
 #include "core/buf.h"
@@ -81,29 +82,28 @@ print_value(const struct params *params, const char *name,
                    nearest_hint(name, names, n, hint, sizeof(hint)));
 }
 
+/* An action's own is the whole of its words. */
+static const struct option options[] = {
+    {"default", OPTION_TEXT, 0, "VALUE"}, /* of param */
+    {"final", OPTION_FLAG, 0, NULL},      /* of report */
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 param(int argc, char **argv, struct err *err)
 {
-    const char *name = NULL, *otherwise = NULL, *dir;
+    const char *name, *otherwise = NULL, *dir;
     struct params *params;
     int status;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--default") == 0) {
-            if (++i == argc)
-                return err_set(err, ERR_USAGE,
-                               "--default: expected a value behind it");
-            otherwise = argv[i];
-        } else if (name == NULL) {
-            name = argv[i];
-        } else {
-            return err_set(err, ERR_USAGE,
-                           "'%s': expected one NAME and --default VALUE",
-                           argv[i]);
-        }
-    }
-    if (name == NULL)
+    if (options_parse(&options[0], 1, &otherwise, &argc, argv, err) != 0)
+        return -1;
+    if (argc < 2)
         return err_set(err, ERR_USAGE, "param: expected NAME");
+    if (argc > 2)
+        return err_set(err, ERR_USAGE,
+                       "'%s': expected one NAME and --default VALUE", argv[2]);
+    name = argv[1];
     dir = folder(err);
     if (dir == NULL) {
         if (otherwise == NULL)
@@ -148,27 +148,20 @@ print_all(int argc, char **argv, struct err *err)
 static int
 report(int argc, char **argv, struct err *err)
 {
-    enum report_type type = REPORT_INTERMEDIATE;
-    const char *metric = NULL, *dir;
+    const char *dir;
+    bool final = false;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--final") == 0)
-            type = REPORT_FINAL;
-        else if (strncmp(argv[i], "--", 2) == 0)
-            return err_set(err, ERR_USAGE,
-                           "unknown option %s: report takes --final", argv[i]);
-        else if (metric == NULL)
-            metric = argv[i];
-        else
-            return err_set(err, ERR_USAGE, "'%s': expected one METRIC",
-                           argv[i]);
-    }
-    if (metric == NULL)
+    if (options_parse(&options[1], 1, &final, &argc, argv, err) != 0)
+        return -1;
+    if (argc < 2)
         return err_set(err, ERR_USAGE, "report: expected METRIC");
+    if (argc > 2)
+        return err_set(err, ERR_USAGE, "'%s': expected one METRIC", argv[2]);
     dir = folder(err);
     if (dir == NULL)
         return -1;
-    return report_append(dir, type, metric, err);
+    return report_append(dir, final ? REPORT_FINAL : REPORT_INTERMEDIATE,
+                         argv[1], err);
 }
 
 static const struct {
@@ -220,4 +213,7 @@ const struct verb verb_trial = {
     .summary = "inside a trial: read parameters, report results",
     .help = help,
     .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "param|params|report NAME",
 };

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -165,20 +166,26 @@ list(const char *option, bool json, struct buf *out, struct err *err)
     return rc != 0 ? rc : buf_check(out, "list of plugins", err);
 }
 
+struct words {
+    const char *path;
+    bool json;
+};
+
+static const struct option options[] = {
+    {"plugin-path", OPTION_TEXT, offsetof(struct words, path), "FOLDERS"},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
 static int
 run(int argc, char **argv)
 {
-    const char *path = NULL;
-    bool json = false;
-    const struct option options[] = {
-        {"plugin-path", OPTION_TEXT, &path},
-        {"json", OPTION_FLAG, &json},
-    };
+    struct words w = {0};
     struct err err = {0};
     struct buf out;
     int fd, rc;
 
-    if (options_parse(options, 2, &argc, argv, &err) != 0)
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("tuners", &err);
     if (argc > 1) {
         err_set(&err, ERR_USAGE, "unexpected '%s'", argv[1]);
@@ -188,7 +195,7 @@ run(int argc, char **argv)
     if (fd < 0)
         return verb_fail("tuners", &err);
     buf_init(&out, OUTPUT_MAX);
-    rc = list(path, json, &out, &err);
+    rc = list(w.path, w.json, &out, &err);
     if (rc == 0)
         rc = file_write_all(fd, out.data, out.len, &err);
     close(fd);
@@ -212,6 +219,10 @@ const struct verb verb_tuners = {
         "Then come the folders of $TUNEPIPE_PLUGIN_PATH, `plugins` beside the\n"
         "program, and `../lib/tunepipe/plugins` from there.\n"
         "\n"
+        "Exit status: 0 listed; 1 not all printed; 2 usage.\n"
+        "\n"
         "Example: tunepipe tuners --plugin-path ~/my-tuners\n",
     .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
 };

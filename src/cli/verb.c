@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/options.h"
 #include "core/err.h"
 
 #include <fcntl.h>
@@ -35,6 +36,25 @@ verb_fail(const char *verb, const struct err *err)
 {
     fprintf(stderr, "tunepipe %s: error: %s\n", verb, err->text);
     return status_of(err->code);
+}
+
+static const char *
+or_dash(const char *text)
+{
+    return text == NULL ? "-" : text;
+}
+
+void
+verb_list(const struct verb *const *verbs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct verb *v = verbs[i];
+
+        printf("%s\t-\t%s\t%s\n", v->name, or_dash(v->operand), v->summary);
+        for (size_t k = 0; k < v->n_options; k++)
+            printf("%s\t--%s\t%s\t\n", v->name, v->options[k].name,
+                   or_dash(v->options[k].value));
+    }
 }
 
 int

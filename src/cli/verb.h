@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* verb.h - one word of the command line, one file, one struct verb.
  *
+ * A new one: its file, its line in main.c, its page man/tunepipe-NAME.1 and
+ * the page's line in man/tunepipe.1.  Completions follow from the table;
+ * tests/e2e/man.sh says what a page lacks.
+ *
  * Exit statuses, the same for every verb, named by consequence: */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
@@ -16,14 +20,27 @@ enum exit_status {
     EXIT_GRACE = 6,    /* a plugin was still computing when the grace ended */
 };
 
+#include <stddef.h>
+
 struct err;
+struct option;
 
 struct verb {
     const char *name;
     const char *summary; /* one line, for the list of verbs */
     const char *help;    /* all of --help: usage, options, an example */
     int (*run)(int argc, char **argv); /* argv[0] is the name */
+    const struct option *options;      /* n_options long: run's own table */
+    size_t n_options;
+    const char *operand; /* as struct option's value; "a|b FILE": one of a, b,
+                            then a FILE; NULL: takes none */
 };
+
+/* `tunepipe --verbs`: the table, from which scripts/gen-completion makes the
+ * shells' completions.  A line a verb: VERB, "-", OPERAND, summary; and then
+ * one an option: VERB, --NAME, VALUE, ""; separated by TABs, "-" where there
+ * is none. */
+void verb_list(const struct verb *const *verbs, size_t n);
 
 /* Prints "tunepipe VERB: error: TEXT" and returns the status that fits the
  * error's code. */

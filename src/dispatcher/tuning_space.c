@@ -4,6 +4,7 @@
 #include "core/problems.h"
 #include "dispatcher/tuning_state.h"
 #include "json.h"
+#include "plugin/loader.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
@@ -11,6 +12,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* As the tuner wants it; takes the space and gives it back, or NULL. */
+static struct space *
+shape_space(struct tuning *t, struct space *space)
+{
+    struct err err;
+
+    if (!(tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_WHOLE) ||
+        space_make_whole(space, &err) == 0)
+        return space;
+    err_place(&err, "tuner %s", tuner_plugin(t->tuner)->name);
+    tuning_complain(t, err.text);
+    space_free(space);
+    return NULL;
+}
 
 /* All problems are told, each in its line. */
 static struct space *
@@ -30,7 +46,7 @@ parse_space(struct tuning *t, const struct json *doc)
         line += len + (line[len] == '\n');
     }
     problems_fini(&problems);
-    return space;
+    return space == NULL ? NULL : shape_space(t, space);
 }
 
 /* For the tuner all points of the old space have ended. */

@@ -6,6 +6,7 @@
 #include "numerics/random.h"
 #include "space/space.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,6 +89,25 @@ service_sample(void *ctx, uint64_t draw_id, double *x)
         space_sample(h->space, h->seed, draw_id, x);
 }
 
+static double
+service_value(void *ctx, size_t dim, double x)
+{
+    const struct host *h = ctx;
+
+    return h->space == NULL ? NAN : space_value(h->space, dim, x);
+}
+
+static int
+service_key(void *ctx, const double *x, uint64_t *key)
+{
+    const struct host *h = ctx;
+
+    if (h->space == NULL || space_check(h->space, x, NULL) != 0)
+        return TP_ERR;
+    space_key(h->space, x, key);
+    return TP_OK;
+}
+
 struct host *
 host_new(const char *title, uint64_t seed, uint32_t purpose,
          const struct log *log, struct err *err)
@@ -106,6 +126,8 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
         .uniform = service_uniform,
         .bits = service_bits,
         .sample = service_sample,
+        .value = service_value,
+        .key = service_key,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;

@@ -111,6 +111,14 @@ plugin_paths_at(const struct plugin_paths *p, size_t i)
     return p->folders[i];
 }
 
+/* Names that NNI's users know, lower case. */
+static const struct {
+    const char *alias, *name;
+} aliases[] = {
+    {"gridsearch", "grid"},
+};
+#define N_ALIASES (sizeof aliases / sizeof *aliases)
+
 static bool
 ends_in(const char *text, size_t len, const char *end)
 {
@@ -175,6 +183,9 @@ plugin_paths_find(const struct plugin_paths *p, const char *name,
     path = find_in_folders(p, name, len);
     if (path == NULL && ends_in(name, len, "tuner"))
         path = find_in_folders(p, name, len - strlen("tuner"));
+    for (size_t i = 0; path == NULL && i < N_ALIASES; i++)
+        if (strcasecmp(name, aliases[i].alias) == 0)
+            path = find_in_folders(p, aliases[i].name, strlen(aliases[i].name));
     return path != NULL ? path : not_found(p, name, err);
 }
 

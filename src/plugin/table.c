@@ -16,7 +16,7 @@
 
 /* Frozen with the first release of ABI 1: never to be changed. */
 #define LP64 (sizeof(void *) == 8)
-#define TP_TUNER_SIZE_MIN (LP64 ? 120u : 68u)
+#define TP_TUNER_SIZE_MIN (LP64 ? 120u : 72u)
 #define TP_ASSESSOR_SIZE_MIN (LP64 ? 104u : 60u)
 #define TP_ARG_SIZE_MIN (LP64 ? 56u : 40u)
 
@@ -124,6 +124,11 @@ adopt_tuner(struct plugin *p, const void *theirs, uint64_t size,
     p->name = t->name;
     p->doc = t->doc;
     p->version = t->version;
+    if (t->flags & ~(uint32_t)TP_TUNER_WHOLE)
+        return err_set(err, ERR_CONFIG,
+                       "%s: .flags is 0x%x, this program knows 0x%x: it is "
+                       "too old for it",
+                       p->file, t->flags, TP_TUNER_WHOLE);
     if (t->create == NULL)
         return refuse(p, err, "create");
     if (t->destroy == NULL)

@@ -29,6 +29,16 @@ dim_value(const struct space *s, size_t i, double x)
     return bounded ? clip(v, low, high) : v;
 }
 
+double
+space_value(const struct space *s, size_t i, double x)
+{
+    if (i >= s->n || isnan(x))
+        return NAN;
+    if (s->tp[i].flags & TP_DIM_INDEX)
+        return (double)s->tp[i].offset + x;
+    return dim_value(s, i, x);
+}
+
 static int
 check_index(const struct tp_dim *d, double x, struct err *err)
 {

@@ -69,6 +69,14 @@ void space_sample(const struct space *s, uint64_t seed, uint64_t draw_id,
  * range.  Inactive dimensions are not looked at. */
 int space_check(const struct space *s, const double *x, struct err *err);
 
+/* What a trial is given for the coordinate x of dimension i, as a number: see
+ * host->value() in tunepipe/plugin.h. */
+double space_value(const struct space *s, size_t i, double x);
+
+/* 128 bits that stand for the parameters of x, which has passed
+ * space_check(): the same for the same parameters, whatever the space. */
+void space_key(const struct space *s, const double *x, uint64_t key[2]);
+
 /* Appends the parameters of x as JSON, `{"lr": 0.01, "net": {"_name": "a"}}`:
  * exp, then rounded to a multiple of q (half to even), then clipped, exactly
  * as NNI does; beyond NNI, uniform and loguniform are clipped, too, should

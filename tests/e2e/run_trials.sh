@@ -138,7 +138,7 @@ misspelt_option() {
     experiment 'maxTrialNumber: 1' << 'E'
 tunepipe trial report --finl 3
 E
-    run 1 && has out 'unknown option --finl: report takes --final'
+    run 1 && has out 'unknown option --finl (did you mean --final?)'
 }
 check "tunepipe trial report with a misspelt option" misspelt_option
 

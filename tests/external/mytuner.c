@@ -109,7 +109,8 @@ static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     "mytuner",
     "walks the van der Corput sequence",
-    1,
+    1, /* version */
+    0, /* flags */
     args,
     sizeof args / sizeof args[0],
     sizeof args[0],

@@ -80,6 +80,25 @@ fake_sample(void *ctx, uint64_t draw_id, double *x)
     space_sample(h->space, h->seed, draw_id, x);
 }
 
+static double
+fake_value(void *ctx, size_t dim, double x)
+{
+    const struct fake_host *h = ctx;
+
+    CHECK(h->space != NULL && dim < space_dims(h->space)->n_dims);
+    return space_value(h->space, dim, x);
+}
+
+static int
+fake_key(void *ctx, const double *x, uint64_t *key)
+{
+    const struct fake_host *h = ctx;
+
+    CHECK(h->space != NULL && space_check(h->space, x, NULL) == 0);
+    space_key(h->space, x, key);
+    return TP_OK;
+}
+
 struct fake_host *
 fake_host_new(uint64_t seed)
 {
@@ -93,6 +112,8 @@ fake_host_new(uint64_t seed)
         .uniform = fake_uniform,
         .bits = fake_bits,
         .sample = fake_sample,
+        .value = fake_value,
+        .key = fake_key,
     };
     h->seed = seed;
     return h;

@@ -59,6 +59,9 @@ TEST(loader_refuses_a_bad_table_naming_file_and_member)
     check_refused("too_short", PLUGIN_ANY,
                   ": its table has 104 bytes (_struct_size), a tuner of ABI 1 "
                   "at least 120");
+    check_refused("bad_flags", PLUGIN_ANY,
+                  ": .flags is 0x40000001, this program knows 0x1: it is too "
+                  "old for it");
     check_refused("null_table", PLUGIN_ANY, ": its tuner table is NULL");
     check_refused("bad_name", PLUGIN_ANY,
                   ": .name is 'Bad Name', expected 1 to 64 of a-z, 0-9, '_' "

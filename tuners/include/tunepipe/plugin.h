@@ -170,6 +170,24 @@ struct tp_host {
      * From space() on it samples that space; in an assessor, and before,
      * it does nothing. */
     void (*sample)(void *ctx, uint64_t draw_id, double *x);
+
+    /* Both: of the current space, from space() on, as sample; in an assessor,
+     * and before, NaN and TP_ERR. */
+
+    /* What a trial is given for the coordinate x of dimension `dim`, as a
+     * number: after exp, rounding to q and clipping; of a randint the
+     * integer, of a choice the index.  x may be infinite; NaN gives NaN, and
+     * so does a dimension that there is not. */
+    double (*value)(void *ctx, size_t dim, double x);
+
+    /* Fills key[0..1] with 128 bits that are the same for two points exactly
+     * when trials are given the same parameters for them (but for a chance of
+     * 2^-128): values after rounding, equal elements of a choice being one
+     * value, keys in any order.  They depend on the parameters alone, so that
+     * keys stay comparable when the space changes.  TP_OK, or TP_ERR when x is
+     * no point of the space.  For remembering, not for storing: another
+     * release may have other bits. */
+    int (*key)(void *ctx, const double *x, uint64_t *key);
 };
 
 #endif

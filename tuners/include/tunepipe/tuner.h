@@ -37,6 +37,12 @@
 #define TP_TUNER_MAGIC 0x48505431u
 #define TP_NO_ID (~(uint64_t)0)
 
+/* What a tuner wants of its host: tp_tuner.flags. */
+enum {
+    TP_TUNER_WHOLE = 1 /* the space has to be one choice, whose elements are
+                          whole sets of parameters: TP_DIM_WHOLE */
+};
+
 /* What ask fills.  The host has set it to no label, no budget, no parent. */
 struct tp_suggestion {
     uint64_t _struct_size;
@@ -77,6 +83,7 @@ struct tp_tuner {
     const char *name; /* required: as users write it, lower case */
     const char *doc;  /* required: one line */
     uint32_t version; /* of the algorithm: raised when its answers change */
+    uint32_t flags;   /* TP_TUNER_... */
     const struct tp_arg *args; /* n_args long; NULL: it takes none */
     size_t n_args;
     size_t arg_size; /* sizeof(struct tp_arg) */

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * A vector holds an index into each dimension's list and counts like an
+ * odometer.  A dimension's list only grows, so a vector all of whose indexes
+ * are below the lengths of the epoch before has been visited.
+ *
+ * A continuous dimension keeps the intervals (l, r) of quantiles in which
+ * values differ.  Halving at m, the middle joins the list when its value is
+ * new: different from both ends, where 0 and 1 are not in the list themselves
+ * and so need not differ.  Halves whose ends have different values stay. */
+#include "grid/grid.h"
+
+#include "elementary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct interval {
+    double l, r;
+};
+
+struct axis {
+    struct grid_dim dim;
+    uint64_t length, bar; /* of this epoch and the one before */
+    double *points;       /* continuous: internal coordinates */
+    struct interval *intervals;
+    size_t n_points, n_intervals;
+};
+
+struct grid {
+    struct axis *axes;
+    uint64_t *vector;
+    size_t n;
+    uint64_t epoch;
+    int started, ended;
+    grid_value *value;
+    void *ctx;
+};
+
+static double
+coordinate(const struct grid_dim *d, double p)
+{
+    if (d->is_normal)
+        return d->mu + d->sigma * num_normal_quantile(p);
+    return d->low + (d->high - d->low) * p;
+}
+
+static int
+is_less(const struct grid *g, size_t i, double p, double q)
+{
+    const struct grid_dim *d = &g->axes[i].dim;
+
+    return g->value(g->ctx, i, coordinate(d, p)) <
+           g->value(g->ctx, i, coordinate(d, q));
+}
+
+/* The median, and the halves beside it. */
+static int
+start_axis(struct grid *g, size_t i)
+{
+    struct axis *a = &g->axes[i];
+
+    a->length = a->dim.n_choices;
+    if (a->length > 0)
+        return 0;
+    a->points = malloc(sizeof *a->points);
+    a->intervals = malloc(2 * sizeof *a->intervals);
+    if (a->points == NULL || a->intervals == NULL)
+        return -1;
+    a->points[a->n_points++] = coordinate(&a->dim, 0.5);
+    if (is_less(g, i, 0, 0.5))
+        a->intervals[a->n_intervals++] = (struct interval){0, 0.5};
+    if (is_less(g, i, 0.5, 1))
+        a->intervals[a->n_intervals++] = (struct interval){0.5, 1};
+    a->length = a->n_points;
+    return 0;
+}
+
+struct grid *
+grid_new(const struct grid_dim *dims, size_t n, grid_value *value, void *ctx)
+{
+    struct grid *g = calloc(1, sizeof *g);
+
+    if (g == NULL)
+        return NULL;
+    g->value = value;
+    g->ctx = ctx;
+    g->axes = calloc(n, sizeof *g->axes);
+    g->vector = calloc(n, sizeof *g->vector);
+    if (g->axes == NULL || g->vector == NULL)
+        goto fail;
+    g->n = n;
+    for (size_t i = 0; i < n; i++)
+        g->axes[i].dim = dims[i];
+    for (size_t i = 0; i < n; i++)
+        if (start_axis(g, i) != 0)
+            goto fail;
+    return g;
+
+fail:
+    grid_free(g);
+    return NULL;
+}
+
+void
+grid_free(struct grid *g)
+{
+    if (g == NULL)
+        return;
+    for (size_t i = 0; i < g->n; i++) {
+        free(g->axes[i].points);
+        free(g->axes[i].intervals);
+    }
+    free(g->axes);
+    free(g->vector);
+    free(g);
+}
+
+/* Room for a new point and two new intervals out of each old one. */
+static struct interval *
+make_room(struct axis *a)
+{
+    size_t n = a->n_points + a->n_intervals;
+    double *points = realloc(a->points, n * sizeof *points);
+
+    if (points == NULL)
+        return NULL;
+    a->points = points;
+    return malloc(2 * a->n_intervals * sizeof(struct interval));
+}
+
+/* Halves the intervals of one dimension; whether anything came of it goes to
+ * *updated. */
+static int
+halve_axis(struct grid *g, size_t i, int *updated)
+{
+    struct axis *a = &g->axes[i];
+    struct interval *halves;
+    size_t n = 0;
+
+    if (a->n_intervals == 0)
+        return 0;
+    halves = make_room(a);
+    if (halves == NULL)
+        return -1;
+    for (size_t k = 0; k < a->n_intervals; k++) {
+        double l = a->intervals[k].l, r = a->intervals[k].r, m = (l + r) / 2;
+        int left, right;
+
+        if (m <= l || m >= r)
+            continue; /* doubles end here */
+        left = is_less(g, i, l, m);
+        right = is_less(g, i, m, r);
+        if ((left || l == 0) && (right || r == 1)) {
+            a->points[a->n_points++] = coordinate(&a->dim, m);
+            *updated = 1;
+        }
+        if (left) {
+            halves[n++] = (struct interval){l, m};
+            *updated |= l == 0;
+        }
+        if (right) {
+            halves[n++] = (struct interval){m, r};
+            *updated |= r == 1;
+        }
+    }
+    free(a->intervals);
+    a->intervals = halves;
+    a->n_intervals = n;
+    a->length = a->n_points;
+    return 0;
+}
+
+/* The next epoch that has new vectors. */
+static int
+refine(struct grid *g)
+{
+    int updated, grown;
+
+    do {
+        updated = grown = 0;
+        for (size_t i = 0; i < g->n; i++) {
+            struct axis *a = &g->axes[i];
+
+            a->bar = a->length;
+            if (halve_axis(g, i, &updated) != 0)
+                return GRID_MEMORY;
+            grown |= a->length > a->bar;
+        }
+        g->epoch++;
+    } while (updated && !grown);
+    g->ended = !updated;
+    return g->ended ? GRID_END : GRID_POINT;
+}
+
+static int
+is_active(const struct grid *g, size_t i)
+{
+    const struct grid_dim *d = &g->axes[i].dim;
+
+    for (; d->parent != GRID_NO_PARENT; d = &g->axes[d->parent].dim)
+        if (g->vector[d->parent] != d->parent_choice)
+            return 0;
+    return 1;
+}
+
+/* False at the end of the epoch; the vector is all zeros then. */
+static int
+advance(struct grid *g)
+{
+    for (size_t i = g->n; i-- > 0;) {
+        if (!is_active(g, i))
+            continue; /* stays 0 */
+        if (g->vector[i] + 1 < g->axes[i].length) {
+            g->vector[i]++;
+            return 1;
+        }
+        g->vector[i] = 0;
+    }
+    return 0;
+}
+
+static int
+is_old(const struct grid *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->vector[i] >= g->axes[i].bar)
+            return 0;
+    return 1;
+}
+
+int
+grid_next(struct grid *g, double *x)
+{
+    do {
+        int rc;
+
+        if (g->ended)
+            return GRID_END;
+        if (!g->started)
+            g->started = 1;
+        else if (!advance(g) && (rc = refine(g)) != GRID_POINT)
+            return rc;
+    } while (is_old(g));
+    for (size_t i = 0; i < g->n; i++) {
+        const struct axis *a = &g->axes[i];
+
+        if (!is_active(g, i))
+            x[i] = NAN;
+        else if (a->dim.n_choices > 0)
+            x[i] = (double)g->vector[i];
+        else
+            x[i] = a->points[g->vector[i]];
+    }
+    return GRID_POINT;
+}
+
+uint64_t
+grid_length(const struct grid *g, size_t i)
+{
+    return g->axes[i].length;
+}
+
+uint64_t
+grid_epoch(const struct grid *g)
+{
+    return g->epoch;
+}

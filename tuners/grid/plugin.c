@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `grid`: grid.h behind the plugin interface.  Values and their
+ * equality are the host's: it alone rounds, clips and decodes. */
+#include "grid/grid.h"
+#include "grid/seen.h"
+#include "tunepipe/tuner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SIZE_TEXT_MAX 200
+
+struct grid_tuner {
+    const struct tp_host *host;
+    struct grid *grid; /* NULL before space() */
+    size_t n_dims;
+    uint64_t epoch;   /* the one last told of */
+    struct seen seen; /* given out, imported or told, in any space */
+};
+
+/* optimize_mode is what NNI's configurations give to every tuner. */
+static const struct tp_arg args[] = {
+    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
+     "accepted and not looked at"},
+};
+
+static int
+fail(const struct grid_tuner *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct grid_tuner *self;
+
+    if (!TP_HAS(host, key)) {
+        host->error(host->ctx, "this program is too old: it has no "
+                               "host->value() and key()");
+        return NULL;
+    }
+    self = calloc(1, sizeof *self);
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct grid_tuner *self = vself;
+
+    grid_free(self->grid);
+    seen_fini(&self->seen);
+    free(self);
+}
+
+static double
+value(void *ctx, size_t i, double x)
+{
+    const struct tp_host *host = ctx;
+
+    return host->value(host->ctx, i, x);
+}
+
+static struct grid_dim
+dim_of(const struct tp_dim *d)
+{
+    return (struct grid_dim){
+        .n_choices = d->flags & TP_DIM_INDEX ? d->n_choices : 0,
+        .is_normal = (d->flags & TP_DIM_NORMAL) != 0,
+        .low = d->low,
+        .high = d->high,
+        .mu = d->mu,
+        .sigma = d->sigma,
+        .parent = d->parent == TP_NO_PARENT ? GRID_NO_PARENT : d->parent,
+        .parent_choice = d->parent_choice,
+    };
+}
+
+/* "grid subdivided: 3x6 = 18", as far as it fits. */
+static void
+tell_size(struct grid_tuner *self)
+{
+    char text[SIZE_TEXT_MAX];
+    double product = 1;
+    size_t at = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < self->n_dims; i++) {
+        uint64_t length = grid_length(self->grid, i);
+
+        product *= (double)length;
+        if (at < sizeof text)
+            at +=
+                (size_t)snprintf(text + at, sizeof text - at, "%s%llu",
+                                 i > 0 ? "x" : "", (unsigned long long)length);
+    }
+    self->host->log(self->host->ctx, TP_LOG_INFO, "grid %s: %s%s = %.15g",
+                    grid_epoch(self->grid) == 0 ? "initialized" : "subdivided",
+                    text, at < sizeof text ? "" : "...", product);
+}
+
+static void
+tell_epoch(struct grid_tuner *self, int ended)
+{
+    self->epoch = grid_epoch(self->grid);
+    if (ended)
+        self->host->log(self->host->ctx, TP_LOG_INFO,
+                        "the search space is fully explored");
+    else
+        tell_size(self);
+}
+
+/* A new grid; what was seen stays seen. */
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct grid_tuner *self = vself;
+    struct grid_dim *dims;
+    struct grid *grid;
+
+    if (s->n_dims == 0)
+        return fail(self, "the search space is empty, expected at least one "
+                          "parameter");
+    dims = calloc(s->n_dims, sizeof *dims);
+    if (dims == NULL)
+        return fail(self, "out of memory");
+    for (size_t i = 0; i < s->n_dims; i++)
+        dims[i] = dim_of(TP_DIM(s, i));
+    grid = grid_new(dims, s->n_dims, value, (void *)(uintptr_t)self->host);
+    free(dims);
+    if (grid == NULL)
+        return fail(self, "out of memory");
+    grid_free(self->grid);
+    self->grid = grid;
+    self->n_dims = s->n_dims;
+    tell_epoch(self, 0);
+    return TP_OK;
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct grid_tuner *self = vself;
+    int rc = GRID_POINT, added = 0;
+
+    (void)id;
+    while (added == 0 && (rc = grid_next(self->grid, out->x)) == GRID_POINT) {
+        uint64_t key[2];
+
+        /* A lognormal's far quantiles may be beyond the doubles. */
+        if (self->host->key(self->host->ctx, out->x, key) == TP_OK)
+            added = seen_add(&self->seen, key);
+    }
+    if (grid_epoch(self->grid) != self->epoch)
+        tell_epoch(self, rc == GRID_END);
+    if (added == 1)
+        return TP_OK;
+    return added == 0 && rc == GRID_END ? TP_DONE : fail(self, "out of memory");
+}
+
+/* What was tried elsewhere is not tried again; own points are known. */
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct grid_tuner *self = vself;
+    uint64_t key[2];
+
+    (void)result;
+    if (id != TP_NO_ID || self->host->key(self->host->ctx, x, key) != TP_OK)
+        return TP_OK;
+    return seen_add(&self->seen, key) < 0 ? fail(self, "out of memory") : TP_OK;
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "grid",
+    .doc = "walks a grid that becomes finer until every value was tried",
+    .version = 1,
+    .args = args,
+    .n_args = sizeof args / sizeof args[0],
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+};
+TP_REGISTER_TUNER(tuner)
