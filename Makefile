@@ -3,6 +3,10 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make install          into $(DESTDIR)$(PREFIX)
+#   make torture          every allocation of every case fails once
+#   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
+#   make check-valgrind, make check-helgrind   the unit tests under valgrind
+#   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
 
