@@ -65,15 +65,16 @@ FOLDERS := \
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
-MODULES := core numerics space plugin config dispatcher replay manager trial cli
+MODULES := core numerics space plugin check config dispatcher replay manager trial cli
 LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
 NUM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/numerics/*.c))
-PLUGINS := $(patsubst tuners/%/plugin.c,%,$(wildcard tuners/*/plugin.c))
-PLUGIN_SO := $(PLUGINS:%=$(B)/plugins/%.so)
-ALG_OBJ := $(patsubst %.c,$(B)/%.o,\
-             $(filter-out %/plugin.c,$(wildcard tuners/*/*.c)))
+PLUGINS := $(patsubst tuners/%/plugin.c,%,\
+             $(wildcard tuners/*/plugin.c tuners/filters/*/plugin.c))
+PLUGIN_SO := $(patsubst %,$(B)/plugins/%.so,$(notdir $(PLUGINS)))
+ALG_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/plugin.c,\
+             $(wildcard tuners/*/*.c tuners/filters/*/*.c)))
 WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c))
 PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
@@ -83,7 +84,8 @@ SHELLS   := $(if $(wildcard src/cli/main.c),\
               $(addprefix $(B)/completion/tunepipe.,bash zsh fish))
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
-              $(wildcard tests/plugins/*.c))
+              $(wildcard tests/plugins/*.c)) \
+            $(B)/tests/abi/released.so
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
@@ -94,7 +96,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
@@ -132,9 +134,10 @@ $(B)/demo/mlp-digits: scripts/demo/mlp.c src/trial/include/tunepipe/trial.h
 # A plugin sees tuners/ and src/numerics only: reaching elsewhere in src/ does
 # not compile.  It links to nothing of the host.
 $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
-                                 -Isrc/numerics $(CPPFLAGS) -MMD -MP
+                                 -Isrc/numerics -DTP_VERSION='"$(VERSION)"' \
+                                 $(CPPFLAGS) -MMD -MP
 define plugin_rule
-$(B)/plugins/$(1).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
+$(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $$@ $$^
 endef
@@ -173,8 +176,13 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) -D_GNU_SOURCE -Ituners/include -MMD -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) \
-	    -shared -o $@ $<
+	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
+	    -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $<
+# As plugins were built when their ABI was released.
+$(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -std=c90 -Itests/data/abi/include-1 -MMD -MP $(CFLAGS) -fPIC \
+	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
        $(TORTURE)
@@ -222,6 +230,11 @@ bench-guard bench-guard-refresh: setup
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B) \
 	    $(if $(filter %-refresh,$@),--refresh)
 
+# After members were appended to what plugins include.
+abi-baseline:
+	scripts/abi-baseline > $(B)/baseline.inc
+	mv $(B)/baseline.inc tests/data/abi/baseline.inc
+
 # Installation.
 bindir       := $(DESTDIR)$(PREFIX)/bin
 plugindir    := $(LIBDIR)/tunepipe/plugins
@@ -235,15 +248,20 @@ sharedir     := $(PREFIX)/share/tunepipe
 install: all
 	$(INSTALL) -d "$(bindir)" "$(DESTDIR)$(plugindir)" \
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
-	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
+	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)/template"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
 	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
-	$(INSTALL) -m 644 $(wildcard tuners/include/tunepipe/*.h) \
+	$(INSTALL) -m 644 \
+	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
+	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
+	$(INSTALL) -m 644 $(wildcard scripts/template/*) \
+	    "$(DESTDIR)$(sharedir)/template/"
 	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
 	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
@@ -271,7 +289,7 @@ uninstall:
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
-FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -v '^tests/external/')
+FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:
 	clang-format -i $(FORMATTED)
 

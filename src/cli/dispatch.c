@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/filters.h"
 #include "cli/options.h"
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -27,10 +28,12 @@ static const char help[] =
     "protocol is described in PROTOCOL.md.  An experiment manager starts this;\n"
     "people use tunepipe run.\n"
     "\n"
-    "  --config FILE           tuner, assessor, seed and earlyStopped of an\n"
-    "                          experiment; options here go before it\n"
+    "  --config FILE           tuner, filters, assessor, seed, earlyStopped of\n"
+    "                          an experiment; options here go before it\n"
     "  --tuner NAME            a plugin's name (see tunepipe tuners) or file\n"
     "  --tuner-args JSON       its arguments, as an object\n"
+    "  --filter NAME[:JSON]    a filter around it, with its arguments; may be\n"
+    "                          given several times, the first is the outermost\n"
     "  --assessor NAME, --assessor-args JSON\n"
     "  --seed N                for random numbers; drawn and logged when not\n"
     "                          given\n"
@@ -64,6 +67,7 @@ struct words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
         *plugin_path;
+    struct option_list filters;
     uint64_t seed, in_fd, out_fd, digits;
     size_t max_payload, max_queued;
     int64_t grace_ms;
@@ -75,6 +79,7 @@ static const struct option options[] = {
     {"config", OPTION_TEXT, OF(config), "FILE"},
     {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
     {"tuner-args", OPTION_TEXT, OF(tuner_args), "JSON"},
+    {"filter", OPTION_LIST, OF(filters), "NAME[:JSON]"},
     {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
     {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
     {"seed", OPTION_TEXT, OF(seed_text), "N"},
@@ -243,7 +248,8 @@ dispatch(const struct words *w, struct dispatcher_setup *setup, struct err *err)
 }
 
 static int
-run_with(struct words *w, const struct log *log, struct err *err)
+run_with(struct words *w, const struct experiment *x, const struct log *log,
+         struct err *err)
 {
     struct dispatcher_setup setup = {
         .session = {.tuner = w->tuner,
@@ -258,6 +264,7 @@ run_with(struct words *w, const struct log *log, struct err *err)
         .log = log,
     };
     struct json *tuner_args = NULL, *assessor_args = NULL;
+    struct filters filters = {{NULL}, {NULL}};
     struct plugin_paths *paths = NULL;
     int status = -1;
 
@@ -265,6 +272,7 @@ run_with(struct words *w, const struct log *log, struct err *err)
         (tuner_args = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
         (assessor_args = parse_args("assessor-args", w->assessor_args, err)) ==
             NULL ||
+        filters_read(&filters, &w->filters, x, &setup.session, err) != 0 ||
         choose_seed(w, log, err) != 0 ||
         (paths = plugin_paths_new(w->plugin_path, err)) == NULL) {
         status = verb_fail("dispatch", err);
@@ -276,6 +284,7 @@ run_with(struct words *w, const struct log *log, struct err *err)
         status = dispatch(w, &setup, err);
     }
     plugin_paths_free(paths);
+    filters_fini(&filters);
     json_free(tuner_args);
     json_free(assessor_args);
     return status;
@@ -308,7 +317,7 @@ run(int argc, char **argv)
         log.most = LOG_DEBUG;
     if (w.quiet)
         log.most = LOG_WARNING;
-    status = run_with(&w, &log, &err);
+    status = run_with(&w, x, &log, &err);
     experiment_free(x);
     return status;
 }

@@ -52,6 +52,15 @@ parse_size(const char *text, size_t *out)
     return true;
 }
 
+static bool
+append(struct option_list *list, const char *value)
+{
+    if (list->n == OPTION_LIST_MAX)
+        return false;
+    list->words[list->n++] = value;
+    return true;
+}
+
 static int
 store(const struct option *o, const char *value, void *words, struct err *err)
 {
@@ -61,6 +70,7 @@ store(const struct option *o, const char *value, void *words, struct err *err)
         [OPTION_UINT] = "an integer >= 0",
         [OPTION_SIZE] = "a number of bytes such as 65536, 64k or 64M",
         [OPTION_DURATION] = "a duration such as 500s, 10m or 1.5h",
+        [OPTION_LIST] = "at most 16 of these",
     };
     void *target = (char *)words + o->offset;
     bool ok = false;
@@ -82,6 +92,9 @@ store(const struct option *o, const char *value, void *words, struct err *err)
         break;
     case OPTION_DURATION:
         ok = number_parse_duration_ms(value, target);
+        break;
+    case OPTION_LIST:
+        ok = append(target, value);
         break;
     }
     if (ok)

@@ -14,6 +14,14 @@ enum option_kind {
     OPTION_UINT,     /* uint64_t */
     OPTION_SIZE,     /* size_t: bytes, with k, M or G (powers of 1024) */
     OPTION_DURATION, /* int64_t: milliseconds, see number.h */
+    OPTION_LIST,     /* struct option_list: may be given several times */
+};
+
+#define OPTION_LIST_MAX 16
+
+struct option_list {
+    const char *words[OPTION_LIST_MAX]; /* in order, borrowed from argv */
+    size_t n;
 };
 
 struct option {

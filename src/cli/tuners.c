@@ -205,11 +205,11 @@ run(int argc, char **argv)
 
 const struct verb verb_tuners = {
     .name = "tuners",
-    .summary = "list tuners and assessors with their arguments",
+    .summary = "list tuners, assessors and filters with their arguments",
     .help =
         "usage: tunepipe tuners [--json] [--plugin-path FOLDERS]\n"
         "\n"
-        "Lists every tuner and assessor that can be named in an experiment,\n"
+        "Lists each tuner, assessor and filter that an experiment can name,\n"
         "with its arguments: type, range, default, meaning. A file that cannot\n"
         "be used stands there with the reason.\n"
         "\n"

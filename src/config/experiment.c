@@ -42,6 +42,8 @@ fini(struct experiment *x)
     free(x->metrics_pattern);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);
+    for (size_t i = 0; i < x->n_filters; i++)
+        algorithm_fini(&x->filters[i]);
 }
 
 void
@@ -209,6 +211,8 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
         x->working_folder = reader_resolve(r, WORKING_FOLDER);
     fill_algorithm(&x->tuner);
     fill_algorithm(&x->assessor);
+    for (size_t i = 0; i < x->n_filters; i++)
+        fill_algorithm(&x->filters[i]);
     if (d->log == LOG_WISH_DEBUG)
         x->debug = true;
     x->last_is_final = d->final == FINAL_LAST ||

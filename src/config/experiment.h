@@ -8,6 +8,7 @@
 #define CONFIG_EXPERIMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct problems;
@@ -17,7 +18,9 @@ enum early_stopped { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
 enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
-/* A tuner or an assessor. */
+#define EXPERIMENT_FILTERS_MAX 16
+
+/* A tuner, an assessor or a filter. */
 struct algorithm {
     char *name;    /* NULL when absent, or when only a plugin is given */
     char *plugin;  /* a file, absolute; NULL: one that comes with tunepipe */
@@ -41,6 +44,10 @@ struct experiment {
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
 
     struct algorithm tuner, assessor;
+    struct algorithm filters[EXPERIMENT_FILTERS_MAX]; /* ours: around the
+                                                         tuner, outermost
+                                                         first */
+    size_t n_filters;
     bool minimize; /* optimize_mode of the tuner, else of the assessor */
     const char *mode_from; /* "the tuner", "the assessor" or "the default" */
 
@@ -57,8 +64,8 @@ struct experiment {
 
 enum experiment_use {
     EXPERIMENT_RUN,      /* everything */
-    EXPERIMENT_DISPATCH, /* tuner, assessor, seed, earlyStopped: other keys are
-                            known but neither required nor read */
+    EXPERIMENT_DISPATCH, /* tuner, filters, assessor, seed, earlyStopped: other
+                            keys are known but neither required nor read */
 };
 
 /* Reads and checks the file.  NULL on failure: `problems` has a line for each

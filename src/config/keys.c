@@ -6,6 +6,7 @@
 #include "core/problems.h"
 
 #include <regex.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CLASS_HINT                                                       \
@@ -29,6 +30,41 @@ set_algorithm(struct reader *r, const struct key *key,
     if (node->kind == YAML_MAP && node->count == 0)
         reader_problem(r, node->key_line, path,
                        "is empty; needs `name` (see tunepipe tuners)");
+}
+
+/* A list of maps, or, without arguments, of names. */
+static void
+set_filters(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    char place[KEY_PATH_MAX];
+
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path, "expected a list, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    if (node->count > EXPERIMENT_FILTERS_MAX) {
+        reader_problem(r, node->line, path,
+                       "has %zu filters, expected at most "
+                       "%d",
+                       node->count, EXPERIMENT_FILTERS_MAX);
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        struct algorithm *a = &d->x.filters[d->x.n_filters];
+
+        snprintf(place, sizeof place, "%s[%zu]", path, d->x.n_filters++);
+        a->line = c->line;
+        if (c->kind == YAML_SCALAR)
+            set_text(r, key, c, place, &a->name);
+        else
+            read_map(r, key->keys, c, place, a);
+        if (c->kind == YAML_MAP && yaml_get(c, "name") == NULL)
+            reader_problem(r, c->line, place,
+                           "needs `name` (see tunepipe tuners)");
+    }
 }
 
 static void
@@ -153,6 +189,11 @@ static const struct key algorithm_keys[] = {
     {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+static const struct key filter_keys[] = {
+    {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"args", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 #undef IN
 
 #define OF(member) offsetof(struct draft, member)
@@ -212,6 +253,7 @@ const struct key config_keys[] = {
     IDLE("tunerGpuIndices", NULL),
     IDLE("sharedStorage", NULL),
     /* Ours. */
+    {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
      early_stopped_words, NULL},

@@ -9,12 +9,14 @@
 #include "dispatcher/tuning.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
+#include "plugin/paths.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The optimize_mode in a description, or NULL; kept by `doc`. */
 static const char *
@@ -69,6 +71,46 @@ find_maximize(const struct session *s, const struct log *log)
     return maximize;
 }
 
+/* What a tuner wants around it, unless the user names it himself. */
+static const struct {
+    uint32_t flag;
+    const char *name;
+} default_filters[] = {{TP_TUNER_DEDUP, "dedup"}};
+
+static bool
+names_filter(const struct session_setup *setup, const char *name)
+{
+    char given[64];
+
+    for (size_t i = 0; i < setup->n_filters; i++) {
+        plugin_short_name(setup->filters[i].name, given, sizeof given);
+        if (strcasecmp(given, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* From the inside out: the last one named is next to the default ones. */
+static int
+wrap_tuner(struct session *s, const struct session_setup *setup,
+           const struct log *log, struct err *err)
+{
+    uint32_t flags = tuner_plugin(s->tuner)->tuner.flags;
+    size_t n = sizeof default_filters / sizeof *default_filters;
+
+    for (size_t i = 0; i < n && !setup->all_filters; i++)
+        if (flags & default_filters[i].flag &&
+            !names_filter(setup, default_filters[i].name) &&
+            tuner_wrap(s->tuner, setup->paths, default_filters[i].name,
+                       (struct jval){NULL}, log, err) != 0)
+            return -1;
+    for (size_t i = setup->n_filters; i-- > 0;)
+        if (tuner_wrap(s->tuner, setup->paths, setup->filters[i].name,
+                       setup->filters[i].args, log, err) != 0)
+            return -1;
+    return 0;
+}
+
 struct session *
 session_new(const struct session_setup *setup, struct emitter emitter,
             const struct log *log, struct err *err)
@@ -82,7 +124,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     s->policy = setup->policy;
     s->tuner = tuner_new(setup->paths, setup->tuner, setup->tuner_args,
                          setup->seed, log, err);
-    if (s->tuner == NULL)
+    if (s->tuner == NULL || wrap_tuner(s, setup, log, err) != 0)
         goto fail;
     if (setup->assessor != NULL) {
         s->assessor = assessor_new(setup->paths, setup->assessor,
@@ -132,6 +174,8 @@ session_write_head(const struct session *s, const struct session_setup *setup,
                "\"depth\": %d}, \"tuner\": ",
                SPACE_DIMS_MAX, SPACE_CHOICES_MAX, SPACE_DEPTH_MAX);
     tuner_describe(s->tuner, out);
+    buf_add_text(out, ", \"filters\": ");
+    tuner_describe_filters(s->tuner, out);
     buf_add_text(out, ", \"assessor\": ");
     if (s->assessor != NULL)
         assessor_describe(s->assessor, out);
@@ -211,6 +255,35 @@ read_plugin(struct jval head, const char *key, const char **name,
     return 0;
 }
 
+/* A log from before there were filters has none. */
+static int
+read_filters(struct jval head, struct session_setup *setup, struct err *err)
+{
+    struct jval list, text;
+
+    setup->all_filters = true;
+    setup->n_filters = 0;
+    if (!jval_get(head, "filters", &list))
+        return 0;
+    if (jval_type(list) != JSON_ARRAY || jval_count(list) > SESSION_FILTERS_MAX)
+        return err_set(err, ERR_LOG,
+                       "head record: filters: expected a list of at most %d",
+                       SESSION_FILTERS_MAX);
+    for (size_t i = 0; i < jval_count(list); i++) {
+        struct session_filter *f = &setup->filters[i];
+        struct jval v = jval_at(list, i);
+
+        if (jval_type(v) != JSON_OBJECT || !jval_get(v, "name", &text) ||
+            !jval_string(text, &f->name, NULL) ||
+            !jval_get(v, "arguments", &f->args))
+            return err_set(
+                err, ERR_LOG,
+                "head record: filters[%zu]: expected name and arguments", i);
+    }
+    setup->n_filters = jval_count(list);
+    return 0;
+}
+
 int
 session_read_head(struct jval head, struct session_setup *setup,
                   struct err *err)
@@ -229,7 +302,8 @@ session_read_head(struct jval head, struct session_setup *setup,
         read_plugin(head, "tuner", &setup->tuner, &setup->tuner_args, err) !=
             0 ||
         read_plugin(head, "assessor", &setup->assessor, &setup->assessor_args,
-                    err) != 0)
+                    err) != 0 ||
+        read_filters(head, setup, err) != 0)
         return -1;
     if (setup->tuner == NULL)
         return err_set(err, ERR_LOG, "head record: tuner: expected one");
@@ -239,16 +313,16 @@ session_read_head(struct jval head, struct session_setup *setup,
     return 0;
 }
 
+/* `v` describes what was p when it was recorded. */
 static int
-check_version(struct jval head, const char *key, const struct plugin *p,
+check_version(struct jval v, const char *key, const struct plugin *p,
               struct err *err)
 {
-    struct jval v, version;
+    struct jval version;
     uint64_t recorded;
 
-    if (p == NULL || !jval_get(head, key, &v) ||
-        !jval_get(v, "version", &version) || !jval_uint(version, &recorded) ||
-        recorded == p->version)
+    if (p == NULL || !jval_get(v, "version", &version) ||
+        !jval_uint(version, &recorded) || recorded == p->version)
         return 0;
     return err_set(err, ERR_LOG,
                    "%s %s: recorded with version %" PRIu64
@@ -261,9 +335,19 @@ int
 session_check_versions(const struct session *s, struct jval head,
                        struct err *err)
 {
-    if (check_version(head, "tuner", tuner_plugin(s->tuner), err) != 0)
+    const struct plugin *assessor =
+        s->assessor == NULL ? NULL : assessor_plugin(s->assessor);
+    struct jval v;
+
+    if (jval_get(head, "tuner", &v) &&
+        check_version(v, "tuner", tuner_plugin(s->tuner), err) != 0)
         return -1;
-    return check_version(
-        head, "assessor",
-        s->assessor == NULL ? NULL : assessor_plugin(s->assessor), err);
+    if (jval_get(head, "filters", &v))
+        for (size_t i = 0; i < jval_count(v); i++)
+            if (check_version(jval_at(v, i), "filter",
+                              tuner_filter(s->tuner, i), err) != 0)
+                return -1;
+    return jval_get(head, "assessor", &v)
+               ? check_version(v, "assessor", assessor, err)
+               : 0;
 }

@@ -11,6 +11,7 @@
 #include "json.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct assessing;
@@ -24,11 +25,22 @@ struct router;
 struct tuner;
 struct tuning;
 
+#define SESSION_FILTERS_MAX 16
+
+struct session_filter {
+    const char *name; /* or file */
+    struct jval args; /* an object, or null */
+};
+
 struct session_setup {
     const struct plugin_paths *paths;
-    const char *tuner;      /* name or file */
-    struct jval tuner_args; /* an object, or null */
-    const char *assessor;   /* NULL: none */
+    const char *tuner;                                  /* name or file */
+    struct jval tuner_args;                             /* an object, or null */
+    struct session_filter filters[SESSION_FILTERS_MAX]; /* outermost first */
+    size_t n_filters;
+    bool all_filters;     /* these are all; else the tuner's default ones are
+                             added, inside of them */
+    const char *assessor; /* NULL: none */
     struct jval assessor_args;
     uint64_t seed; /* used where the arguments have none */
     struct policy policy;

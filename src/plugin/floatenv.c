@@ -8,6 +8,15 @@
 #define MXCSR_DEFAULT 0x1f80u /* all masked, to nearest, no FTZ, no DAZ */
 #define X87_DEFAULT 0x037fu   /* all masked, to nearest, 64-bit mantissa */
 
+bool
+floatenv_is_default(void)
+{
+    unsigned short x87;
+
+    __asm__ volatile("fnstcw %0" : "=m"(x87));
+    return (_mm_getcsr() & ~MXCSR_FLAGS) == MXCSR_DEFAULT && x87 == X87_DEFAULT;
+}
+
 void
 floatenv_restore(void)
 {
@@ -25,6 +34,15 @@ floatenv_restore(void)
 
 #else
 #include <fenv.h>
+
+/* Whether denormal numbers are kept shows in arithmetic. */
+bool
+floatenv_is_default(void)
+{
+    volatile double least = 0x1p-1022;
+
+    return fegetround() == FE_TONEAREST && least / 2 != 0;
+}
 
 void
 floatenv_restore(void)

@@ -6,9 +6,14 @@
 #ifndef PLUGIN_FLOATENV_H
 #define PLUGIN_FLOATENV_H
 
+#include <stdbool.h>
+
 /* Round to nearest, denormal numbers kept, nothing trapped, in the calling
  * thread.  Nearly free when that is so already: called after each call into a
  * plugin.  Exception flags are left alone: nothing here reads them. */
 void floatenv_restore(void);
+
+/* Whether there is nothing to restore. */
+bool floatenv_is_default(void);
 
 #endif

@@ -166,6 +166,17 @@ host_clear_error(struct host *h)
     pthread_mutex_unlock(&h->lock);
 }
 
+bool
+host_has_error(struct host *h)
+{
+    bool has;
+
+    pthread_mutex_lock(&h->lock);
+    has = h->error[0] != '\0';
+    pthread_mutex_unlock(&h->lock);
+    return has;
+}
+
 int
 host_tell_error(struct host *h, const char *callback, struct err *err)
 {

@@ -9,6 +9,7 @@
 
 #include "tunepipe/plugin.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -31,6 +32,9 @@ void host_set_space(struct host *h, const struct space *space);
 
 /* Forgets what was said with host->error(); before each call. */
 void host_clear_error(struct host *h);
+
+/* Whether anything was said since. */
+bool host_has_error(struct host *h);
 
 /* Fills err (ERR_PLUGIN) with "TITLE: CALLBACK: what the plugin said" and
  * returns -1. */

@@ -41,7 +41,8 @@ parse_arguments(struct instance *i, struct jval object, struct err *err)
     char where[sizeof i->title + 16];
     int rc = 0;
 
-    snprintf(where, sizeof where, "%s: classArgs", i->title);
+    snprintf(where, sizeof where, "%s: %s", i->title,
+             i->plugin->kind == PLUGIN_FILTER ? "args" : "classArgs");
     problems_init(&problems);
     i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object, where,
                               &problems);
@@ -51,24 +52,44 @@ parse_arguments(struct instance *i, struct jval object, struct err *err)
     return rc;
 }
 
+/* The callbacks that all kinds have. */
+struct common {
+    void *(*create)(const struct tp_host *host);
+    void (*destroy)(void *self);
+    int (*config)(void *self, const struct tp_value *values, size_t n);
+    uint32_t purpose; /* of random numbers */
+};
+
+static struct common
+common_of(const struct plugin *p)
+{
+    switch (p->kind) {
+    case PLUGIN_TUNER:
+        return (struct common){p->tuner.create, p->tuner.destroy,
+                               p->tuner.config, RANDOM_TUNER};
+    case PLUGIN_ASSESSOR:
+        return (struct common){p->assessor.create, p->assessor.destroy,
+                               p->assessor.config, RANDOM_ASSESSOR};
+    case PLUGIN_FILTER:
+        break;
+    }
+    return (struct common){p->filter.create, p->filter.destroy,
+                           p->filter.config, RANDOM_FILTER};
+}
+
 static int
 create(struct instance *i, struct err *err)
 {
-    const struct plugin *p = i->plugin;
-    const struct tp_host *host = host_services(i->host);
-    const struct tp_value *values = arguments_values(i->args);
+    struct common calls = common_of(i->plugin);
     int rc;
 
     instance_enter(i);
-    i->self = p->kind == PLUGIN_TUNER ? p->tuner.create(host)
-                                      : p->assessor.create(host);
+    i->self = calls.create(host_services(i->host));
     if (instance_leave(i, "create", i->self == NULL ? TP_ERR : TP_OK, TP_OK,
                        err) != 0)
         return -1;
     instance_enter(i);
-    rc = p->kind == PLUGIN_TUNER
-             ? p->tuner.config(i->self, values, p->n_args)
-             : p->assessor.config(i->self, values, p->n_args);
+    rc = calls.config(i->self, arguments_values(i->args), i->plugin->n_args);
     return instance_leave(i, "config", rc, TP_OK, err);
 }
 
@@ -77,8 +98,6 @@ instance_open(struct instance *i, const struct plugin_paths *paths,
               enum plugin_kind kind, const char *name, struct jval args,
               uint64_t seed, const struct log *log, struct err *err)
 {
-    uint32_t purpose = kind == PLUGIN_TUNER ? RANDOM_TUNER : RANDOM_ASSESSOR;
-
     *i = (struct instance){.seed = seed};
     i->plugin = plugin_load(paths, kind, name, err);
     if (i->plugin == NULL)
@@ -88,7 +107,8 @@ instance_open(struct instance *i, const struct plugin_paths *paths,
     if (parse_arguments(i, args, err) != 0)
         return -1;
     arguments_seed(i->args, &i->seed);
-    i->host = host_new(i->title, i->seed, purpose, log, err);
+    i->host =
+        host_new(i->title, i->seed, common_of(i->plugin).purpose, log, err);
     if (i->host == NULL)
         return -1;
     return create(i, err);
@@ -98,10 +118,7 @@ void
 instance_close(struct instance *i)
 {
     if (i->self != NULL) {
-        if (i->plugin->kind == PLUGIN_TUNER)
-            i->plugin->tuner.destroy(i->self);
-        else
-            i->plugin->assessor.destroy(i->self);
+        common_of(i->plugin).destroy(i->self);
         floatenv_restore();
     }
     host_free(i->host);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.h - a live plugin object: what tuners and assessors have in
- * common.  For tuner.c and assessor.c. */
+/* instance.h - a live plugin object: what tuners, assessors and
+ * filters have in common.  For tuner.c, assessor.c and filter.c. */
 #ifndef PLUGIN_INSTANCE_H
 #define PLUGIN_INSTANCE_H
 

@@ -33,13 +33,25 @@ static const struct {
 } kinds_known[] = {
     {PLUGIN_TUNER, "tuner", "a tuner", "tunepipe_tuner"},
     {PLUGIN_ASSESSOR, "assessor", "an assessor", "tunepipe_assessor"},
+    {PLUGIN_FILTER, "filter", "a filter", "tunepipe_filter"},
 };
 #define N_KINDS (sizeof kinds_known / sizeof *kinds_known)
+
+/* The first of a set of kinds, as an index of kinds_known. */
+static size_t
+kind_index(int kinds)
+{
+    size_t i = 0;
+
+    while (i + 1 < N_KINDS && !(kinds & (int)kinds_known[i].kind))
+        i++;
+    return i;
+}
 
 const char *
 plugin_kind_name(enum plugin_kind kind)
 {
-    return kinds_known[kind == PLUGIN_ASSESSOR].name;
+    return kinds_known[kind_index((int)kind)].name;
 }
 
 /* Who can replace a file decides what it does: neither it nor its folder may
@@ -97,6 +109,7 @@ open_library(struct plugin *p, struct err *err)
     if (check_file(p->file, path, err) != 0)
         return -1;
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    p->changed_floats = !floatenv_is_default();
     floatenv_restore();
     if (p->library != NULL)
         return 0;
@@ -133,10 +146,12 @@ read_table(struct plugin *p, int kinds, struct err *err)
     }
     if (other != NULL)
         return err_set(err, ERR_CONFIG, "%s: is %s, expected %s", p->file,
-                       other, kinds_known[kinds == PLUGIN_ASSESSOR].a_name);
+                       other, kinds_known[kind_index(kinds)].a_name);
     return err_set(err, ERR_CONFIG,
-                   "%s: no plugin of tunepipe (it exports neither %s nor %s)",
-                   p->file, kinds_known[0].symbol, kinds_known[1].symbol);
+                   "%s: no plugin of tunepipe (it exports neither %s nor %s "
+                   "nor %s)",
+                   p->file, kinds_known[0].symbol, kinds_known[1].symbol,
+                   kinds_known[2].symbol);
 }
 
 struct plugin *

@@ -8,15 +8,17 @@
 #define PLUGIN_LOADER_H
 
 #include "tunepipe/assessor.h"
+#include "tunepipe/filter.h"
 #include "tunepipe/tuner.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
 struct plugin_paths;
 
-enum plugin_kind { PLUGIN_TUNER = 1, PLUGIN_ASSESSOR = 2 };
-#define PLUGIN_ANY 3 /* either */
+enum plugin_kind { PLUGIN_TUNER = 1, PLUGIN_ASSESSOR = 2, PLUGIN_FILTER = 4 };
+#define PLUGIN_ANY 7 /* each of them */
 
 /* A loaded file; one owner.  Objects made with its callbacks have to be gone
  * before it is. */
@@ -31,10 +33,12 @@ struct plugin {
      * to have, are defaults. */
     struct tp_tuner tuner;
     struct tp_assessor assessor;
+    struct tp_filter filter;
     void *library;
+    bool changed_floats; /* loading it did: linked with -ffast-math */
 };
 
-/* "tuner" or "assessor". */
+/* "tuner", "assessor" or "filter". */
 const char *plugin_kind_name(enum plugin_kind kind);
 
 /* Finds the file (see plugin_paths_find), else one whose plugin calls itself

@@ -42,12 +42,27 @@ refuse(const struct plugin *p, struct err *err, const char *member)
                    plugin_kind_name(p->kind), member);
 }
 
+static uint32_t
+magic_of(enum plugin_kind kind)
+{
+    switch (kind) {
+    case PLUGIN_TUNER:
+        return TP_TUNER_MAGIC;
+    case PLUGIN_ASSESSOR:
+        return TP_ASSESSOR_MAGIC;
+    case PLUGIN_FILTER:
+        break;
+    }
+    return TP_FILTER_MAGIC;
+}
+
 static int
 check_head(const struct plugin *p, const struct head *h, struct err *err)
 {
-    bool tuner = p->kind == PLUGIN_TUNER;
-    uint32_t magic = tuner ? TP_TUNER_MAGIC : TP_ASSESSOR_MAGIC;
-    unsigned least = tuner ? TP_TUNER_SIZE_MIN : TP_ASSESSOR_SIZE_MIN;
+    uint32_t magic = magic_of(p->kind);
+    unsigned least = p->kind == PLUGIN_TUNER      ? TP_TUNER_SIZE_MIN
+                     : p->kind == PLUGIN_ASSESSOR ? TP_ASSESSOR_SIZE_MIN
+                                                  : sizeof *h;
     const char *kind = plugin_kind_name(p->kind);
 
     if (h->magic != magic)
@@ -117,6 +132,7 @@ static int
 adopt_tuner(struct plugin *p, const void *theirs, uint64_t size,
             struct err *err)
 {
+    const uint32_t known = TP_TUNER_WHOLE | TP_TUNER_DEDUP;
     struct tp_tuner *t = &p->tuner;
 
     memcpy(t, theirs, smaller(size, sizeof *t));
@@ -124,11 +140,11 @@ adopt_tuner(struct plugin *p, const void *theirs, uint64_t size,
     p->name = t->name;
     p->doc = t->doc;
     p->version = t->version;
-    if (t->flags & ~(uint32_t)TP_TUNER_WHOLE)
+    if (t->flags & ~known)
         return err_set(err, ERR_CONFIG,
                        "%s: .flags is 0x%x, this program knows 0x%x: it is "
                        "too old for it",
-                       p->file, t->flags, TP_TUNER_WHOLE);
+                       p->file, t->flags, known);
     if (t->create == NULL)
         return refuse(p, err, "create");
     if (t->destroy == NULL)
@@ -168,6 +184,99 @@ adopt_assessor(struct plugin *p, const void *theirs, uint64_t size,
     if (a->ended == NULL)
         a->ended = assessor_ended_default;
     return 0;
+}
+
+static int
+pass_space(void *self, const struct tp_next *next, const struct tp_space *space)
+{
+    (void)self;
+    return next->space(next->ctx, space);
+}
+
+static int
+pass_ask(void *self, const struct tp_next *next, uint64_t id,
+         struct tp_suggestion *out)
+{
+    (void)self;
+    return next->ask(next->ctx, id, out);
+}
+
+static int
+pass_tell(void *self, const struct tp_next *next, uint64_t id, const double *x,
+          const struct tp_result *result)
+{
+    (void)self;
+    return next->tell(next->ctx, id, x, result);
+}
+
+static int
+pass_ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
+           int how)
+{
+    (void)self;
+    return next->ended(next->ctx, id, x, how);
+}
+
+/* A filter has to know every call that there is, and nothing else about the
+ * host: so size and build are the same, not only compatible. */
+static int
+check_build(const struct plugin *p, const struct tp_filter *theirs,
+            struct err *err)
+{
+    if (theirs->_struct_size == sizeof *theirs && theirs->_build != NULL &&
+        strcmp(theirs->_build, TP_VERSION) == 0)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "%s: a filter of another build (tunepipe %.40s), this is "
+                   "tunepipe %s: build both together",
+                   p->file,
+                   theirs->_struct_size == sizeof *theirs &&
+                           theirs->_build != NULL
+                       ? theirs->_build
+                       : "unknown",
+                   TP_VERSION);
+}
+
+static int
+adopt_filter(struct plugin *p, const void *theirs, struct err *err)
+{
+    struct tp_filter *f = &p->filter;
+
+    if (check_build(p, theirs, err) != 0)
+        return -1;
+    memcpy(f, theirs, sizeof *f);
+    p->name = f->name;
+    p->doc = f->doc;
+    p->version = f->version;
+    if (f->create == NULL)
+        return refuse(p, err, "create");
+    if (f->destroy == NULL)
+        return refuse(p, err, "destroy");
+    if (f->config == NULL)
+        f->config = config_default;
+    if (f->space == NULL)
+        f->space = pass_space;
+    if (f->ask == NULL)
+        f->ask = pass_ask;
+    if (f->tell == NULL)
+        f->tell = pass_tell;
+    if (f->ended == NULL)
+        f->ended = pass_ended;
+    return 0;
+}
+
+static int
+adopt(struct plugin *p, const void *theirs, uint64_t size, struct err *err)
+{
+    switch (p->kind) {
+    case PLUGIN_TUNER:
+        return adopt_tuner(p, theirs, size, err);
+    case PLUGIN_ASSESSOR:
+        return adopt_assessor(p, theirs, size, err);
+    case PLUGIN_FILTER:
+        break;
+    }
+    return adopt_filter(p, theirs, err);
 }
 
 static int
@@ -220,7 +329,6 @@ int
 table_adopt(struct plugin *p, const void *theirs, struct err *err)
 {
     struct head head;
-    int rc;
 
     if (theirs == NULL)
         return err_set(err, ERR_CONFIG, "%s: its %s table is NULL", p->file,
@@ -228,13 +336,14 @@ table_adopt(struct plugin *p, const void *theirs, struct err *err)
     memcpy(&head, theirs, sizeof head);
     if (check_head(p, &head, err) != 0)
         return -1;
-    rc = p->kind == PLUGIN_TUNER ? adopt_tuner(p, theirs, head.size, err)
-                                 : adopt_assessor(p, theirs, head.size, err);
-    if (rc != 0 || check_names(p, err) != 0)
+    if (adopt(p, theirs, head.size, err) != 0 || check_names(p, err) != 0)
         return -1;
     if (p->kind == PLUGIN_TUNER)
         return copy_args(p, p->tuner.args, p->tuner.n_args, p->tuner.arg_size,
                          err);
+    if (p->kind == PLUGIN_FILTER)
+        return copy_args(p, p->filter.args, p->filter.n_args,
+                         p->filter.arg_size, err);
     return copy_args(p, p->assessor.args, p->assessor.n_args,
                      p->assessor.arg_size, err);
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* DESIGN.  The plugin itself is the innermost struct tp_next, base_ask() and
+ * its like; filters lie around it (filter.c).  Calls start at `top`, the
+ * outermost, and what fails, wherever, fills `failure`. */
 #include "plugin/tuner.h"
 
+#include "core/buf.h"
 #include "core/err.h"
+#include "plugin/filter.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "space/space.h"
@@ -14,7 +19,76 @@ struct tuner {
     struct instance instance;
     const struct tp_tuner *ops; /* of the instance's plugin */
     const struct space *space;  /* NULL: none yet, or it was refused */
+    struct tp_next base;        /* the plugin as a layer */
+    struct filter *filters;     /* the outermost; NULL: none */
+    const struct tp_next *top;  /* the outermost layer */
+    struct err failure;
 };
+
+/* ---- the plugin as a layer ---- */
+
+static int
+base_space(void *ctx, const struct tp_space *space)
+{
+    struct tuner *t = ctx;
+    int rc;
+
+    instance_enter(&t->instance);
+    rc = t->ops->space(t->instance.self, space);
+    return instance_leave(&t->instance, "space", rc, TP_OK, &t->failure);
+}
+
+static int
+base_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
+{
+    struct tuner *t = ctx;
+    double *x = out->x;
+    int rc;
+
+    out->label = NULL;
+    for (size_t i = 0; i < space_dims(t->space)->n_dims; i++)
+        x[i] = NAN;
+    instance_enter(&t->instance);
+    rc = t->ops->ask(t->instance.self, id, out);
+    rc = instance_leave(&t->instance, "ask", rc, TP_DONE, &t->failure);
+    if (rc == TP_OK &&
+        filter_check(t->instance.title, t->space, x, out, &t->failure) != 0)
+        return TP_ERR;
+    return rc;
+}
+
+static int
+base_tell(void *ctx, uint64_t id, const double *x,
+          const struct tp_result *result)
+{
+    struct tuner *t = ctx;
+    int rc;
+
+    instance_enter(&t->instance);
+    rc = t->ops->tell(t->instance.self, id, x, result);
+    return instance_leave(&t->instance, "tell", rc, TP_OK, &t->failure);
+}
+
+static int
+base_ended(void *ctx, uint64_t id, const double *x, int how)
+{
+    struct tuner *t = ctx;
+    int rc;
+
+    instance_enter(&t->instance);
+    rc = t->ops->ended(t->instance.self, id, x, how);
+    return instance_leave(&t->instance, "ended", rc, TP_OK, &t->failure);
+}
+
+static const char *
+base_why(void *ctx)
+{
+    const struct tuner *t = ctx;
+
+    return t->failure.text;
+}
+
+/* ---- as the dispatcher holds it ---- */
 
 struct tuner *
 tuner_new(const struct plugin_paths *paths, const char *name, struct jval args,
@@ -32,7 +106,24 @@ tuner_new(const struct plugin_paths *paths, const char *name, struct jval args,
         return NULL;
     }
     t->ops = &t->instance.plugin->tuner;
+    t->base = (struct tp_next){t,         base_space, base_ask,
+                               base_tell, base_ended, base_why};
+    t->top = &t->base;
     return t;
+}
+
+int
+tuner_wrap(struct tuner *t, const struct plugin_paths *paths, const char *name,
+           struct jval args, const struct log *log, struct err *err)
+{
+    struct filter *f = filter_new(paths, name, args, t->instance.seed, log,
+                                  t->top, t->filters, &t->failure, err);
+
+    if (f == NULL)
+        return -1;
+    t->filters = f;
+    t->top = &f->layer;
+    return 0;
 }
 
 void
@@ -40,6 +131,7 @@ tuner_free(struct tuner *t)
 {
     if (t == NULL)
         return;
+    filter_free(t->filters);
     instance_close(&t->instance);
     free(t);
 }
@@ -62,15 +154,44 @@ tuner_describe(const struct tuner *t, struct buf *out)
     instance_describe(&t->instance, out);
 }
 
+const struct plugin *
+tuner_filter(const struct tuner *t, size_t i)
+{
+    const struct filter *f = t->filters;
+
+    while (f != NULL && i-- > 0)
+        f = f->inner;
+    return f == NULL ? NULL : f->instance.plugin;
+}
+
+void
+tuner_describe_filters(const struct tuner *t, struct buf *out)
+{
+    buf_add_char(out, '[');
+    for (const struct filter *f = t->filters; f != NULL; f = f->inner) {
+        if (f != t->filters)
+            buf_add_text(out, ", ");
+        instance_describe(&f->instance, out);
+    }
+    buf_add_char(out, ']');
+}
+
+/* What the layers left of a failure, as this call's. */
+static int
+told(const struct tuner *t, int rc, struct err *err)
+{
+    if (rc == TP_ERR && err != NULL)
+        *err = t->failure;
+    return rc;
+}
+
 static int
 give_space(struct tuner *t, const struct space *space, struct err *err)
 {
-    int rc;
-
+    t->space = space;
     host_set_space(t->instance.host, space);
-    instance_enter(&t->instance);
-    rc = t->ops->space(t->instance.self, space_dims(space));
-    return instance_leave(&t->instance, "space", rc, TP_OK, err);
+    filter_set_space(t->filters, space);
+    return told(t, t->top->space(t->top->ctx, space_dims(space)), err);
 }
 
 int
@@ -78,13 +199,12 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
 {
     const struct space *before = t->space;
 
-    t->space = space;
     if (give_space(t, space, err) == 0)
         return 0;
-    t->space = before;
     if (before == NULL || give_space(t, before, NULL) != 0) {
         t->space = NULL;
         host_set_space(t->instance.host, NULL);
+        filter_set_space(t->filters, NULL);
     }
     return -1;
 }
@@ -96,30 +216,6 @@ need_space(const struct tuner *t, const char *callback, struct err *err)
         return 0;
     return err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
                    t->instance.title, callback);
-}
-
-/* A label becomes an id on the wire. */
-static int
-copy_label(const struct tuner *t, const char *label, char **out,
-           struct err *err)
-{
-    size_t len = strnlen(label, TUNER_LABEL_MAX + 1);
-
-    if (len == 0 || len > TUNER_LABEL_MAX)
-        return err_set(err, ERR_PLUGIN,
-                       "%s: ask: label '%.40s' has %s%d bytes, expected 1 to "
-                       "%d",
-                       t->instance.title, label, len == 0 ? "" : "more than ",
-                       len == 0 ? 0 : TUNER_LABEL_MAX, TUNER_LABEL_MAX);
-    for (size_t i = 0; i < len; i++)
-        if (label[i] < 0x20 || label[i] > 0x7e)
-            return err_set(err, ERR_PLUGIN,
-                           "%s: ask: label '%.40s' is not printable ASCII",
-                           t->instance.title, label);
-    *out = strdup(label);
-    if (*out == NULL)
-        return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
-    return 0;
 }
 
 int
@@ -134,22 +230,13 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
         return TP_ERR;
     for (size_t i = 0; i < space_dims(t->space)->n_dims; i++)
         x[i] = NAN;
-    instance_enter(&t->instance);
-    rc = t->ops->ask(t->instance.self, id, &out);
-    rc = instance_leave(&t->instance, "ask", rc, TP_DONE, err);
-    if (rc != TP_OK)
+    rc = told(t, t->top->ask(t->top->ctx, id, &out), err);
+    if (rc != TP_OK || out.label == NULL)
         return rc;
-    if (out.x != x)
-        return err_set(err, ERR_PLUGIN,
-                       "%s: ask: it replaced out->x, expected to find the "
-                       "point in the array that was there",
-                       t->instance.title);
-    if (space_check(t->space, x, err) != 0) {
-        if (err != NULL)
-            err->code = ERR_PLUGIN;
-        return err_place(err, "%s: ask", t->instance.title);
-    }
-    return out.label == NULL ? TP_OK : copy_label(t, out.label, label, err);
+    *label = strdup(out.label);
+    if (*label == NULL)
+        return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
+    return TP_OK;
 }
 
 int
@@ -157,25 +244,18 @@ tuner_tell(struct tuner *t, uint64_t id, const double *x,
            const struct tp_result *result, struct err *err)
 {
     struct tp_result copy = *result;
-    int rc;
 
     if (need_space(t, "tell", err) != 0)
         return -1;
     copy._struct_size = sizeof copy;
-    instance_enter(&t->instance);
-    rc = t->ops->tell(t->instance.self, id, x, &copy);
-    return instance_leave(&t->instance, "tell", rc, TP_OK, err);
+    return told(t, t->top->tell(t->top->ctx, id, x, &copy), err);
 }
 
 int
 tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
             struct err *err)
 {
-    int rc;
-
     if (need_space(t, "ended", err) != 0)
         return -1;
-    instance_enter(&t->instance);
-    rc = t->ops->ended(t->instance.self, id, x, how);
-    return instance_leave(&t->instance, "ended", rc, TP_OK, err);
+    return told(t, t->top->ended(t->top->ctx, id, x, how), err);
 }

@@ -31,6 +31,21 @@ struct tuner *tuner_new(const struct plugin_paths *paths, const char *name,
                         struct err *err);
 void tuner_free(struct tuner *t);
 
+/* Puts a filter around the tuner and the filters it has: it comes first from
+ * now on.  Before tuner_space(); its random numbers have the tuner's seed.
+ * Failures of a filter in the calls below read "filter NAME: CALLBACK: what it
+ * said".  -1: as tuner_new(), t is as before. */
+int tuner_wrap(struct tuner *t, const struct plugin_paths *paths,
+               const char *name, struct jval args, const struct log *log,
+               struct err *err);
+
+/* The i-th filter, the outermost first; NULL: there are no more. */
+const struct plugin *tuner_filter(const struct tuner *t, size_t i);
+
+/* Appends what tuner_describe() does, of each filter, as one JSON array in the
+ * order they are called. */
+void tuner_describe_filters(const struct tuner *t, struct buf *out);
+
 /* The loaded file, with name and version; borrowed. */
 const struct plugin *tuner_plugin(const struct tuner *t);
 

@@ -43,7 +43,8 @@ answers() {
 }
 
 dispatch() {
-    "$TP_BUILD/tunepipe" dispatch --tuner random --seed 1 "$@"
+    "$TP_BUILD/tunepipe" dispatch --tuner random --seed 1 \
+        --filter 'dedup:{"allow": true}' "$@"
 }
 
 # status WANTED COMMAND...: it ends with that status.

@@ -66,15 +66,82 @@ plugindir_has_plugins() {
 
 # header COMPILER OPTIONS... LANGUAGE: each public header, by itself, twice.
 header() {
-    for h in "$root$prefix"/include/tunepipe/tuner.h \
-        "$root$prefix"/include/tunepipe/assessor.h \
-        "$root$prefix"/include/tunepipe/plugin.h; do
+    for h in "$root$prefix"/include/tunepipe/*.h; do
+        case "$*:$h" in
+        *c90*:*/trial.h) continue ;; # a trial's, C99: it has inline functions
+        esac
         echo "#include \"$h\"
 #include \"$h\"
 int tests_nothing;" > "$folder/one.c"
         "$@" -pedantic -Wall -Wextra -Werror -fsyntax-only \
             $(pkg-config --cflags tunepipe) "$folder/one.c" || return 1
     done
+}
+
+# headers COMPILER COMPILER++: in every language that they are written for.
+headers() {
+    for std in c90 c99 c11; do
+        report "headers_are_${std}_for_$1" header "$1" "-std=$std"
+    done
+    for std in c++11 c++17; do
+        word=$(echo "$std" | tr + x)
+        if command -v "$2" > /dev/null; then
+            report "headers_are_${word}_for_$1" header "$2" -x c++ "-std=$std"
+        else
+            echo "skipped external_plugin_headers_are_${word}_for_$1"
+        fi
+    done
+}
+
+# begun KIND NAME: what new-KIND makes builds outside the tree, passes the
+# check, and is listed.
+begun() {
+    (cd "$folder" && "$root$prefix/share/tunepipe/new-$1" "$2") &&
+        make -C "$folder/$2" "TUNEPIPE=$root$prefix/bin/tunepipe" check \
+            > "$folder/verdicts" || { cat "$folder/verdicts"; return 1; }
+    cat "$folder/verdicts"
+    grep -q "^$2: [67] ok, [01] warnings, 0 failed" "$folder/verdicts" &&
+        ! grep '^warning' "$folder/verdicts" | grep -v latency &&
+        run_tunepipe tuners --plugin-path "$folder/$2" | grep "^$1 $2: "
+}
+
+begun_assessor() {
+    begun assessor mygate
+}
+
+# A hill climber is to come nearer to the top than its first ten samples.
+begun_tuner() {
+    begun tuner climbs || return 1
+    { frame IN '{"x": {"_type": "uniform", "_value": [0, 8]}}'
+      frame GE 12
+      for i in 0 1 2 3 4 5 6 7 8 9 10 11; do
+          frame ME "{\"parameter_id\": $i, \"trial_job_id\": \"T$i\", \
+\"type\": \"FINAL\", \"sequence\": 0, \"value\": \"$i\"}"
+      done
+      frame GE 1
+    } | run_tunepipe dispatch --tuner climbs --seed 3 \
+        --tuner-args '{"warmup": 12, "step": 0}' \
+        --plugin-path "$folder/climbs" > "$folder/answers" 2> "$folder/log" ||
+        { cat "$folder/log"; return 1; }
+    cat "$folder/answers"
+    # With a step of 0 the 13th trial is the best one, the 12th, again.
+    best=$(sed 's/.*"parameter_id": 11, .*{"x": \([0-9.]*\)}.*TR.*/\1/' \
+        "$folder/answers")
+    grep -q "\"parameter_id\": 12, .*{\"x\": $best}" "$folder/answers"
+}
+
+refuses_names() {
+    new=$root$prefix/share/tunepipe/new-tuner
+    cd "$folder" || return 1
+    for word in Upper 9lives with-dash 'two words' '' random medianstop; do
+        "$new" "$word" > "$folder/out2" 2>&1 && { echo "'$word'"; return 1; }
+        grep -q "^new-tuner: error: .*'$word'" "$folder/out2" || {
+            cat "$folder/out2"; return 1; }
+        [ -z "$word" ] || [ ! -e "$folder/$word" ] || return 1
+    done
+    mkdir -p there
+    "$new" fine there > "$folder/out2" 2>&1 && return 1
+    grep -q 'there exists already' "$folder/out2"
 }
 
 run_tunepipe() {
@@ -155,14 +222,13 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 report links_to_nothing libs_are_empty
 report finds_plugindir plugindir_has_plugins
 report gives_python_module gives_python_module
-report headers_are_c90 header "${CC:-cc}" -std=c90
-report headers_are_c99 header "${CC:-cc}" -std=c99
-report headers_are_c11 header "${CC:-cc}" -std=c11
-if command -v "${CXX:-c++}" > /dev/null; then
-    report headers_are_cxx11 header "${CXX:-c++}" -x c++ -std=c++11
-else
-    echo "skipped external_plugin_headers_are_cxx11"
+headers "${CC:-cc}" "${CXX:-c++}"
+if command -v clang > /dev/null; then
+    headers clang clang++
 fi
+report begins_a_tuner begun_tuner
+report begins_an_assessor begun_assessor
+report refuses_names refuses_names
 mkdir "$folder/plugins"
 report builds_by_hand "$TP_SOURCE/tests/external/build" \
     "$folder/plugins/mytuner.so"

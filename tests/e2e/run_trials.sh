@@ -168,7 +168,8 @@ E
 check "NaN is a result, and never the best" not_a_number
 
 hostile() {
-    experiment 'maxTrialNumber: 12' 'searchSpace:' '  s:' '    _type: choice' \
+    experiment 'maxTrialNumber: 12' \
+        'filters: [{name: dedup, args: {allow: true}}]' 'searchSpace:' '  s:' '    _type: choice' \
         '    _value:' '      - "$(touch pwned)"' "      - '\`touch pwned\`'" \
         "      - \"'; touch pwned; '\"" '      - "a\nb\t\"c\" \\ é"' \
         '  "n m;touch pwned": {_type: choice, _value: [1]}' << 'E'

@@ -140,6 +140,26 @@ TEST(config_for_dispatch_needs_the_tuner_only)
     done(x);
 }
 
+TEST(config_reads_filters_in_order)
+{
+    struct experiment *x = read_text("filters:\n"
+                                     "  - timing\n"
+                                     "  - name: dedup\n"
+                                     "    args: {repeat: 1}\n" GOOD_END,
+                                     EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK_EQ(x->n_filters, 2);
+    CHECK_STR(x->filters[0].name, "timing");
+    CHECK_STR(x->filters[0].args, "{}");
+    CHECK_STR(x->filters[1].name, "dedup");
+    CHECK_STR(x->filters[1].args, "{\"repeat\": 1}");
+    done(x);
+    x = read_text("filters: []\n" GOOD_END, EXPERIMENT_DISPATCH);
+    CHECK_EQ(x->n_filters, 0);
+    done(x);
+}
+
 TEST(config_notes_what_has_no_effect)
 {
     struct experiment *x =
@@ -204,6 +224,16 @@ static const struct {
      ":1: assessor.classArgs.a[1]: expected a finite number, got '.inf'"},
     {"assessor: {nmae: x}",
      "assessor.nmae: unknown key (did you mean 'name'?)"},
+    {"filters: dedup", ":1: filters: expected a list, got a text"},
+    {"filters: [{args: {}}]",
+     ":1: filters[0]: needs `name` (see tunepipe tuners)"},
+    {"filters: [log, {nam: x, name: y}]",
+     ":1: filters[1].nam: unknown key (did you mean 'name'?)"},
+    {"filters: [[log]]", ":1: filters[0]: expected a map, got a list"},
+    {"filters: [{name: log, args: 3}]",
+     ":1: filters[0].args: expected a map, got '3'"},
+    {"filters: [a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]",
+     ":1: filters: has 17 filters, expected at most 16"},
     {"trainingService: {platform: remote, machineList: []}",
      ":1: trainingService.platform: 'remote' is not supported; supported: "
      "local"},

@@ -60,7 +60,7 @@ TEST(loader_refuses_a_bad_table_naming_file_and_member)
                   ": its table has 104 bytes (_struct_size), a tuner of ABI 1 "
                   "at least 120");
     check_refused("bad_flags", PLUGIN_ANY,
-                  ": .flags is 0x40000001, this program knows 0x1: it is too "
+                  ": .flags is 0x40000001, this program knows 0x3: it is too "
                   "old for it");
     check_refused("null_table", PLUGIN_ANY, ": its tuner table is NULL");
     check_refused("bad_name", PLUGIN_ANY,
@@ -71,7 +71,7 @@ TEST(loader_refuses_a_bad_table_naming_file_and_member)
                   "at least 1, at most 20");
     check_refused("not_a_plugin", PLUGIN_ANY,
                   ": no plugin of tunepipe (it exports neither tunepipe_tuner "
-                  "nor tunepipe_assessor)");
+                  "nor tunepipe_assessor nor tunepipe_filter)");
     check_refused("undefined", PLUGIN_ANY,
                   ": undefined symbol: tests_nobody_has_this");
     check_refused("stops_at", PLUGIN_TUNER,

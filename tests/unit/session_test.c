@@ -3,6 +3,9 @@
 
 #include "dispatcher_help.h"
 
+#include "plugin/loader.h"
+#include "plugin/tuner.h"
+
 static char *
 head_of(struct drive *d)
 {
@@ -48,6 +51,89 @@ TEST(session_head_comes_back)
     CHECK_STR(again, text);
     free(text);
     free(again);
+    json_free(doc);
+    drive_stop(&d);
+}
+
+TEST(session_head_holds_the_filters)
+{
+    struct session_setup back = {0};
+    struct drive d;
+    struct json *doc;
+    char *text, *again;
+
+    drive_setup(&d, "random", NULL, NULL, NULL);
+    d.setup.filters[0].name = "timing";
+    d.setup.filters[1].name = "log";
+    d.setup.n_filters = 2;
+    drive_start(&d);
+    text = head_of(&d);
+    CHECK_HAS(text, "\"filters\": [{\"name\": \"timing\", ");
+    CHECK(strstr(text, "\"timing\"") < strstr(text, "\"log\""));
+    CHECK(strstr(text, "\"log\"") < strstr(text, "\"dedup\""));
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK_EQ(session_read_head(json_root(doc), &back, &d.err), 0);
+    CHECK_EQ(back.n_filters, 3);
+    CHECK_EQ(session_check_versions(d.session, json_root(doc), &d.err), 0);
+    back.paths = d.paths;
+    session_free(d.session);
+    d.setup = back;
+    drive_start(&d);
+    again = head_of(&d);
+    CHECK_STR(again, text);
+    free(text);
+    free(again);
+    json_free(doc);
+    drive_stop(&d);
+}
+
+/* Replay uses what the head says and no default. */
+TEST(session_of_a_head_without_filters_has_none)
+{
+    static const char head[] = "\"filters\": ";
+    struct session_setup back = {0};
+    struct drive d;
+    struct json *doc;
+    char *text, *at;
+
+    drive_setup(&d, "random", NULL, NULL, NULL);
+    drive_start(&d);
+    CHECK_STR(tuner_filter(d.session->tuner, 0)->name, "dedup");
+    text = head_of(&d);
+    at = strstr(text, head);
+    CHECK(at != NULL);
+    at[1] = 'F'; /* an unknown key */
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK_EQ(session_read_head(json_root(doc), &back, &d.err), 0);
+    CHECK_EQ(back.n_filters, 0);
+    back.paths = d.paths;
+    session_free(d.session);
+    d.setup = back;
+    drive_start(&d);
+    CHECK(tuner_filter(d.session->tuner, 0) == NULL);
+    free(text);
+    json_free(doc);
+    drive_stop(&d);
+}
+
+TEST(session_tells_another_version_of_a_filter)
+{
+    struct drive d;
+    struct json *doc;
+    char *text, *at;
+
+    drive_setup(&d, "random", NULL, NULL, NULL);
+    drive_start(&d);
+    text = head_of(&d);
+    at = strstr(text, "\"dedup\", \"version\": ");
+    CHECK(at != NULL);
+    at[strlen("\"dedup\", \"version\": ")] = '9';
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK_EQ(session_check_versions(d.session, json_root(doc), &d.err), -1);
+    CHECK_STR(d.err.text,
+              "filter dedup: recorded with version 9 of the algorithm, "
+              "installed is version 1: its answers may differ");
+    free(text);
     json_free(doc);
     drive_stop(&d);
 }
@@ -99,6 +185,10 @@ TEST(session_refuses_a_head_with_a_mistake)
          "head record: tuner: expected one"},
         {"\"tuner\": {\"name\"", "\"tuner\": {\"nme\"",
          "head record: tuner: expected name and arguments"},
+        {"\"filters\": [", "\"filters\": 1, \"other\": [",
+         "head record: filters: expected a list of at most 16"},
+        {"\"filters\": [", "\"filters\": [{\"name\": \"log\"}, ",
+         "head record: filters[0]: expected name and arguments"},
         {"\"version\": 1", "\"version\": 99",
          "tuner random: recorded with version 99 of the algorithm, installed "
          "is version 1: its answers may differ"},

@@ -61,6 +61,7 @@ static const struct tp_tuner tuner = {
     .name = "random",
     .doc = "samples the prior, whatever the results are",
     .version = 1,
+    .flags = TP_TUNER_DEDUP,
     .args = args,
     .n_args = sizeof args / sizeof args[0],
     .arg_size = sizeof args[0],

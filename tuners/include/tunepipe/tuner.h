@@ -11,7 +11,9 @@
  *   space    before the first ask, tell     again whenever the user changes
  *            and ended                      the search space
  *   ask      after a space() that           once an id; again with an id for
- *            succeeded                      which it said TP_LATER
+ *            succeeded                      which it said TP_LATER, or when a
+ *                                           filter asks again: the later
+ *                                           answer replaces the earlier one
  *   tell     after its ask; or with a       at most once an id; any number of
  *            point that was never asked     times with TP_NO_ID
  *            for (TP_NO_ID)
@@ -39,8 +41,10 @@
 
 /* What a tuner wants of its host: tp_tuner.flags. */
 enum {
-    TP_TUNER_WHOLE = 1 /* the space has to be one choice, whose elements are
+    TP_TUNER_WHOLE = 1, /* the space has to be one choice, whose elements are
                           whole sets of parameters: TP_DIM_WHOLE */
+    TP_TUNER_DEDUP = 2  /* the filter dedup lies around it unless the user
+                           names that filter */
 };
 
 /* What ask fills.  The host has set it to no label, no budget, no parent. */
@@ -109,7 +113,7 @@ struct tp_tuner {
     int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
 
     /* Required.  The result of `id`; x is what ask() gave, bit by bit, or the
-     * imported point. */
+     * imported point, or what a filter put in the place of ask()'s. */
     int (*tell)(void *self, uint64_t id, const double *x,
                 const struct tp_result *result);
 

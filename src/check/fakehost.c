@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "unit/fake_host.h"
+#include "check/fakehost.h"
 
 #include "core/buf.h"
 #include "core/err.h"
@@ -8,7 +8,6 @@
 #include "plugin/arguments.h"
 #include "plugin/loader.h"
 #include "space/space.h"
-#include "t.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -24,6 +23,7 @@ struct fake_host {
     uint64_t seed;
     const struct space *space;
     char error[512], said[512];
+    const char *fault; /* what it was asked wrongly; NULL: nothing */
 };
 
 struct later_dim {
@@ -45,15 +45,17 @@ fake_error(void *ctx, const char *fmt, ...)
 static void
 fake_log(void *ctx, int level, const char *fmt, ...)
 {
+    struct fake_host *h = ctx;
     char text[512];
     va_list ap;
 
-    (void)ctx;
-    CHECK(level >= TP_LOG_ERROR && level <= TP_LOG_DEBUG);
+    if (level < TP_LOG_ERROR || level > TP_LOG_DEBUG)
+        h->fault = "host->log() was given an unknown level";
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    CHECK(strchr(text, '\n') == NULL);
+    if (strchr(text, '\n') != NULL)
+        h->fault = "host->log() was given more than one line";
 }
 
 static uint64_t
@@ -74,27 +76,37 @@ fake_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 static void
 fake_sample(void *ctx, uint64_t draw_id, double *x)
 {
-    const struct fake_host *h = ctx;
+    struct fake_host *h = ctx;
 
-    CHECK(h->space != NULL);
-    space_sample(h->space, h->seed, draw_id, x);
+    if (h->space == NULL)
+        h->fault = "host->sample() was called before space()";
+    else
+        space_sample(h->space, h->seed, draw_id, x);
 }
 
 static double
 fake_value(void *ctx, size_t dim, double x)
 {
-    const struct fake_host *h = ctx;
+    struct fake_host *h = ctx;
 
-    CHECK(h->space != NULL && dim < space_dims(h->space)->n_dims);
+    if (h->space == NULL) {
+        h->fault = "host->value() was called before space()";
+        return NAN;
+    }
     return space_value(h->space, dim, x);
 }
 
 static int
 fake_key(void *ctx, const double *x, uint64_t *key)
 {
-    const struct fake_host *h = ctx;
+    struct fake_host *h = ctx;
 
-    CHECK(h->space != NULL && space_check(h->space, x, NULL) == 0);
+    if (h->space == NULL)
+        h->fault = "host->key() was called before space()";
+    else if (space_check(h->space, x, NULL) != 0)
+        h->fault = "host->key() was given what is no point of the space";
+    if (h->space == NULL || h->fault != NULL)
+        return TP_ERR;
     space_key(h->space, x, key);
     return TP_OK;
 }
@@ -104,6 +116,8 @@ fake_host_new(uint64_t seed)
 {
     struct fake_host *h = calloc(1, sizeof *h);
 
+    if (h == NULL)
+        return NULL;
     h->services.now = (struct tp_host){
         ._struct_size = sizeof h->services,
         .ctx = h,
@@ -139,14 +153,24 @@ fake_host_error(struct fake_host *h)
     return h->said;
 }
 
+const char *
+fake_host_fault(const struct fake_host *h)
+{
+    return h->fault;
+}
+
 struct tp_space *
 fake_host_space(struct fake_host *h, const struct space *space)
 {
     const struct tp_space *from = space_dims(space);
     struct tp_space *to = calloc(1, sizeof *to);
-    struct later_dim *dims = calloc(from->n_dims + 1, sizeof *dims);
+    struct later_dim *dims = malloc(from->n_dims * sizeof *dims + 1);
 
-    dims = realloc(dims, from->n_dims * sizeof *dims + 1); /* exactly */
+    if (to == NULL || dims == NULL) {
+        free(to);
+        free(dims);
+        return NULL;
+    }
     for (size_t i = 0; i < from->n_dims; i++)
         dims[i] = (struct later_dim){*TP_DIM(from, i), NAN};
     *to = (struct tp_space){
@@ -186,27 +210,40 @@ make_up(const struct tp_arg *arg, struct buf *out)
         buf_printf(out, "%.0f", ceil(number));
 }
 
+/* An object with all that the plugin's table has no default for. */
+static void
+make_up_all(const struct plugin *p, struct buf *text)
+{
+    buf_add_char(text, '{');
+    for (size_t i = 0; i < p->n_args; i++)
+        if (p->args[i].def == NULL) {
+            buf_add_text(text, text->len > 1 ? ", " : "");
+            make_up(&p->args[i], text);
+        }
+    buf_add_char(text, '}');
+}
+
 struct arguments *
-fake_arguments(const struct plugin *p)
+fake_arguments(const struct plugin *p, const char *given, struct err *err)
 {
     struct problems problems;
-    struct arguments *args;
+    struct arguments *args = NULL;
     struct json *doc;
     struct buf text;
 
     buf_init(&text, 65536);
-    buf_add_char(&text, '{');
-    for (size_t i = 0; i < p->n_args; i++)
-        if (p->args[i].def == NULL) {
-            buf_add_text(&text, text.len > 1 ? ", " : "");
-            make_up(&p->args[i], &text);
-        }
-    buf_add_char(&text, '}');
+    if (given != NULL)
+        buf_add_text(&text, given);
+    else
+        make_up_all(p, &text);
     problems_init(&problems);
-    doc = json_parse(buf_text(&text), text.len, 0, NULL);
-    args =
-        arguments_parse(p->args, p->n_args, json_root(doc), p->name, &problems);
-    CHECK_STR(buf_text(&problems.lines), "");
+    doc = json_parse(buf_text(&text), text.len, JSON_UNIQUE, err);
+    if (doc != NULL) {
+        args = arguments_parse(p->args, p->n_args, json_root(doc), p->name,
+                               &problems);
+        if (args == NULL && problems_check(&problems, err) == 0)
+            err_set(err, ERR_MEMORY, "out of memory");
+    }
     problems_fini(&problems);
     json_free(doc);
     buf_fini(&text);

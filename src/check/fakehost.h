@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_host.h - what a plugin sees in a conformance test: a host from the
+/* fakehost.h - what a plugin sees while it is checked: a host from the
  * future (its structs are longer than the headers say), which lends memory
  * for exactly as long as it promises and frees it then, so that a sanitizer
  * notices who keeps a pointer or looks behind an end. */
-#ifndef TESTS_UNIT_FAKE_HOST_H
-#define TESTS_UNIT_FAKE_HOST_H
+#ifndef CHECK_FAKEHOST_H
+#define CHECK_FAKEHOST_H
 
 #include "tunepipe/plugin.h"
 
 #include <stdbool.h>
 
+struct err;
 struct plugin;
 struct space;
 struct arguments;
 struct fake_host;
 
+/* NULL when out of memory. */
 struct fake_host *fake_host_new(uint64_t seed);
 void fake_host_free(struct fake_host *h);
 
@@ -22,6 +24,9 @@ const struct tp_host *fake_host_services(const struct fake_host *h);
 
 /* What was said with host->error() since the last call of this; "". */
 const char *fake_host_error(struct fake_host *h);
+
+/* What was wrong with a call of a service; NULL: nothing was. */
+const char *fake_host_fault(const struct fake_host *h);
 
 /* The dimensions of `space` as a plugin sees them, to be freed with
  * fake_space_free() once the plugin may no longer look at them; host->sample()
@@ -31,7 +36,9 @@ struct tp_space *fake_host_space(struct fake_host *h,
 void fake_space_free(struct tp_space *s);
 
 /* The plugin's arguments with its defaults; those the user would have to give
- * are made up. */
-struct arguments *fake_arguments(const struct plugin *p);
+ * are made up, unless `given` is a JSON object (else NULL).  NULL: err tells
+ * all that is wrong with them. */
+struct arguments *fake_arguments(const struct plugin *p, const char *given,
+                                 struct err *err);
 
 #endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.h - one plugin object under test: every callback is called through
+ * here, with memory lent for exactly as long as promised, and all it does is
+ * checked and written down.
+ *
+ * The first thing that is wrong sticks (`broken`, `err`); later calls do
+ * nothing, so that whoever makes many calls looks once at the end.  One
+ * thread. */
+#ifndef CHECK_CALLS_H
+#define CHECK_CALLS_H
+
+#include "core/err.h"
+#include "tunepipe/assessor.h"
+#include "tunepipe/tuner.h"
+
+#include <stdbool.h>
+
+struct arguments;
+struct buf;
+struct fake_host;
+struct plugin;
+struct space;
+struct surroundings;
+
+/* What has been seen; may lie in memory shared with another process, which
+ * reads it when this one has died. */
+struct calls_seen {
+    char now[512]; /* the callback being called, and where; "": none */
+    uint64_t taken, refused; /* spaces */
+    char refusal[256];       /* what the plugin said of the last refused one */
+    uint64_t points, laters, dones; /* answers to ask */
+    uint64_t verdicts;              /* of an assessor */
+};
+
+struct calls_setup {
+    const struct plugin *plugin;
+    const char *args;           /* JSON; NULL: the defaults */
+    struct calls_seen *seen;    /* never NULL */
+    struct surroundings *watch; /* compared after each call; or NULL */
+    struct buf *answers;        /* gets a line an answer; or NULL */
+};
+
+struct calls {
+    const struct calls_setup *setup;
+    struct fake_host *host;
+    struct arguments *args;
+    const struct space *space; /* the current one; NULL: none */
+    struct tp_space *lent;
+    void *self;
+    char place[256]; /* where we are, for messages: set by the caller */
+    bool broken;
+    struct err err;
+};
+
+/* create and config.  calls_close() is called in any case. */
+void calls_open(struct calls *c, const struct calls_setup *setup);
+
+/* destroy.  0, or -1 with what went wrong first. */
+int calls_close(struct calls *c, struct err *err);
+
+/* Something is wrong with what a callback did: "WHAT; PLACE". */
+void calls_fail(struct calls *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* TP_OK; TP_ERR also when it refuses the space, which it may: the caller then
+ * gives it the one before. */
+int calls_space(struct calls *c, const struct space *space);
+
+/* A new array of the current space's n_dims, all NaN. */
+double *calls_new_point(const struct calls *c);
+
+/* TP_OK: *x is a valid point, to be freed; else NULL. */
+int calls_ask(struct calls *c, uint64_t id, double **x);
+
+void calls_tell(struct calls *c, uint64_t id, const double *x, int how,
+                double value);
+void calls_ended(struct calls *c, uint64_t id, const double *x, int how);
+
+/* Tells a point that was never asked for: a sample of the prior. */
+void calls_tell_foreign(struct calls *c, uint64_t draw_id, int how);
+
+/* An assessor's.  values is copied for the call. */
+int calls_assess(struct calls *c, const struct tp_history *h);
+void calls_trial_ended(struct calls *c, const struct tp_history *h, int how);
+
+#endif

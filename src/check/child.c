@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/child.h"
+
+#include "core/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child_page *
+child_page_new(struct err *err)
+{
+    void *page = mmap(NULL, sizeof(struct child_page), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (page != MAP_FAILED)
+        return page;
+    err_errno(err, ERR_MEMORY, "shared memory");
+    return NULL;
+}
+
+void
+child_page_free(struct child_page *page)
+{
+    if (page != NULL)
+        munmap(page, sizeof *page);
+}
+
+void
+child_find(struct child_page *page, enum check_verdict verdict, const char *fmt,
+           ...)
+{
+    struct err line;
+    char text[CHECK_TEXT_MAX];
+    va_list ap;
+
+    if (page->n == CHILD_FINDINGS_MAX)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    err_set(&line, ERR_PLUGIN, "%s", text); /* one line, as errors are */
+    page->findings[page->n].verdict = verdict;
+    memcpy(page->findings[page->n++].text, line.text, CHECK_TEXT_MAX);
+}
+
+/* In the child; never returns. */
+static void
+be_child(struct child_page *page, void (*work)(void *ctx), void *ctx,
+         int out_fd)
+{
+    const struct rlimit no_core = {0, 0};
+    int null = open("/dev/null", O_RDONLY);
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (null >= 0)
+        dup2(null, 0);
+    dup2(out_fd, 1);
+    dup2(out_fd, 2);
+    work(ctx);
+    fflush(NULL);
+    page->finished = true;
+    _exit(0);
+}
+
+/* Waits until the child has closed its end of the pipe, by ending; false:
+ * not in time. */
+static bool
+wait_closed(int fd, int64_t limit_ms)
+{
+    int64_t end = clock_monotonic_ns() + limit_ms * 1000000;
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    for (;;) {
+        int64_t left_ms = (end - clock_monotonic_ns()) / 1000000;
+        int rc = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
+
+        if (rc > 0)
+            return true;
+        if (rc == 0 && left_ms <= 0)
+            return false;
+        if (rc < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+static const char *
+signal_name(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"},
+                 {SIGBUS, "SIGBUS"},   {SIGILL, "SIGILL"},
+                 {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return "a signal";
+}
+
+static void
+tell_end(struct child_page *page, int status, bool in_time, int64_t limit_ms)
+{
+    char now[sizeof page->seen.now];
+
+    memcpy(now, page->seen.now, sizeof now);
+    now[sizeof now - 1] = '\0';
+    if (now[0] == '\0')
+        strcpy(now, "its constructors or destructors");
+    if (page->n > CHILD_FINDINGS_MAX)
+        page->n = 0; /* the page was written over */
+    if (page->finished)
+        return;
+    if (!in_time)
+        child_find(page, CHECK_FAILED,
+                   "not done within %" PRId64 " ms, it was in %s: attach a "
+                   "debugger to a process that hangs, or allow more with "
+                   "--timeout",
+                   limit_ms, now);
+    else if (WIFSIGNALED(status))
+        child_find(page, CHECK_FAILED,
+                   "died of %s (%d) in %s: build it with -g "
+                   "-fsanitize=address, or use a debugger",
+                   signal_name(WTERMSIG(status)), WTERMSIG(status), now);
+    else
+        child_find(page, CHECK_FAILED,
+                   "the process ended with status %d in %s: a plugin must "
+                   "not call exit()",
+                   WEXITSTATUS(status), now);
+}
+
+int
+child_run(struct child_page *page, void (*work)(void *ctx), void *ctx,
+          int out_fd, int64_t limit_ms, struct err *err)
+{
+    int ends[2], status = 0;
+    bool in_time;
+    pid_t pid;
+
+    memset(page, 0, sizeof *page);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_errno(err, ERR_SYSTEM, "pipe");
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        be_child(page, work, ctx, out_fd);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return err_errno(err, ERR_SYSTEM, "fork");
+    }
+    in_time = wait_closed(ends[0], limit_ms);
+    close(ends[0]);
+    if (!in_time)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    tell_end(page, status, in_time, limit_ms);
+    return 0;
+}

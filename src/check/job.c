@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/job.h"
+
+#include "check/assessor_orders.h"
+#include "check/spaces.h"
+#include "check/surroundings.h"
+#include "check/tuner_orders.h"
+#include "core/buf.h"
+#include "core/file.h"
+#include "plugin/loader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ANSWERS_MAX ((size_t)256 << 20)
+
+void
+job_load(const struct job *job)
+{
+    const struct plugin *p = job->plugin;
+
+    if (p->version == 0)
+        child_find(job->page, CHECK_WARNING,
+                   ".version is 0: begin with 1 and raise it when its answers "
+                   "change");
+    if (p->doc[0] == '\0')
+        child_find(job->page, CHECK_WARNING,
+                   ".doc is empty: one line for `tunepipe tuners`");
+    for (size_t i = 0; i < p->n_args; i++)
+        if (p->args[i].doc == NULL || p->args[i].doc[0] == '\0')
+            child_find(job->page, CHECK_WARNING,
+                       "argument '%s' has no .doc: one line, with the unit",
+                       p->args[i].name);
+    if (job->page->n == 0)
+        child_find(job->page, CHECK_OK, "%s %s, version %u, %zu arguments",
+                   plugin_kind_name(p->kind), p->name, p->version, p->n_args);
+}
+
+/* All orders in all spaces. */
+static int
+run_all(const struct job *job, struct err *err)
+{
+    const struct spaces *s = job->spaces;
+    struct buf answers;
+    const struct calls_setup setup = {.plugin = job->plugin,
+                                      .args = job->args,
+                                      .seen = &job->page->seen,
+                                      .answers = &answers};
+    int rc = 0;
+
+    buf_init(&answers, ANSWERS_MAX);
+    if (job->plugin->kind == PLUGIN_ASSESSOR)
+        rc = assessor_orders(&setup, err);
+    for (size_t i = 0; job->plugin->kind == PLUGIN_TUNER && i < s->n; i++) {
+        size_t next = (i + 1) % s->n;
+
+        rc = tuner_orders(&setup, s->at[i].title, s->at[i].space,
+                          s->at[next].space, err);
+        if (rc != 0)
+            break;
+    }
+    if (rc == 0)
+        rc = buf_check(&answers, "answers", err);
+    if (rc == 0)
+        rc = file_write_all(job->answers_fd, answers.data, answers.len, err);
+    buf_fini(&answers);
+    return rc;
+}
+
+static void
+judge_tuner(const struct job *job)
+{
+    const struct calls_seen *seen = &job->page->seen;
+
+    if (seen->taken == 0)
+        child_find(job->page, CHECK_WARNING,
+                   "space refused every space tried, so that ask and tell were "
+                   "not checked; it said: %s",
+                   seen->refusal);
+    else if (seen->points == 0)
+        child_find(job->page, CHECK_WARNING,
+                   "ask never gave a point (%" PRIu64
+                   " times TP_LATER, %" PRIu64
+                   " times TP_DONE), so that tell was not checked",
+                   seen->laters, seen->dones);
+    else if (seen->refused > 0)
+        child_find(job->page, CHECK_OK,
+                   "%" PRIu64 " points in the spaces it takes; it refuses "
+                   "some: %s",
+                   seen->points, seen->refusal);
+    else
+        child_find(job->page, CHECK_OK, "%" PRIu64 " points in %zu spaces",
+                   seen->points, job->spaces->n);
+}
+
+void
+job_conformance(const struct job *job)
+{
+    struct err err = {0};
+
+    if (run_all(job, &err) != 0)
+        child_find(job->page, CHECK_FAILED, "%s", err.text);
+    else if (job->plugin->kind == PLUGIN_TUNER)
+        judge_tuner(job);
+    else
+        child_find(job->page, CHECK_OK, "%" PRIu64 " verdicts",
+                   job->page->seen.verdicts);
+}
+
+void
+job_determinism(const struct job *job)
+{
+    struct err err = {0};
+
+    if (run_all(job, &err) != 0)
+        child_find(job->page, CHECK_FAILED, "the second time: %s", err.text);
+}
+
+/* Other addresses, other bytes in fresh memory, another environment. */
+void
+job_displace(void)
+{
+    void *taken[64];
+
+    mallopt(M_PERTURB, 0x5a);
+    if (mmap(NULL, 12345678, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+        MAP_FAILED)
+        return;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        taken[i] = malloc(24 + i * 112);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i += 2)
+        free(taken[i]); /* holes; the other half is never freed */
+    clearenv();
+    setenv("LC_ALL", "de_DE.UTF-8", 1);
+    setenv("TZ", "Pacific/Chatham", 1);
+    setenv("HOME", "/nonexistent", 1);
+    setenv("OMP_NUM_THREADS", "3", 1);
+    errno = EDOM;
+}
+
+int
+job_live(const struct job *job, struct surroundings *watch)
+{
+    static const char tuner[] = "saaaFeFxPpaaaFeaFeaNediaFetaFe";
+    static const char assessor[] = "0rrgr1rrn2rr0re1rf2rs3rrc4rrr";
+    const struct calls_setup setup = {.plugin = job->plugin,
+                                      .args = job->args,
+                                      .seen = &job->page->seen,
+                                      .watch = watch};
+    const struct spaces *s = job->spaces;
+    struct err err = {0};
+    int rc = 0;
+
+    job->page->seen.taken = 0;
+    if (job->plugin->kind == PLUGIN_ASSESSOR)
+        rc = assessor_order(&setup, assessor, &err);
+    for (size_t i = 0; job->plugin->kind == PLUGIN_TUNER && i < s->n; i++) {
+        rc = tuner_order(&setup, tuner, s->at[i].title, s->at[i].space,
+                         s->at[i == 0 ? 3 : 0].space, &err);
+        if (rc != 0 || job->page->seen.taken > 0)
+            break;
+    }
+    if (rc != 0)
+        child_find(job->page, CHECK_FAILED, "%s", err.text);
+    return rc;
+}
+
+void
+job_surroundings(const struct job *job)
+{
+    struct surroundings *s = surroundings_new();
+    const char *what, *by, *advice;
+
+    if (job->plugin->changed_floats)
+        child_find(job->page, CHECK_WARNING,
+                   "loading it changes the floating-point environment: link it "
+                   "without -ffast-math");
+    if (s == NULL)
+        child_find(job->page, CHECK_FAILED, "out of memory");
+    else if (job_live(job, s) == 0)
+        for (size_t i = 0;
+             (what = surroundings_changed(s, i, &by, &advice)) != NULL; i++)
+            child_find(job->page, CHECK_WARNING, "%s changes %s: %s", by, what,
+                       advice);
+    if (job->page->n == 0)
+        child_find(job->page, CHECK_OK, "left as they were");
+    surroundings_free(s);
+}

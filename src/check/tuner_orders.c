@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/tuner_orders.h"
+
+#include "check/calls.h"
+#include "core/buf.h"
+#include "space/space.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One letter a call:
+ *
+ *   s  space          t  the other space, after the pending points have ended
+ *                        as outdated
+ *   a  ask, with the next id
+ *   F  tell the oldest untold point its result; N: NaN, I: infinity
+ *   P  tell it a censored value, as stopped
+ *   e  ended, succeeded, for the oldest unended one; x: failed, p: stopped,
+ *      c: cancelled
+ *   i  tell an imported point, C: one of a trial the user added
+ *   d  forget the oldest point: it never ran and nothing more is heard */
+#define FIVE "FeaFeaFeaFeaFea"
+
+static const char *const orders[] = {
+    "", /* destroyed right after config */
+    "s",
+    "ss",
+    "sa",
+    "saFe",
+    "saeF", /* the result comes after the end */
+    "saaaa",
+    "saaaaFFFFeeee",
+    "saaaaxxxx",
+    "saPpaPpaFe", /* stopped early, with a censored value */
+    "saaaappcc",  /* ended without a result */
+    "saaaddFe",   /* never run */
+    "siiiaFeCaFe",
+    "saNeaIeaFe",
+    "saaatst",
+    "saFeatFaFet",
+    "sa" FIVE FIVE FIVE FIVE FIVE,
+    "saaaaaFeaFeaxaPpaFeaNeaFeaFeaFeaxaFeaFeaPpaFeaFeaFeaxaFeaFeaFeaFe",
+};
+
+#define N_ORDERS (sizeof orders / sizeof *orders)
+
+struct point {
+    uint64_t id;
+    double *x;
+    bool told, ended;
+};
+
+#define POINTS_MAX 128
+
+struct run {
+    struct calls c;
+    const struct space *spaces[2];
+    size_t which; /* of spaces; the current one */
+    uint64_t next_id;
+    struct point points[POINTS_MAX];
+    size_t n_points;
+    bool over; /* the space is none for this tuner */
+};
+
+static void
+forget(struct run *r, size_t i)
+{
+    free(r->points[i].x);
+    r->n_points--;
+    memmove(&r->points[i], &r->points[i + 1],
+            (r->n_points - i) * sizeof r->points[0]);
+}
+
+static void
+end_point(struct run *r, size_t i, int how)
+{
+    struct point *p = &r->points[i];
+
+    calls_ended(&r->c, p->id, p->x, how);
+    p->ended = true;
+    if (p->told)
+        forget(r, i);
+}
+
+/* Every pending point ends as outdated. */
+static void
+end_all(struct run *r)
+{
+    while (r->n_points > 0) {
+        if (!r->points[0].ended) {
+            r->points[0].told = true; /* nothing is told of it any more */
+            end_point(r, 0, TP_ENDED_OUTDATED);
+        } else {
+            forget(r, 0);
+        }
+    }
+}
+
+/* A space that is refused is followed by the one before it. */
+static void
+set_space(struct run *r, size_t which)
+{
+    const struct space *before = r->c.space;
+
+    end_all(r);
+    if (calls_space(&r->c, r->spaces[which]) == TP_OK) {
+        r->which = which;
+        return;
+    }
+    if (before == NULL)
+        r->over = true;
+    else if (calls_space(&r->c, before) != TP_OK)
+        calls_fail(&r->c, "space refused the space that it had taken before");
+}
+
+static void
+ask(struct run *r)
+{
+    double *x;
+    int rc = calls_ask(&r->c, r->next_id, &x);
+
+    if (rc == TP_OK)
+        r->points[r->n_points++] = (struct point){r->next_id, x, false, false};
+    if (rc != TP_LATER) /* then the same id is asked for again */
+        r->next_id++;
+}
+
+static void
+tell_oldest(struct run *r, int how, double value)
+{
+    for (size_t i = 0; i < r->n_points; i++)
+        if (!r->points[i].told) {
+            calls_tell(&r->c, r->points[i].id, r->points[i].x, how, value);
+            r->points[i].told = true;
+            if (r->points[i].ended)
+                forget(r, i);
+            return;
+        }
+}
+
+static void
+end_oldest(struct run *r, int how)
+{
+    for (size_t i = 0; i < r->n_points; i++)
+        if (!r->points[i].ended) {
+            end_point(r, i, how);
+            return;
+        }
+}
+
+/* What the letters of an order do. */
+enum action { SPACE, ASK, TELL, END, FOREIGN, FORGET };
+
+static const struct {
+    char letter;
+    enum action action;
+    int how;
+} letters[] = {
+    {'s', SPACE, 0},
+    {'t', SPACE, 1},
+    {'a', ASK, 0},
+    {'F', TELL, TP_RESULT_FINAL},
+    {'N', TELL, TP_RESULT_FINAL},
+    {'I', TELL, TP_RESULT_FINAL},
+    {'P', TELL, TP_RESULT_STOPPED},
+    {'e', END, TP_ENDED_SUCCEEDED},
+    {'x', END, TP_ENDED_FAILED},
+    {'p', END, TP_ENDED_STOPPED},
+    {'c', END, TP_ENDED_CANCELLED},
+    {'i', FOREIGN, TP_RESULT_IMPORTED},
+    {'C', FOREIGN, TP_RESULT_CUSTOM},
+    {'d', FORGET, 0},
+};
+
+static double
+value_of(const struct run *r, char letter)
+{
+    if (letter == 'N')
+        return NAN;
+    if (letter == 'I')
+        return INFINITY;
+    return (double)(r->next_id * 7919 % 101) / 10;
+}
+
+static void
+act(struct run *r, enum action action, int how, double value)
+{
+    switch (action) {
+    case SPACE:
+        set_space(r, how == 0 ? r->which : !r->which);
+        return;
+    case ASK:
+        ask(r);
+        return;
+    case TELL:
+        tell_oldest(r, how, value);
+        return;
+    case END:
+        end_oldest(r, how);
+        return;
+    case FOREIGN:
+        calls_tell_foreign(&r->c, r->next_id, how);
+        return;
+    case FORGET:
+        if (r->n_points > 0)
+            forget(r, 0);
+        return;
+    }
+}
+
+static void
+step(struct run *r, char letter)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (letters[i].letter == letter)
+            act(r, letters[i].action, letters[i].how, value_of(r, letter));
+}
+
+int
+tuner_order(const struct calls_setup *setup, const char *order,
+            const char *title, const struct space *a, const struct space *b,
+            struct err *err)
+{
+    struct run *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (r == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    r->spaces[0] = a;
+    r->spaces[1] = b;
+    calls_open(&r->c, setup);
+    for (const char *at = order; *at != '\0'; at++) {
+        if (r->over || r->c.broken)
+            break;
+        snprintf(r->c.place, sizeof r->c.place,
+                 "space: %s, order \"%s\" at \"%s\"", title, order, at);
+        step(r, *at);
+    }
+    rc = calls_close(&r->c, err);
+    while (r->n_points > 0)
+        forget(r, 0);
+    free(r);
+    return rc;
+}
+
+int
+tuner_orders(const struct calls_setup *setup, const char *title,
+             const struct space *a, const struct space *b, struct err *err)
+{
+    for (size_t i = 0; i < N_ORDERS; i++) {
+        if (setup->answers != NULL)
+            buf_printf(setup->answers, "# space: %s, order \"%s\"\n", title,
+                       orders[i]);
+        if (tuner_order(setup, orders[i], title, a, b, err) != 0)
+            return -1;
+    }
+    return 0;
+}

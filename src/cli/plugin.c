@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "check/check.h"
+#include "cli/options.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX (1u << 20)
+#define LIMIT_MS 60000
+
+struct words {
+    const char *args;
+    int64_t limit_ms;
+    bool json;
+};
+
+static const struct option options[] = {
+    {"args", OPTION_TEXT, offsetof(struct words, args), "JSON"},
+    {"timeout", OPTION_DURATION, offsetof(struct words, limit_ms), "TIME"},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static void
+write_key(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_string(out, text, strlen(text));
+}
+
+static void
+write_json(const struct check_report *r, const char *file, struct buf *out)
+{
+    buf_add_char(out, '{');
+    write_key(out, "file", file);
+    buf_add_text(out, ", ");
+    write_key(out, "kind", r->kind);
+    buf_add_text(out, ", ");
+    write_key(out, "name", r->name);
+    buf_add_text(out, ", \"checks\": [");
+    for (size_t i = 0; i < r->n; i++) {
+        buf_add_text(out, i > 0 ? ",\n  {" : "\n  {");
+        write_key(out, "check", r->findings[i].check);
+        buf_add_text(out, ", ");
+        write_key(out, "verdict", check_verdict_name(r->findings[i].verdict));
+        buf_add_text(out, ", ");
+        write_key(out, "text", r->findings[i].text);
+        buf_add_char(out, '}');
+    }
+    buf_printf(out, "],\n \"ok\": %zu, \"warnings\": %zu, \"failed\": %zu}\n",
+               r->count[CHECK_OK], r->count[CHECK_WARNING],
+               r->count[CHECK_FAILED]);
+}
+
+static void
+write_text(const struct check_report *r, const char *file, struct buf *out)
+{
+    for (size_t i = 0; i < r->n; i++)
+        buf_printf(out, "%-7s %s: %s\n",
+                   check_verdict_name(r->findings[i].verdict),
+                   r->findings[i].check, r->findings[i].text);
+    buf_printf(out, "%s: %zu ok, %zu warnings, %zu failed\n",
+               r->name[0] != '\0' ? r->name : file, r->count[CHECK_OK],
+               r->count[CHECK_WARNING], r->count[CHECK_FAILED]);
+}
+
+static int
+check(const char *file, const struct check_options *how, bool json, int fd)
+{
+    struct check_report *report = malloc(sizeof *report);
+    struct err err = {0};
+    struct buf out;
+    int rc;
+
+    buf_init(&out, OUTPUT_MAX);
+    if (report == NULL)
+        rc = err_set(&err, ERR_MEMORY, "out of memory");
+    else
+        rc = check_plugin(file, how, report, &err);
+    if (rc == 0) {
+        (json ? write_json : write_text)(report, file, &out);
+        rc = file_write_all(fd, out.data, out.len, &err);
+    }
+    buf_fini(&out);
+    if (rc == 0)
+        rc = report->count[CHECK_FAILED] == 0 ? EXIT_DONE : EXIT_FAILED;
+    else
+        rc = verb_fail("plugin", &err);
+    free(report);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {.limit_ms = LIMIT_MS};
+    struct check_options how;
+    struct err err = {0};
+    int fd, status;
+
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
+        return verb_fail("plugin", &err);
+    if (argc > 1 && strcmp(argv[1], "check") != 0)
+        err_set(&err, ERR_USAGE, "unexpected '%s', expected: check FILE.so",
+                argv[1]);
+    else if (argc != 3)
+        err_set(&err, ERR_USAGE, "expected: check FILE.so");
+    if (err.code != ERR_NONE)
+        return verb_fail("plugin", &err);
+    if (access(argv[2], R_OK) != 0) {
+        err_errno(&err, ERR_CONFIG, "%s", argv[2]);
+        return verb_fail("plugin", &err);
+    }
+    fd = verb_shield_stdout(&err);
+    if (fd < 0)
+        return verb_fail("plugin", &err);
+    how = (struct check_options){.args = w.args, .limit_ms = w.limit_ms};
+    status = check(argv[2], &how, w.json, fd);
+    close(fd);
+    return status;
+}
+
+const struct verb verb_plugin = {
+    .name = "plugin",
+    .summary = "check a tuner or assessor of your own",
+    .help =
+        "usage: tunepipe plugin check FILE.so [--args JSON] [--timeout TIME]\n"
+        "                             [--json]\n"
+        "\n"
+        "Runs everything against the plugin that its header promises: every\n"
+        "kind of search space and order of calls (conformance), the same calls\n"
+        "a second time elsewhere (determinism), a thousand lives (leaks), ten\n"
+        "thousand results (latency), what it changes around it or prints. Each\n"
+        "check is a process of its own. It prints a line each, `ok`, `warning`\n"
+        "or `FAILED`, that says which callback did what, when, and what to do.\n"
+        "\n"
+        "  --args JSON     its arguments, an object; default: its defaults, and\n"
+        "                  something for each that has none\n"
+        "  --timeout TIME  for each check; default 60s\n"
+        "  --json          the same as a JSON object\n"
+        "\n"
+        "`new-tuner NAME` (or `new-assessor`) makes a plugin to begin with.\n"
+        "\n"
+        "Exit status: 0 nothing FAILED; 1 something did; 2 usage; 3 the file\n"
+        "cannot be read.\n"
+        "\n"
+        "Example: tunepipe plugin check ./mine.so\n",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "check FILE",
+    .run = run,
+};

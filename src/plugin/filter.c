@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  Every layer is a struct tp_next to the one outside.  What fails
+ * writes its reason into the one struct err of the stack; a filter that
+ * returns TP_ERR without a reason of its own leaves there what failed inside,
+ * so that the layer that is at fault is the one that is named. */
+#include "plugin/filter.h"
+
+#include "core/err.h"
+#include "plugin/floatenv.h"
+#include "plugin/host.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+enter(struct filter *f)
+{
+    err_clear(f->failure);
+    instance_enter(&f->instance);
+}
+
+static int
+leave(struct filter *f, const char *callback, int rc, int most)
+{
+    if (rc == TP_ERR && f->failure->text[0] != '\0' &&
+        !host_has_error(f->instance.host)) {
+        floatenv_restore();
+        return rc;
+    }
+    return instance_leave(&f->instance, callback, rc, most, f->failure);
+}
+
+static int
+filter_space(void *ctx, const struct tp_space *space)
+{
+    struct filter *f = ctx;
+
+    enter(f);
+    return leave(f, "space", f->ops->space(f->instance.self, f->next, space),
+                 TP_OK);
+}
+
+static int
+filter_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
+{
+    struct filter *f = ctx;
+    double *x = out->x;
+    int rc;
+
+    enter(f);
+    rc = leave(f, "ask", f->ops->ask(f->instance.self, f->next, id, out),
+               TP_DONE);
+    if (rc == TP_OK &&
+        filter_check(f->instance.title, f->space, x, out, f->failure) != 0)
+        return TP_ERR;
+    return rc;
+}
+
+static int
+filter_tell(void *ctx, uint64_t id, const double *x,
+            const struct tp_result *result)
+{
+    struct filter *f = ctx;
+
+    enter(f);
+    return leave(f, "tell",
+                 f->ops->tell(f->instance.self, f->next, id, x, result), TP_OK);
+}
+
+static int
+filter_ended(void *ctx, uint64_t id, const double *x, int how)
+{
+    struct filter *f = ctx;
+
+    enter(f);
+    return leave(f, "ended",
+                 f->ops->ended(f->instance.self, f->next, id, x, how), TP_OK);
+}
+
+static const char *
+filter_why(void *ctx)
+{
+    const struct filter *f = ctx;
+
+    return f->failure->text;
+}
+
+static int
+check_label(const char *title, const char *label, struct err *err)
+{
+    size_t len = strnlen(label, TUNER_LABEL_MAX + 1);
+
+    if (len == 0 || len > TUNER_LABEL_MAX)
+        return err_set(err, ERR_PLUGIN,
+                       "%s: ask: label '%.40s' has %s%d bytes, expected 1 to "
+                       "%d",
+                       title, label, len == 0 ? "" : "more than ",
+                       len == 0 ? 0 : TUNER_LABEL_MAX, TUNER_LABEL_MAX);
+    for (size_t i = 0; i < len; i++)
+        if (label[i] < 0x20 || label[i] > 0x7e)
+            return err_set(err, ERR_PLUGIN,
+                           "%s: ask: label '%.40s' is not printable ASCII",
+                           title, label);
+    return 0;
+}
+
+int
+filter_check(const char *title, const struct space *space, double *x,
+             struct tp_suggestion *out, struct err *err)
+{
+    bool replaced = out->x != x;
+
+    out->x = x;
+    if (replaced)
+        return err_set(err, ERR_PLUGIN,
+                       "%s: ask: it replaced out->x, expected to find the "
+                       "point in the array that was there",
+                       title);
+    if (space_check(space, x, err) != 0) {
+        if (err != NULL)
+            err->code = ERR_PLUGIN;
+        return err_place(err, "%s: ask", title);
+    }
+    return out->label == NULL ? 0 : check_label(title, out->label, err);
+}
+
+struct filter *
+filter_new(const struct plugin_paths *paths, const char *name, struct jval args,
+           uint64_t seed, const struct log *log, const struct tp_next *next,
+           struct filter *inner, struct err *failure, struct err *err)
+{
+    struct filter *f = calloc(1, sizeof *f);
+
+    if (f == NULL) {
+        err_set(err, ERR_MEMORY, "filter %.100s: out of memory", name);
+        return NULL;
+    }
+    if (instance_open(&f->instance, paths, PLUGIN_FILTER, name, args, seed, log,
+                      err) != 0) {
+        filter_free(f);
+        return NULL;
+    }
+    f->ops = &f->instance.plugin->filter;
+    f->next = next;
+    f->failure = failure;
+    f->inner = inner;
+    f->layer = (struct tp_next){f,           filter_space, filter_ask,
+                                filter_tell, filter_ended, filter_why};
+    return f;
+}
+
+void
+filter_free(struct filter *f)
+{
+    while (f != NULL) {
+        struct filter *inner = f->inner;
+
+        instance_close(&f->instance);
+        free(f);
+        f = inner;
+    }
+}
+
+void
+filter_set_space(struct filter *f, const struct space *space)
+{
+    for (; f != NULL; f = f->inner) {
+        f->space = space;
+        host_set_space(f->instance.host, space);
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.h - one filter around a tuner (or around another filter).  For
+ * tuner.c, which stacks them; threads and failures as there. */
+#ifndef PLUGIN_FILTER_H
+#define PLUGIN_FILTER_H
+
+#include "json.h"
+#include "plugin/instance.h"
+#include "tunepipe/filter.h"
+
+struct err;
+struct space;
+
+struct filter {
+    struct instance instance;
+    const struct tp_filter *ops; /* of the instance's plugin */
+    const struct tp_next *next;  /* the layer inside */
+    struct tp_next layer;        /* this one, as the layer outside sees it */
+    const struct space *space;   /* what its answers are checked against */
+    struct err *failure;         /* of the whole stack: what failed last */
+    struct filter *inner;        /* NULL: the tuner is inside */
+};
+
+/* `next` and `failure` are lent until filter_free(); `inner` is taken over
+ * when this succeeds.  NULL: as instance_open(). */
+struct filter *filter_new(const struct plugin_paths *paths, const char *name,
+                          struct jval args, uint64_t seed,
+                          const struct log *log, const struct tp_next *next,
+                          struct filter *inner, struct err *failure,
+                          struct err *err);
+
+/* And, after it, all that are inside. */
+void filter_free(struct filter *f);
+
+/* The space that f and all inside are about to be given; NULL: none. */
+void filter_set_space(struct filter *f, const struct space *space);
+
+/* Whether an answer can be used: a point in the array that was there, and a
+ * label that can become an id on the wire.  -1: err begins with `title`.
+ * out->x is x again. */
+int filter_check(const char *title, const struct space *space, double *x,
+                 struct tp_suggestion *out, struct err *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe/plugin.h - what tuners and assessors have in common.
+ *
+ * A plugin is a shared object that links to nothing of tunepipe: it exports
+ * one function (made by TP_REGISTER_TUNER or TP_REGISTER_ASSESSOR) that
+ * returns a table of callbacks, and it is lent a table of services, the host.
+ * The headers compile as C90, C99, C11 and C++11.
+ *
+ * Threads.  The callbacks of one plugin object are never called by two
+ * threads at once, and each call sees all that the one before it wrote; but
+ * it need not be the same thread each time.  A tuner and an assessor run at
+ * the same time: they share nothing.
+ *
+ * Numbers.  Callbacks run in the default floating-point environment (round to
+ * nearest, no flush to zero); the host restores it after each call.  What a
+ * plugin answers may depend on its arguments, the calls it was given and the
+ * host's random numbers, and on nothing else: not on clocks, addresses,
+ * locale or environment.  Otherwise a recorded session does not replay.
+ *
+ * Growing.  Structs carry their size first, members are only ever added at
+ * the end, and both sides touch a member only when the size says that it is
+ * there: TP_HAS(host, sample). */
+#ifndef TUNEPIPE_PLUGIN_H
+#define TUNEPIPE_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TP_EXTERN_C extern "C"
+#else
+#define TP_EXTERN_C
+#endif
+#define TP_EXPORT TP_EXTERN_C __attribute__((visibility("default")))
+
+#define TP_ABI 1u /* raised only when an old plugin would break */
+
+/* Whether the struct that p points to is long enough to have this member. */
+#define TP_HAS(p, member)                                       \
+    ((size_t)(p)->_struct_size >=                               \
+     (size_t)((const char *)&(p)->member - (const char *)(p)) + \
+         sizeof((p)->member))
+
+/* What callbacks return. */
+enum {
+    TP_ERR = -1,  /* failed; say why with host->error() before returning */
+    TP_OK = 0,    /* done */
+    TP_LATER = 1, /* ask only: nothing now, ask again after the next result */
+    TP_DONE = 2   /* ask only: the search space is exhausted */
+};
+
+/* Levels of host->log(). */
+enum {
+    TP_LOG_ERROR = 0,
+    TP_LOG_WARNING = 1,
+    TP_LOG_INFO = 2,
+    TP_LOG_DEBUG = 3
+};
+
+/* Arguments.  A plugin describes what it takes in a static table, which the
+ * host can print without creating anything, and against which it checks what
+ * the user gave: unknown names, wrong types and values out of range never
+ * reach the plugin. */
+enum tp_arg_type {
+    TP_ARG_INT = 1,    /* int64_t within low..high */
+    TP_ARG_DOUBLE = 2, /* finite, within low..high */
+    TP_ARG_BOOL = 3,
+    TP_ARG_STRING = 4, /* any text, or one of `choices` when that is set */
+    TP_ARG_SEED = 5    /* integer 0..2^63-1, or null; the host acts on it */
+};
+
+struct tp_arg {
+    const char *name;    /* "gamma"; "tpe_args.gamma" lies in an object.
+                            Letters, digits and '_' */
+    int type;            /* enum tp_arg_type */
+    int nullable;        /* null is allowed */
+    const char *def;     /* default, as JSON: "20", "\"best\"", "null";
+                            NULL: the user has to give it */
+    double low, high;    /* INT, DOUBLE: inclusive; 0, 0: any */
+    const char *choices; /* STRING: "maximize|minimize"; NULL: any text */
+    const char *doc;     /* one line, with the unit */
+};
+
+struct tp_value {
+    int is_null;
+    int64_t integer;  /* INT, BOOL (0 or 1), SEED */
+    double number;    /* DOUBLE, INT */
+    const char *text; /* STRING; valid until destroy() returns */
+};
+
+/* The search space, flattened: one dimension a parameter, parents before
+ * their children.  A point is an array of n_dims doubles in *internal
+ * coordinates*: the natural logarithm for log kinds, not yet rounded for q
+ * kinds, the index 0..n_choices-1 for TP_CHOICE and TP_RANDINT, and NaN where
+ * a dimension is inactive (its parent has another choice). */
+enum tp_dim_kind {
+    TP_CHOICE = 1,
+    TP_RANDINT = 2, /* integers low..high-1 of the user, as an index */
+    TP_UNIFORM = 3,
+    TP_QUNIFORM = 4,
+    TP_LOGUNIFORM = 5,
+    TP_QLOGUNIFORM = 6,
+    TP_NORMAL = 7,
+    TP_QNORMAL = 8,
+    TP_LOGNORMAL = 9,
+    TP_QLOGNORMAL = 10
+};
+
+enum {
+    TP_DIM_INDEX = 1,  /* an index: choice, randint */
+    TP_DIM_LOG = 2,    /* internal coordinates are logarithms */
+    TP_DIM_Q = 4,      /* values are rounded to multiples of q */
+    TP_DIM_NORMAL = 8, /* prior is normal(mu, sigma); else uniform */
+    TP_DIM_WHOLE = 16  /* the only dimension, emitted without its name */
+};
+
+#define TP_NO_PARENT ((size_t)-1)
+
+struct tp_dim {
+    const char *name;       /* path: "lr", "activation/slope" */
+    int kind;               /* enum tp_dim_kind */
+    int flags;              /* TP_DIM_... */
+    uint64_t n_choices;     /* INDEX: how many; else 0 */
+    int64_t offset;         /* RANDINT: the value of index 0; else 0 */
+    double low, high;       /* internal; INDEX: 0, n_choices-1; NORMAL:
+                               -infinity, infinity */
+    double mu, sigma;       /* internal; NORMAL only */
+    double q;               /* Q: the step in the user's unit; else 0 */
+    size_t parent;          /* index of the choice this hangs on, or
+                               TP_NO_PARENT */
+    uint64_t parent_choice; /* active while x[parent] == parent_choice */
+};
+
+struct tp_space {
+    uint64_t _struct_size;
+    size_t n_dims;
+    size_t dim_size; /* bytes from one struct tp_dim to the next */
+    const struct tp_dim *dims;
+};
+
+/* The i-th dimension, whatever size the host's struct tp_dim has. */
+#define TP_DIM(space, i)                                                 \
+    ((const struct tp_dim *)(const void *)((const char *)(space)->dims + \
+                                           (i) * (space)->dim_size))
+
+/* What the host does for a plugin.  Lent from create() until destroy()
+ * returns.  All services may be called from any callback, error and log from
+ * any thread. */
+struct tp_host {
+    uint64_t _struct_size;
+    void *ctx; /* first argument of every service */
+
+    /* Says why the callback is about to return TP_ERR (or create NULL); one
+     * line, at most 500 bytes, the last call counts. */
+    void (*error)(void *ctx, const char *fmt, ...);
+
+    /* One line for people. */
+    void (*log)(void *ctx, int level, const char *fmt, ...);
+
+    /* A uniform double in [0,1) with 53 random bits: always the same for the
+     * same seed and the same (a, b, draw), whatever was drawn before.  Use
+     * the trial's id for a, the dimension for b. */
+    double (*uniform)(void *ctx, uint64_t a, uint32_t b, uint32_t draw);
+
+    /* The same as 64 random bits. */
+    uint64_t (*bits)(void *ctx, uint64_t a, uint32_t b, uint32_t draw);
+
+    /* Fills x (n_dims of the current space) with a sample of the prior that
+     * depends on seed and `draw_id` alone; inactive dimensions become NaN.
+     * From space() on it samples that space; in an assessor, and before,
+     * it does nothing. */
+    void (*sample)(void *ctx, uint64_t draw_id, double *x);
+};
+
+#endif

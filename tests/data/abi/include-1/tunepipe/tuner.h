@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe/tuner.h - the one header a tuner includes.
+ *
+ * Life of a tuner object:
+ *
+ *   create -> config -> space -> (ask | tell | ended | space)* -> destroy
+ *
+ *   call     when                           how often
+ *   create   first                          once
+ *   config   right after create             once
+ *   space    before the first ask, tell     again whenever the user changes
+ *            and ended                      the search space
+ *   ask      after a space() that           once an id; again with an id for
+ *            succeeded                      which it said TP_LATER
+ *   tell     after its ask; or with a       at most once an id; any number of
+ *            point that was never asked     times with TP_NO_ID
+ *            for (TP_NO_ID)
+ *   ended    after its ask, before or       at most once an id
+ *            after its tell
+ *   destroy  at any time after create       once
+ *
+ * - What may happen to a suggestion: it never runs; it ends without a result;
+ *   its result comes after its end; nothing more is heard of it.
+ * - Before a second space() each point whose end has not been told gets
+ *   ended(TP_ENDED_OUTDATED), and nothing more is told of its id: a result
+ *   that still comes is told as TP_RESULT_IMPORTED, with TP_NO_ID, if the
+ *   point fits into the new space.
+ * - When space() fails the host gives the space before it again, or, if there
+ *   was none, only another space() or destroy() follows.
+ * - When ask fails, or its point is refused, nothing more is heard of that id.
+ * - When another callback fails the host goes on as if it had succeeded. */
+#ifndef TUNEPIPE_TUNER_H
+#define TUNEPIPE_TUNER_H
+
+#include "tunepipe/plugin.h"
+
+#define TP_TUNER_MAGIC 0x48505431u
+#define TP_NO_ID (~(uint64_t)0)
+
+/* What ask fills.  The host has set it to no label, no budget, no parent. */
+struct tp_suggestion {
+    uint64_t _struct_size;
+    double *x;         /* n_dims long, the host's; all NaN on entry */
+    const char *label; /* becomes the parameter_id on the wire; NULL: the id.
+                          1 to 255 printable ASCII characters, read before the
+                          next call into the plugin */
+};
+
+/* How a result came about. */
+enum tp_result_how {
+    TP_RESULT_FINAL = 1,    /* the trial's final metric */
+    TP_RESULT_STOPPED = 2,  /* stopped early: an intermediate value, censored */
+    TP_RESULT_IMPORTED = 3, /* a point from elsewhere; id is TP_NO_ID */
+    TP_RESULT_CUSTOM = 4    /* a trial the user added; id is TP_NO_ID */
+};
+
+struct tp_result {
+    uint64_t _struct_size;
+    int how;       /* enum tp_result_how */
+    double value;  /* as reported; may be NaN or infinite */
+    uint64_t step; /* STOPPED: the 0-based step of value; else 0 */
+};
+
+/* How a trial ended. */
+enum tp_ended_how {
+    TP_ENDED_SUCCEEDED = 1,
+    TP_ENDED_FAILED = 2,
+    TP_ENDED_STOPPED = 3,   /* early, on the assessor's word */
+    TP_ENDED_CANCELLED = 4, /* by the user or the system */
+    TP_ENDED_OUTDATED = 5   /* the search space was changed under it */
+};
+
+struct tp_tuner {
+    uint64_t _struct_size; /* these three are set by TP_TUNER_HEAD */
+    uint32_t _magic, _abi;
+
+    const char *name; /* required: as users write it, lower case */
+    const char *doc;  /* required: one line */
+    uint32_t version; /* of the algorithm: raised when its answers change */
+    const struct tp_arg *args; /* n_args long; NULL: it takes none */
+    size_t n_args;
+    size_t arg_size; /* sizeof(struct tp_arg) */
+
+    /* Required.  A new object, or NULL after host->error(). */
+    void *(*create)(const struct tp_host *host);
+
+    /* Required.  Frees the object; never fails. */
+    void (*destroy)(void *self);
+
+    /* Default: arguments are not looked at.  values[i] belongs to args[i],
+     * checked and with defaults filled in. */
+    int (*config)(void *self, const struct tp_value *values, size_t n);
+
+    /* Default: the space is not looked at.  `space` and all it points to stay
+     * until the next space() or destroy() has returned; when this fails, only
+     * until it has returned. */
+    int (*space)(void *self, const struct tp_space *space);
+
+    /* Required.  Fills the array out->x for the trial `id` (ids rise, gaps are
+     * possible): indices as whole numbers, the rest within low..high, NaN
+     * where inactive.  TP_OK, TP_LATER, TP_DONE or TP_ERR. */
+    int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
+
+    /* Required.  The result of `id`; x is what ask() gave, bit by bit, or the
+     * imported point. */
+    int (*tell)(void *self, uint64_t id, const double *x,
+                const struct tp_result *result);
+
+    /* Default: ends are not looked at.  `how` is an enum tp_ended_how. */
+    int (*ended)(void *self, uint64_t id, const double *x, int how);
+
+    /* New members go here, at the end, and may be NULL. */
+};
+
+#define TP_TUNER_HEAD sizeof(struct tp_tuner), TP_TUNER_MAGIC, TP_ABI
+
+/* At the end of the plugin's source: TP_REGISTER_TUNER(tuner) with
+ * static const struct tp_tuner tuner = {TP_TUNER_HEAD, "name", ...}. */
+#define TP_REGISTER_TUNER(table)                           \
+    TP_EXPORT const struct tp_tuner *tunepipe_tuner(void); \
+    const struct tp_tuner *tunepipe_tuner(void)            \
+    {                                                      \
+        return &(table);                                   \
+    }
+
+#endif

@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `tunepipe plugin check`: nothing to say against the plugins of the tree, the
+# right line for each test plugin that has a fault.
+set -u
+: "${TP_BUILD:?is not set: run the tests with make check}"
+: "${TP_SOURCE:?is not set: run the tests with make check}"
+. "$TP_SOURCE/tests/e2e/lib.sh"
+
+# CPU time is shown and never asked for here: `latency` may be a warning.
+own_plugins() {
+    for so in "$TP_BUILD"/plugins/*.so; do
+        "$T" plugin check "$so" > out 2> err || fail "$so: $(cat out err)" ||
+            return 1
+        if grep -v latency out | grep -E '^(warning|skipped)'; then
+            fail "$so: $(cat out)"
+            return 1
+        fi
+        has out ' 0 failed' || return 1
+        [ "$(grep -cE '^(ok|warning) ' out)" = 7 ] || fail "$so: $(cat out)" ||
+            return 1
+    done
+}
+
+# PLUGIN|STATUS|LINE: the line begins so, and once more with a word in it.
+faults() {
+    cat <<'TABLE'
+ask_fails|1|FAILED  conformance: ask failed: the matrix is singular
+ask_silent|1|FAILED  conformance: ask failed and did not say why: call host->error()
+assess_fails|1|FAILED  conformance: assess failed: value 5 is odd; order
+bad_abi|1|FAILED  load: .*bad_abi.so: built for plugin ABI 2
+bad_default|1|FAILED  load: .*argument 'gamma': default: is 30
+bad_flags|1|FAILED  load: .*[.]flags is 0x
+bad_magic|1|FAILED  load: .*not a table of a tuner
+bad_name|1|FAILED  load: .*[.]name is 'Bad Name'
+bad_point|1|FAILED  conformance: ask of id 0 gave a bad point: c: is NaN, .*space: mixed, order "sa" at "a"
+config_fails|1|FAILED  conformance: config failed: a and b do not go together
+crashes|1|FAILED  conformance: died of SIGSEGV (11) in ask of id 2; space: mixed, order "saaaa" at "aa"
+create_fails|1|FAILED  conformance: create failed: no licence for 64 cores
+exits|1|FAILED  conformance: the process ended with status 3 in ask of id 2; .*must not call exit()
+flushes|0|warning surroundings: loading it changes the floating-point environment
+flushes|0|warning surroundings: create changes the floating-point environment
+later|0|ok      conformance: [1-9][0-9]* points
+done|0|ok      conformance: [1-9][0-9]* points
+newer|0|ok      load: tuner newer, version 7, 2 arguments
+every_arg|0|ok      load: tuner every_arg, version 1, 6 arguments
+labels|0|warning load: .version is 0
+stops_at|0|ok      conformance: [1-9][0-9]* verdicts
+never|0|warning conformance: ask never gave a point
+no_ask|1|FAILED  load: .*tuner needs .ask
+no_assess|1|FAILED  load: .*assessor needs .assess
+not_a_plugin|1|FAILED  load: .*no plugin of tunepipe
+null_table|1|FAILED  load: .*its tuner table is NULL
+prints|0|warning output: it prints 'TR00000000000002{}
+returns_99|1|FAILED  conformance: ask of id 0 returned 99, expected TP_OK
+scribbles|1|FAILED  conformance: tell changed the x it was lent: work on a copy
+space_fails|0|warning conformance: space refused every space tried, .*no dimension 'good'
+too_short|1|FAILED  load: .*its table has 104 bytes
+undefined|1|FAILED  load: .*undefined symbol: tests_nobody_has_this
+all_set|1|FAILED  conformance: ask of id [0-9]* set '[a-z/]*', which is inactive
+clocks|1|FAILED  determinism: first 'ask of id 0: .*no clock, address
+addresses|1|FAILED  determinism: first 'ask of id 0: .*no clock, address
+leaks|1|FAILED  leaks: [4-9][0-9] bytes are lost from each create to destroy
+meddles|0|warning surroundings: ask changes a signal handler
+meddles|0|warning surroundings: ask changes the working folder
+meddles|0|warning surroundings: ask changes the umask
+meddles|0|warning surroundings: ask changes the environment
+TABLE
+}
+
+each_fault() {
+    faults > table
+    while IFS='|' read -r plugin status line; do
+        if [ ! -f "$plugin.out" ]; then
+            "$T" plugin check "$PLUGINS/$plugin.so" > "$plugin.out" 2> err
+            echo $? > "$plugin.status"
+        fi
+        grep -q "^$line" "$plugin.out" ||
+            fail "$plugin: no line '$line' in: $(cat "$plugin.out" err)" ||
+            return 1
+        [ "$(cat "$plugin.status")" = "$status" ] ||
+            fail "$plugin: status $(cat "$plugin.status"), expected $status" ||
+            return 1
+        tail -n 1 "$plugin.out" | grep -qE \
+            ': [0-9]+ ok, [0-9]+ warnings, [0-9]+ failed$' ||
+            fail "$plugin: last line: $(tail -n 1 "$plugin.out")" || return 1
+    done < table
+}
+
+# Every test plugin is in the table, but the one that takes time.
+table_is_whole() {
+    faults > table
+    for so in "$PLUGINS"/*.so; do
+        name=$(basename "$so" .so)
+        [ "$name" = hangs ] || grep -q "^$name|" table ||
+            fail "$name.so is not in the table of plugin_check.sh" || return 1
+    done
+}
+
+a_hang_is_found() {
+    "$T" plugin check "$PLUGINS/hangs.so" --timeout 3s > out 2> err
+    [ $? = 1 ] || fail "$(cat out)" || return 1
+    has out 'FAILED  conformance: not done within 3000 ms, it was in ask of id 2; space: mixed' &&
+        has out 'skipped leaks: needs conformance' &&
+        has out 'hangs: 2 ok, 0 warnings, 1 failed'
+}
+
+arguments_can_be_given() {
+    "$T" plugin check "$PLUGINS/crashes.so" --args '{"id": 1000000000}' > out 2>&1 ||
+        fail "$(cat out)" || return 1
+    "$T" plugin check "$PLUGINS/crashes.so" --args '{"ID": 1}' > out 2>&1
+    [ $? = 1 ] || fail "unknown argument accepted" || return 1
+    has out "did you mean 'id'"
+}
+
+json_says_the_same() {
+    "$T" plugin check --json "$PLUGINS/bad_point.so" > out 2> err
+    [ $? = 1 ] || fail "status" || return 1
+    has out '"kind": "tuner", "name": "bad_point"' &&
+        has out '{"check": "conformance", "verdict": "FAILED", "text": "ask of' &&
+        has out '"ok": 2, "warnings": 0, "failed": 1}'
+}
+
+usage_errors() {
+    "$T" plugin > out 2>&1
+    [ $? = 2 ] || fail "no word: $(cat out)" || return 1
+    has out 'expected: check FILE.so' || return 1
+    "$T" plugin czech x.so > out 2>&1
+    [ $? = 2 ] || fail "wrong word: $(cat out)" || return 1
+    "$T" plugin check > out 2>&1
+    [ $? = 2 ] || fail "no file: $(cat out)" || return 1
+    "$T" plugin check ./none.so > out 2>&1
+    [ $? = 3 ] && has out './none.so: No such file'
+}
+
+check plugin_check_own_plugins own_plugins
+check plugin_check_each_fault each_fault
+check plugin_check_table_is_whole table_is_whole
+check plugin_check_a_hang_is_found a_hang_is_found
+check plugin_check_arguments_can_be_given arguments_can_be_given
+check plugin_check_json_says_the_same json_says_the_same
+check plugin_check_usage_errors usage_errors
+finish

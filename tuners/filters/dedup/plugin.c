@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter `dedup`: no parameters twice, as NNI's random and TPE have it.
+ *
+ * A space in which some continuous parameter is always there repeats nothing:
+ * then nothing is stored.  Else the parameters that were given out, imported
+ * or added by the user are counted as a trial sees them.  In the place of a
+ * duplicate comes the next point of a grid over the space that is not used up;
+ * when all are, the space is exhausted. */
+#include "tunepipe/filter.h"
+
+#include "remaining.h"
+#include "tally.h"
+
+#include <stdlib.h>
+
+struct dedup {
+    const struct tp_host *host;
+    bool allow;
+    uint64_t most; /* how often each set may be given out */
+    const struct tp_space *space;
+    bool counts; /* false: nothing can, or need, be done in this space */
+    bool exhausted;
+    struct tally tally;
+    struct remaining remaining;
+    uint64_t last_id, last_key[2]; /* given out last; TP_NO_ID: none */
+};
+
+static const struct tp_arg args[] = {
+    {"repeat", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
+     "how often the same parameters may come again"},
+    {"allow", TP_ARG_BOOL, 0, "false", 0, 0, NULL,
+     "true: as often as the tuner likes; this filter does nothing"},
+};
+
+static void *
+create(const struct tp_host *host)
+{
+    struct dedup *self = calloc(1, sizeof *self);
+
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct dedup *self = vself;
+
+    tally_fini(&self->tally);
+    remaining_fini(&self->remaining);
+    free(self);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct dedup *self = vself;
+
+    (void)n;
+    self->most = (uint64_t)values[0].integer + 1;
+    self->allow = values[1].integer != 0;
+    return TP_OK;
+}
+
+static int
+out_of_memory(const struct dedup *self)
+{
+    self->host->error(self->host->ctx, "out of memory");
+    return TP_ERR;
+}
+
+static bool
+can_repeat(const struct tp_space *space)
+{
+    for (size_t i = 0; i < space->n_dims; i++) {
+        const struct tp_dim *d = TP_DIM(space, i);
+
+        if (d->parent == TP_NO_PARENT && remaining_is_continuous(d))
+            return false;
+    }
+    return space->n_dims > 0; /* without parameters all trials are alike */
+}
+
+static int
+space(void *vself, const struct tp_next *next, const struct tp_space *space_)
+{
+    struct dedup *self = vself;
+    int rc = next->space(next->ctx, space_);
+
+    /* The space before comes again when another was refused. */
+    if (rc != TP_OK || space_ == self->space)
+        return rc;
+    tally_fini(&self->tally);
+    remaining_fini(&self->remaining);
+    self->last_id = TP_NO_ID;
+    self->exhausted = false;
+    self->counts = !self->allow && can_repeat(space_);
+    self->space = space_;
+    if (self->counts && remaining_init(&self->remaining, space_) != 0) {
+        self->space = NULL;
+        return out_of_memory(self);
+    }
+    return TP_OK;
+}
+
+/* Asked again, the earlier answer to this id counts no more. */
+static int
+take_back(struct dedup *self, uint64_t id)
+{
+    uint64_t *count_1;
+
+    if (self->last_id != id || id == TP_NO_ID)
+        return TP_OK;
+    self->last_id = TP_NO_ID;
+    count_1 = tally_count(&self->tally, self->last_key);
+    if (count_1 == NULL)
+        return out_of_memory(self);
+    *count_1 -= 1;
+    self->exhausted = false;
+    return TP_OK;
+}
+
+/* 1: x is id's from now on; 0: it was given out often enough. */
+static int
+take(struct dedup *self, uint64_t id, const double *x)
+{
+    uint64_t key[2], *count_1;
+
+    if (self->host->key(self->host->ctx, x, key) != TP_OK) {
+        self->host->error(self->host->ctx, "it was given no valid point");
+        return TP_ERR;
+    }
+    count_1 = tally_count(&self->tally, key);
+    if (count_1 == NULL)
+        return out_of_memory(self);
+    if (*count_1 > self->most)
+        return 0;
+    *count_1 += 1;
+    self->last_id = id;
+    self->last_key[0] = key[0];
+    self->last_key[1] = key[1];
+    return 1;
+}
+
+/* The grid has been walked once from its first point to its last, and all of
+ * it is used up, when its first point comes by for the second time. */
+static int
+replace(struct dedup *self, uint64_t id, double *x)
+{
+    int rounds = 0, rc = 0;
+
+    if (self->exhausted)
+        return TP_DONE;
+    for (;;) {
+        rounds += remaining_next(&self->remaining, self->host, id, x);
+        if (rounds > 1)
+            break;
+        rc = take(self, id, x);
+        if (rc != 0)
+            return rc == TP_ERR ? rc : TP_OK;
+    }
+    self->exhausted = true;
+    return TP_DONE;
+}
+
+static int
+ask(void *vself, const struct tp_next *next, uint64_t id,
+    struct tp_suggestion *out)
+{
+    struct dedup *self = vself;
+    int rc = next->ask(next->ctx, id, out);
+
+    if (!self->counts)
+        return rc;
+    if (take_back(self, id) != TP_OK)
+        return TP_ERR;
+    if (rc != TP_OK)
+        return rc;
+    rc = take(self, id, out->x);
+    if (rc == 0)
+        return replace(self, id, out->x);
+    return rc == TP_ERR ? rc : TP_OK;
+}
+
+/* What was tried elsewhere counts as given out. */
+static int
+tell(void *vself, const struct tp_next *next, uint64_t id, const double *x,
+     const struct tp_result *result)
+{
+    struct dedup *self = vself;
+
+    if (self->counts && id == TP_NO_ID && take(self, TP_NO_ID, x) == TP_ERR)
+        return TP_ERR;
+    return next->tell(next->ctx, id, x, result);
+}
+
+static const struct tp_filter filter = {
+    TP_FILTER_HEAD,
+    .name = "dedup",
+    .doc = "gives out no parameters twice, and ends when all were given out",
+    .version = 1,
+    .args = args,
+    .n_args = sizeof args / sizeof args[0],
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+};
+TP_REGISTER_FILTER(filter)

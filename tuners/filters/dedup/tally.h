@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* tally.h - how often each fingerprint has come by.  A quarter to half of the
+ * slots are used.  Zeroed it is empty. */
+#ifndef FILTERS_DEDUP_TALLY_H
+#define FILTERS_DEDUP_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct tally_slot {
+    uint64_t key[2];
+    uint64_t count_1; /* one more than the count; 0: free */
+};
+
+struct tally {
+    struct tally_slot *slots;
+    size_t n_slots, used; /* n_slots is a power of two, or 0 */
+};
+
+void tally_fini(struct tally *s); /* empty again */
+
+/* Where one more than the count of key[0..1] stands, 1 when it is new, to be
+ * changed; valid until the next call.  NULL: out of memory. */
+uint64_t *tally_count(struct tally *s, const uint64_t key[2]);
+
+#endif

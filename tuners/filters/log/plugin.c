@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter `log`: a line for each call, when it has returned; with `both`
+ * also before, so that what lies inside stands in between. */
+#include "tunepipe/filter.h"
+
+#include <stdlib.h>
+
+struct log_filter {
+    const struct tp_host *host;
+    const char *title;
+    int both;
+};
+
+static const struct tp_arg args[] = {
+    {"title", TP_ARG_STRING, 0, "\"log\"", 0, 0, NULL,
+     "begins each line, to tell several of these apart"},
+    {"both", TP_ARG_BOOL, 0, "false", 0, 0, NULL,
+     "true: a line before each call, too"},
+};
+
+static void *
+create(const struct tp_host *host)
+{
+    struct log_filter *self = calloc(1, sizeof *self);
+
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct log_filter *self = vself;
+
+    if (self->title != NULL)
+        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: destroy",
+                        self->title);
+    free(self);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct log_filter *self = vself;
+
+    (void)n;
+    self->title = values[0].text;
+    self->both = values[1].integer != 0;
+    self->host->log(self->host->ctx, TP_LOG_INFO, "%s: create", self->title);
+    return TP_OK;
+}
+
+static void
+before(const struct log_filter *self, const char *call, uint64_t id)
+{
+    if (self->both && id == TP_NO_ID)
+        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s", self->title,
+                        call);
+    else if (self->both)
+        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s %llu",
+                        self->title, call, (unsigned long long)id);
+}
+
+static int
+after(const struct log_filter *self, const struct tp_next *next,
+      const char *call, uint64_t id, int rc)
+{
+    static const char *const words[] = {"ok", "later", "done"};
+    const char *word = rc == TP_ERR ? next->why(next->ctx) : words[rc];
+
+    if (id == TP_NO_ID)
+        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s: %s", self->title,
+                        call, word);
+    else
+        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s %llu: %s",
+                        self->title, call, (unsigned long long)id, word);
+    return rc;
+}
+
+static int
+space(void *self, const struct tp_next *next, const struct tp_space *space_)
+{
+    before(self, "space", TP_NO_ID);
+    return after(self, next, "space", TP_NO_ID, next->space(next->ctx, space_));
+}
+
+static int
+ask(void *self, const struct tp_next *next, uint64_t id,
+    struct tp_suggestion *out)
+{
+    before(self, "ask", id);
+    return after(self, next, "ask", id, next->ask(next->ctx, id, out));
+}
+
+static int
+tell(void *self, const struct tp_next *next, uint64_t id, const double *x,
+     const struct tp_result *result)
+{
+    before(self, "tell", id);
+    return after(self, next, "tell", id, next->tell(next->ctx, id, x, result));
+}
+
+static int
+ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
+      int how)
+{
+    before(self, "ended", id);
+    return after(self, next, "ended", id, next->ended(next->ctx, id, x, how));
+}
+
+static const struct tp_filter filter = {
+    TP_FILTER_HEAD,
+    .name = "log",
+    .doc = "writes a line for each call",
+    .version = 1,
+    .args = args,
+    .n_args = sizeof args / sizeof args[0],
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+};
+TP_REGISTER_FILTER(filter)
