@@ -2,16 +2,16 @@
 /* Runs each filter around `random`, which then has to do all that a tuner
  * has to: every order of calls, twice, in spaces of all sorts.  The pair is
  * made to look like one tuner, because that is what is run. */
-#include "unit/tuner_orders.h"
+#include "check/tuner_orders.h"
 
-#include "core/buf.h"
+#include "check/calls.h"
+#include "check/spaces.h"
 #include "core/problems.h"
+#include "json.h"
 #include "plugin/arguments.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
-#include "space/space.h"
 #include "t.h"
-#include "unit/fake_host.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +82,21 @@ pair_destroy(void *vself)
     free(p);
 }
 
+static struct arguments *
+default_arguments(const struct plugin *p)
+{
+    struct json *none = json_parse("{}", 2, JSON_STRICT, NULL);
+    struct problems problems;
+    struct arguments *args;
+
+    problems_init(&problems);
+    args = arguments_parse(p->args, p->n_args, json_root(none), "", &problems);
+    CHECK_STR(buf_text(&problems.lines), "");
+    problems_fini(&problems);
+    json_free(none);
+    return args;
+}
+
 static int
 pair_config(void *vself, const struct tp_value *values, size_t n)
 {
@@ -89,7 +104,7 @@ pair_config(void *vself, const struct tp_value *values, size_t n)
 
     (void)values;
     (void)n;
-    p->args = fake_arguments(filter);
+    p->args = default_arguments(filter);
     return filter->filter.config(p->filter, arguments_values(p->args),
                                  filter->n_args);
 }
@@ -127,41 +142,8 @@ pair_ended(void *vself, uint64_t id, const double *x, int how)
     return filter->filter.ended(p->filter, &p->next, id, x, how);
 }
 
-static struct space *
-space_of(const char *text)
-{
-    struct json *doc = json_parse(text, strlen(text), 0, NULL);
-    struct problems problems;
-    struct space *s;
-
-    problems_init(&problems);
-    s = space_parse(json_root(doc), &problems);
-    CHECK_STR(buf_text(&problems.lines), "");
-    problems_fini(&problems);
-    json_free(doc);
-    return s;
-}
-
-#define DIM(name, type, value) \
-    "\"" name "\": {\"_type\": \"" type "\", \"_value\": " value "}"
-
-static const char *const texts[] = {
-    "{" DIM("u", "uniform", "[0, 1]") ", " DIM("c", "choice", "[1, 2]") "}",
-    "{" DIM("c", "choice", "[1, 2, \"b\"]") ", " DIM("r", "randint",
-                                                     "[0, 3]") "}",
-    "{" DIM("q", "quniform", "[0, 1, 0.1]") "}",
-    "{" DIM("l", "qloguniform", "[1, 50, 5]") ", " DIM("n", "qlognormal",
-                                                       "[0, 1, 1]") "}",
-    "{" DIM("net", "choice",
-            "[{\"_name\": \"a\"}, {\"_name\": \"b\", " DIM("w", "normal",
-                                                           "[0, 1]") "}]") "}",
-    "{" DIM("one", "choice", "[7]") "}",
-    "{}",
-};
-#define N_TEXTS (sizeof texts / sizeof *texts)
-
 static void
-run_filter(const struct plugin *p)
+run_filter(const struct plugin *p, const struct spaces *s)
 {
     struct plugin pair = {
         .kind = PLUGIN_TUNER,
@@ -171,15 +153,17 @@ run_filter(const struct plugin *p)
                   .config = pair_config, .space = pair_space, .ask = pair_ask,
                   .tell = pair_tell, .ended = pair_ended},
     };
-    struct space *spaces[N_TEXTS];
+    struct calls_seen seen = {.taken = 0};
+    const struct calls_setup setup = {.plugin = &pair, .seen = &seen};
+    struct err err = {0};
 
     filter = p;
-    for (size_t i = 0; i < N_TEXTS; i++)
-        spaces[i] = space_of(texts[i]);
-    for (size_t i = 0; i < N_TEXTS; i++)
-        tuner_orders(&pair, spaces[i], spaces[(i + 1) % N_TEXTS]);
-    for (size_t i = 0; i < N_TEXTS; i++)
-        space_free(spaces[i]);
+    for (size_t i = 0; i < s->n; i++) {
+        tuner_orders(&setup, s->at[i].title, s->at[i].space,
+                     s->at[(i + 1) % s->n].space, &err);
+        CHECK_STR(err.text, "");
+    }
+    CHECK(seen.points > 0);
 }
 
 /* All but `error`, whose callbacks fail on purpose. */
@@ -188,22 +172,25 @@ TEST(conformance_filters_around_random)
     struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
     struct plugin *random = plugin_load(paths, PLUGIN_TUNER, "random", NULL);
     struct plugin_list list;
+    struct spaces spaces;
     size_t n = 0;
 
     CHECK(random != NULL);
+    CHECK(spaces_init(&spaces, NULL) == 0);
     tuner = random;
     CHECK(plugin_paths_list(paths, &list, NULL) == 0);
     for (size_t i = 0; i < list.n; i++) {
         struct plugin *p = plugin_load_file(list.files[i], PLUGIN_FILTER, NULL);
 
         if (p != NULL && strcmp(p->name, "error") != 0) {
-            run_filter(p);
+            run_filter(p, &spaces);
             n++;
         }
         plugin_unload(p);
     }
     CHECK(n >= 5);
     plugin_unload(random);
+    spaces_fini(&spaces);
     plugin_list_free(&list);
     plugin_paths_free(paths);
 }
