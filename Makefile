@@ -3,6 +3,10 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make install          into $(DESTDIR)$(PREFIX)
+#   make torture          every allocation of every case fails once
+#   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
+#   make check-valgrind, make check-helgrind   the unit tests under valgrind
+#   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
 
@@ -17,14 +21,14 @@ MANDIR     ?= $(DATADIR)/man
 DESTDIR    ?=
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
-ifeq ($(V),clang)
+ifneq ($(filter clang fuzz,$(V)),)
 CC := clang
 else ifeq ($(origin CC),default)
 CC := gcc
 endif
 
-ifeq ($(filter release asan tsan clang,$(V)),)
-$(error V is '$(V)', expected release, asan, tsan or clang)
+ifeq ($(filter release asan tsan clang fuzz,$(V)),)
+$(error V is '$(V)', expected release, asan, tsan, clang or fuzz)
 endif
 
 VERSION := 0.1.0
@@ -41,6 +45,8 @@ FLAGS_clang   :=
 FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
 FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
+              -fno-omit-frame-pointer -fno-sanitize-recover=all
 PACKAGES := json-c yaml-0.1
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
@@ -82,9 +88,14 @@ TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
             $(B)/tests/abi/released.so
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
+              $(filter-out %/driver.c,$(wildcard tests/fuzz/*.c)))
+TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 
+.PHONY: check-valgrind check-helgrind
+.PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
 .PHONY: all check demo bench abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
@@ -150,6 +161,15 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
+$(B)/tests/torture/run: $(TORTURE_OBJ) $(B)/libtunepipe.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
+# V=fuzz: libFuzzer drives; else driver.c plays the corpus.
+FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
+	    $(PKG_LIBS) -ldl -lm
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -164,7 +184,8 @@ $(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
 	$(CC) -std=c90 -Itests/data/abi/include-1 -MMD -MP $(CFLAGS) -fPIC \
 	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
-tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO)
+tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
+       $(TORTURE)
 
 setup:
 	@scripts/setup
@@ -177,6 +198,18 @@ check: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
 
+torture:
+	@$(MAKE) -s --no-print-directory $(JOBS) $(B)/tests/torture/run
+	@$(B)/tests/torture/run
+
+# make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
+TARGET  ?=
+SECONDS ?= 60
+fuzzers: $(FUZZERS)
+fuzz:
+	@$(MAKE) -s --no-print-directory $(JOBS) V=fuzz fuzzers
+	@scripts/fuzz $(SECONDS) $(TARGET)
+
 demo: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(JOBS) all
@@ -185,6 +218,17 @@ demo: setup
 bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
+
+check-valgrind check-helgrind: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@scripts/check-valgrind $(B) $(if $(filter %-valgrind,$@),memcheck,helgrind)
+
+# Instruction counts against the stored ones; a change that is meant: refresh.
+bench-guard bench-guard-refresh: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/guard
+	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B) \
+	    $(if $(filter %-refresh,$@),--refresh)
 
 # After members were appended to what plugins include.
 abi-baseline:

@@ -195,6 +195,8 @@ add_record(struct buf *out, const struct scan *s, const struct scan_token *t,
         return 0;
     }
     scan_unescape(t, out);
+    if (buf_check(out, "the records", err) != 0)
+        return -1;
     if (scan_check(buf_text(out) + from, out->len - from, JSON_NAN, err) == 0)
         return 0;
     return err_place(err, "element %zu, JSON in a string", index);
@@ -222,7 +224,7 @@ unwrap_records(struct scan *s, struct buf *out, struct err *err)
         t = scan_next(s);
     }
     buf_add_char(out, ']');
-    return 0;
+    return buf_check(out, "the records", err);
 }
 
 static struct command *

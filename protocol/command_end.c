@@ -38,19 +38,38 @@ decode_parameter(const struct field *f, struct parameter_id *out,
 }
 
 /* The hint lies in JSON inside JSON; what is wrong with it costs the hint
- * alone.  `text` takes the inner text, into which *id then points. */
-static void
+ * alone, lack of memory the command.  `text` takes the inner text, into which
+ * *id then points. */
+static int
 read_hint(const struct field *hyper, struct field *id,
-          struct parameter_id *hint, struct buf *text)
+          struct parameter_id *hint, struct buf *text, struct err *err)
 {
     *hint = (struct parameter_id){.kind = PARAMETER_NONE};
     if (hyper->t.type == SCAN_STRING)
         scan_unescape(&hyper->t, text);
     else if (hyper->t.type == SCAN_OPEN_OBJECT)
         buf_add(text, hyper->t.text, hyper->t.len);
+    if (buf_check(text, "hyper_params", err) != 0)
+        return -1;
     if (fields_read(buf_text(text), text->len, JSON_NAN, id, 1, NULL) != 0 ||
         decode_parameter(id, hint, NULL) != 0)
         hint->kind = PARAMETER_NONE;
+    return 0;
+}
+
+/* Copies a label; one that cannot be costs the hint, see read_hint(). */
+static int
+copy_label(const struct field *id, struct parameter_id *hint, char **tail,
+           struct err *err)
+{
+    struct err why = {ERR_NONE, ""};
+
+    if (hint->kind != PARAMETER_LABEL)
+        return 0;
+    hint->label = field_copy(id, tail, &why);
+    if (hint->label == NULL)
+        hint->kind = PARAMETER_NONE;
+    return why.code == ERR_MEMORY ? err_set(err, why.code, "%s", why.text) : 0;
 }
 
 static int
@@ -79,14 +98,9 @@ build(const struct field *job, const struct field *id, struct trial_end *end,
         return NULL;
     cmd->code = CMD_TRIAL_END;
     end->job = field_copy(job, &tail, err);
-    if (end->job == NULL) {
+    if (end->job == NULL || copy_label(id, &end->hint, &tail, err) != 0) {
         command_free(cmd);
         return NULL;
-    }
-    if (label) {
-        end->hint.label = field_copy(id, &tail, NULL);
-        if (end->hint.label == NULL)
-            end->hint.kind = PARAMETER_NONE;
     }
     cmd->end = *end;
     return cmd;
@@ -111,8 +125,9 @@ decode_end(const struct frame *frame, struct err *err)
         read_fields(f, &end, err) != 0)
         return NULL;
     buf_init(&text, frame->len);
-    read_hint(&f[F_HYPER], &id, &end.hint, &text);
-    cmd = build(&f[F_JOB], &id, &end, err);
+    cmd = read_hint(&f[F_HYPER], &id, &end.hint, &text, err) != 0
+              ? NULL
+              : build(&f[F_JOB], &id, &end, err);
     buf_fini(&text);
     return cmd;
 }

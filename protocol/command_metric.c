@@ -76,23 +76,29 @@ read_text(const char *text, size_t len, double *out, const char **problem)
     return false;
 }
 
-static bool
-read_value(const struct scan_token *t, double *out, const char **problem)
+/* -1 is lack of memory alone: a value that is none is a metric, too. */
+static int
+read_value(const struct scan_token *t, struct metric *m, struct err *err)
 {
     struct buf text;
-    bool ok;
+    int rc;
 
     if (t->type == SCAN_END) {
-        *problem = GOT "nothing";
-        return false;
+        m->problem = GOT "nothing";
+        return 0;
     }
-    if (!t->escaped)
-        return read_text(t->text, t->len, out, problem);
+    if (!t->escaped) {
+        m->has_value = read_text(t->text, t->len, &m->value, &m->problem);
+        return 0;
+    }
     buf_init(&text, t->len);
     scan_unescape(t, &text);
-    ok = read_text(buf_text(&text), text.len, out, problem);
+    rc = buf_check(&text, "value", err);
+    if (rc == 0)
+        m->has_value =
+            read_text(buf_text(&text), text.len, &m->value, &m->problem);
     buf_fini(&text);
-    return ok;
+    return rc;
 }
 
 bool
@@ -133,8 +139,7 @@ read_fields(const struct field *f, struct metric *m, struct err *err)
     if (m->type == METRIC_PERIODICAL && field_is_absent(&f[F_SEQUENCE]))
         return field_refuse(&f[F_SEQUENCE], "a whole number of at least 0", "",
                             err);
-    m->has_value = read_value(&f[F_VALUE].t, &m->value, &m->problem);
-    return 0;
+    return read_value(&f[F_VALUE].t, m, err);
 }
 
 struct command *

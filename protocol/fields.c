@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define KEY_MAX 64 /* longer than any that is asked for */
+
 static bool
 is_key(const struct field *f, const char *text, size_t len)
 {
@@ -35,16 +37,14 @@ static struct field *
 find_key(struct field *fields, size_t n, size_t *start,
          const struct scan_token *key)
 {
-    struct field *found;
-    struct buf text;
+    char decoded[KEY_MAX + 1];
+    /* Does not grow: what is longer is none of the keys. */
+    struct buf text = {.data = decoded, .cap = sizeof decoded, .max = KEY_MAX};
 
     if (!key->escaped)
         return find(fields, n, start, key->text, key->len);
-    buf_init(&text, key->len);
     scan_unescape(key, &text);
-    found = find(fields, n, start, buf_text(&text), text.len);
-    buf_fini(&text);
-    return found;
+    return text.failed ? NULL : find(fields, n, start, decoded, text.len);
 }
 
 /* A key, its colon and its value. */
@@ -207,20 +207,22 @@ field_check_text(const struct field *f, struct err *err)
     return field_refuse(f, "a string that is not empty", "", err);
 }
 
-static bool
-unescape_to(const struct scan_token *t, char *to, size_t *len)
+static int
+unescape_to(const struct field *f, char *to, size_t *len, struct err *err)
 {
     struct buf text;
-    bool ok;
+    int rc;
 
-    buf_init(&text, t->len);
-    scan_unescape(t, &text);
+    buf_init(&text, f->t.len);
+    scan_unescape(&f->t, &text);
     *len = text.len;
-    ok = !text.failed && memchr(buf_text(&text), '\0', text.len) == NULL;
-    if (ok)
+    rc = buf_check(&text, f->key, err);
+    if (rc == 0 && memchr(buf_text(&text), '\0', text.len) != NULL)
+        rc = field_refuse(f, "a string without \\u0000", "", err);
+    if (rc == 0)
         memcpy(to, text.data, text.len);
     buf_fini(&text);
-    return ok;
+    return rc;
 }
 
 char *
@@ -231,8 +233,7 @@ field_copy(const struct field *f, char **tail, struct err *err)
 
     if (!f->t.escaped) {
         memcpy(to, f->t.text, len);
-    } else if (!unescape_to(&f->t, to, &len)) {
-        field_refuse(f, "a string without \\u0000", "", err);
+    } else if (unescape_to(f, to, &len, err) != 0) {
         return NULL;
     }
     to[len] = '\0';

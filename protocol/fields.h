@@ -48,7 +48,8 @@ int field_choice(const struct field *f, const char *const *names, size_t n,
 int field_check_text(const struct field *f, struct err *err);
 
 /* Decodes the string to *tail, NUL-terminated, and moves *tail behind it.  It
- * takes at most f->t.len + 1 bytes.  NULL: holds \u0000, or out of memory. */
+ * takes at most f->t.len + 1 bytes.  NULL: holds \u0000 (ERR_INPUT), or out of
+ * memory (ERR_MEMORY). */
 char *field_copy(const struct field *f, char **tail, struct err *err);
 
 #endif

@@ -231,7 +231,11 @@ json_parse(const char *text, size_t len, unsigned flags, struct err *err)
     struct scan_token t;
     bool ok;
 
-    if (doc == NULL || len > INT_MAX) { /* json-c counts in int */
+    if (doc == NULL) {
+        out_of_memory(&b);
+        return NULL;
+    }
+    if (len > INT_MAX) { /* json-c counts in int */
         free(doc);
         err_set(err, ERR_MEMORY, "a JSON text of %zu bytes is too long", len);
         return NULL;

@@ -42,14 +42,14 @@ record_read_version(const char *bytes, size_t len, struct err *err)
     uint64_t version;
 
     if (end == NULL || window < magic ||
-        memcmp(bytes, RECORD_MAGIC, magic) != 0 ||
+        memcmp(bytes, RECORD_MAGIC, magic) != 0 || bytes[magic] == '0' ||
         !number_parse_u64(bytes + magic, (size_t)(end - bytes) - magic,
                           &version)) {
         err_set(err, ERR_LOG, "not a command log: expected the line '%s%d'",
                 RECORD_MAGIC, RECORD_VERSION);
         return 0;
     }
-    if (version == 0 || version > RECORD_VERSION) {
+    if (version > RECORD_VERSION) {
         err_set(err, ERR_LOG,
                 "a command log of version %llu; this program reads up to "
                 "version %d",

@@ -115,13 +115,22 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
     return remove(path);
 }
 
+/* Seconds that a test may take; valgrind needs more. */
+static unsigned
+patience(void)
+{
+    const char *text = getenv("TP_PATIENCE");
+
+    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 60;
+}
+
 static void
 child(const struct t_case *c, const char *folder)
 {
     if (chdir(folder) != 0)
         _exit(1);
     setpgid(0, 0);
-    alarm(60);
+    alarm(patience());
     c->run();
     fflush(stdout);
     exit(0); /* not _exit: the leak checker reports at exit */
@@ -155,15 +164,23 @@ run_case(const struct t_case *c)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Each word is a part of names that are wanted; behind a '-', of names that
+ * are not. */
 static bool
 wanted(const char *name, int argc, char **argv)
 {
-    if (argc < 2)
-        return true;
-    for (int i = 1; i < argc; i++)
-        if (strstr(name, argv[i]) != NULL)
-            return true;
-    return false;
+    bool any = true, found = false;
+
+    for (int i = 1; i < argc; i++) {
+        bool out = argv[i][0] == '-';
+        bool has = strstr(name, argv[i] + out) != NULL;
+
+        if (out && has)
+            return false;
+        any = any && out;
+        found = found || has;
+    }
+    return any || found;
 }
 
 int

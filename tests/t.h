@@ -6,7 +6,7 @@
  *     TEST(queue_pops_in_order) { CHECK(queue_pop(q) == first); }
  *
  * The environment variable TP_BUILD names the build folder, TP_SOURCE the top
- * of the source tree. */
+ * of the source tree; TP_PATIENCE is another alarm. */
 #ifndef TESTS_T_H
 #define TESTS_T_H
 

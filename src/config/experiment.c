@@ -192,6 +192,12 @@ fill_algorithm(struct algorithm *a)
         a->args = strdup("{}");
 }
 
+static bool
+is_bare(const struct algorithm *a)
+{
+    return a->line > 0 && a->args == NULL;
+}
+
 static void
 fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
 {
@@ -212,6 +218,10 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
     x->last_is_final = d->final == FINAL_LAST ||
                        (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
     find_mode(x, root);
+    if (x->name == NULL || x->trial_folder == NULL ||
+        x->working_folder == NULL || is_bare(&x->tuner) ||
+        is_bare(&x->assessor))
+        reader_problem(r, root->line, "the defaults", "out of memory");
 }
 
 static void

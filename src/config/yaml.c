@@ -217,6 +217,8 @@ refuse_syntax(struct builder *b, const yaml_parser_t *parser)
 {
     char what[256];
 
+    if (parser->error == YAML_MEMORY_ERROR)
+        return refuse(b, parser->mark.line + 1, "out of memory");
     snprintf(what, sizeof what, "not valid YAML: %s%s%s (column %zu)",
              parser->problem != NULL ? parser->problem : "unreadable",
              parser->context != NULL ? ", " : "",

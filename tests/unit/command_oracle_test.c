@@ -6,16 +6,12 @@
 
 #include "command.h"
 #include "core/buf.h"
-#include "core/err.h"
 #include "frame.h"
-#include "json.h"
+#include "metric_oracle.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT_MAX 2000
 
 struct random {
     uint64_t state;
@@ -125,135 +121,10 @@ mutate(struct random *r, struct buf *b)
         b->data[at] = bytes[below(r, sizeof bytes - 1)];
 }
 
-/* The slow decoder.  1: decoded; 0: an error; -1: left undecided, because the
- * tree refuses what a decoder that skips does not look at. */
-static int
-slow_value(struct jval value, struct metric *m)
-{
-    struct json *inner = NULL;
-    const char *text;
-    bool flag;
-    size_t len;
-    struct err err;
-
-    m->has_value = false;
-    if (jval_string(value, &text, &len)) {
-        inner = json_parse(text, len, JSON_NAN, &err);
-        if (inner == NULL)
-            return strstr(err.text, "beyond") == NULL ? 1 : -1;
-        value = json_root(inner);
-    }
-    if (jval_type(value) == JSON_OBJECT)
-        m->has_value = jval_get(value, "default", &value);
-    else
-        m->has_value = true;
-    if (m->has_value && jval_bool(value, &flag))
-        m->value = flag;
-    else if (m->has_value)
-        m->has_value = jval_number(value, &m->value);
-    json_free(inner);
-    return 1;
-}
-
-static int
-slow_parameter(struct jval root, struct metric *m, char *label)
-{
-    const char *text;
-    struct jval v;
-
-    if (!jval_get(root, "parameter_id", &v) || jval_type(v) == JSON_NULL)
-        return 1;
-    if (jval_string(v, &text, NULL)) {
-        m->parameter.kind = PARAMETER_LABEL;
-        snprintf(label, TEXT_MAX, "%s", text);
-        return 1;
-    }
-    m->parameter.kind = PARAMETER_NUMBER;
-    return jval_uint(v, &m->parameter.number);
-}
-
-static int
-slow_number(struct jval root, const char *key, uint64_t *out, bool *given)
-{
-    struct jval v;
-
-    *given = jval_get(root, key, &v) && jval_type(v) != JSON_NULL;
-    return !*given || jval_uint(v, out);
-}
-
-static int
-slow_fields(struct jval root, struct metric *m, char *job, char *label)
-{
-    struct jval v;
-    const char *text;
-    size_t len;
-    bool given;
-
-    if (!jval_get(root, "type", &v) || !jval_string(v, &text, NULL))
-        return 0;
-    if (strcmp(text, "PERIODICAL") == 0)
-        m->type = METRIC_PERIODICAL;
-    else if (strcmp(text, "FINAL") == 0)
-        m->type = METRIC_FINAL;
-    else if (strcmp(text, "REQUEST_PARAMETER") == 0)
-        m->type = METRIC_REQUEST;
-    else
-        return 0;
-    if (!jval_get(root, "trial_job_id", &v) || !jval_string(v, &text, &len) ||
-        len == 0 || strlen(text) != len)
-        return 0;
-    snprintf(job, TEXT_MAX, "%s", text);
-    if (!slow_parameter(root, m, label) ||
-        !slow_number(root, "attempt", &m->attempt, &given) ||
-        !slow_number(root, "sequence", &m->sequence, &given) ||
-        (m->type == METRIC_PERIODICAL && !given))
-        return 0;
-    if (jval_get(root, "sync", &v) && jval_type(v) != JSON_NULL &&
-        !jval_bool(v, &m->sync))
-        return 0;
-    return jval_get(root, "value", &v) ? slow_value(v, m) : 1;
-}
-
-static int
-slow_decode(const struct buf *payload, struct metric *m, char *job, char *label)
-{
-    struct err err;
-    struct json *doc = json_parse(payload->data, payload->len, JSON_NAN, &err);
-    int result;
-
-    *m = (struct metric){0};
-    if (doc == NULL)
-        return strstr(err.text, "beyond") == NULL &&
-                       strstr(err.text, "u0000") == NULL
-                   ? 0
-                   : -1;
-    result = jval_type(json_root(doc)) == JSON_OBJECT
-                 ? slow_fields(json_root(doc), m, job, label)
-                 : 0;
-    json_free(doc);
-    return result;
-}
-
 static void
 show(const char *what, const struct buf *payload)
 {
     printf("# %s: %.*s\n", what, (int)payload->len, payload->data);
-}
-
-static bool
-same(const struct metric *a, const struct metric *b, const char *job,
-     const char *label)
-{
-    return strcmp(a->job, job) == 0 && a->type == b->type &&
-           a->parameter.kind == b->parameter.kind &&
-           (a->parameter.kind != PARAMETER_LABEL ||
-            strcmp(a->parameter.label, label) == 0) &&
-           (a->parameter.kind != PARAMETER_NUMBER ||
-            a->parameter.number == b->parameter.number) &&
-           a->sequence == b->sequence && a->attempt == b->attempt &&
-           a->sync == b->sync && a->has_value == b->has_value &&
-           (!a->has_value || a->value == b->value ||
-            (isnan(a->value) && isnan(b->value)));
 }
 
 static int
@@ -262,14 +133,14 @@ compare(const struct buf *payload)
     struct frame f = {
         .code = "ME", .payload = payload->data, .len = payload->len};
     struct command *cmd = command_decode(&f, 1, NULL);
-    char job[TEXT_MAX], label[TEXT_MAX];
+    char job[ORACLE_TEXT_MAX], label[ORACLE_TEXT_MAX];
     struct metric m;
-    int want = slow_decode(payload, &m, job, label);
+    int want = oracle_decode(payload, &m, job, label);
 
     if (want >= 0 && (want == 1) != (cmd != NULL))
         show(want == 1 ? "refused" : "accepted", payload);
     CHECK(want < 0 || (want == 1) == (cmd != NULL));
-    if (want == 1 && !same(&cmd->metric, &m, job, label)) {
+    if (want == 1 && !oracle_same(&cmd->metric, &m, job, label)) {
         show("differs", payload);
         CHECK(!"the two decoders differ");
     }

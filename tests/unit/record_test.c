@@ -163,6 +163,7 @@ TEST(record_version_line)
     CHECK_STR(err.text, "a command log of version 2; this program reads up to "
                         "version 1");
     CHECK_EQ(version("tunepipe-log 0\n", &err), 0);
+    CHECK_EQ(version("tunepipe-log 01\n", &err), 0);
     CHECK_EQ(version("tunepipe-log 1", &err), 0);
     CHECK_STR(err.text,
               "not a command log: expected the line 'tunepipe-log 1'");

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Command logs: what a whole log's walk gives is, encoded again, the bytes it
+ * was read from, as far as they hold; a walk ends, twice in the same way. */
+#include "fuzz.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "dispatcher/logfile.h"
+#include "fuzz_file.h"
+
+#include <string.h>
+
+/* Walks from the first record on; collects what was read. */
+static enum logfile_status
+walk(struct logfile *f, struct buf *out, struct err *err)
+{
+    enum logfile_status status;
+    struct record r;
+
+    while ((status = logfile_next(f, &r, err)) == LOGFILE_RECORD) {
+        size_t begin = out->len;
+
+        MUST(logfile_offset(f) == out->len);
+        record_encode(out, r.kind, r.number, r.time_us, r.payload, r.len);
+        MUST(!out->failed && out->len - begin == r.size);
+    }
+    return status;
+}
+
+static void
+check_log(struct logfile *f, const uint8_t *data, size_t size)
+{
+    enum logfile_status status;
+    struct err a = {ERR_NONE, ""}, b = {ERR_NONE, ""};
+    struct buf out, again;
+
+    buf_init(&out, size + 64);
+    buf_init(&again, size + 64);
+    record_write_version(&out);
+    record_write_version(&again);
+    status = walk(f, &out, &a);
+    MUST(out.len <= size && memcmp(out.data, data, out.len) == 0);
+    MUST(status != LOGFILE_END || out.len == size);
+    MUST(status != LOGFILE_TORN || logfile_torn(f) == size - out.len);
+    MUST(status != LOGFILE_DAMAGED || a.code != ERR_NONE);
+    logfile_rewind(f);
+    MUST(walk(f, &again, &b) == status && again.len == out.len);
+    MUST(strcmp(a.text, b.text) == 0);
+    buf_fini(&out);
+    buf_fini(&again);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct err err = {ERR_NONE, ""};
+    struct fuzz_file at;
+    struct logfile *f;
+
+    fuzz_file_write(&at, data, size);
+    f = logfile_open(at.path, &err);
+    MUST((f == NULL) == (err.code != ERR_NONE));
+    if (f != NULL)
+        check_log(f, data, size);
+    logfile_close(f);
+    fuzz_file_remove(&at);
+    return 0;
+}
