@@ -46,6 +46,10 @@ exits|1|FAILED  conformance: the process ended with status 3 in ask of id 2; .*m
 flushes|0|warning surroundings: loading it changes the floating-point environment
 flushes|0|warning surroundings: create changes the floating-point environment
 later|0|ok      conformance: [1-9][0-9]* points
+calls|1|FAILED  conformance: ask of id 0 gave a bad point: c: is 0.25, expected an index
+misfilter|0|ok      load: filter misfilter, version 1
+otherbuild|1|FAILED  load: .*otherbuild.so: a filter of another build
+shortfilter|1|FAILED  load: .*shortfilter.so: a filter of another build
 done|0|ok      conformance: [1-9][0-9]* points
 newer|0|ok      load: tuner newer, version 7, 2 arguments
 every_arg|0|ok      load: tuner every_arg, version 1, 6 arguments
