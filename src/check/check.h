@@ -12,6 +12,8 @@
  *                 another environment, a second later
  *   output        nothing is printed
  *
+ * Of a filter, load and output alone are checked.
+ *
  * Each runs in a child process: whatever the file does harms only that. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H

@@ -12,6 +12,11 @@ own_plugins() {
     for so in "$TP_BUILD"/plugins/*.so; do
         "$T" plugin check "$so" > out 2> err || fail "$so: $(cat out err)" ||
             return 1
+        if grep -q '^ok      load: filter ' out; then
+            has out 'skipped conformance: is for tuners and assessors' &&
+                has out ' 2 ok, 0 warnings, 0 failed' || return 1
+            continue
+        fi
         if grep -v latency out | grep -E '^(warning|skipped)'; then
             fail "$so: $(cat out)"
             return 1
@@ -87,16 +92,6 @@ each_fault() {
     done < table
 }
 
-# Every test plugin is in the table, but the one that takes time.
-table_is_whole() {
-    faults > table
-    for so in "$PLUGINS"/*.so; do
-        name=$(basename "$so" .so)
-        [ "$name" = hangs ] || grep -q "^$name|" table ||
-            fail "$name.so is not in the table of plugin_check.sh" || return 1
-    done
-}
-
 a_hang_is_found() {
     "$T" plugin check "$PLUGINS/hangs.so" --timeout 3s > out 2> err
     [ $? = 1 ] || fail "$(cat out)" || return 1
@@ -135,7 +130,6 @@ usage_errors() {
 
 check plugin_check_own_plugins own_plugins
 check plugin_check_each_fault each_fault
-check plugin_check_table_is_whole table_is_whole
 check plugin_check_a_hang_is_found a_hang_is_found
 check plugin_check_arguments_can_be_given arguments_can_be_given
 check plugin_check_json_says_the_same json_says_the_same

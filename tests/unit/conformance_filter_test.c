@@ -5,9 +5,8 @@
 #include "check/tuner_orders.h"
 
 #include "check/calls.h"
+#include "check/fakehost.h"
 #include "check/spaces.h"
-#include "core/problems.h"
-#include "json.h"
 #include "plugin/arguments.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
@@ -82,29 +81,16 @@ pair_destroy(void *vself)
     free(p);
 }
 
-static struct arguments *
-default_arguments(const struct plugin *p)
-{
-    struct json *none = json_parse("{}", 2, JSON_STRICT, NULL);
-    struct problems problems;
-    struct arguments *args;
-
-    problems_init(&problems);
-    args = arguments_parse(p->args, p->n_args, json_root(none), "", &problems);
-    CHECK_STR(buf_text(&problems.lines), "");
-    problems_fini(&problems);
-    json_free(none);
-    return args;
-}
-
 static int
 pair_config(void *vself, const struct tp_value *values, size_t n)
 {
     struct pair *p = vself;
+    struct err err = {0};
 
     (void)values;
     (void)n;
-    p->args = default_arguments(filter);
+    p->args = fake_arguments(filter, NULL, &err);
+    CHECK_STR(err.text, "");
     return filter->filter.config(p->filter, arguments_values(p->args),
                                  filter->n_args);
 }
