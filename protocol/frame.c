@@ -179,3 +179,12 @@ frame_encode(struct buf *out, int digits, const char code[2],
     buf_add(out, header, 2 + (size_t)digits);
     buf_add(out, payload, len);
 }
+
+size_t
+frame_size(const char *frame, int digits)
+{
+    uint64_t payload = 0;
+
+    (void)number_parse_u64(frame + 2, (size_t)digits, &payload);
+    return 2 + (size_t)digits + (size_t)payload;
+}

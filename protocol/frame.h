@@ -62,6 +62,9 @@ enum frame_status frame_next(struct frame_decoder *d, struct frame *out,
 /* How many bytes of an unfinished frame have been fed. */
 size_t frame_pending(const struct frame_decoder *d);
 
+/* Bytes of the encoded frame that begins here. */
+size_t frame_size(const char *frame, int digits);
+
 /* Appends a frame.  A payload too long for the digits marks `out` failed. */
 void frame_encode(struct buf *out, int digits, const char code[2],
                   const void *payload, size_t len);

@@ -22,6 +22,8 @@ struct channel {
     bool out_gone;   /* the peer reads no more; output is dropped */
     struct buf text; /* waiting to be written, from `at` */
     size_t at;
+    int digits;  /* of the frames in `text`; 0: it is no frames */
+    size_t left; /* of the frame whose beginning is written */
 };
 
 /* Moves the descriptors to high close-on-exec ones, points 0 to /dev/null and
@@ -43,7 +45,8 @@ size_t channel_pending(const struct channel *c);
  * gone; err says so, once. */
 enum channel_status channel_write(struct channel *c, struct err *err);
 
-/* Drops what waits. */
+/* Drops what waits, but for the rest of a frame whose beginning is written:
+ * the peer is never left with half of one. */
 void channel_drop(struct channel *c);
 
 #endif

@@ -119,11 +119,43 @@ channel_pending(const struct channel *c)
     return c->text.len - c->at;
 }
 
+static void
+clear(struct channel *c)
+{
+    buf_clear(&c->text);
+    c->at = c->left = 0;
+}
+
 void
 channel_drop(struct channel *c)
 {
-    buf_clear(&c->text);
+    size_t left = c->left;
+
+    if (left == 0 || c->out_gone) {
+        clear(c);
+        return;
+    }
+    buf_consume(&c->text, c->at);
+    c->text.len = left;
     c->at = 0;
+}
+
+/* Moves on by what was written, frame by frame. */
+static void
+advance(struct channel *c, size_t n)
+{
+    while (n > 0) {
+        size_t part;
+
+        if (c->left == 0)
+            c->left = c->digits == 0
+                          ? 0
+                          : frame_size(c->text.data + c->at, c->digits);
+        part = c->left == 0 || n < c->left ? n : c->left;
+        c->left -= c->left == 0 ? 0 : part;
+        c->at += part;
+        n -= part;
+    }
 }
 
 static ssize_t
@@ -159,7 +191,7 @@ channel_write(struct channel *c, struct err *err)
 {
     if (c->text.failed) {
         c->out_gone = true;
-        channel_drop(c);
+        clear(c);
         err_set(err, ERR_MEMORY,
                 "output: a frame too long for its header, or out of memory");
         return CHANNEL_ERROR;
@@ -168,7 +200,7 @@ channel_write(struct channel *c, struct err *err)
         ssize_t n = write_some(c);
 
         if (n >= 0) {
-            c->at += (size_t)n;
+            advance(c, (size_t)n);
             continue;
         }
         if (errno == EINTR)
@@ -178,10 +210,10 @@ channel_write(struct channel *c, struct err *err)
             return CHANNEL_WAIT;
         }
         c->out_gone = true;
-        channel_drop(c);
+        clear(c);
         err_errno(err, ERR_PROTOCOL, "output: the manager reads no more");
         return CHANNEL_ERROR;
     }
-    channel_drop(c);
+    clear(c);
     return CHANNEL_OK;
 }

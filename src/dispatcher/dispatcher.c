@@ -257,6 +257,7 @@ start(struct dispatcher *d)
         session_new(&s->session, outbox_emitter(d->outbox), s->log, d->err);
     if (d->session == NULL || open_log(d) != 0)
         return -1;
+    d->channel.digits = s->session.digits;
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     gauge_init(&d->gauge, s->max_queued, &d->wake);
     if (start_side(d, &d->by_default, "default", SENDER_DEFAULT,

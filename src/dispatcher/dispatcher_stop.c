@@ -122,7 +122,7 @@ dispatcher_record_end(struct dispatcher *d)
     record_rest(d);
     if (d->end != DISPATCHER_FAILED && d->left) {
         d->end = DISPATCHER_GRACE_OVER;
-    } else if (d->end != DISPATCHER_FAILED &&
+    } else if (d->end != DISPATCHER_FAILED && d->phase != TERMINATING &&
                channel_pending(&d->channel) > 0) {
         err_set(d->err, ERR_PROTOCOL,
                 "output: %zu bytes were not read within the grace of %" PRId64

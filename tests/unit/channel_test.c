@@ -268,3 +268,30 @@ TEST(channel_tells_of_a_frame_that_is_too_long)
     free(long_payload);
     close_ends(&e);
 }
+
+TEST(channel_drops_all_but_the_rest_of_a_begun_frame)
+{
+    struct ends e;
+    char got[4096], payload[3000];
+    ssize_t n = 1, total = 0;
+    struct err err;
+
+    memset(payload, 'x', sizeof payload);
+    open_ends(&e, true);
+    e.channel.digits = FRAME_DIGITS;
+    for (int i = 0; i < 200; i++)
+        frame_encode(&e.channel.text, FRAME_DIGITS, "TR", payload,
+                     sizeof payload);
+    CHECK_EQ(channel_write(&e.channel, &err), CHANNEL_WAIT);
+    channel_drop(&e.channel);
+    CHECK(channel_pending(&e.channel) < sizeof payload + FRAME_HEADER_MAX);
+    while (n > 0) {
+        n = recv(e.from, got, sizeof got, MSG_DONTWAIT);
+        total += n > 0 ? n : 0;
+    }
+    CHECK_EQ(channel_write(&e.channel, &err), CHANNEL_OK);
+    n = recv(e.from, got, sizeof got, MSG_DONTWAIT);
+    total += n > 0 ? n : 0;
+    CHECK_EQ(total % (ssize_t)(sizeof payload + FRAME_HEADER_MAX), 0);
+    close_ends(&e);
+}
