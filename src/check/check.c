@@ -88,7 +88,7 @@ work(void *ctx)
 
     if (s->current == DETERMINISM)
         job_displace();
-    strcpy(page->seen.now, "loading");
+    snprintf(page->seen.now, sizeof page->seen.now, "loading");
     p = plugin_load_file(s->file, PLUGIN_ANY, &err);
     page->seen.now[0] = '\0';
     if (p == NULL) {

@@ -117,7 +117,7 @@ tell_end(struct child_page *page, int status, bool in_time, int64_t limit_ms)
     memcpy(now, page->seen.now, sizeof now);
     now[sizeof now - 1] = '\0';
     if (now[0] == '\0')
-        strcpy(now, "its constructors or destructors");
+        snprintf(now, sizeof now, "its constructors or destructors");
     if (page->n > CHILD_FINDINGS_MAX)
         page->n = 0; /* the page was written over */
     if (page->finished)
