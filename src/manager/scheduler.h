@@ -29,7 +29,8 @@ struct scheduler {
     bool closed;  /* stop admitting */
 };
 
-/* How many to ask for now; the caller sends GE and calls _asked(). */
+/* How many to ask for now; the caller sends GE and then calls
+ * scheduler_asked(). */
 uint64_t scheduler_wants(const struct scheduler *s);
 void scheduler_asked(struct scheduler *s, uint64_t n);
 
