@@ -312,6 +312,7 @@ command_decode(const struct frame *frame, uint64_t arrival, struct err *err)
         return NULL;
     cmd->code = code;
     cmd->arrival = arrival;
+    cmd->position = arrival;
     return cmd;
 }
 

@@ -104,6 +104,11 @@ struct command {
     struct command *next; /* the queue's */
     enum command_code code;
     uint64_t arrival; /* 1-based number of the inbound frame; the cause */
+    uint64_t position; /* the same, counting the manager's frames alone; the
+                          router's */
+    const char *payload; /* of the frame it was, borrowed: for who handles it
+                            before the next read; the router's */
+    size_t payload_len;
     size_t cost;      /* bytes, as the queues count them; the router's */
     bool tuner_half;  /* TRIAL_END: the default worker's half */
     union {
@@ -124,6 +129,9 @@ struct command {
 const struct command_info *command_info(enum command_code code);
 const struct command_info *command_find(const char code[2],
                                         enum command_code *out);
+
+/* "SUCCEEDED", ... */
+const char *command_event_name(enum end_event event);
 
 /* Decodes an inbound frame.  NULL on failure: err (ERR_INPUT) names what was
  * expected where; the caller adds code and number.  A GE is never refused: a

@@ -19,6 +19,12 @@ static const char *const events[] = {
     [END_EARLY_STOPPED] = "EARLY_STOPPED",
 };
 
+const char *
+command_event_name(enum end_event event)
+{
+    return events[event];
+}
+
 int
 decode_parameter(const struct field *f, struct parameter_id *out,
                  struct err *err)

@@ -15,9 +15,12 @@
 #define HEAD_MAX (CRC_SIZE + 1 + 2 + 1 + 3 * (20 + 1))
 
 static const char *const kinds[] = {
-    [RECORD_HEAD] = "H",      [RECORD_IN] = "<",      [RECORD_TUNER] = ">t",
-    [RECORD_ASSESSOR] = ">a", [RECORD_ROUTER] = ">r", [RECORD_SKIPPED] = "S",
-    [RECORD_SYNC] = "M",      [RECORD_END] = "E",
+    [RECORD_HEAD] = "H",         [RECORD_IN] = "<",
+    [RECORD_TUNER] = ">t",       [RECORD_ASSESSOR] = ">a",
+    [RECORD_ROUTER] = ">r",      [RECORD_SKIPPED] = "S",
+    [RECORD_SYNC] = "M",         [RECORD_END] = "E",
+    [RECORD_TUNER_FRAME] = "<t", [RECORD_ASSESSOR_FRAME] = "<a",
+    [RECORD_TUNER_EVENT] = "!t", [RECORD_ASSESSOR_EVENT] = "!a",
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -164,7 +167,7 @@ read_kind(struct cursor *c, enum record_kind *kind)
 {
     size_t left = (size_t)(c->end - c->p);
 
-    for (size_t k = 0; k < N_KINDS; k++) {
+    for (size_t k = N_KINDS; k-- > 0;) { /* "<t" before "<" */
         size_t len = strlen(kinds[k]);
 
         if (left >= len && memcmp(c->p, kinds[k], len) == 0) {
@@ -173,7 +176,7 @@ read_kind(struct cursor *c, enum record_kind *kind)
             return read_char(c, ' ', "a space behind the kind");
         }
     }
-    if (left == 0 || (left == 1 && *c->p == '>'))
+    if (left == 0 || (left == 1 && (*c->p == '>' || *c->p == '!')))
         return RECORD_PARTIAL;
     return damaged(c, "a kind of record");
 }

@@ -41,6 +41,14 @@ enum record_kind {
                         words */
     RECORD_SYNC,     /* "M": all before this record is on stable storage */
     RECORD_END,      /* "E": the session ended; payload: how, in words */
+    RECORD_TUNER_FRAME,    /* "<t": code and payload of a frame from the
+                              program that is the tuner; numbered with the
+                              manager's frames */
+    RECORD_ASSESSOR_FRAME, /* "<a": from the one that is the assessor */
+    RECORD_TUNER_EVENT,    /* "!t": what else happened to that program, and was
+                              acted on: `late` or `gone`, a space, how, in
+                              words; numbered, too */
+    RECORD_ASSESSOR_EVENT, /* "!a" */
 };
 
 struct record {

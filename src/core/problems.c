@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PROBLEMS_SHOWN 50
@@ -54,4 +55,23 @@ problems_check(struct problems *p, struct err *err)
         return err_set(err, ERR_CONFIG, "%.*s", len, text);
     return err_set(err, ERR_CONFIG, "%.*s (and %zu more)", len, text,
                    p->count - 1);
+}
+
+int
+problems_join(struct problems *p, struct err *err)
+{
+    char *text = buf_take(&p->lines);
+    size_t len = text == NULL ? 0 : strlen(text);
+    struct buf joined;
+
+    buf_init(&joined, ERR_TEXT_MAX + 256 * 1024);
+    for (size_t i = 0; i < len; i++)
+        if (text[i] != '\n')
+            buf_add_char(&joined, text[i]);
+        else if (i + 1 < len)
+            buf_add_text(&joined, "; ");
+    err_set(err, ERR_CONFIG, "%s", buf_text(&joined));
+    buf_fini(&joined);
+    free(text);
+    return -1;
 }

@@ -23,4 +23,7 @@ void problems_add(struct problems *p, const char *place, const char *fmt, ...)
 /* 0 when there are none; else -1 with the first one and the count in err. */
 int problems_check(struct problems *p, struct err *err);
 
+/* Every one of them as one line in err; empties *p; returns -1. */
+int problems_join(struct problems *p, struct err *err);
+
 #endif

@@ -30,6 +30,8 @@ struct channel {
  * 1 to 2, so that nothing a plugin prints can reach the peer.  SIGPIPE is
  * ignored from here on. */
 int channel_open(struct channel *c, int in_fd, int out_fd, struct err *err);
+/* The same for descriptors that are in place already: takes both. */
+void channel_adopt(struct channel *c, int in_fd, int out_fd);
 void channel_close(struct channel *c);
 
 enum channel_status { CHANNEL_OK, CHANNEL_WAIT, CHANNEL_EOF, CHANNEL_ERROR };

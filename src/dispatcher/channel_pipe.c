@@ -78,6 +78,15 @@ channel_open(struct channel *c, int in_fd, int out_fd, struct err *err)
 }
 
 void
+channel_adopt(struct channel *c, int in_fd, int out_fd)
+{
+    *c = (struct channel){.in = in_fd, .out = out_fd};
+    buf_init(&c->text, TEXT_MAX);
+    c->in_is_socket = is_socket(in_fd);
+    c->out_is_socket = is_socket(out_fd);
+}
+
+void
 channel_close(struct channel *c)
 {
     if (c->in >= 0)

@@ -169,6 +169,29 @@ commandlog_in(struct commandlog *l, uint64_t arrival, const struct frame *frame)
 }
 
 void
+commandlog_program(struct commandlog *l, enum sender program, uint64_t arrival,
+                   const struct frame *frame)
+{
+    if (l->on)
+        record_encode2(&l->pending,
+                       program == SENDER_DEFAULT ? RECORD_TUNER_FRAME
+                                                 : RECORD_ASSESSOR_FRAME,
+                       arrival, clock_realtime_ns() / 1000, frame->code, 2,
+                       frame->payload, frame->len);
+}
+
+void
+commandlog_event(struct commandlog *l, enum sender program, uint64_t arrival,
+                 const char *text)
+{
+    if (l->on)
+        record_encode(&l->pending,
+                      program == SENDER_DEFAULT ? RECORD_TUNER_EVENT
+                                                : RECORD_ASSESSOR_EVENT,
+                      arrival, clock_realtime_ns() / 1000, text, strlen(text));
+}
+
+void
 commandlog_out(struct commandlog *l, const struct emission *e)
 {
     static const enum record_kind kinds[] = {

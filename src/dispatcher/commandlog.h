@@ -33,6 +33,12 @@ void commandlog_free(struct commandlog *l);
 
 void commandlog_in(struct commandlog *l, uint64_t arrival,
                    const struct frame *frame);
+/* What the program that is the tuner (SENDER_DEFAULT) or the assessor sent,
+ * and what became of it (`text` as in PROTOCOL.md). */
+void commandlog_program(struct commandlog *l, enum sender program,
+                        uint64_t arrival, const struct frame *frame);
+void commandlog_event(struct commandlog *l, enum sender program,
+                      uint64_t arrival, const char *text);
 void commandlog_out(struct commandlog *l, const struct emission *e);
 /* `text` as in PROTOCOL.md: which half ("t", "a", "ta", or "o" for what is
  * owed from here on), a space, why. */

@@ -109,9 +109,11 @@ sync_when_due(struct dispatcher *d)
 static int
 timeout_ms(const struct dispatcher *d)
 {
-    int64_t at = d->sync_at_ns;
+    int64_t at = d->sync_at_ns, program = dispatcher_program_time(d);
     int64_t left;
 
+    if (program != 0 && (at == 0 || program < at))
+        at = program;
     if (d->phase != RUNNING && (at == 0 || d->deadline_ns < at))
         at = d->deadline_ns;
     if (at == 0)
@@ -127,8 +129,9 @@ static bool
 may_read(struct dispatcher *d)
 {
     return d->phase == RUNNING &&
-           !gauge_holds(&d->gauge,
-                        outbox_bytes(d->outbox) + channel_pending(&d->channel));
+           !gauge_holds(&d->gauge, outbox_bytes(d->outbox) +
+                                       channel_pending(&d->channel) +
+                                       dispatcher_program_bytes(d));
 }
 
 static bool
@@ -146,6 +149,8 @@ finished(struct dispatcher *d)
         return false;
     look_at_worker(d, &d->by_default); /* its last command may have failed */
     look_at_worker(d, &d->assessor);
+    if (!dispatcher_end_programs(d))
+        return false;
     dispatcher_take_outbox(d);
     dispatcher_write(d);
     return channel_pending(&d->channel) == 0;
@@ -154,7 +159,7 @@ finished(struct dispatcher *d)
 static void
 step(struct dispatcher *d)
 {
-    struct pollfd fds[4] = {
+    struct pollfd fds[4 + 2 * COMPANION_POLLS] = {
         {.fd = d->signal_fd, .events = POLLIN},
         {.fd = d->wake.fd, .events = POLLIN},
         {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
@@ -162,7 +167,8 @@ step(struct dispatcher *d)
          .events = POLLOUT},
     };
 
-    if (poll(fds, 4, timeout_ms(d)) < 0)
+    dispatcher_poll_programs(d, fds + 4);
+    if (poll(fds, sizeof fds / sizeof *fds, timeout_ms(d)) < 0)
         return; /* EINTR */
     if (fds[0].revents != 0)
         take_signal(d);
@@ -170,6 +176,7 @@ step(struct dispatcher *d)
         wake_drain(&d->wake);
     if (d->phase == RUNNING && fds[2].revents != 0)
         dispatcher_read(d);
+    dispatcher_serve_programs(d, fds + 4);
     look_at_worker(d, &d->by_default);
     look_at_worker(d, &d->assessor);
     if (outbox_failed(d->outbox) && d->phase != TERMINATING) {
@@ -255,7 +262,8 @@ start(struct dispatcher *d)
         return -1;
     d->session =
         session_new(&s->session, outbox_emitter(d->outbox), s->log, d->err);
-    if (d->session == NULL || open_log(d) != 0)
+    if (d->session == NULL || dispatcher_start_programs(d) != 0 ||
+        open_log(d) != 0)
         return -1;
     d->channel.digits = s->session.digits;
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
@@ -281,6 +289,7 @@ finish(struct dispatcher *d)
 {
     finish_side(&d->by_default);
     finish_side(&d->assessor);
+    dispatcher_free_programs(d);
     channel_close(&d->channel);
     frame_decoder_fini(&d->decoder);
     commandlog_free(d->commandlog);

@@ -26,10 +26,16 @@ warn_length(struct dispatcher *d, struct side *side, size_t length)
 static void
 push(struct dispatcher *d, struct side *side, struct chain *chain)
 {
+    enum sender sender =
+        side == &d->by_default ? SENDER_DEFAULT : SENDER_ASSESSOR;
     size_t length, fresh;
 
     if (chain->first == NULL)
         return;
+    if (dispatcher_has_program(d, sender)) {
+        dispatcher_tell_program(d, sender, chain);
+        return;
+    }
     fresh = chain->count;
     queue_push(side->queue, chain, &length);
     warn_length(d, side, length - fresh); /* a burst alone is no lag */

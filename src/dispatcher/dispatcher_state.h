@@ -7,14 +7,18 @@
 #include "dispatcher/channel.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/gauge.h"
+#include "dispatcher/program.h"
 #include "dispatcher/worker.h"
 
 #include "core/wake.h"
 #include "frame.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct chain;
 
 enum phase { RUNNING, DRAINING, TERMINATING };
 
@@ -23,6 +27,19 @@ struct side {
     struct worker worker;
     size_t warn_at;
     const char *letter; /* in skipped records */
+};
+
+/* A tuner or an assessor that is a program. */
+struct companion {
+    struct dispatcher *dispatcher;
+    enum sender side;
+    struct proxy *proxy; /* NULL: that side is a plugin */
+    struct program program;
+    int64_t late_at_ns; /* when its silence costs something; 0: never */
+    int64_t kill_at_ns; /* when its end is hastened; 0: not */
+    char why[200];      /* what of it ends it; "" */
+    bool heard;         /* it has said something since the last look */
+    bool failed_start;
 };
 
 struct dispatcher {
@@ -46,6 +63,7 @@ struct dispatcher {
     int64_t deadline_ns; /* of the stop */
     bool left;          /* a worker was still at work when the grace was over */
     int64_t sync_at_ns; /* 0: nothing to sync */
+    struct companion companions[2]; /* by sender */
     atomic_bool closing; /* tells the default worker to drop requests */
     bool closed;         /* the default worker's: it has been told */
     struct err *err;
@@ -59,6 +77,32 @@ void dispatcher_read(struct dispatcher *d);
 void dispatcher_take_outbox(struct dispatcher *d);
 /* Writes what can be written without blocking. */
 void dispatcher_write(struct dispatcher *d);
+
+/* ---- dispatcher_program.c ---- */
+
+#define COMPANION_POLLS 3 /* descriptors of a companion */
+
+/* Starts the programs; before any thread. */
+int dispatcher_start_programs(struct dispatcher *d);
+/* Whether commands of that side are a program's: all are handled at once. */
+bool dispatcher_has_program(const struct dispatcher *d, enum sender side);
+/* Handles and frees them. */
+void dispatcher_tell_program(struct dispatcher *d, enum sender side,
+                             struct chain *chain);
+/* Fills fds[2 * COMPANION_POLLS]. */
+void dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds);
+/* Reads, writes and looks at the time. */
+void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
+/* The next time to look; 0: none. */
+int64_t dispatcher_program_time(const struct dispatcher *d);
+/* Bytes that wait to be read by them. */
+size_t dispatcher_program_bytes(const struct dispatcher *d);
+/* In a stop: asks them to end; whether they have. */
+bool dispatcher_end_programs(struct dispatcher *d);
+/* When a stop takes too long; whether one was at work. */
+bool dispatcher_kill_programs(struct dispatcher *d);
+/* Kills what is left of them. */
+void dispatcher_free_programs(struct dispatcher *d);
 
 /* ---- dispatcher_stop.c ---- */
 

@@ -119,8 +119,10 @@ end_text(const struct dispatcher *d)
 void
 dispatcher_record_end(struct dispatcher *d)
 {
+    bool at_work = dispatcher_kill_programs(d);
+
     record_rest(d);
-    if (d->end != DISPATCHER_FAILED && d->left) {
+    if (d->end != DISPATCHER_FAILED && (d->left || at_work)) {
         d->end = DISPATCHER_GRACE_OVER;
     } else if (d->end != DISPATCHER_FAILED && d->phase != TERMINATING &&
                channel_pending(&d->channel) > 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/policy.h"
 
+#include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/nearest.h"
@@ -84,4 +85,14 @@ policy_write(const struct policy *p, struct buf *out)
                stopped_words[p->stopped], error_words[p->on_error],
                ask_words[p->ask_error], p->extensions ? "true" : "false",
                p->maximize ? "true" : "false");
+}
+
+const struct mark *
+policy_mark(const struct policy *p, const struct trial_end *end)
+{
+    if (p->stopped == TELL_NOTHING || !end->has_marks)
+        return NULL;
+    if (p->stopped == TELL_LATEST)
+        return &end->latest;
+    return p->maximize ? &end->highest : &end->lowest;
 }

@@ -8,6 +8,8 @@
 
 struct buf;
 struct err;
+struct mark;
+struct trial_end;
 
 /* What the tuner is told of a trial that was stopped early. */
 enum stopped_policy { TELL_NOTHING, TELL_LATEST, TELL_BEST };
@@ -25,6 +27,11 @@ struct policy {
     bool extensions; /* the wire's, see PROTOCOL.md */
     bool maximize;   /* what TELL_BEST takes for best */
 };
+
+/* Which of the values of a trial that was stopped early the tuner is told;
+ * NULL: none. */
+const struct mark *policy_mark(const struct policy *p,
+                               const struct trial_end *end);
 
 /* Each sets *out from its word, or says which words there are. */
 int policy_set_stopped(struct policy *p, const char *word, struct err *err);

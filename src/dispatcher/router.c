@@ -14,6 +14,7 @@
 
 struct router {
     struct marks *marks;
+    uint64_t frames; /* of the manager, so far */
     const struct log *log;
 };
 
@@ -185,6 +186,7 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
     struct command *cmd;
     struct err err;
 
+    r->frames++;
     cmd = command_decode(frame, arrival, &err);
     if (cmd == NULL) {
         log_error(r->log, "command %" PRIu64 " (%s): %s", arrival, frame->code,
@@ -195,6 +197,9 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
         command_free(cmd);
         return ROUTER_TERMINATE;
     }
+    cmd->position = r->frames;
+    cmd->payload = frame->payload;
+    cmd->payload_len = frame->len;
     cmd->cost = sizeof *cmd + frame->len;
     return route(r, cmd, out);
 }

@@ -21,6 +21,8 @@ struct err;
 struct log;
 struct plugin_paths;
 struct problems;
+struct proxy;
+struct proxy_setup;
 struct router;
 struct tuner;
 struct tuning;
@@ -49,13 +51,18 @@ struct session_setup {
     size_t max_payload;
 };
 
+/* One side: either a plugin, with tuning or assessing around it, or a program
+ * with its proxy. */
 struct session {
     struct policy policy;
-    struct tuner *tuner;
-    struct assessor *assessor; /* NULL: none */
     struct router *router;
-    struct tuning *tuning;
+    struct tuner *tuner;       /* NULL: a program */
+    struct assessor *assessor; /* NULL: none, or a program */
+    struct tuning *tuning;     /* NULL: a program */
     struct assessing *assessing;
+    struct proxy_setup *setups[2];
+    struct proxy *proxies[2]; /* by sender, SENDER_DEFAULT and
+                                 SENDER_ASSESSOR; NULL: a plugin, or none */
 };
 
 /* Loads the plugins and makes everything; NULL: err tells. */
@@ -63,6 +70,11 @@ struct session *session_new(const struct session_setup *setup,
                             struct emitter emitter, const struct log *log,
                             struct err *err);
 void session_free(struct session *s);
+
+/* Appends name, version and arguments of the tuner or the assessor; null:
+ * there is none. */
+void session_describe(const struct session *s, enum sender side,
+                      struct buf *out);
 
 /* Appends the log's first record: all that answers depend on, as JSON. */
 void session_write_head(const struct session *s,

@@ -28,6 +28,7 @@ trial_free(struct trial *trial)
         return;
     free(trial->label);
     free(trial->x);
+    free(trial->parameters);
     free(trial);
 }
 
@@ -108,6 +109,28 @@ bool
 trials_finished(const struct trials *t, const struct parameter_id *id)
 {
     return id->kind == PARAMETER_NUMBER && idset_has(&t->finished, id->number);
+}
+
+const char *
+trials_refuse_result(struct trials *t, const struct parameter_id *id,
+                     struct trial **out)
+{
+    *out = trials_find(t, id);
+    if (*out == NULL)
+        return trials_finished(t, id)
+                   ? "a result after the end of a trial that has one"
+                   : "a result for a trial that was never given out";
+    return (*out)->told ? "a second final result, not applied" : NULL;
+}
+
+const char *
+trials_refuse_end(struct trials *t, const struct parameter_id *id,
+                  struct trial **out)
+{
+    *out = trials_find(t, id);
+    if (*out == NULL && !trials_finished(t, id))
+        return "the end of a trial that was never given out";
+    return *out == NULL || (*out)->ended ? "the trial has ended already" : NULL;
 }
 
 static void

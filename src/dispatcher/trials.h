@@ -25,6 +25,10 @@ struct trial {
     struct trial *older, *newer; /* among the resultless */
     size_t n_dims;
     double *x;
+    /* For a tuner that is a program: the number it gave the suggestion, where
+     * it gave no label, and the parameters as JSON; owned. */
+    uint64_t theirs;
+    char *parameters;
 };
 
 struct trials;
@@ -41,6 +45,14 @@ struct trial *trials_find(struct trials *t, const struct parameter_id *id);
 
 /* Whether this id had its result and its end. */
 bool trials_finished(const struct trials *t, const struct parameter_id *id);
+
+/* Why a final result, or an end, of that trial is not applied: it was never
+ * given out, or has had one; NULL: it is, *out is the trial. */
+const char *trials_refuse_result(struct trials *t,
+                                 const struct parameter_id *id,
+                                 struct trial **out);
+const char *trials_refuse_end(struct trials *t, const struct parameter_id *id,
+                              struct trial **out);
 
 /* To be called after told or ended was set: forgets what is finished. */
 void trials_settle(struct trials *t, struct trial *trial);

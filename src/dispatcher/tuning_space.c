@@ -140,7 +140,8 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
         return;
     }
     buf_clear(&t->payload);
-    command_write_initialized(&t->payload, t->arrival, t->policy->extensions);
+    command_write_initialized(&t->payload, cmd->position,
+                              t->policy->extensions);
     tuning_emit(t, CMD_INITIALIZED);
 }
 

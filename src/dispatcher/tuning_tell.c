@@ -32,23 +32,17 @@ static void
 handle_final(struct tuning *t, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
-    struct trial *trial = trials_find(t->trials, &m->parameter);
     struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
+    struct trial *trial;
+    const char *why = trials_refuse_result(t->trials, &m->parameter, &trial);
 
     if (m->parameter.kind == PARAMETER_NONE) {
         log_info(t->log,
                  "command %" PRIu64 " (ME): trial '%.64s' is the user's own: "
                  "its result is recorded, not told to the tuner",
                  t->arrival, m->job);
-    } else if (trial == NULL) {
-        tuning_complain_trial(
-            t, m->job, &m->parameter,
-            trials_finished(t->trials, &m->parameter)
-                ? "a result after the end of a trial that has one"
-                : "a result for a trial that was never given out");
-    } else if (trial->told) {
-        tuning_complain_trial(t, m->job, &m->parameter,
-                              "a second final result, not applied");
+    } else if (why != NULL) {
+        tuning_complain_trial(t, m->job, &m->parameter, why);
     } else {
         tell(t, trial, &result);
         trials_settle(t->trials, trial);
@@ -76,15 +70,14 @@ tuning_metric(struct tuning *t, const struct command *cmd)
 static void
 tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
 {
-    const struct mark *best =
-        t->policy->maximize ? &end->highest : &end->lowest;
-    const struct mark *mark =
-        t->policy->stopped == TELL_BEST ? best : &end->latest;
-    struct tp_result result = {
-        .how = TP_RESULT_STOPPED, .value = mark->value, .step = mark->step};
+    const struct mark *mark = policy_mark(t->policy, end);
+    struct tp_result result = {.how = TP_RESULT_STOPPED};
 
-    if (t->policy->stopped != TELL_NOTHING && end->has_marks)
-        tell(t, trial, &result);
+    if (mark == NULL)
+        return;
+    result.value = mark->value;
+    result.step = mark->step;
+    tell(t, trial, &result);
 }
 
 static int
@@ -110,17 +103,14 @@ void
 tuning_end(struct tuning *t, const struct command *cmd)
 {
     const struct trial_end *end = &cmd->end;
-    struct trial *trial = trials_find(t->trials, &end->parameter);
+    struct trial *trial;
+    const char *why = trials_refuse_end(t->trials, &end->parameter, &trial);
     struct err err;
 
     if (end->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial, or one that nobody can name */
-    if (trial == NULL || trial->ended) {
-        tuning_complain_trial(
-            t, end->job, &end->parameter,
-            trial != NULL || trials_finished(t->trials, &end->parameter)
-                ? "the trial has ended already"
-                : "the end of a trial that was never given out");
+    if (why != NULL) {
+        tuning_complain_trial(t, end->job, &end->parameter, why);
         return;
     }
     if (end->stopped && !trial->told)

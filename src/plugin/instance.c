@@ -14,26 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every problem in one line. */
-static int
-join_problems(struct problems *p, struct err *err)
-{
-    char *text = buf_take(&p->lines);
-    size_t len = text == NULL ? 0 : strlen(text);
-    struct buf joined;
-
-    buf_init(&joined, ERR_TEXT_MAX + 256 * 1024);
-    for (size_t i = 0; i < len; i++)
-        if (text[i] != '\n')
-            buf_add_char(&joined, text[i]);
-        else if (i + 1 < len)
-            buf_add_text(&joined, "; ");
-    err_set(err, ERR_CONFIG, "%s", buf_text(&joined));
-    buf_fini(&joined);
-    free(text);
-    return -1;
-}
-
 static int
 parse_arguments(struct instance *i, struct jval object, struct err *err)
 {
@@ -47,7 +27,7 @@ parse_arguments(struct instance *i, struct jval object, struct err *err)
     i->args = arguments_parse(i->plugin->args, i->plugin->n_args, object, where,
                               &problems);
     if (i->args == NULL)
-        rc = join_problems(&problems, err);
+        rc = problems_join(&problems, err);
     problems_fini(&problems);
     return rc;
 }

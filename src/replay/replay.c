@@ -6,6 +6,7 @@
 #include "core/map.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/logfile.h"
+#include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
@@ -227,11 +228,13 @@ static void
 handle_default(struct replay *r, const struct command *cmd,
                const struct skips *s)
 {
-    if (s != NULL && s->closes)
+    if (s != NULL && s->closes && r->session->tuning != NULL)
         tuning_close(r->session->tuning);
     if ((s != NULL && s->tuner) || r->tuner_failed)
         return;
-    if (tuning_handle(r->session->tuning, cmd, NULL) != 0)
+    if (r->session->tuning == NULL)
+        proxy_command(r->session->proxies[SENDER_DEFAULT], cmd, NULL);
+    else if (tuning_handle(r->session->tuning, cmd, NULL) != 0)
         r->tuner_failed = true;
 }
 
@@ -243,7 +246,9 @@ handle_assessor(struct replay *r, const struct command *cmd,
 
     if ((s != NULL && s->assessor) || r->assessor_failed)
         return;
-    if (assessing_handle(r->session->assessing, cmd, &err) != 0)
+    if (r->session->assessing == NULL)
+        proxy_command(r->session->proxies[SENDER_ASSESSOR], cmd, &err);
+    else if (assessing_handle(r->session->assessing, cmd, &err) != 0)
         r->assessor_failed = true;
 }
 
@@ -262,19 +267,82 @@ handle_chain(struct replay *r, struct chain *chain, const struct skips *s,
 }
 
 static int
-take_inbound(struct replay *r, const struct record *record, struct err *err)
+read_frame(const struct replay *r, const struct record *record,
+           struct frame *frame, struct err *err)
 {
-    struct frame frame = {.offset = logfile_offset(r->file)};
-    struct routed routed = {0};
-    const struct skips *s;
-
+    *frame = (struct frame){.offset = logfile_offset(r->file)};
     if (record->len < 2)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
                        r->setup->path, logfile_offset(r->file));
-    memcpy(frame.code, record->payload, 2);
-    frame.payload = record->payload + 2;
-    frame.len = record->len - 2;
+    memcpy(frame->code, record->payload, 2);
+    frame->payload = record->payload + 2;
+    frame->len = record->len - 2;
+    return 0;
+}
+
+/* The proxy of the program that the record is of. */
+static struct proxy *
+proxy_of(const struct replay *r, enum sender side, struct err *err)
+{
+    if (r->session->proxies[side] == NULL)
+        err_set(err, ERR_LOG,
+                "%s: offset %" PRIu64 ": a record of a program, but the head "
+                "record names none",
+                r->setup->path, logfile_offset(r->file));
+    return r->session->proxies[side];
+}
+
+/* What ends its side is remembered by the proxy. */
+static int
+take_program(struct replay *r, const struct record *record, enum sender side,
+             struct err *err)
+{
+    struct proxy *proxy = proxy_of(r, side, err);
+    struct frame frame;
+
+    if (proxy == NULL || read_frame(r, record, &frame, err) != 0)
+        return -1;
+    proxy_frame(proxy, record->number, &frame, NULL);
+    return 0;
+}
+
+static int
+take_event(struct replay *r, const struct record *record, enum sender side,
+           struct err *err)
+{
+    static const char gone[] = "gone ", late[] = "late ";
+    const size_t word = sizeof gone - 1;
+    struct proxy *proxy = proxy_of(r, side, err);
+    bool is_gone, is_late;
+    char how[ERR_TEXT_MAX];
+
+    if (proxy == NULL)
+        return -1;
+    is_gone = record->len >= word && memcmp(record->payload, gone, word) == 0;
+    is_late = record->len >= word && memcmp(record->payload, late, word) == 0;
+    if (!is_gone && !is_late)
+        return err_set(err, ERR_LOG,
+                       "%s: offset %" PRIu64 ": expected 'late' or 'gone'",
+                       r->setup->path, logfile_offset(r->file));
+    snprintf(how, sizeof how, "%.*s",
+             (int)(record->len - word < sizeof how ? record->len - word
+                                                   : sizeof how - 1),
+             record->payload + word);
+    proxy_event(proxy, record->number, is_gone ? PROXY_GONE : PROXY_LATE, how,
+                NULL);
+    return 0;
+}
+
+static int
+take_inbound(struct replay *r, const struct record *record, struct err *err)
+{
+    struct routed routed = {0};
+    const struct skips *s;
+    struct frame frame;
+
+    if (read_frame(r, record, &frame, err) != 0)
+        return -1;
     r->report->commands++;
     router_frame(r->session->router, &frame, record->number, &routed);
     s = map_get(&r->skips, &record->number, sizeof record->number);
@@ -295,6 +363,14 @@ take(struct replay *r, const struct record *record, struct err *err)
     case RECORD_ASSESSOR:
     case RECORD_ROUTER:
         return take_outbound(r, record, err);
+    case RECORD_TUNER_FRAME:
+        return take_program(r, record, SENDER_DEFAULT, err);
+    case RECORD_ASSESSOR_FRAME:
+        return take_program(r, record, SENDER_ASSESSOR, err);
+    case RECORD_TUNER_EVENT:
+        return take_event(r, record, SENDER_DEFAULT, err);
+    case RECORD_ASSESSOR_EVENT:
+        return take_event(r, record, SENDER_ASSESSOR, err);
     case RECORD_HEAD:
     case RECORD_SKIPPED:
     case RECORD_SYNC:

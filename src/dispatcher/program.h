@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h - a child process that speaks frames: its input and output are
+ * pipes of ours, neither of which is ever waited for.  What it writes to its
+ * stderr goes where ours goes.
+ *
+ * It leads a process group of its own, so that Ctrl-C does not reach it and
+ * its children end with it, and is killed when this process dies.  The main
+ * thread's alone. */
+#ifndef DISPATCHER_PROGRAM_H
+#define DISPATCHER_PROGRAM_H
+
+#include "command.h"
+#include "dispatcher/channel.h"
+#include "frame.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+struct program {
+    pid_t pid;    /* 0: none */
+    int pidfd;    /* readable once it has exited */
+    bool closed;  /* it has written its last byte */
+    bool leaving; /* it has been told its last frame */
+    struct channel channel;
+    struct frame_decoder decoder;
+};
+
+#define PROGRAM_NONE                                             \
+    {                                                            \
+        .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
+    }
+
+/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment; *p is
+ * none before.  -1: err tells why, and *p is none. */
+int program_start(struct program *p, const char *const *argv, uint64_t seed,
+                  size_t max_payload, struct err *err);
+
+/* Queues a frame; nothing happens when it does not run. */
+void program_send(struct program *p, enum command_code code,
+                  const char *payload, size_t len);
+
+/* Writes what can be written without blocking.  That it reads no more shows
+ * when it ends. */
+void program_write(struct program *p);
+
+/* Reads once into the decoder, when poll(2) says readable. */
+void program_read(struct program *p);
+
+/* No more frames to it: end of file behind what is queued. */
+void program_hang_up(struct program *p);
+
+/* The whole process group. */
+void program_kill(struct program *p);
+
+/* When pidfd is readable, or behind program_kill(): takes the exit status,
+ * ends what is left of the group, makes *p none.  `how` becomes "exit status
+ * 1" or "killed by signal 9". */
+void program_reap(struct program *p, char *how, size_t size);
+
+#endif

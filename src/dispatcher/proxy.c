@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/proxy.h"
+
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/proxy_state.h"
+#include "frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void
+send_nowhere(void *ctx, enum command_code code, const char *payload, size_t len)
+{
+    (void)ctx;
+    (void)code;
+    (void)payload;
+    (void)len;
+}
+
+static void
+start_nothing(void *ctx)
+{
+    (void)ctx;
+}
+
+void
+proxy_init(struct proxy *p, const struct proxy_kind *kind,
+           const struct proxy_setup *setup, const struct policy *policy,
+           struct emitter emitter, const struct log *log)
+{
+    p->kind = kind;
+    p->setup = setup;
+    p->policy = policy;
+    p->emitter = emitter;
+    p->log = log;
+    p->port = (struct proxy_port){send_nowhere, start_nothing, NULL};
+    buf_init(&p->payload, SIZE_MAX / 2);
+}
+
+void
+proxy_fini(struct proxy *p)
+{
+    buf_fini(&p->payload);
+}
+
+void
+proxy_free(struct proxy *p)
+{
+    if (p != NULL)
+        p->kind->free(p);
+}
+
+void
+proxy_connect(struct proxy *p, struct proxy_port port)
+{
+    p->port = port;
+}
+
+/* ---- inputs ---- */
+
+static bool
+begin(struct proxy *p, uint64_t arrival, const char *input, struct err *err)
+{
+    p->arrival = arrival;
+    p->input = input;
+    p->fatal = false;
+    p->failure = err;
+    return !p->ended;
+}
+
+static int
+end(struct proxy *p)
+{
+    p->ended = p->ended || p->fatal;
+    return p->fatal ? -1 : 0;
+}
+
+int
+proxy_command(struct proxy *p, const struct command *cmd, struct err *err)
+{
+    if (begin(p, cmd->arrival, command_info(cmd->code)->code, err))
+        p->kind->command(p, cmd);
+    return end(p);
+}
+
+int
+proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
+            struct err *err)
+{
+    if (begin(p, arrival, frame->code, err))
+        p->kind->frame(p, frame);
+    return end(p);
+}
+
+int
+proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
+            const char *how, struct err *err)
+{
+    if (!begin(p, arrival, event == PROXY_GONE ? "its end" : "its silence",
+               err))
+        return end(p);
+    switch (event) {
+    case PROXY_LATE:
+        proxy_failed(p, "%s", how);
+        p->kind->late(p);
+        break;
+    case PROXY_GONE:
+        p->gone = true;
+        proxy_failed(p, "%s", how);
+        p->kind->gone(p);
+        break;
+    }
+    return end(p);
+}
+
+bool
+proxy_waits(const struct proxy *p)
+{
+    return !p->ended && p->kind->waits(p);
+}
+
+const struct proxy_setup *
+proxy_setup(const struct proxy *p)
+{
+    return p->setup;
+}
+
+bool
+proxy_restart(struct proxy *p)
+{
+    if (!p->gone)
+        return false;
+    p->gone = false;
+    p->port.start(p->port.ctx);
+    return true;
+}
+
+/* ---- speaking ---- */
+
+void
+proxy_emit(struct proxy *p, enum command_code code)
+{
+    struct emission e = {p->kind->sender, p->arrival, code, p->payload.data,
+                         p->payload.len};
+
+    if (p->payload.failed)
+        proxy_out_of_memory(p);
+    else if (!p->fatal)
+        p->emitter.emit(p->emitter.ctx, &e);
+}
+
+void
+proxy_send(struct proxy *p, enum command_code code)
+{
+    if (p->payload.failed)
+        proxy_out_of_memory(p);
+    else if (!p->fatal)
+        p->port.send(p->port.ctx, code, p->payload.data, p->payload.len);
+}
+
+void
+proxy_complain(struct proxy *p, const char *text)
+{
+    log_error(p->log, "command %" PRIu64 " (%s): %s", p->arrival, p->input,
+              text);
+}
+
+void
+proxy_failed(struct proxy *p, const char *fmt, ...)
+{
+    char text[ERR_TEXT_MAX];
+    struct err err;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    err_set(&err, ERR_PLUGIN, "command %" PRIu64 " (%s): %s: %s", p->arrival,
+            p->input, p->setup->title, text);
+    if (p->policy->on_error == ERROR_SKIP) {
+        log_error(p->log, "%s", err.text);
+    } else if (!p->fatal) {
+        p->fatal = true;
+        if (p->failure != NULL)
+            *p->failure = err;
+    }
+}
+
+void
+proxy_out_of_memory(struct proxy *p)
+{
+    p->fatal = true;
+    err_set(p->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
+            p->arrival, p->input);
+}
+
+void
+proxy_write_text(struct proxy *p, const char *key, const char *text)
+{
+    buf_printf(&p->payload, "\"%s\": ", key);
+    json_write_string(&p->payload, text, strlen(text));
+}
+
+void
+proxy_write_value(struct proxy *p, const struct command *cmd)
+{
+    struct json *doc = NULL;
+    struct jval value;
+
+    if (cmd->metric.problem == NULL)
+        doc = json_parse(cmd->payload, cmd->payload_len, JSON_NAN, NULL);
+    buf_add_text(&p->payload, "\"value\": ");
+    if (doc != NULL && jval_get(json_root(doc), "value", &value))
+        jval_write(value, &p->payload);
+    else
+        buf_add_text(&p->payload, "\"NaN\"");
+    json_free(doc);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy.h - a side of the dispatcher whose tuner or assessor is a program that
+ * speaks the protocol itself (`exec`).  PROTOCOL.md, "Programs".
+ *
+ * It takes the place of tuning or assessing, but waits for nobody: what the
+ * manager sends becomes frames for the program; what the program sends, and
+ * what becomes of it, is input like the manager's, numbered and logged before
+ * it is handled.  All answers follow from these inputs in their order, so that
+ * replay needs no program.
+ *
+ * One owner thread: the dispatcher's main one, or replay's. */
+#ifndef DISPATCHER_PROXY_H
+#define DISPATCHER_PROXY_H
+
+#include "dispatcher/emission.h"
+#include "dispatcher/policy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct frame;
+struct log;
+struct proxy;
+struct proxy_setup;
+
+/* Where the program is.  Replay has none. */
+struct proxy_port {
+    void (*send)(void *ctx, enum command_code code, const char *payload,
+                 size_t len); /* copies */
+    void (*start)(void *ctx); /* anew, behind PROXY_GONE */
+    void *ctx;
+};
+
+/* Inputs that are no frames. */
+enum proxy_event {
+    PROXY_LATE, /* it was silent for longer than the deadline */
+    PROXY_GONE, /* it ended, was ended, or did not start */
+};
+
+/* Borrow all until proxy_free(); NULL: out of memory. */
+struct proxy *proxy_tuner_new(const struct proxy_setup *setup,
+                              const struct policy *policy,
+                              struct emitter emitter, const struct log *log,
+                              struct err *err);
+struct proxy *proxy_assessor_new(const struct proxy_setup *setup,
+                                 const struct policy *policy,
+                                 struct emitter emitter, const struct log *log,
+                                 struct err *err);
+void proxy_free(struct proxy *p);
+
+void proxy_connect(struct proxy *p, struct proxy_port port);
+
+/* Each handles one input.  -1: err says why it costs more than itself; then
+ * nothing is handled any more. */
+int proxy_command(struct proxy *p, const struct command *cmd, struct err *err);
+int proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
+                struct err *err);
+int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
+                const char *how, struct err *err);
+
+/* Whether the program owes an answer, so that its silence costs something. */
+bool proxy_waits(const struct proxy *p);
+
+const struct proxy_setup *proxy_setup(const struct proxy *p);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * The program is told each intermediate metric and each end of a trial that
+ * had any, and says KI when it likes, or AK where the trial waits for one.  It
+ * keeps the histories itself.  One that ended is started again with the first
+ * metric of a trial that is new; those that have reported before are nobody's
+ * then, and go on. */
+
+#include "core/err.h"
+#include "core/map.h"
+#include "dispatcher/proxy_state.h"
+#include "frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A trial that has reported and not ended. */
+struct judged {
+    char *job;
+    uint64_t program; /* which start of the program has heard of it */
+    bool stopped;
+};
+
+/* A report that waits for its AK. */
+struct report {
+    struct report *next;
+    struct judged *trial;
+    uint64_t sequence;
+};
+
+struct proxy_assessor {
+    struct proxy base;
+    struct map trials; /* job -> struct judged */
+    uint64_t program;  /* counts the starts */
+    struct report *reports, **last;
+};
+
+static struct proxy_assessor *
+self(struct proxy *p)
+{
+    return (struct proxy_assessor *)p;
+}
+
+/* ---- trials ---- */
+
+static void
+judged_free(struct judged *trial)
+{
+    if (trial != NULL)
+        free(trial->job);
+    free(trial);
+}
+
+static struct judged *
+find(struct proxy_assessor *a, const char *job)
+{
+    return map_get(&a->trials, job, strlen(job));
+}
+
+/* One that is new; NULL: out of memory. */
+static struct judged *
+add(struct proxy_assessor *a, const char *job)
+{
+    struct judged *trial = calloc(1, sizeof *trial);
+
+    if (trial == NULL || (trial->job = strdup(job)) == NULL ||
+        map_put(&a->trials, job, strlen(job), trial) != 0) {
+        judged_free(trial);
+        proxy_out_of_memory(&a->base);
+        return NULL;
+    }
+    if (proxy_restart(&a->base))
+        a->program++;
+    trial->program = a->program;
+    return trial;
+}
+
+static bool
+is_heard(const struct proxy_assessor *a, const struct judged *trial)
+{
+    return trial->program == a->program && !a->base.gone;
+}
+
+/* ---- answers ---- */
+
+static void
+acknowledge(struct proxy_assessor *a, const char *job, uint64_t sequence,
+            bool stop)
+{
+    buf_clear(&a->base.payload);
+    command_write_acknowledge(&a->base.payload, job, sequence, stop);
+    proxy_emit(&a->base, CMD_ACKNOWLEDGE);
+}
+
+static int
+add_report(struct proxy_assessor *a, struct judged *trial, uint64_t sequence)
+{
+    struct report *r = malloc(sizeof *r);
+
+    if (r == NULL)
+        return -1;
+    *r = (struct report){NULL, trial, sequence};
+    *a->last = r;
+    a->last = &r->next;
+    return 0;
+}
+
+/* Takes the report at *link out of the list. */
+static void
+remove_report(struct proxy_assessor *a, struct report **link)
+{
+    struct report *r = *link;
+
+    *link = r->next;
+    if (a->last == &r->next)
+        a->last = link;
+    free(r);
+}
+
+enum answer { GO, STOP, SILENCE };
+
+/* All reports of the trial, or of each (NULL). */
+static void
+answer_all(struct proxy_assessor *a, const struct judged *trial,
+           enum answer answer)
+{
+    struct report **link = &a->reports;
+
+    while (*link != NULL) {
+        if (trial != NULL && (*link)->trial != trial) {
+            link = &(*link)->next;
+            continue;
+        }
+        if (answer != SILENCE)
+            acknowledge(a, (*link)->trial->job, (*link)->sequence,
+                        answer == STOP);
+        remove_report(a, link);
+    }
+}
+
+static void
+stop(struct proxy_assessor *a, struct judged *trial)
+{
+    if (trial->stopped)
+        return;
+    trial->stopped = true;
+    buf_clear(&a->base.payload);
+    command_write_kill(&a->base.payload, trial->job);
+    proxy_emit(&a->base, CMD_KILL_TRIAL);
+}
+
+/* ---- from the manager ---- */
+
+static void
+write_parameter(struct proxy *p, const struct parameter_id *id)
+{
+    buf_add_char(&p->payload, '{');
+    switch (id->kind) {
+    case PARAMETER_NUMBER:
+        buf_printf(&p->payload, "\"parameter_id\": %" PRIu64, id->number);
+        break;
+    case PARAMETER_LABEL:
+        proxy_write_text(p, "parameter_id", id->label);
+        break;
+    case PARAMETER_NONE:
+        buf_add_text(&p->payload, "\"parameter_id\": null");
+        break;
+    }
+    buf_add_text(&p->payload, ", ");
+}
+
+static void
+send_metric(struct proxy *p, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+
+    buf_clear(&p->payload);
+    write_parameter(p, &m->parameter);
+    proxy_write_text(p, "trial_job_id", m->job);
+    buf_printf(&p->payload,
+               ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
+               m->sequence);
+    proxy_write_value(p, cmd);
+    if (m->attempt > 0)
+        buf_printf(&p->payload, ", \"attempt\": %" PRIu64, m->attempt);
+    buf_add_text(&p->payload, m->sync ? ", \"sync\": true}" : "}");
+    proxy_send(p, CMD_METRIC);
+}
+
+static void
+metric(struct proxy_assessor *a, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    struct judged *trial = find(a, m->job);
+
+    if (trial == NULL && m->has_value && (trial = add(a, m->job)) == NULL)
+        return;
+    if (trial == NULL || !m->has_value || trial->stopped ||
+        !is_heard(a, trial)) {
+        if (m->sync)
+            acknowledge(a, m->job, m->sequence,
+                        trial != NULL && trial->stopped);
+        return;
+    }
+    if (m->sync && add_report(a, trial, m->sequence) != 0) {
+        proxy_out_of_memory(&a->base);
+        return;
+    }
+    send_metric(&a->base, cmd);
+}
+
+static void
+send_end(struct proxy *p, const struct trial_end *end)
+{
+    const char *event =
+        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event);
+    struct buf hyper;
+
+    buf_clear(&p->payload);
+    write_parameter(p, &end->parameter);
+    p->payload.len -= sizeof ", " - 1;
+    buf_add_char(&p->payload, '}');
+    buf_init(&hyper, SIZE_MAX / 2);
+    buf_add(&hyper, p->payload.data, p->payload.len);
+    buf_clear(&p->payload);
+    buf_add_char(&p->payload, '{');
+    proxy_write_text(p, "trial_job_id", end->job);
+    buf_add_text(&p->payload, ", ");
+    proxy_write_text(p, "event", event);
+    buf_add_text(&p->payload, ", ");
+    proxy_write_text(p, "hyper_params", buf_text(&hyper));
+    buf_add_char(&p->payload, '}');
+    buf_fini(&hyper);
+    proxy_send(p, CMD_TRIAL_END);
+}
+
+static void
+trial_end(struct proxy_assessor *a, const struct command *cmd)
+{
+    const char *job = cmd->end.job;
+    struct judged *trial = map_remove(&a->trials, job, strlen(job));
+
+    if (trial == NULL)
+        return;
+    answer_all(a, trial, SILENCE);
+    if (is_heard(a, trial))
+        send_end(&a->base, &cmd->end);
+    judged_free(trial);
+}
+
+static void
+command(struct proxy *p, const struct command *cmd)
+{
+    if (cmd->code == CMD_METRIC)
+        metric(self(p), cmd);
+    else if (cmd->code == CMD_TRIAL_END)
+        trial_end(self(p), cmd);
+}
+
+/* ---- from the program ---- */
+
+static void
+take_kill(struct proxy_assessor *a, struct jval root)
+{
+    struct judged *trial;
+    const char *job;
+
+    if (!jval_string(root, &job, NULL)) {
+        proxy_failed(&a->base, "expected a trial_job_id, a text, not %s",
+                     jval_type_name(root));
+        return;
+    }
+    trial = find(a, job);
+    if (trial == NULL) {
+        proxy_failed(&a->base,
+                     "'%.64s' is no trial that has reported and not ended",
+                     job);
+        return;
+    }
+    stop(a, trial);
+    answer_all(a, trial, STOP);
+}
+
+static struct report **
+find_report(struct proxy_assessor *a, const char *job, uint64_t sequence)
+{
+    struct report **link = &a->reports;
+
+    while (*link != NULL && (strcmp((*link)->trial->job, job) != 0 ||
+                             (*link)->sequence != sequence))
+        link = &(*link)->next;
+    return link;
+}
+
+static void
+take_acknowledge(struct proxy_assessor *a, struct jval root)
+{
+    const char *job, *decision;
+    struct report **link;
+    struct judged *trial;
+    uint64_t sequence;
+    struct jval v;
+    bool stops;
+
+    if (!jval_get(root, "trial_job_id", &v) || !jval_string(v, &job, NULL) ||
+        !jval_get(root, "sequence", &v) || !jval_uint(v, &sequence) ||
+        !jval_get(root, "decision", &v) || !jval_string(v, &decision, NULL) ||
+        (strcmp(decision, "go") != 0 && strcmp(decision, "stop") != 0)) {
+        proxy_failed(&a->base, "expected trial_job_id, sequence, and decision "
+                               "\"go\" or \"stop\"");
+        return;
+    }
+    link = find_report(a, job, sequence);
+    if (*link == NULL) {
+        proxy_failed(&a->base,
+                     "trial '%.64s', sequence %" PRIu64 ": nobody waits for it",
+                     job, sequence);
+        return;
+    }
+    stops = strcmp(decision, "stop") == 0;
+    trial = (*link)->trial;
+    if (stops)
+        stop(a, trial);
+    acknowledge(a, job, sequence, stops);
+    remove_report(a, link);
+}
+
+static void
+take_frame(struct proxy *p, const struct frame *frame)
+{
+    bool kills = strcmp(frame->code, command_info(CMD_KILL_TRIAL)->code) == 0;
+    struct json *doc;
+    struct err err;
+
+    if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
+        proxy_failed(p, "it says: %.*s",
+                     frame->len < 500 ? (int)frame->len : 500, frame->payload);
+        return;
+    }
+    if (!kills &&
+        strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0) {
+        proxy_failed(p, "expected KI, AK or ER");
+        return;
+    }
+    doc = json_parse(frame->payload, frame->len, JSON_STRICT, &err);
+    if (doc == NULL)
+        proxy_failed(p, "%s", err.text);
+    else if (kills)
+        take_kill(self(p), json_root(doc));
+    else
+        take_acknowledge(self(p), json_root(doc));
+    json_free(doc);
+}
+
+static bool
+waits(const struct proxy *p)
+{
+    return ((const struct proxy_assessor *)p)->reports != NULL;
+}
+
+/* Silent, or gone: whoever waits goes on. */
+static void
+let_go(struct proxy *p)
+{
+    answer_all(self(p), NULL, GO);
+}
+
+/* ---- start and end ---- */
+
+static void
+free_assessor(struct proxy *p)
+{
+    struct proxy_assessor *a = self(p);
+    struct judged *trial;
+    size_t at = 0;
+
+    while (a->reports != NULL)
+        remove_report(a, &a->reports);
+    while ((trial = map_next(&a->trials, &at)) != NULL)
+        judged_free(trial);
+    map_fini(&a->trials);
+    proxy_fini(p);
+    free(a);
+}
+
+struct proxy *
+proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
+                   struct emitter emitter, const struct log *log,
+                   struct err *err)
+{
+    static const struct proxy_kind kind = {
+        .sender = SENDER_ASSESSOR,
+        .command = command,
+        .frame = take_frame,
+        .late = let_go,
+        .gone = let_go,
+        .waits = waits,
+        .free = free_assessor,
+    };
+    struct proxy_assessor *a = calloc(1, sizeof *a);
+
+    if (a == NULL) {
+        err_set(err, ERR_MEMORY, "%s: out of memory", setup->title);
+        return NULL;
+    }
+    proxy_init(&a->base, &kind, setup, policy, emitter, log);
+    a->last = &a->reports;
+    return &a->base;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/proxy_setup.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/problems.h"
+#include "plugin/arguments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { COMMAND, DEADLINE, OPTIMIZE_MODE, SEED, N_ARGS };
+
+static const struct tp_arg table[N_ARGS] = {
+    [COMMAND] = {.name = "command",
+                 .type = TP_ARG_STRING,
+                 .doc = "the program and its arguments: a list, or a text of "
+                        "words with spaces between"},
+    [DEADLINE] = {.name = "deadline",
+                  .type = TP_ARG_DOUBLE,
+                  .def = "60.0",
+                  .low = 0.001,
+                  .high = 1e6,
+                  .doc = "seconds of silence after which what it was asked "
+                         "has failed"},
+    [OPTIMIZE_MODE] = {.name = "optimize_mode",
+                       .type = TP_ARG_STRING,
+                       .def = "\"maximize\"",
+                       .choices = "maximize|minimize",
+                       .doc = "what it takes for the best of a trial that was "
+                              "stopped"},
+    [SEED] = {.name = "seed",
+              .type = TP_ARG_SEED,
+              .nullable = 1,
+              .def = "null",
+              .doc = "TUNEPIPE_SEED in its environment; null: the session's"},
+};
+
+bool
+proxy_is_named(const char *name)
+{
+    return name != NULL && strcasecmp(name, "exec") == 0;
+}
+
+const struct tp_arg *
+proxy_arguments(size_t *n)
+{
+    *n = N_ARGS;
+    return table;
+}
+
+/* ---- the command ---- */
+
+/* The arguments with a list for command as a text that holds it as JSON, which
+ * is the form in which it is kept.  NULL: out of memory. */
+static struct json *
+wrap_list(struct jval args)
+{
+    struct jval_iter it = jval_iter(args);
+    struct json *doc;
+    struct buf text, list;
+
+    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&list, SIZE_MAX / 2);
+    while (jval_next(&it)) {
+        buf_add_text(&text, text.len == 0 ? "{" : ", ");
+        json_write_string(&text, it.key, strlen(it.key));
+        buf_add_text(&text, ": ");
+        if (strcmp(it.key, "command") == 0 &&
+            jval_type(it.value) == JSON_ARRAY) {
+            jval_write(it.value, &list);
+            json_write_string(&text, buf_text(&list), list.len);
+        } else {
+            jval_write(it.value, &text);
+        }
+    }
+    buf_add_text(&text, text.len == 0 ? "{}" : "}");
+    doc = text.failed || list.failed
+              ? NULL
+              : json_parse(text.data, text.len, JSON_STRICT, NULL);
+    buf_fini(&text);
+    buf_fini(&list);
+    return doc;
+}
+
+static int
+refuse_command(const struct proxy_setup *s, struct err *err)
+{
+    return err_set(err, ERR_CONFIG,
+                   "%s: classArgs.command: expected a program and its "
+                   "arguments, a list of texts or one text",
+                   s->title);
+}
+
+/* Each word with its NUL; `words` takes no more than what `text` has. */
+static int
+split_list(struct proxy_setup *s, const char *text, struct err *err)
+{
+    struct json *doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    size_t n = doc == NULL ? 0 : jval_count(json_root(doc)), len, i;
+    char *to = s->words;
+    const char *word;
+
+    for (i = 0; i < n; i++) {
+        if (!jval_string(jval_at(json_root(doc), i), &word, &len) ||
+            strlen(word) != len || (i == 0 && len == 0))
+            break;
+        s->argv[i] = to;
+        memcpy(to, word, len + 1);
+        to += len + 1;
+    }
+    json_free(doc);
+    return n == 0 || i < n ? refuse_command(s, err) : 0;
+}
+
+static int
+split_words(struct proxy_setup *s, const char *text, struct err *err)
+{
+    static const char space[] = " \t\n";
+    char *p = s->words;
+    size_t n = 0;
+
+    memcpy(p, text, strlen(text) + 1);
+    for (p += strspn(p, space); *p != '\0'; p += strspn(p, space)) {
+        s->argv[n++] = p;
+        p += strcspn(p, space);
+        if (*p != '\0')
+            *p++ = '\0';
+    }
+    return n == 0 ? refuse_command(s, err) : 0;
+}
+
+static int
+read_command(struct proxy_setup *s, const char *text, struct err *err)
+{
+    size_t size = strlen(text) + 1;
+
+    s->words = malloc(size);
+    s->argv = calloc(size + 1, sizeof *s->argv);
+    if (s->words == NULL || s->argv == NULL)
+        return err_set(err, ERR_MEMORY, "%s: out of memory", s->title);
+    return text[0] == '[' ? split_list(s, text, err)
+                          : split_words(s, text, err);
+}
+
+/* "tuner exec (python3 tuner.py)": cut where it is long. */
+static void
+name_program(struct proxy_setup *s)
+{
+    size_t len = strlen(s->title);
+
+    for (size_t i = 0; s->argv[i] != NULL && len < sizeof s->title; i++)
+        len += (size_t)snprintf(s->title + len, sizeof s->title - len, "%s%s",
+                                i == 0 ? " (" : " ", s->argv[i]);
+    if (len + 1 < sizeof s->title)
+        memcpy(s->title + len, ")", 2);
+    else
+        memcpy(s->title + sizeof s->title - 5, "...)", 5);
+}
+
+/* ---- all of them ---- */
+
+static int
+read_arguments(struct proxy_setup *s, struct jval args, struct err *err)
+{
+    struct json *doc = NULL;
+    struct problems problems;
+    char where[sizeof s->title + 16];
+
+    if (args.node != NULL && jval_type(args) == JSON_OBJECT) {
+        doc = wrap_list(args);
+        if (doc == NULL)
+            return err_set(err, ERR_MEMORY, "%s: out of memory", s->title);
+        args = json_root(doc);
+    }
+    snprintf(where, sizeof where, "%s: classArgs", s->title);
+    problems_init(&problems);
+    s->args = arguments_parse(table, N_ARGS, args, where, &problems);
+    if (s->args == NULL)
+        problems_join(&problems, err);
+    problems_fini(&problems);
+    json_free(doc);
+    return s->args == NULL ? -1 : 0;
+}
+
+struct proxy_setup *
+proxy_setup_read(const char *kind, struct jval args, uint64_t seed,
+                 struct err *err)
+{
+    struct proxy_setup *s = calloc(1, sizeof *s);
+    const struct tp_value *values;
+
+    if (s == NULL) {
+        err_set(err, ERR_MEMORY, "%s exec: out of memory", kind);
+        return NULL;
+    }
+    snprintf(s->title, sizeof s->title, "%s exec", kind);
+    s->seed = seed;
+    if (read_arguments(s, args, err) != 0 ||
+        read_command(s, arguments_values(s->args)[COMMAND].text, err) != 0) {
+        proxy_setup_free(s);
+        return NULL;
+    }
+    values = arguments_values(s->args);
+    s->deadline_ms = (int64_t)(values[DEADLINE].number * 1000);
+    arguments_seed(s->args, &s->seed);
+    name_program(s);
+    return s;
+}
+
+void
+proxy_setup_free(struct proxy_setup *s)
+{
+    if (s == NULL)
+        return;
+    arguments_free(s->args);
+    free(s->argv);
+    free(s->words);
+    free(s);
+}
+
+void
+proxy_setup_write(const struct proxy_setup *s, struct buf *out)
+{
+    buf_printf(out,
+               "{\"name\": \"exec\", \"version\": %d, \"seed\": %" PRIu64
+               ", \"arguments\": ",
+               PROXY_VERSION, s->seed);
+    arguments_write(s->args, out);
+    buf_add_char(out, '}');
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy_setup.h - the arguments of `exec`: which program, and how long its
+ * silence is borne.  Immutable once read. */
+#ifndef DISPATCHER_PROXY_SETUP_H
+#define DISPATCHER_PROXY_SETUP_H
+
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arguments;
+struct buf;
+struct err;
+struct tp_arg;
+
+#define PROXY_VERSION 1 /* of what it makes of the same inputs */
+
+struct proxy_setup {
+    char *words;       /* of the command, each with its NUL */
+    const char **argv; /* into `words`, ends with NULL */
+    int64_t deadline_ms;
+    uint64_t seed;
+    char title[96]; /* "tuner exec (python3 tuner.py)" */
+    struct arguments *args;
+};
+
+/* Whether a tuner or assessor of this name is a program. */
+bool proxy_is_named(const char *name);
+
+/* Its table, for lists; *n entries. */
+const struct tp_arg *proxy_arguments(size_t *n);
+
+/* `kind` is "tuner" or "assessor"; `args` an object or null, in which
+ * `command` is a list of words, or a text of words with spaces between.  The
+ * seed is used where `args` has none.  NULL: err names the argument. */
+struct proxy_setup *proxy_setup_read(const char *kind, struct jval args,
+                                     uint64_t seed, struct err *err);
+void proxy_setup_free(struct proxy_setup *s);
+
+/* Appends {"name": "exec", "version": 1, "seed": 7, "arguments": {...}}. */
+void proxy_setup_write(const struct proxy_setup *s, struct buf *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy_state.h - what the files behind proxy.h share.  Nobody else includes
+ * it. */
+#ifndef DISPATCHER_PROXY_STATE_H
+#define DISPATCHER_PROXY_STATE_H
+
+#include "core/buf.h"
+#include "dispatcher/proxy.h"
+#include "dispatcher/proxy_setup.h"
+#include "json.h"
+
+/* What a tuner's and an assessor's proxy do differently. */
+struct proxy_kind {
+    enum sender sender;
+    void (*command)(struct proxy *p, const struct command *cmd);
+    void (*frame)(struct proxy *p, const struct frame *frame);
+    void (*late)(struct proxy *p);
+    void (*gone)(struct proxy *p);
+    bool (*waits)(const struct proxy *p);
+    void (*free)(struct proxy *p);
+};
+
+/* The first member of either. */
+struct proxy {
+    const struct proxy_kind *kind;
+    const struct proxy_setup *setup;
+    const struct policy *policy;
+    struct emitter emitter;
+    struct proxy_port port;
+    const struct log *log;
+    struct buf payload; /* of the frame being written */
+    uint64_t arrival;   /* of the input being handled */
+    const char *input;  /* what it is: "command 7 (GE)" without the number */
+    bool gone;          /* there is no program */
+    bool ended;         /* a failure ended this side */
+    bool fatal;         /* `failure` ends the session */
+    struct err *failure;
+};
+
+void proxy_init(struct proxy *p, const struct proxy_kind *kind,
+                const struct proxy_setup *setup, const struct policy *policy,
+                struct emitter emitter, const struct log *log);
+void proxy_fini(struct proxy *p);
+
+/* What p->payload holds, to the manager ... */
+void proxy_emit(struct proxy *p, enum command_code code);
+/* ... and to the program. */
+void proxy_send(struct proxy *p, enum command_code code);
+
+/* One line for a mistake of the manager's, which costs its command alone. */
+void proxy_complain(struct proxy *p, const char *text);
+/* The program failed: by policy this costs its input, or the session. */
+void proxy_failed(struct proxy *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void proxy_out_of_memory(struct proxy *p);
+
+/* Starts the program again where it is gone; whether it was. */
+bool proxy_restart(struct proxy *p);
+
+/* Pieces of p->payload: "key": "text" and "key": value. */
+void proxy_write_text(struct proxy *p, const char *key, const char *text);
+/* The `value` of the metric that is being handled, as it came; one that is no
+ * number as "NaN". */
+void proxy_write_value(struct proxy *p, const struct command *cmd);
+
+#endif

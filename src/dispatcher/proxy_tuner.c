@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * The ids on the manager's wire are ours: a GE burns as many as it asks for
+ * and is passed on.  Each TR of the program serves the oldest id that waits,
+ * and one that nobody waits for gets the next; what the program calls it is
+ * kept, and put in where the program is told of that trial.
+ *
+ * A program that ended is started again by the next GE, and is told what a
+ * resumed manager would tell it: IN, FD with all results so far, AD with the
+ * trials that are out. */
+
+#include "dispatcher/proxy_tuner.h"
+
+#include "core/err.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct proxy_tuner *
+self(struct proxy *p)
+{
+    return (struct proxy_tuner *)p;
+}
+
+struct trial *
+proxy_tuner_add(struct proxy_tuner *t, uint64_t id, const char *label,
+                uint64_t theirs, struct jval parameters)
+{
+    static const double nowhere[1];
+    struct trial *trial;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    jval_write(parameters, &text);
+    trial = text.failed ? NULL : trials_add(t->trials, id, label, nowhere, 0);
+    if (trial != NULL) {
+        trial->theirs = theirs;
+        trial->parameters = buf_take(&text);
+    }
+    buf_fini(&text);
+    return trial;
+}
+
+void
+proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
+                    enum no_reason reason, uint64_t units)
+{
+    buf_clear(&t->base.payload);
+    command_write_no_more(&t->base.payload, r->first, reason, units,
+                          t->base.policy->extensions);
+    proxy_emit(&t->base, CMD_NO_MORE);
+}
+
+/* ---- the search space ---- */
+
+static void
+keep_space(struct proxy_tuner *t, const struct command *cmd)
+{
+    buf_clear(&t->space);
+    jval_write(json_root(cmd->space), &t->space);
+    if (t->space.failed)
+        proxy_out_of_memory(&t->base);
+}
+
+static void
+initialize(struct proxy_tuner *t, const struct command *cmd)
+{
+    if (t->state != PROXY_BARE) {
+        proxy_complain(&t->base, "the search space is set already, expected "
+                                 "SS to change it");
+        return;
+    }
+    keep_space(t, cmd);
+    t->position = cmd->position;
+    proxy_tuner_restart(t);
+    t->state = PROXY_ASKED;
+    proxy_tuner_send(t, CMD_INITIALIZE, "", &t->space, "");
+}
+
+static bool
+has_space(struct proxy_tuner *t)
+{
+    if (t->state == PROXY_BARE)
+        proxy_complain(&t->base, "no search space yet, expected IN first");
+    return t->state != PROXY_BARE;
+}
+
+static void
+update(struct proxy_tuner *t, const struct command *cmd)
+{
+    if (!has_space(t))
+        return;
+    keep_space(t, cmd);
+    proxy_tuner_send(t, CMD_UPDATE_SPACE, "", &t->space, "");
+}
+
+/* ---- requests ---- */
+
+static int
+add_request(struct proxy_tuner *t, uint64_t count)
+{
+    struct proxy_request *more;
+
+    if (t->n_requests == t->requests_cap) {
+        size_t cap = t->requests_cap == 0 ? 8 : 2 * t->requests_cap;
+
+        more = realloc(t->requests, cap * sizeof *more);
+        if (more == NULL)
+            return -1;
+        t->requests = more;
+        t->requests_cap = cap;
+    }
+    t->requests[t->n_requests++] =
+        (struct proxy_request){.first = t->next_id, .count = count};
+    t->next_id += count;
+    return 0;
+}
+
+static void
+request(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct proxy_request none = {.first = t->next_id};
+
+    if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
+        proxy_complain(&t->base, cmd->request.problem != NULL
+                                     ? cmd->request.problem
+                                     : "no search space yet, expected IN "
+                                       "first");
+        proxy_tuner_no_more(t, &none, NO_FAILED, cmd->request.count);
+        return;
+    }
+    proxy_tuner_restart(t);
+    if (add_request(t, cmd->request.count) != 0) {
+        proxy_out_of_memory(&t->base);
+        return;
+    }
+    buf_clear(&t->base.payload);
+    buf_printf(&t->base.payload, "%" PRIu64, cmd->request.count);
+    proxy_send(&t->base, CMD_REQUEST_TRIALS);
+}
+
+/* ---- the rest ---- */
+
+static void
+import(struct proxy_tuner *t, const struct command *cmd)
+{
+    if (has_space(t))
+        proxy_tuner_import(t, cmd);
+}
+
+static void
+custom(struct proxy_tuner *t, const struct command *cmd)
+{
+    if (has_space(t))
+        proxy_tuner_custom(t, cmd);
+}
+
+static void
+command(struct proxy *p, const struct command *cmd)
+{
+    static void (*const handlers[CMD_COUNT])(struct proxy_tuner *,
+                                             const struct command *) = {
+        [CMD_INITIALIZE] = initialize,
+        [CMD_REQUEST_TRIALS] = request,
+        [CMD_METRIC] = proxy_tuner_metric,
+        [CMD_UPDATE_SPACE] = update,
+        [CMD_IMPORT] = import,
+        [CMD_ADD_CUSTOM] = custom,
+        [CMD_TRIAL_END] = proxy_tuner_end,
+    };
+
+    if (handlers[cmd->code] != NULL)
+        handlers[cmd->code](self(p), cmd);
+}
+
+static void
+free_tuner(struct proxy *p)
+{
+    struct proxy_tuner *t = self(p);
+
+    trials_free(t->trials);
+    buf_fini(&t->space);
+    buf_fini(&t->results);
+    free(t->requests);
+    proxy_fini(p);
+    free(t);
+}
+
+struct proxy *
+proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
+                struct emitter emitter, const struct log *log, struct err *err)
+{
+    static const struct proxy_kind kind = {
+        .sender = SENDER_DEFAULT,
+        .command = command,
+        .frame = proxy_tuner_frame,
+        .late = proxy_tuner_late,
+        .gone = proxy_tuner_gone,
+        .waits = proxy_tuner_waits,
+        .free = free_tuner,
+    };
+    struct proxy_tuner *t = calloc(1, sizeof *t);
+
+    if (t == NULL || (t->trials = trials_new()) == NULL) {
+        free(t);
+        err_set(err, ERR_MEMORY, "%s: out of memory", setup->title);
+        return NULL;
+    }
+    proxy_init(&t->base, &kind, setup, policy, emitter, log);
+    buf_init(&t->space, SIZE_MAX / 2);
+    buf_init(&t->results, SIZE_MAX / 2);
+    return &t->base;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy_tuner.h - what the files of a tuner's proxy share: proxy_tuner.c (what
+ * the manager sends), proxy_tuner_said.c (what the program sends),
+ * proxy_tuner_told.c (what the program is told of trials).  Nobody else
+ * includes it. */
+#ifndef DISPATCHER_PROXY_TUNER_H
+#define DISPATCHER_PROXY_TUNER_H
+
+#include "dispatcher/proxy_state.h"
+#include "dispatcher/trials.h"
+
+/* The ids of one GE that are neither served nor refused yet. */
+struct proxy_request {
+    uint64_t first, count;
+    uint64_t served, failed; /* first + served + failed is the next */
+    bool owed;               /* NO "later" was its answer */
+};
+
+enum proxy_space {
+    PROXY_BARE,  /* no search space */
+    PROXY_ASKED, /* IN is passed on */
+    PROXY_READY, /* ID was the answer */
+};
+
+struct proxy_tuner {
+    struct proxy base;
+    enum proxy_space state;
+    bool greeting;     /* started again, its ID is still to come */
+    uint64_t position; /* of the IN, among the manager's frames */
+    struct buf space;  /* as JSON */
+    struct trials *trials;
+    struct buf results;             /* elements of an FD, to be told again */
+    struct proxy_request *requests; /* oldest first: the owed ones before the
+                                       unanswered ones */
+    size_t n_requests, requests_cap;
+    uint64_t next_id;
+};
+
+/* ---- proxy_tuner.c ---- */
+
+/* A trial that is out; NULL: out of memory, or the id or label is in use. */
+struct trial *proxy_tuner_add(struct proxy_tuner *t, uint64_t id,
+                              const char *label, uint64_t theirs,
+                              struct jval parameters);
+
+/* Sends NO: `units` of that request are refused, or owed. */
+void proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
+                         enum no_reason reason, uint64_t units);
+
+/* ---- proxy_tuner_said.c ---- */
+
+void proxy_tuner_frame(struct proxy *p, const struct frame *frame);
+void proxy_tuner_late(struct proxy *p);
+void proxy_tuner_gone(struct proxy *p);
+bool proxy_tuner_waits(const struct proxy *p);
+
+/* ---- proxy_tuner_told.c ---- */
+
+/* Sends open, text, close. */
+void proxy_tuner_send(struct proxy_tuner *t, enum command_code code,
+                      const char *open, struct buf *text, const char *close);
+
+/* Starts the program again where it is gone, and tells it what it missed. */
+void proxy_tuner_restart(struct proxy_tuner *t);
+
+void proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_import(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The log's first record: a session's setup as JSON, and back. */
+#include "dispatcher/session.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "dispatcher/proxy_setup.h"
+#include "plugin/assessor.h"
+#include "plugin/loader.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+#include "tunepipe/plugin.h"
+
+#include <inttypes.h>
+
+void
+session_write_head(const struct session *s, const struct session_setup *setup,
+                   struct buf *out)
+{
+    buf_printf(out,
+               "{\"program\": \"tunepipe\", \"version\": \"%s\", "
+               "\"abi\": %u, \"digits\": %d, \"max_payload\": %zu, "
+               "\"seed\": %" PRIu64 ", ",
+               TP_VERSION, TP_ABI, setup->digits, setup->max_payload,
+               setup->seed);
+    policy_write(&s->policy, out);
+    buf_printf(out,
+               ", \"space_limits\": {\"dims\": %d, \"choices\": %d, "
+               "\"depth\": %d}, \"tuner\": ",
+               SPACE_DIMS_MAX, SPACE_CHOICES_MAX, SPACE_DEPTH_MAX);
+    session_describe(s, SENDER_DEFAULT, out);
+    buf_add_text(out, ", \"filters\": ");
+    if (s->tuner != NULL)
+        tuner_describe_filters(s->tuner, out);
+    else
+        buf_add_text(out, "[]");
+    buf_add_text(out, ", \"assessor\": ");
+    session_describe(s, SENDER_ASSESSOR, out);
+    buf_add_text(out, "}");
+}
+
+/* ---- reading the head ---- */
+
+static int
+need(struct jval head, const char *key, struct jval *out, struct err *err)
+{
+    if (jval_get(head, key, out))
+        return 0;
+    return err_set(err, ERR_LOG, "head record: no '%s'", key);
+}
+
+static int
+read_word(struct jval head, const char *key,
+          int (*set)(struct policy *, const char *, struct err *),
+          struct policy *policy, struct err *err)
+{
+    struct jval v;
+    const char *word;
+
+    if (need(head, key, &v, err) != 0)
+        return -1;
+    if (!jval_string(v, &word, NULL))
+        return err_set(err, ERR_LOG, "head record: %s: expected a text", key);
+    if (set(policy, word, err) != 0)
+        return err_place(err, "head record: %s", key);
+    return 0;
+}
+
+static int
+read_flag(struct jval head, const char *key, bool *out, struct err *err)
+{
+    struct jval v;
+
+    if (need(head, key, &v, err) != 0)
+        return -1;
+    if (!jval_bool(v, out))
+        return err_set(err, ERR_LOG, "head record: %s: expected true or false",
+                       key);
+    return 0;
+}
+
+static int
+read_uint(struct jval head, const char *key, uint64_t *out, struct err *err)
+{
+    struct jval v;
+
+    if (need(head, key, &v, err) != 0)
+        return -1;
+    if (!jval_uint(v, out))
+        return err_set(err, ERR_LOG, "head record: %s: expected an integer",
+                       key);
+    return 0;
+}
+
+static int
+read_plugin(struct jval head, const char *key, const char **name,
+            struct jval *args, struct err *err)
+{
+    struct jval v, text;
+
+    if (need(head, key, &v, err) != 0)
+        return -1;
+    *name = NULL;
+    if (jval_type(v) == JSON_NULL)
+        return 0;
+    if (!jval_get(v, "name", &text) || !jval_string(text, name, NULL) ||
+        need(v, "arguments", args, err) != 0)
+        return err_set(err, ERR_LOG,
+                       "head record: %s: expected name and arguments", key);
+    return 0;
+}
+
+/* A log from before there were filters has none. */
+static int
+read_filters(struct jval head, struct session_setup *setup, struct err *err)
+{
+    struct jval list, text;
+
+    setup->all_filters = true;
+    setup->n_filters = 0;
+    if (!jval_get(head, "filters", &list))
+        return 0;
+    if (jval_type(list) != JSON_ARRAY || jval_count(list) > SESSION_FILTERS_MAX)
+        return err_set(err, ERR_LOG,
+                       "head record: filters: expected a list of at most %d",
+                       SESSION_FILTERS_MAX);
+    for (size_t i = 0; i < jval_count(list); i++) {
+        struct session_filter *f = &setup->filters[i];
+        struct jval v = jval_at(list, i);
+
+        if (jval_type(v) != JSON_OBJECT || !jval_get(v, "name", &text) ||
+            !jval_string(text, &f->name, NULL) ||
+            !jval_get(v, "arguments", &f->args))
+            return err_set(
+                err, ERR_LOG,
+                "head record: filters[%zu]: expected name and arguments", i);
+    }
+    setup->n_filters = jval_count(list);
+    return 0;
+}
+
+int
+session_read_head(struct jval head, struct session_setup *setup,
+                  struct err *err)
+{
+    struct policy *p = &setup->policy;
+    uint64_t digits, max_payload;
+
+    if (read_uint(head, "seed", &setup->seed, err) != 0 ||
+        read_uint(head, "digits", &digits, err) != 0 ||
+        read_uint(head, "max_payload", &max_payload, err) != 0 ||
+        read_word(head, "early_stopped", policy_set_stopped, p, err) != 0 ||
+        read_word(head, "on_error", policy_set_on_error, p, err) != 0 ||
+        read_word(head, "ask_error", policy_set_ask_error, p, err) != 0 ||
+        read_flag(head, "extensions", &p->extensions, err) != 0 ||
+        read_flag(head, "maximize", &p->maximize, err) != 0 ||
+        read_plugin(head, "tuner", &setup->tuner, &setup->tuner_args, err) !=
+            0 ||
+        read_plugin(head, "assessor", &setup->assessor, &setup->assessor_args,
+                    err) != 0 ||
+        read_filters(head, setup, err) != 0)
+        return -1;
+    if (setup->tuner == NULL)
+        return err_set(err, ERR_LOG, "head record: tuner: expected one");
+    setup->maximize_given = true;
+    setup->digits = (int)digits;
+    setup->max_payload = (size_t)max_payload;
+    return 0;
+}
+
+/* `v` describes what was recorded of the plugin of that name. */
+static int
+check_version(struct jval v, const char *key, const char *name,
+              uint32_t version, struct err *err)
+{
+    struct jval was;
+    uint64_t recorded;
+
+    if (!jval_get(v, "version", &was) || !jval_uint(was, &recorded) ||
+        recorded == version)
+        return 0;
+    return err_set(err, ERR_LOG,
+                   "%s %s: recorded with version %" PRIu64
+                   " of the algorithm, installed is version %" PRIu32
+                   ": its answers may differ",
+                   key, name, recorded, version);
+}
+
+static int
+check_plugin(struct jval v, const char *key, const struct plugin *p,
+             struct err *err)
+{
+    return p == NULL ? 0 : check_version(v, key, p->name, p->version, err);
+}
+
+static int
+check_side(const struct session *s, enum sender side, struct jval v,
+           struct err *err)
+{
+    const char *key = side == SENDER_DEFAULT ? "tuner" : "assessor";
+
+    if (s->setups[side] != NULL)
+        return check_version(v, key, "exec", PROXY_VERSION, err);
+    if (side == SENDER_DEFAULT)
+        return check_plugin(v, key, tuner_plugin(s->tuner), err);
+    return s->assessor == NULL
+               ? 0
+               : check_plugin(v, key, assessor_plugin(s->assessor), err);
+}
+
+int
+session_check_versions(const struct session *s, struct jval head,
+                       struct err *err)
+{
+    struct jval v;
+
+    if (jval_get(head, "tuner", &v) &&
+        check_side(s, SENDER_DEFAULT, v, err) != 0)
+        return -1;
+    if (jval_get(head, "filters", &v) && s->tuner != NULL)
+        for (size_t i = 0; i < jval_count(v); i++)
+            if (check_plugin(jval_at(v, i), "filter", tuner_filter(s->tuner, i),
+                             err) != 0)
+                return -1;
+    return jval_get(head, "assessor", &v)
+               ? check_side(s, SENDER_ASSESSOR, v, err)
+               : 0;
+}
