@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "dispatcher/proxy_setup.h"
 #include "json.h"
 #include "plugin/argvalue.h"
 #include "plugin/loader.h"
@@ -142,6 +143,29 @@ write_file(const char *file, bool json, const char *between, struct buf *out)
     plugin_unload(p);
 }
 
+/* `exec` is no plugin: it is in the dispatcher. */
+static void
+write_programs(bool json, const char *between, struct buf *out)
+{
+    struct plugin p = {.name = "exec",
+                       .doc = "a program that speaks the protocol, in any "
+                              "language (PROTOCOL.md, \"Programs\")",
+                       .version = PROXY_VERSION};
+    size_t n;
+
+    p.args = (struct tp_arg *)proxy_arguments(&n);
+    p.n_args = n;
+    for (int i = 0; i < 2; i++) {
+        p.kind = i == 0 ? PLUGIN_TUNER : PLUGIN_ASSESSOR;
+        if (json) {
+            buf_add_text(out, i == 0 ? between : ",\n ");
+            write_plugin_json(&p, out);
+        } else {
+            write_plugin(&p, out);
+        }
+    }
+}
+
 static int
 list(const char *option, bool json, struct buf *out, struct err *err)
 {
@@ -156,6 +180,7 @@ list(const char *option, bool json, struct buf *out, struct err *err)
         buf_add_char(out, '[');
     for (size_t i = 0; i < files.n; i++)
         write_file(files.files[i], json, i > 0 ? ",\n " : "", out);
+    write_programs(json, files.n > 0 ? ",\n " : "", out);
     if (json)
         buf_add_text(out, "]\n");
     else if (rc == 0 && files.n == 0)

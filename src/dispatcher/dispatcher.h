@@ -13,7 +13,10 @@
  *   default    drains the default queue; owns tuning: tuner, search space,
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
- *   Shared: the queues, the outbox, the gauge, the begin slots, wake. */
+ *   Shared: the queues, the outbox, the gauge, the begin slots, wake.
+ *
+ * A tuner or an assessor that is a program (proxy.h) has no worker: its side
+ * is the main thread's, and its pipes are in the same loop. */
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 

@@ -211,7 +211,7 @@ proxy_write_value(struct proxy *p, const struct command *cmd)
     struct json *doc = NULL;
     struct jval value;
 
-    if (cmd->metric.problem == NULL)
+    if (!isnan(cmd->metric.value))
         doc = json_parse(cmd->payload, cmd->payload_len, JSON_NAN, NULL);
     buf_add_text(&p->payload, "\"value\": ");
     if (doc != NULL && jval_get(json_root(doc), "value", &value))

@@ -13,13 +13,24 @@ is_full(const struct scheduler *s)
     return s->max_trials > 0 && s->started >= s->max_trials;
 }
 
+/* After a failure it is asked again when a trial has ended; when none is left
+ * to wait for at once, but not for ever. */
+#define REFUSALS_MAX 3
+
+static bool
+may_ask(const struct scheduler *s)
+{
+    return !s->refused ||
+           (s->live == 0 && s->owed == 0 && s->refusals < REFUSALS_MAX);
+}
+
 uint64_t
 scheduler_wants(const struct scheduler *s)
 {
     uint64_t busy = s->live + s->owed;
     uint64_t left = UINT64_MAX;
 
-    if (s->exhausted || s->refused || s->closed || busy >= s->concurrency)
+    if (s->exhausted || !may_ask(s) || s->closed || busy >= s->concurrency)
         return 0;
     if (s->max_trials > 0)
         left = s->max_trials - least(s->max_trials, s->started + s->owed);
@@ -30,6 +41,8 @@ void
 scheduler_asked(struct scheduler *s, uint64_t n)
 {
     s->owed += n;
+    if (n > 0)
+        s->refused = false;
 }
 
 bool
@@ -41,6 +54,7 @@ scheduler_take(struct scheduler *s)
         return false;
     s->started++;
     s->live++;
+    s->refusals = 0;
     return true;
 }
 
@@ -49,6 +63,7 @@ scheduler_ended(struct scheduler *s)
 {
     s->live--;
     s->refused = false;
+    s->refusals = 0;
 }
 
 void
@@ -62,6 +77,7 @@ void
 scheduler_refused(struct scheduler *s, uint64_t units)
 {
     s->owed -= least(units, s->owed);
+    s->refusals += !s->refused;
     s->refused = true;
 }
 
@@ -84,5 +100,5 @@ scheduler_end(const struct scheduler *s)
         return SCHEDULER_GOING;
     if (s->exhausted)
         return SCHEDULER_EXHAUSTED;
-    return s->refused ? SCHEDULER_REFUSED : SCHEDULER_GOING;
+    return s->refusals >= REFUSALS_MAX ? SCHEDULER_REFUSED : SCHEDULER_GOING;
 }

@@ -14,7 +14,8 @@ enum scheduler_end {
     SCHEDULER_GOING,
     SCHEDULER_COMPLETE,  /* maxTrialNumber trials have ended */
     SCHEDULER_EXHAUSTED, /* the tuner has nothing more to try */
-    SCHEDULER_REFUSED,   /* the tuner failed, and nothing runs any more */
+    SCHEDULER_REFUSED,   /* the tuner failed several times in a row, and
+                            nothing runs any more */
     SCHEDULER_CLOSED,    /* nothing was admitted any more */
 };
 
@@ -25,8 +26,10 @@ struct scheduler {
     uint64_t started;     /* trials taken on, whatever became of them */
     uint64_t live;        /* of these, those that have not ended */
     bool exhausted;
-    bool refused; /* the last request failed; cleared when a trial ends */
-    bool closed;  /* stop admitting */
+    bool refused; /* a request failed; cleared when a trial ends, and when it
+                     is asked again */
+    unsigned refusals; /* how often in a row, without a trial */
+    bool closed;       /* stop admitting */
 };
 
 /* How many to ask for now; the caller sends GE and then calls

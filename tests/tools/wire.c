@@ -4,7 +4,8 @@
  *
  *   # text            a comment
  *   run ARGS...       starts tunepipe ARGS (split at spaces; $DIR is the
- *                     current folder, $PLUGINS the folder of test plugins)
+ *                     current folder, $PLUGINS the folder of test plugins,
+ *                     $SOURCE that of the sources, $TUNEPIPE the program)
  *   sockets           (before run) socket pairs instead of pipes
  *   fds 3 4           (before run) which descriptors the child finds them at
  *   bare              (before run) the child finds 0 and 1 closed
@@ -154,24 +155,34 @@ pump(struct wire *w)
 
 /* ---- the child ---- */
 
+/* What $NAME stands for; "" when there is no such name. */
+static const char *
+value_of(const char *name, char *out, size_t size)
+{
+    if (strncmp(name, "DIR", 3) == 0)
+        return getcwd(out, size);
+    if (strncmp(name, "SOURCE", 6) == 0)
+        return getenv("TP_SOURCE");
+    snprintf(out, size, "%s%s", getenv("TP_BUILD"),
+             strncmp(name, "PLUGINS", 7) == 0 ? "/tests/plugins" : "/tunepipe");
+    return out;
+}
+
 static char *
 expand(const char *word)
 {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char value[4096];
     struct buf b;
-    const char *plugins = getenv("TP_BUILD");
 
     buf_init(&b, 1 << 16);
-    if (strncmp(word, "$DIR", 4) == 0) {
-        char *cwd = getcwd(NULL, 0);
-
-        buf_add_text(&b, cwd);
-        free(cwd);
-        word += 4;
-    } else if (strncmp(word, "$PLUGINS", 8) == 0) {
-        buf_printf(&b, "%s/tests/plugins", plugins);
-        word += 8;
-    }
-    buf_add_text(&b, word);
+    for (; *word != '\0'; word++)
+        if (*word == '$') {
+            buf_add_text(&b, value_of(word + 1, value, sizeof value));
+            word += strspn(word + 1, letters);
+        } else {
+            buf_add_char(&b, *word);
+        }
     return buf_take(&b);
 }
 

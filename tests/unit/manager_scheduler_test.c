@@ -79,7 +79,30 @@ TEST(manager_scheduler_asks_again_after_a_refusal_when_a_trial_ends)
     CHECK_EQ(scheduler_wants(&s), 0);
     scheduler_ended(&s);
     ask(&s, 2);
-    scheduler_refused(&s, 2);
+}
+
+/* With nothing left to wait for it is asked at once, but not for ever. */
+TEST(manager_scheduler_gives_up_after_refusals_in_a_row)
+{
+    struct scheduler s = {.concurrency = 2};
+
+    for (int i = 0; i < 2; i++) {
+        ask(&s, 2);
+        scheduler_refused(&s, 1);
+        CHECK_EQ(scheduler_wants(&s), 0);
+        scheduler_refused(&s, 1); /* of the same request */
+        CHECK_EQ(scheduler_end(&s), SCHEDULER_GOING);
+    }
+    ask(&s, 2);
+    CHECK(scheduler_take(&s)); /* a trial: it counts anew */
+    scheduler_refused(&s, 1);
+    scheduler_ended(&s);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(scheduler_end(&s), SCHEDULER_GOING);
+        ask(&s, 2);
+        scheduler_refused(&s, 2);
+    }
+    CHECK_EQ(scheduler_wants(&s), 0);
     CHECK_EQ(scheduler_end(&s), SCHEDULER_REFUSED);
 }
 

@@ -16,8 +16,7 @@ def send(code, payload):
     sys.stdout.buffer.write(b"%s%014d%s" % (code, len(payload), payload))
     sys.stdout.buffer.flush()
 
-while (message := receive())[0] != b"TE":
-    code, payload = message
+for code, payload in iter(receive, (b"TE", b"")):
     if code != b"ME":
         continue  # EN: the trial has ended
     metric = json.loads(payload)

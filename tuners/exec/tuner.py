@@ -2,10 +2,10 @@
 """A tuner as a program: random search, and the best so far on stderr.
 tuner: {name: exec, classArgs: {command: [python3, tuner.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
-import json, math, os, random, sys
+import itertools, json, math, os, random, sys
 
 rng = random.Random(int(os.environ.get("TUNEPIPE_SEED", "0")))
-space, next_id, best = {}, 0, -math.inf
+space, ids, best = {}, itertools.count(), -math.inf
 
 def receive():
     head = sys.stdin.buffer.read(16)  # two letters, fourteen digits
@@ -18,24 +18,21 @@ def send(code, payload=b""):
 def draw(kind, value):
     if kind in ("choice", "randint"):
         return rng.choice(value if kind == "choice" else range(*value))
-    low, high, *q = value
-    log = "log" in kind and "normal" not in kind
-    low, high = (math.log(low), math.log(high)) if log else (low, high)
-    x = (rng.gauss if "normal" in kind else rng.uniform)(low, high)
+    a, b, *q = value
+    a, b = (math.log(a), math.log(b)) if "loguniform" in kind else (a, b)
+    x = rng.gauss(a, b) if "normal" in kind else rng.uniform(a, b)
     x = math.exp(x) if "log" in kind else x
     return round(x / q[0]) * q[0] if q else x
 
-while (message := receive())[0] != b"TE":
-    code, payload = message
+for code, payload in iter(receive, (b"TE", b"")):
     if code in (b"IN", b"SS"):
         space = json.loads(payload)
         if code == b"IN":
             send(b"ID")
     elif code == b"GE":
-        for next_id in range(next_id, next_id + int(payload)):
+        for _ in range(int(payload)):
             point = {name: draw(p["_type"], p["_value"]) for name, p in space.items()}
-            send(b"TR", json.dumps({"parameter_id": next_id, "parameters": point}).encode())
-        next_id += 1
+            send(b"TR", json.dumps({"parameter_id": next(ids), "parameters": point}).encode())
     elif code == b"ME":
         value = json.loads(json.loads(payload)["value"])  # JSON inside JSON
         best = max(best, value["default"] if isinstance(value, dict) else value)
