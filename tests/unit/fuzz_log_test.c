@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the fuzz target's mutator mends logs: it would find nothing if not,
- * and nobody would know. */
+/* Whether the mutator of the fuzz targets mends logs: it would find nothing if
+ * not, and nobody would know. */
 #include "fuzz/fuzz_log.h"
 
 #include "core/err.h"

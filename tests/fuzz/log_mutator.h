@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* records_mutator.h - libFuzzer's mutator for command logs.  Nearly each
+/* log_mutator.h - libFuzzer's mutator for command logs.  Nearly each
  * change breaks a checksum, behind which nothing is read: so seven in eight
  * mutants are mended, whether their bytes or their records were changed. */
-#ifndef TESTS_RECORDS_MUTATOR_H
-#define TESTS_RECORDS_MUTATOR_H
+#ifndef TESTS_LOG_MUTATOR_H
+#define TESTS_LOG_MUTATOR_H
 
 #include "fuzz.h"
 
