@@ -58,6 +58,19 @@ drop(struct mutation *m, size_t i)
             (log->n - i) * sizeof *log->records);
 }
 
+/* Those from i on: replay walks on where no answer differs. */
+static void
+drop_answers(struct mutation *m, size_t i)
+{
+    struct fuzz_log *log = &m->log;
+    size_t kept = i;
+
+    for (; i < log->n; i++)
+        if (*record_kind_text(log->records[i].kind) != '>')
+            log->records[kept++] = log->records[i];
+    log->n = kept;
+}
+
 static void
 swap(struct mutation *m, size_t i)
 {
@@ -113,8 +126,8 @@ spoil(struct mutation *m, size_t i)
 }
 
 static void (*const changes[])(struct mutation *m, size_t i) = {
-    duplicate,   drop,          swap,           change_kind, change_number,
-    change_time, change_length, change_payload, spoil,
+    duplicate,     drop,        drop_answers,  swap,           change_kind,
+    change_number, change_time, change_length, change_payload, spoil,
 };
 
 size_t
