@@ -170,6 +170,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
 	    $(PKG_LIBS) -ldl -lm
+$(B)/fuzz/replay: | $(PLUGIN_SO)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \

@@ -202,10 +202,26 @@ read_number(struct cursor *c, uint64_t *out)
     return RECORD_READY;
 }
 
+/* A time that does not fit is refused: what is read is written the same. */
+static enum record_status
+read_time(struct cursor *c, int64_t *time_us)
+{
+    const char *from = c->p;
+    uint64_t time = 0;
+    enum record_status status = read_number(c, &time);
+
+    if (status == RECORD_READY && time > INT64_MAX) {
+        c->p = from;
+        return damaged(c, "a time of at most 63 bits");
+    }
+    *time_us = (int64_t)time;
+    return status;
+}
+
 static enum record_status
 read_head(struct cursor *c, struct record *r, uint32_t *crc)
 {
-    uint64_t time = 0, length = 0;
+    uint64_t length = 0;
     enum record_status status = read_crc(c, crc);
 
     if (status == RECORD_READY)
@@ -215,10 +231,9 @@ read_head(struct cursor *c, struct record *r, uint32_t *crc)
     if (status == RECORD_READY)
         status = read_number(c, &r->number);
     if (status == RECORD_READY)
-        status = read_number(c, &time);
+        status = read_time(c, &r->time_us);
     if (status == RECORD_READY)
         status = read_number(c, &length);
-    r->time_us = time > INT64_MAX ? INT64_MAX : (int64_t)time;
     r->len = length > SIZE_MAX ? SIZE_MAX : (size_t)length;
     return status;
 }

@@ -8,7 +8,7 @@
  * CRC     8 lower-case hex digits: CRC-32C of all from KIND to before the LF
  * KIND    one or two characters, below
  * NUMBER  decimal: the arrival number (of the command, or of the cause)
- * TIME    decimal: microseconds since 1970; shown, never acted on
+ * TIME    decimal, below 2^63: microseconds since 1970; shown, never acted on
  * LENGTH  decimal: bytes of PAYLOAD
  *
  * To change the format: raise RECORD_VERSION, keep reading the older ones

@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "dispatcher/logfile.h"
 #include "fuzz_file.h"
+#include "log_mutator.h"
 
 #include <string.h>
 

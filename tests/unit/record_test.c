@@ -142,6 +142,8 @@ TEST(record_damage_is_named)
     damaged("00000000 < 18446744073709551616 ",
             "expected a number of at most 64 bits without leading zeros, "
             "not '1'");
+    damaged("00000000 < 1 9223372036854775808 ",
+            "expected a time of at most 63 bits, not '9'");
     damaged("00000000 < 1 2 1001 ",
             "a payload of 1001 bytes, over the limit of 1000");
     damaged("00000000 < 1 0 3 GE4\n",
