@@ -39,7 +39,8 @@ enum record_kind {
                         payload: which half (t, a or both "ta"; "o": what is
                         owed is dropped from here on), a space, and why, in
                         words */
-    RECORD_SYNC,     /* "M": all before this record is on stable storage */
+    RECORD_SYNC,     /* "M": all before this record is on stable storage, or
+                        all before the offset (decimal) in its payload */
     RECORD_END,      /* "E": the session ended; payload: how, in words */
     RECORD_TUNER_FRAME,    /* "<t": code and payload of a frame from the
                               program that is the tuner; numbered with the

@@ -293,8 +293,9 @@ experiment_read(const char *path, enum experiment_use use,
                 struct problems *problems, struct problems *notes,
                 struct err *err)
 {
-    struct draft d = {
-        .x = {.early_stopped = STOPPED_LATEST, .grace_ms = GRACE_MS_DEFAULT}};
+    struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
+                            .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
+                            .grace_ms = GRACE_MS_DEFAULT}};
     struct experiment *x = NULL;
 
     if (read_draft(&d, path, use, problems, notes, err) == 0) {

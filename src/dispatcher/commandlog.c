@@ -5,6 +5,8 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "dispatcher/logio.h"
+#include "dispatcher/logwriter.h"
 #include "frame.h"
 #include "lockfile.h"
 #include "record.h"
@@ -20,16 +22,23 @@
 
 struct commandlog {
     bool on;
-    int fd, lock_fd;
+    int lock_fd;
+    struct logwriter *writer;
     struct lockfile *lock; /* mapped; `spare` without a log */
     struct lockfile spare;
     struct buf pending;
-    off_t size;  /* of what was appended whole */
-    bool failed; /* an append failed: the log ends there */
-    bool dirty;
+    size_t marks; /* bytes at the front of it that are a sync mark alone */
+    bool held;    /* what is pending could not be appended */
+    bool failed;  /* nor will anything be */
+    bool dirty;   /* something stands behind the last mark */
+    struct sync_policy policy;
+    int64_t retry_ns;    /* between tries */
+    int64_t dirty_at_ns; /* since when nobody was asked to sync; 0: is not */
+    int64_t retry_at_ns; /* 0: all is well */
 };
 
 #define PENDING_MAX ((size_t)1 << 30)
+#define MS 1000000 /* nanoseconds */
 
 static int
 take_lock(struct commandlog *l, const char *path, struct err *err)
@@ -70,24 +79,18 @@ map_lock(struct commandlog *l, const char *path, struct err *err)
 }
 
 static int
-open_log(struct commandlog *l, const char *path, struct err *err)
+open_log(struct commandlog *l, const char *path, const struct logio *io,
+         struct err *err)
 {
-    l->fd =
-        open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (l->fd >= 0)
-        return 0;
-    if (errno == EEXIST)
-        return err_set(err, ERR_LOG,
-                       "%s: an experiment is recorded there already, expected "
-                       "a folder without a log",
-                       path);
-    return err_errno(err, ERR_LOG, "%s: cannot create", path);
+    l->writer = logwriter_create(path, io, err);
+    return l->writer == NULL ? -1 : 0;
 }
 
 /* The lock before the log; the lock's content, which may tell of a crash,
  * stays until it is known that the log is new. */
 static int
-open_both(struct commandlog *l, const char *folder, struct err *err)
+open_both(struct commandlog *l, const char *folder, const struct logio *io,
+          struct err *err)
 {
     char *lock = file_join(folder, LOCKFILE_NAME);
     char *log = file_join(folder, COMMANDLOG_NAME);
@@ -96,7 +99,7 @@ open_both(struct commandlog *l, const char *folder, struct err *err)
     if (lock == NULL || log == NULL)
         rc = err_set(err, ERR_MEMORY, "command log: out of memory");
     else
-        rc = take_lock(l, lock, err) != 0 || open_log(l, log, err) != 0 ||
+        rc = take_lock(l, lock, err) != 0 || open_log(l, log, io, err) != 0 ||
                      map_lock(l, lock, err) != 0
                  ? -1
                  : 0;
@@ -115,9 +118,42 @@ make_folder(const char *folder, struct err *err)
     return rc;
 }
 
+/* That there is a log, too, is to survive the loss of power. */
+static void
+sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return; /* it may be written and not be read */
+    fsync(fd);
+    close(fd);
+}
+
+/* Whole and durable, or there is none. */
+static int
+begin(struct commandlog *l, const char *head, size_t head_len, struct err *err)
+{
+    char why[160];
+
+    record_write_version(&l->pending);
+    record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
+                  head_len);
+    switch (commandlog_flush(l, err)) {
+    case COMMANDLOG_OK:
+        break;
+    case COMMANDLOG_FAILED:
+        return -1;
+    case COMMANDLOG_HELD:
+        return err_set(err, ERR_LOG, COMMANDLOG_NAME ": %s",
+                       logwriter_trouble(l->writer, why, sizeof why));
+    }
+    return commandlog_sync(l, err);
+}
+
 struct commandlog *
 commandlog_create(const char *folder, const char *head, size_t head_len,
-                  struct err *err)
+                  const struct logio *io, struct err *err)
 {
     struct commandlog *l = calloc(1, sizeof *l);
 
@@ -125,19 +161,17 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
         err_set(err, ERR_MEMORY, "command log: out of memory");
         return NULL;
     }
-    l->fd = l->lock_fd = -1;
+    l->lock_fd = -1;
+    l->policy.when = SYNC_NONE;
     l->lock = &l->spare;
     buf_init(&l->pending, PENDING_MAX);
     if (folder == NULL)
         return l;
     l->on = true;
-    if (make_folder(folder, err) != 0 || open_both(l, folder, err) != 0)
+    if (make_folder(folder, err) != 0 || open_both(l, folder, io, err) != 0 ||
+        begin(l, head, head_len, err) != 0)
         goto fail;
-    record_write_version(&l->pending);
-    record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
-                  head_len);
-    if (commandlog_flush(l, err) != 0 || commandlog_sync(l, err) != 0)
-        goto fail;
+    sync_folder(folder);
     return l;
 fail:
     commandlog_free(l);
@@ -151,8 +185,7 @@ commandlog_free(struct commandlog *l)
         return;
     if (l->lock != &l->spare)
         munmap(l->lock, sizeof *l->lock);
-    if (l->fd >= 0)
-        close(l->fd);
+    logwriter_close(l->writer);
     if (l->lock_fd >= 0)
         close(l->lock_fd);
     buf_fini(&l->pending);
@@ -223,50 +256,190 @@ commandlog_end(struct commandlog *l, uint64_t last_arrival, const char *how)
                       clock_realtime_ns() / 1000, how, strlen(how));
 }
 
-/* Nothing may stand behind a record that was cut off: what was appended of it
- * is taken back, and nothing more is appended. */
-static int
-append_failed(struct commandlog *l, struct err *err)
+/* ---- appending ---- */
+
+/* What stands behind the last mark, from now on. */
+static void
+note_dirty(struct commandlog *l)
 {
-    if (!l->failed && ftruncate(l->fd, l->size) != 0)
-        err_place(err, "cannot be cut back");
-    l->failed = true;
-    if (err != NULL)
-        err->code = ERR_LOG;
-    return err_place(err, COMMANDLOG_NAME);
+    l->dirty = true;
+    if (l->dirty_at_ns == 0 && l->policy.when == SYNC_INTERVAL)
+        l->dirty_at_ns = clock_monotonic_ns();
 }
 
-int
+/* A mark for what was just made durable goes in front of what comes next. */
+static void
+mark_ahead(struct commandlog *l)
+{
+    record_encode(&l->pending, RECORD_SYNC, 0, clock_realtime_ns() / 1000, "",
+                  0);
+    l->marks = l->pending.len;
+}
+
+static enum commandlog_status
+append(struct commandlog *l, struct err *err)
+{
+    enum logwriter_status status;
+
+    if (buf_check(&l->pending, "command log", err) != 0)
+        return COMMANDLOG_FAILED;
+    status = logwriter_append(l->writer, l->pending.data, l->pending.len, err);
+    l->failed = status == LOGWRITER_FAILED;
+    if (l->failed)
+        buf_clear(&l->pending);
+    l->held = status == LOGWRITER_HELD;
+    if (l->held && l->retry_at_ns == 0)
+        l->retry_at_ns = clock_monotonic_ns() + l->retry_ns;
+    if (status != LOGWRITER_OK)
+        return l->held ? COMMANDLOG_HELD : COMMANDLOG_FAILED;
+    buf_clear(&l->pending);
+    l->marks = 0;
+    return COMMANDLOG_OK;
+}
+
+enum commandlog_status
 commandlog_flush(struct commandlog *l, struct err *err)
 {
-    if (!l->on || (l->pending.len == 0 && !l->pending.failed))
-        return 0;
-    if (l->failed) {
-        buf_clear(&l->pending);
-        return -1;
-    }
-    if (buf_check(&l->pending, "command log", err) != 0 ||
-        file_write_all(l->fd, l->pending.data, l->pending.len, err) != 0)
-        return append_failed(l, err);
-    l->size += (off_t)l->pending.len;
+    enum commandlog_status status;
+
+    if (!l->on || (l->pending.len == l->marks && !l->pending.failed))
+        return COMMANDLOG_OK;
+    status = append(l, err);
+    if (status != COMMANDLOG_OK)
+        return status;
+    note_dirty(l);
+    if (l->policy.when == SYNC_ALWAYS)
+        mark_ahead(l);
+    return COMMANDLOG_OK;
+}
+
+bool
+commandlog_held(const struct commandlog *l)
+{
+    return l->held;
+}
+
+void
+commandlog_take_back(struct commandlog *l)
+{
     buf_clear(&l->pending);
-    l->dirty = true;
-    return 0;
+    l->marks = 0;
+    l->held = false;
+}
+
+/* ---- stable storage ---- */
+
+int
+commandlog_follow(struct commandlog *l, struct sync_policy policy,
+                  const struct wake *wake, int64_t retry_ms, struct err *err)
+{
+    if (!l->on)
+        return 0;
+    l->policy = policy;
+    l->retry_ns = retry_ms * MS;
+    return logwriter_follow(l->writer, policy, wake, err);
 }
 
 int
 commandlog_sync(struct commandlog *l, struct err *err)
 {
-    if (!l->on || !l->dirty || l->failed)
+    if (!l->on || !l->dirty || l->held || l->failed)
         return 0;
-    if (fdatasync(l->fd) != 0)
-        return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot sync");
-    record_encode(&l->pending, RECORD_SYNC, 0, clock_realtime_ns() / 1000, "",
-                  0);
-    if (commandlog_flush(l, err) != 0)
+    if (logwriter_sync(l->writer, err) != 0)
+        return -1;
+    if (l->marks == 0)
+        mark_ahead(l);
+    if (append(l, err) != COMMANDLOG_OK)
         return -1;
     l->dirty = false;
+    l->dirty_at_ns = 0;
     return 0;
+}
+
+/* The thread has been so far; others wrote on meanwhile, so the mark says how
+ * far.  A mark alone is nothing that must be synced. */
+static int
+mark_upto(struct commandlog *l, uint64_t upto, struct err *err)
+{
+    bool all = upto == logwriter_size(l->writer) && !l->held;
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRIu64, upto);
+
+    record_encode(&l->pending, RECORD_SYNC, 0, clock_realtime_ns() / 1000, text,
+                  (size_t)len);
+    if (append(l, err) == COMMANDLOG_FAILED)
+        return -1;
+    if (all && !l->held) {
+        l->dirty = false;
+        l->dirty_at_ns = 0;
+    }
+    return 0;
+}
+
+/* Tries what is held up once more when it is time to. */
+static enum commandlog_status
+retry(struct commandlog *l, int64_t now, struct err *err)
+{
+    char why[160];
+
+    if (logwriter_trouble(l->writer, why, sizeof why) == NULL) {
+        l->retry_at_ns = 0;
+        return COMMANDLOG_OK;
+    }
+    if (l->retry_at_ns == 0)
+        l->retry_at_ns = now + l->retry_ns;
+    if (now < l->retry_at_ns)
+        return COMMANDLOG_OK;
+    l->retry_at_ns = now + l->retry_ns;
+    logwriter_retry(l->writer);
+    return commandlog_flush(l, err);
+}
+
+static bool
+sync_is_due(const struct commandlog *l, int64_t now)
+{
+    return l->dirty_at_ns != 0 && !logwriter_asked(l->writer) &&
+           now >= l->dirty_at_ns + l->policy.interval_ms * MS;
+}
+
+int
+commandlog_tend(struct commandlog *l, struct err *err)
+{
+    uint64_t upto;
+    int64_t now;
+    int rc;
+
+    if (!l->on)
+        return 0;
+    rc = logwriter_take(l->writer, &upto, err);
+    if (rc < 0 || (rc > 0 && mark_upto(l, upto, err) != 0))
+        return -1;
+    now = clock_monotonic_ns();
+    if (retry(l, now, err) == COMMANDLOG_FAILED)
+        return -1;
+    if (sync_is_due(l, now)) {
+        l->dirty_at_ns = 0;
+        logwriter_ask(l->writer);
+    }
+    return 0;
+}
+
+int64_t
+commandlog_next_ns(const struct commandlog *l)
+{
+    int64_t sync_at = 0;
+
+    if (l->dirty_at_ns != 0 && !logwriter_asked(l->writer))
+        sync_at = l->dirty_at_ns + l->policy.interval_ms * MS;
+    if (l->retry_at_ns != 0 && (sync_at == 0 || l->retry_at_ns < sync_at))
+        return l->retry_at_ns;
+    return sync_at;
+}
+
+const char *
+commandlog_trouble(const struct commandlog *l, char *out, size_t size)
+{
+    return l->on ? logwriter_trouble(l->writer, out, size) : NULL;
 }
 
 bool

@@ -34,41 +34,61 @@ take(struct companion *c, int rc)
         dispatcher_fail(c->dispatcher, DRAINING);
 }
 
-static bool
-log_flushed(struct dispatcher *d)
+/* Once it is in the log. */
+static void
+handle_event(struct companion *c)
 {
-    if (commandlog_flush(d->commandlog, d->err) == 0)
-        return true;
-    dispatcher_fail(d, TERMINATING);
-    return false;
+    struct dispatcher *d = c->dispatcher;
+
+    c->waits = WAITS_NOT;
+    take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, d->err));
 }
 
 static void
 take_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
-    char text[sizeof c->why + 80];
+    char text[sizeof c->how + 8];
 
     if (d->phase == TERMINATING)
         return;
+    c->event = event;
+    snprintf(c->how, sizeof c->how, "%s", how);
     snprintf(text, sizeof text, "%s %s", event == PROXY_GONE ? "gone" : "late",
-             how);
-    commandlog_event(d->commandlog, c->side, ++d->arrivals, text);
-    if (log_flushed(d))
-        take(c, proxy_event(c->proxy, d->arrivals, event, how, d->err));
+             c->how);
+    c->arrival = ++d->arrivals;
+    commandlog_event(d->commandlog, c->side, c->arrival, text);
+    c->waits = WAITS_EVENT;
+    if (dispatcher_log(d))
+        handle_event(c);
+    else if (!commandlog_held(d->commandlog))
+        c->waits = WAITS_NOT;
 }
 
 static void
-take_frame(struct companion *c, const struct frame *frame)
+handle_frame(struct companion *c)
+{
+    struct dispatcher *d = c->dispatcher;
+
+    c->waits = WAITS_NOT;
+    take(c, proxy_frame(c->proxy, c->arrival, &c->frame, d->err));
+}
+
+static void
+take_frame(struct companion *c)
 {
     struct dispatcher *d = c->dispatcher;
 
     c->heard = true;
     if (d->phase == TERMINATING || c->program.leaving)
         return;
-    commandlog_program(d->commandlog, c->side, ++d->arrivals, frame);
-    if (log_flushed(d))
-        take(c, proxy_frame(c->proxy, d->arrivals, frame, d->err));
+    c->arrival = ++d->arrivals;
+    commandlog_program(d->commandlog, c->side, c->arrival, &c->frame);
+    c->waits = WAITS_FRAME;
+    if (dispatcher_log(d))
+        handle_frame(c);
+    else if (!commandlog_held(d->commandlog))
+        c->waits = WAITS_NOT;
 }
 
 /* Ends it, because of what stands in c->why. */
@@ -79,17 +99,19 @@ hasten(struct companion *c)
     program_kill(&c->program);
 }
 
+/* Up to one that waits. */
 static void
-read_frames(struct companion *c)
+take_frames(struct companion *c)
 {
     struct program *p = &c->program;
-    struct frame frame;
-    enum frame_status status;
+    enum frame_status status = FRAME_READY;
     struct err err;
 
-    program_read(p);
-    while ((status = frame_next(&p->decoder, &frame, &err)) == FRAME_READY)
-        take_frame(c, &frame);
+    while (c->waits == WAITS_NOT &&
+           (status = frame_next(&p->decoder, &c->frame, &err)) == FRAME_READY)
+        take_frame(c);
+    if (c->waits != WAITS_NOT)
+        return;
     if (status == FRAME_BROKEN) {
         snprintf(c->why, sizeof c->why, "%.199s", err.text);
         hasten(c);
@@ -99,6 +121,13 @@ read_frames(struct companion *c)
                      "its output ends inside of a frame");
         c->kill_at_ns = clock_monotonic_ns() + EXIT_NS;
     }
+}
+
+static void
+read_frames(struct companion *c)
+{
+    program_read(&c->program);
+    take_frames(c);
 }
 
 static void
@@ -215,9 +244,10 @@ void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
     /* A flood of what it sends is held like the manager's. */
-    bool full = d->phase == RUNNING &&
-                outbox_bytes(d->outbox) + channel_pending(&d->channel) >
-                    d->setup->max_queued;
+    bool full = commandlog_held(d->commandlog) ||
+                (d->phase == RUNNING &&
+                 outbox_bytes(d->outbox) + channel_pending(&d->channel) >
+                     d->setup->max_queued);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
@@ -265,9 +295,10 @@ serve(struct companion *c, const struct pollfd *fds)
     program_write(p);
     if (fds[2].revents == 0)
         return;
-    while (!p->closed && poll(&more, 1, 0) > 0)
+    while (!p->closed && c->waits == WAITS_NOT && poll(&more, 1, 0) > 0)
         read_frames(c);
-    take_exit(c);
+    if (c->waits == WAITS_NOT)
+        take_exit(c);
 }
 
 void
@@ -276,11 +307,45 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         struct companion *c = &d->companions[i];
 
-        if (c->proxy == NULL)
+        if (c->proxy == NULL || commandlog_held(d->commandlog))
             continue;
         if (c->program.pid != 0)
             serve(c, fds);
-        look_at_time(c, clock_monotonic_ns());
+        if (!commandlog_held(d->commandlog))
+            look_at_time(c, clock_monotonic_ns());
+    }
+}
+
+/* The time that the log was held up is no silence of the program's. */
+void
+dispatcher_go_on_programs(struct dispatcher *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct companion *c = &d->companions[i];
+
+        if (c->waits == WAITS_NOT || commandlog_held(d->commandlog))
+            continue;
+        c->heard = true;
+        if (c->waits == WAITS_EVENT) {
+            handle_event(c);
+        } else {
+            handle_frame(c);
+            take_frames(c);
+        }
+    }
+}
+
+void
+dispatcher_forget_programs(struct dispatcher *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct companion *c = &d->companions[i];
+
+        if (c->waits == WAITS_NOT)
+            continue;
+        c->waits = WAITS_NOT;
+        d->arrivals--;
+        commandlog_take_back(d->commandlog);
     }
 }
 
@@ -289,6 +354,8 @@ dispatcher_program_time(const struct dispatcher *d)
 {
     int64_t first = 0;
 
+    if (commandlog_held(d->commandlog))
+        return 0;
     for (int i = 0; i < 2; i++) {
         const struct companion *c = &d->companions[i];
         const int64_t times[] = {c->late_at_ns, c->kill_at_ns};

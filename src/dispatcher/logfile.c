@@ -2,6 +2,7 @@
 #include "dispatcher/logfile.h"
 
 #include "core/err.h"
+#include "core/number.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -88,8 +89,22 @@ logfile_rewind(struct logfile *f)
 
 #define CRC_SIZE 8
 
-/* Whether a whole sync mark stands anywhere behind `from`; not only behind a
- * newline, for that may be what is damaged. */
+/* How far all was on stable storage when the mark at `begin` was written. */
+static size_t
+synced_upto(const struct record *mark, size_t begin)
+{
+    uint64_t upto;
+
+    if (mark->len == 0)
+        return begin;
+    if (!number_parse_u64(mark->payload, mark->len, &upto) || upto > begin)
+        return 0;
+    return (size_t)upto;
+}
+
+/* Whether a whole sync mark anywhere behind `from` says that the bytes there
+ * were on stable storage; not only behind a newline, for that may be what is
+ * damaged. */
 static bool
 synced_behind(const struct logfile *f, size_t from)
 {
@@ -106,8 +121,9 @@ synced_behind(const struct logfile *f, size_t from)
         if (at == NULL)
             return false;
         begin = at - CRC_SIZE;
-        if (record_next(begin, (size_t)(end - begin), 0, &r, NULL) ==
-            RECORD_READY)
+        if (record_next(begin, (size_t)(end - begin), SIZE_MAX, &r, NULL) ==
+                RECORD_READY &&
+            synced_upto(&r, (size_t)(begin - f->bytes)) > from)
             return true;
     }
     return false;

@@ -2,9 +2,9 @@
 /* logfile.h - reads a command.log: record after record, with offsets.
  *
  * A log that was cut off (the process or the machine died) ends in bytes that
- * are no whole record.  Behind the last sync mark such a tail is cut and
- * reported; before it, damage is an error that names the offset.  One
- * thread. */
+ * are no whole record: behind what the last sync mark vouches for such a tail
+ * is cut and reported; before it, damage is an error that names the offset.
+ * One thread. */
 #ifndef DISPATCHER_LOGFILE_H
 #define DISPATCHER_LOGFILE_H
 
