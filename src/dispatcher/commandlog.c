@@ -130,25 +130,24 @@ sync_folder(const char *folder)
     close(fd);
 }
 
-/* Whole and durable, or there is none. */
+static void
+remove_log(const char *folder)
+{
+    char *log = file_join(folder, COMMANDLOG_NAME);
+
+    if (log != NULL)
+        unlink(log);
+    free(log);
+}
+
+/* Whole and durable, or it failed. */
 static int
 begin(struct commandlog *l, const char *head, size_t head_len, struct err *err)
 {
-    char why[160];
-
     record_write_version(&l->pending);
     record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
                   head_len);
-    switch (commandlog_flush(l, err)) {
-    case COMMANDLOG_OK:
-        break;
-    case COMMANDLOG_FAILED:
-        return -1;
-    case COMMANDLOG_HELD:
-        return err_set(err, ERR_LOG, COMMANDLOG_NAME ": %s",
-                       logwriter_trouble(l->writer, why, sizeof why));
-    }
-    return commandlog_sync(l, err);
+    return commandlog_finish(l, err);
 }
 
 struct commandlog *
@@ -168,9 +167,12 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     if (folder == NULL)
         return l;
     l->on = true;
-    if (make_folder(folder, err) != 0 || open_both(l, folder, io, err) != 0 ||
-        begin(l, head, head_len, err) != 0)
+    if (make_folder(folder, err) != 0 || open_both(l, folder, io, err) != 0)
         goto fail;
+    if (begin(l, head, head_len, err) != 0) {
+        remove_log(folder);
+        goto fail;
+    }
     sync_folder(folder);
     return l;
 fail:
@@ -340,20 +342,42 @@ commandlog_follow(struct commandlog *l, struct sync_policy policy,
     return logwriter_follow(l->writer, policy, wake, err);
 }
 
+/* Held is not enough: 0 or -1. */
+static int
+now(struct commandlog *l, enum commandlog_status status, struct err *err)
+{
+    char why[160];
+
+    if (status == COMMANDLOG_HELD)
+        return err_set(err, ERR_LOG, COMMANDLOG_NAME ": %s",
+                       logwriter_trouble(l->writer, why, sizeof why));
+    return status == COMMANDLOG_OK ? 0 : -1;
+}
+
 int
 commandlog_sync(struct commandlog *l, struct err *err)
 {
-    if (!l->on || !l->dirty || l->held || l->failed)
+    if (!l->on || l->failed)
+        return 0;
+    if (now(l, commandlog_flush(l, err), err) != 0)
+        return -1;
+    if (!l->dirty)
         return 0;
     if (logwriter_sync(l->writer, err) != 0)
         return -1;
     if (l->marks == 0)
         mark_ahead(l);
-    if (append(l, err) != COMMANDLOG_OK)
+    if (now(l, append(l, err), err) != 0)
         return -1;
     l->dirty = false;
     l->dirty_at_ns = 0;
     return 0;
+}
+
+int
+commandlog_finish(struct commandlog *l, struct err *err)
+{
+    return l->failed ? -1 : commandlog_sync(l, err);
 }
 
 /* The thread has been so far; others wrote on meanwhile, so the mark says how

@@ -83,9 +83,12 @@ int64_t commandlog_next_ns(const struct commandlog *l);
 const char *commandlog_trouble(const struct commandlog *l, char *out,
                                size_t size);
 
-/* Puts all that was flushed on stable storage and marks it so, however long
- * that takes. */
+/* Appends what was collected, puts all on stable storage and marks it so,
+ * however long that takes.  -1 also when it is held; 0 when appending failed
+ * before: there is nothing more to do. */
 int commandlog_sync(struct commandlog *l, struct err *err);
+/* The same at the end, where a log that failed is a failure. */
+int commandlog_finish(struct commandlog *l, struct err *err);
 
 /* Whether anything was flushed since the last sync mark. */
 bool commandlog_dirty(const struct commandlog *l);

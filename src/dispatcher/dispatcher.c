@@ -180,6 +180,7 @@ step(struct dispatcher *d)
 static void
 loop(struct dispatcher *d)
 {
+    dispatcher_tend_log(d); /* it may be held up from the first */
     while (!finished(d)) {
         step(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)

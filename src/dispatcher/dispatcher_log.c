@@ -111,21 +111,9 @@ dispatcher_take_back(struct dispatcher *d)
 void
 dispatcher_close_log(struct dispatcher *d, const char *how)
 {
-    char text[160];
+    bool failed = d->end == DISPATCHER_FAILED;
 
     commandlog_end(d->commandlog, d->arrivals, how);
-    switch (commandlog_flush(d->commandlog, d->err)) {
-    case COMMANDLOG_OK:
-        if (commandlog_sync(d->commandlog, d->err) == 0)
-            return;
-        break;
-    case COMMANDLOG_HELD:
-        if (d->end != DISPATCHER_FAILED)
-            err_set(d->err, ERR_LOG, COMMANDLOG_NAME ": %s",
-                    commandlog_trouble(d->commandlog, text, sizeof text));
-        break;
-    case COMMANDLOG_FAILED:
-        break;
-    }
-    d->end = DISPATCHER_FAILED;
+    if (commandlog_finish(d->commandlog, failed ? NULL : d->err) != 0)
+        d->end = DISPATCHER_FAILED;
 }

@@ -6,7 +6,6 @@
 #include "dispatcher/logio.h"
 #include "record.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -81,7 +80,7 @@ write_again(int fd, const struct logio *io, const struct logsync_job *job)
         return EIO; /* later, when there is memory */
     rc = read_all(fd, io, bytes, len, job->from);
     if (rc == 0 && !are_records(bytes, len))
-        rc = EILSEQ; /* gone for good */
+        rc = LOGSYNC_LOST;
     if (rc == 0)
         rc = logio_write(io, fd, bytes, len, job->from, &end);
     free(bytes);

@@ -6,6 +6,7 @@
 #ifndef DISPATCHER_LOGSYNC_H
 #define DISPATCHER_LOGSYNC_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -35,6 +36,9 @@ enum logsync_word { LOGSYNC_NOTHING, LOGSYNC_DONE, LOGSYNC_FAILED };
 /* What became of the last request, once; *error is an errno. */
 enum logsync_word logsync_take(struct logsync *s, struct logsync_job *job,
                                int *error);
+
+/* In place of an errno: what was to be written again is not there any more. */
+#define LOGSYNC_LOST EBADMSG
 
 /* The same at once, in the caller's thread: 0 or an errno. */
 int logsync_now(int fd, const struct logio *io, const struct logsync_job *job);

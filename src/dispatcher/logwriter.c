@@ -183,7 +183,11 @@ static enum logwriter_status
 fail(struct logwriter *w, const char *what, int error, struct err *err)
 {
     errno = error;
-    err_errno(err, ERR_LOG, NAME ": cannot %s", what);
+    if (error == LOGSYNC_LOST)
+        err_set(err, ERR_LOG,
+                NAME ": cannot sync: what was written cannot be read back");
+    else
+        err_errno(err, ERR_LOG, NAME ": cannot %s", what);
     w->failed = true;
     if (cut_back(w) != 0)
         err_place(err, "cannot be cut back");
