@@ -117,6 +117,12 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
     return end(p);
 }
 
+void
+proxy_reopen(struct proxy *p)
+{
+    p->ended = false;
+}
+
 bool
 proxy_waits(const struct proxy *p)
 {

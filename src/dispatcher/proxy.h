@@ -60,6 +60,9 @@ int proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
 int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
                 const char *how, struct err *err);
 
+/* The session goes on behind its end. */
+void proxy_reopen(struct proxy *p);
+
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);
 
