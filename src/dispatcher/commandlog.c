@@ -63,7 +63,7 @@ map_lock(struct commandlog *l, const char *path, struct err *err)
     if (pread(l->lock_fd, &l->before, sizeof l->before, 0) !=
             sizeof l->before ||
         memcmp(l->before.magic, LOCKFILE_MAGIC, sizeof l->before.magic) != 0)
-        memset(&l->before, 0, sizeof l->before);
+        l->before = (struct lockfile){.pid = 0};
     if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
         ftruncate(l->lock_fd, sizeof l->spare) != 0)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
