@@ -220,9 +220,8 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
-/* Who was at work when it died, as far as its lock file tells. */
-static void
-blame(const struct manager *m, char *text, size_t size)
+void
+answers_blame(const struct manager *m, char *text, size_t size)
 {
     char *path = file_join(m->folder.path, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
@@ -260,12 +259,13 @@ answers_dispatcher(struct manager *m)
     m->outcome->dispatcher_status = reap(m, how, sizeof how);
     if (m->phase == PHASE_CLOSING && m->outcome->dispatcher_status == 0)
         return;
+    answers_blame(m, who, sizeof who);
     if (m->phase == PHASE_CLOSING) {
         progress_warn(&m->progress,
-                      "tunepipe: warning: the dispatcher ended with %s", how);
+                      "tunepipe: warning: the dispatcher ended with %s%s", how,
+                      who);
         return;
     }
-    blame(m, who, sizeof who);
     manager_end(
         m, MANAGER_DISPATCHER,
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
