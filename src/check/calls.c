@@ -204,7 +204,8 @@ check_label(struct calls *c, const char *label)
                       "characters");
 }
 
-/* The point is a valid one, and NaN exactly where it is inactive. */
+/* The point is a valid one, within its bounds, and NaN exactly where it is
+ * inactive.  calls_fail() keeps the first. */
 static void
 check_point(struct calls *c, uint64_t id, const double *x)
 {
@@ -215,14 +216,22 @@ check_point(struct calls *c, uint64_t id, const double *x)
                    err.text);
         return;
     }
-    for (size_t i = 0; i < n_dims(c); i++)
-        if (!space_is_active(c->space, x, i) && !isnan(x[i])) {
+    for (size_t i = 0; i < n_dims(c); i++) {
+        const struct tp_dim *d = TP_DIM(space_dims(c->space), i);
+
+        if (space_is_active(c->space, x, i)) {
+            if (x[i] < d->low || x[i] > d->high)
+                calls_fail(c,
+                           "ask of id %" PRIu64 " gave '%s' %g, beyond low "
+                           "%g and high %g: a trial would get it clipped",
+                           id, d->name, x[i], d->low, d->high);
+        } else if (!isnan(x[i])) {
             calls_fail(c,
                        "ask of id %" PRIu64 " set '%s', which is inactive "
                        "(its parent has another choice): leave it NaN",
-                       id, TP_DIM(space_dims(c->space), i)->name);
-            return;
+                       id, d->name);
         }
+    }
 }
 
 static void
