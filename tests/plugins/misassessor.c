@@ -11,7 +11,7 @@
 static const struct tp_arg args[] = {
     {"trial", TP_ARG_INT, 0, "1", 0, 1e9, NULL, "the trial that is wrong"},
     {"how", TP_ARG_STRING, 0, NULL, 0, 0,
-     "values|members|crashes|hangs|99|decides 7|prints|ended crashes",
+     "values|members|crashes|hangs|returns 99|decides 7|prints|ended crashes",
      "in which way"},
 };
 
@@ -50,7 +50,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
         die();
     while (strcmp(self->text, "hangs") == 0)
         pause();
-    if (strcmp(self->text, "99") == 0)
+    if (strcmp(self->text, "returns 99") == 0)
         return 99;
     if (strcmp(self->text, "decides 7") == 0)
         out->decision = 7;
