@@ -220,6 +220,21 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
+/* Before the first command they are made, one after the other. */
+static void
+blame_start(const struct manager *m, char *text, size_t size)
+{
+    const char *tuner = name_of(&m->x->tuner);
+    const char *assessor = name_of(&m->x->assessor);
+
+    if (assessor == NULL)
+        snprintf(text, size, " while tuner %.200s was being set up", tuner);
+    else
+        snprintf(text, size,
+                 " while tuner %.120s and assessor %.120s were being set up",
+                 tuner, assessor);
+}
+
 void
 answers_blame(const struct manager *m, char *text, size_t size)
 {
@@ -229,6 +244,8 @@ answers_blame(const struct manager *m, char *text, size_t size)
     uint64_t tuner, assessor;
 
     text[0] = '\0';
+    if (m->phase == PHASE_STARTING)
+        blame_start(m, text, size);
     if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
         memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0) {
         tuner = at.slots[LOCKFILE_DEFAULT];

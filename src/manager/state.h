@@ -86,7 +86,7 @@ void answers_frames(struct manager *m);     /* the pipe is readable */
 void answers_words(struct manager *m);      /* its standard error is */
 void answers_dispatcher(struct manager *m); /* its process has ended */
 /* " while tuner NAME was at command N" (or the assessor), as far as the
- * dispatcher's lock file tells; "": it does not. */
+ * dispatcher's lock file tells, or "was being set up"; "": neither. */
 void answers_blame(const struct manager *m, char *text, size_t size);
 
 /* running.c */

@@ -110,6 +110,14 @@ check "a tuner that returns an unknown code" tell_99
 tell_crashes() { bad mistuner "tell crashes"; died tuner 2; }
 check "a tuner that crashes when told" tell_crashes
 
+config_crashes() {
+    bad mistuner 'config crashes' 'assessor: {name: medianstop}'
+    run 1 && none_left &&
+        has err 'the dispatcher ended by itself (signal 11) while tuner ' &&
+        has err '/mistuner.so and assessor medianstop were being set up;'
+}
+check "a tuner that crashes at the start" config_crashes
+
 # These trials are all there are: the experiment is complete.
 tell_hangs() {
     bad mistuner "tell hangs"

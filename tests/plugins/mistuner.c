@@ -14,7 +14,7 @@ static const struct tp_arg args[] = {
     {"from", TP_ARG_INT, 0, "2", 0, 1e9, NULL, "the first id that is wrong"},
     {"how", TP_ARG_STRING, 0, NULL, 0, 0,
      "nan|beyond|unwritten|sizes|lost|tell x|tell 99|tell crashes|"
-     "tell hangs|ended x|ended prints",
+     "tell hangs|ended x|ended prints|config crashes",
      "in which way"},
 };
 
@@ -48,6 +48,24 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 }
 
 static void
+die(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct base *self = vself;
+
+    base_config(self, values, n);
+    if (strcmp(self->text, "config crashes") == 0)
+        die();
+    return TP_OK;
+}
+
+static void
 scribble(const double *x)
 {
     double *theirs = (double *)(uintptr_t)x;
@@ -66,10 +84,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
         scribble(x);
     if (is(self, id, "tell 99"))
         return 99;
-    if (is(self, id, "tell crashes")) {
-        signal(SIGSEGV, SIG_DFL);
-        raise(SIGSEGV);
-    }
+    if (is(self, id, "tell crashes"))
+        die();
     while (is(self, id, "tell hangs"))
         pause();
     return TP_OK;
@@ -100,7 +116,7 @@ static const struct tp_tuner tuner = {
     ARGS(args),
     .create = base_create,
     .destroy = base_destroy,
-    .config = base_config,
+    .config = config,
     .ask = ask,
     .tell = tell,
     .ended = ended,
