@@ -251,8 +251,10 @@ answers_blame(const struct manager *m, char *text, size_t size)
         tuner = at.slots[LOCKFILE_DEFAULT];
         assessor = at.slots[LOCKFILE_ASSESSOR];
         if (tuner != 0)
-            snprintf(text, size, " while tuner %.200s was at command %llu",
-                     name_of(&m->x->tuner), (unsigned long long)tuner);
+            snprintf(text, size, " while tuner %.200s%s was at command %llu",
+                     name_of(&m->x->tuner),
+                     m->x->n_filters > 0 ? " (or a filter around it)" : "",
+                     (unsigned long long)tuner);
         else if (assessor != 0)
             snprintf(text, size, " while assessor %.200s was at command %llu",
                      name_of(&m->x->assessor), (unsigned long long)assessor);

@@ -110,6 +110,15 @@ check "a tuner that returns an unknown code" tell_99
 tell_crashes() { bad mistuner "tell crashes"; died tuner 2; }
 check "a tuner that crashes when told" tell_crashes
 
+filter_crashes() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 5' \
+        "filters: [{name: $PLUGINS/badfilter.so, args: {how: crashes}}]"
+    run 1 && count 2 succeeded && none_left && grep -qE \
+        'while tuner random [(]or a filter around it[)] was at command [0-9]+;' \
+        err
+}
+check "a filter that crashes" filter_crashes
+
 config_crashes() {
     bad mistuner 'config crashes' 'assessor: {name: medianstop}'
     run 1 && none_left &&
