@@ -56,16 +56,16 @@ take_lock(struct commandlog *l, const char *path, struct err *err)
 static int
 map_lock(struct commandlog *l, const char *path, struct err *err)
 {
+    struct lockfile fresh = {.pid = (uint64_t)getpid()};
     void *map;
 
-    memcpy(l->spare.magic, LOCKFILE_MAGIC, sizeof l->spare.magic);
-    l->spare.pid = (uint64_t)getpid();
+    memcpy(fresh.magic, LOCKFILE_MAGIC, sizeof fresh.magic);
     if (pread(l->lock_fd, &l->before, sizeof l->before, 0) !=
             sizeof l->before ||
         memcmp(l->before.magic, LOCKFILE_MAGIC, sizeof l->before.magic) != 0)
         l->before = (struct lockfile){.pid = 0};
-    if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
-        ftruncate(l->lock_fd, sizeof l->spare) != 0)
+    if (pwrite(l->lock_fd, &fresh, sizeof fresh, 0) != sizeof fresh ||
+        ftruncate(l->lock_fd, sizeof fresh) != 0)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
     map = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
                l->lock_fd, 0);

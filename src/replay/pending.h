@@ -29,6 +29,10 @@ void pending_add(struct pending *p, const struct emission *e);
 struct derived *pending_take(struct pending *p, uint64_t cause,
                              enum sender sender);
 
+/* The same, borrowed. */
+const struct derived *pending_peek(const struct pending *p, uint64_t cause,
+                                   enum sender sender);
+
 /* The one with the lowest cause, borrowed; NULL: none. */
 const struct derived *pending_first(const struct pending *p);
 

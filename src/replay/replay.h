@@ -25,6 +25,9 @@ struct replay_setup {
     /* Called with each frame that replay derives; NULL: nobody. */
     void (*derived)(void *ctx, const struct emission *e);
     void *ctx;
+    /* Begin slots, by sender, kept as a dispatcher's workers keep them; NULL:
+     * none are. */
+    _Atomic uint64_t *const *slots;
 };
 
 struct replay_report {

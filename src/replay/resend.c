@@ -85,8 +85,7 @@ keep(struct resend *r, char *key, const struct emission *e)
 {
     struct resent *one = key == NULL ? NULL : malloc(sizeof *one + e->len);
 
-    if (one == NULL ||
-        map_get(&r->by_key, key, strlen(key)) != NULL ||
+    if (one == NULL || map_get(&r->by_key, key, strlen(key)) != NULL ||
         map_put(&r->by_key, key, strlen(key), one) != 0) {
         r->failed = r->failed || one == NULL;
         free(key);

@@ -13,10 +13,10 @@
 struct record;
 
 struct resend {
-    struct map by_key;        /* struct resent */
+    struct map by_key;           /* struct resent */
     struct resent *first, *last; /* in the order of the log */
-    size_t trials;            /* TR among them */
-    bool failed;              /* out of memory */
+    size_t trials;               /* TR among them */
+    bool failed;                 /* out of memory */
 };
 
 struct resent {

@@ -51,8 +51,8 @@ skips_add(struct skips *s, const struct record *record, struct err *err)
         return err_set(err, ERR_MEMORY, "replay: out of memory");
     for (size_t i = 0; i < record->len && record->payload[i] != ' '; i++) {
         char c = record->payload[i];
-        struct skip *half = &of->half[c == 'a' || c == 'A' ? SENDER_ASSESSOR
-                                                           : SENDER_DEFAULT];
+        struct skip *half =
+            &of->half[c == 'a' || c == 'A' ? SENDER_ASSESSOR : SENDER_DEFAULT];
 
         if (c == 't' || c == 'a')
             *(barred ? &half->barred : &half->dropped) = true;
