@@ -40,6 +40,7 @@ struct replay {
     struct map skips;       /* arrival -> struct skips */
     uint64_t last_cause[3]; /* by sender */
     bool tuner_failed, assessor_failed;
+    bool reached; /* the end, or the first input behind setup->until */
 };
 
 /* ---- collecting ---- */
@@ -380,6 +381,42 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
+static bool
+is_input(enum record_kind kind)
+{
+    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
+           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
+           kind == RECORD_ASSESSOR_EVENT;
+}
+
+/* All inputs that are to be handled are. */
+static int
+reach(struct replay *r, struct err *err)
+{
+    bool first = !r->reached;
+
+    r->reached = true;
+    if (!first || r->setup->reached == NULL)
+        return 0;
+    return r->setup->reached(r->setup->ctx, r->session, err);
+}
+
+/* Passes over what lies behind `until`: what comes then is only compared. */
+static int
+step(struct replay *r, const struct record *record, struct err *err)
+{
+    uint64_t until = r->setup->until;
+
+    if (until > 0 && record->number > until)
+        return is_input(record->kind) ? reach(r, err) : 0;
+    if (is_input(record->kind))
+        r->report->last = record->number;
+    if (r->setup->next != NULL &&
+        r->setup->next(r->setup->ctx, record, err) != 0)
+        return -1;
+    return take(r, record, err);
+}
+
 static int
 second_walk(struct replay *r, struct err *err)
 {
@@ -387,9 +424,16 @@ second_walk(struct replay *r, struct err *err)
     enum logfile_status status;
 
     while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD)
-        if (take(r, &record, err) != 0)
+        if (step(r, &record, err) != 0)
             return -1;
     if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (!r->reached && r->report->last < r->setup->until)
+        return err_set(err, ERR_USAGE,
+                       "%s: ends at command %" PRIu64 ", expected %" PRIu64
+                       " or more",
+                       r->setup->path, r->report->last, r->setup->until);
+    if (reach(r, err) != 0)
         return -1;
     r->report->unsent = r->pending.frames;
     if (r->report->ended && r->pending.frames > 0)

@@ -17,6 +17,8 @@
 struct err;
 struct log;
 struct plugin_paths;
+struct record;
+struct session;
 
 struct replay_setup {
     const char *path; /* of the log */
@@ -24,11 +26,22 @@ struct replay_setup {
     const struct log *log; /* for the lines the handlers write */
     /* Called with each frame that replay derives; NULL: nobody. */
     void (*derived)(void *ctx, const struct emission *e);
+    /* The arrival number of the last input that is handled; 0: all are.  A
+     * log that ends before it is an error (ERR_USAGE).  Only frames whose
+     * cause was handled are compared. */
+    uint64_t until;
+    /* Called with each record up to there, before it is handled or compared;
+     * NULL: nobody.  -1 ends the replay with its err. */
+    int (*next)(void *ctx, const struct record *record, struct err *err);
+    /* Called once, when the last input has been handled: the session is as it
+     * was then, and lent for the call.  NULL: nobody.  -1 as above. */
+    int (*reached)(void *ctx, struct session *session, struct err *err);
     void *ctx;
 };
 
 struct replay_report {
     uint64_t commands;   /* inbound frames walked */
+    uint64_t last;       /* arrival number of the last input walked */
     uint64_t causes;     /* of them, those whose frames were compared */
     uint64_t frames;     /* compared and equal */
     uint64_t uncompared; /* frames of skipped commands, and errors (ER) */
