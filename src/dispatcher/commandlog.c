@@ -192,13 +192,13 @@ commandlog_reopen(const char *folder, uint64_t slots[2], struct err *err)
 }
 
 int
-commandlog_cut(struct commandlog *l, uint64_t size, struct err *err)
+commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err)
 {
-    if ((uint64_t)l->size == size)
-        return 0;
-    if (ftruncate(l->fd, (off_t)size) != 0)
+    off_t size = l->size - (off_t)torn;
+
+    if (torn > 0 && ftruncate(l->fd, size) != 0)
         return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot be cut");
-    l->size = (off_t)size;
+    l->size = size;
     return 0;
 }
 

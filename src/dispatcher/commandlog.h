@@ -32,8 +32,9 @@ struct commandlog *commandlog_create(const char *folder, const char *head,
  * becomes what the workers were at when its last writer ended. */
 struct commandlog *commandlog_reopen(const char *folder, uint64_t slots[2],
                                      struct err *err);
-/* Before anything is appended to it: cuts it to its first `size` bytes. */
-int commandlog_cut(struct commandlog *l, uint64_t size, struct err *err);
+/* Before anything is appended to it: cuts so many bytes, which are no whole
+ * record, from its end. */
+int commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err);
 /* Frees without a word; what was not flushed is lost. */
 void commandlog_free(struct commandlog *l);
 

@@ -123,6 +123,12 @@ proxy_reopen(struct proxy *p)
     p->ended = false;
 }
 
+uint64_t
+proxy_owed(const struct proxy *p)
+{
+    return p->kind->owed == NULL ? 0 : p->kind->owed(p);
+}
+
 bool
 proxy_waits(const struct proxy *p)
 {

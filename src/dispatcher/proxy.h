@@ -60,6 +60,9 @@ int proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
 int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
                 const char *how, struct err *err);
 
+/* Ids that were asked of it and have no answer. */
+uint64_t proxy_owed(const struct proxy *p);
+
 /* The session goes on behind its end. */
 void proxy_reopen(struct proxy *p);
 

@@ -98,6 +98,14 @@ pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
 }
 
 const struct derived *
+pending_next(const struct pending *p, size_t *at)
+{
+    const struct pending_list *list = map_next(&p->lists, at);
+
+    return list == NULL ? NULL : list->first;
+}
+
+const struct derived *
 pending_first(const struct pending *p)
 {
     const struct derived *first = NULL;

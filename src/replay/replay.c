@@ -41,7 +41,8 @@ struct replay {
     struct chain left[2];   /* by sender: commands an end left */
     uint64_t last_cause[3]; /* by sender */
     bool failed[2];         /* by sender: that side ended */
-    struct err difference;  /* from what was recorded early; or none */
+    bool reached;          /* the end, or the first input behind setup->until */
+    struct err difference; /* from what was recorded early; or none */
 };
 
 static int
@@ -67,6 +68,16 @@ collect(void *ctx, const struct emission *e)
     else if (!difference_same(&early->emission, e))
         differ(r, &early->emission, e, &r->difference);
     free(early);
+}
+
+static int
+bar(struct replay *r, struct err *err)
+{
+    for (size_t i = 0; i < r->setup->n_bars; i++)
+        if (skips_bar(&r->skips, r->setup->bars[i].arrival,
+                      r->setup->bars[i].side, err) != 0)
+            return -1;
+    return 0;
 }
 
 static int
@@ -382,6 +393,42 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
+static bool
+is_input(enum record_kind kind)
+{
+    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
+           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
+           kind == RECORD_ASSESSOR_EVENT;
+}
+
+/* All inputs that are to be handled are. */
+static int
+reach(struct replay *r, struct err *err)
+{
+    bool first = !r->reached;
+
+    r->reached = true;
+    if (!first || r->setup->reached == NULL)
+        return 0;
+    return r->setup->reached(r->setup->ctx, r->session, err);
+}
+
+/* Passes over what lies behind `until`: what comes then is only compared. */
+static int
+step(struct replay *r, const struct record *record, struct err *err)
+{
+    uint64_t until = r->setup->until;
+
+    if (until > 0 && record->number > until)
+        return is_input(record->kind) ? reach(r, err) : 0;
+    if (is_input(record->kind))
+        r->report->last = record->number;
+    if (r->setup->next != NULL &&
+        r->setup->next(r->setup->ctx, record, err) != 0)
+        return -1;
+    return take(r, record, err);
+}
+
 static int
 second_walk(struct replay *r, struct err *err)
 {
@@ -389,7 +436,7 @@ second_walk(struct replay *r, struct err *err)
     enum logfile_status status;
 
     while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD)
-        if (take(r, &record, err) != 0)
+        if (step(r, &record, err) != 0)
             return -1;
     if (status == LOGFILE_DAMAGED)
         return -1;
@@ -397,6 +444,13 @@ second_walk(struct replay *r, struct err *err)
         *err = r->difference;
         return -1;
     }
+    if (!r->reached && r->report->last < r->setup->until)
+        return err_set(err, ERR_USAGE,
+                       "%s: ends at command %" PRIu64 ", expected %" PRIu64
+                       " or more",
+                       r->setup->path, r->report->last, r->setup->until);
+    if (reach(r, err) != 0)
+        return -1;
     r->report->unsent = r->pending.frames;
     if (r->report->ended && r->pending.frames > 0)
         return differ(r, NULL, &pending_first(&r->pending)->emission, err);
@@ -423,6 +477,10 @@ begin(struct replay *r, struct err *err)
     if (r->head == NULL ||
         session_read_head(json_root(r->head), &setup, err) != 0)
         return err_place(err, "%s", r->setup->path);
+    if (r->setup->rest != NULL) {
+        r->setup->rest->digits = setup.digits;
+        r->setup->rest->max_payload = setup.max_payload;
+    }
     r->session = session_new(&setup, emitter, r->setup->log, err);
     if (r->session == NULL ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
@@ -447,6 +505,16 @@ end(struct replay *r)
     logfile_close(r->file);
 }
 
+/* For who goes on with it. */
+static void
+hand_over(struct replay *r, struct replay_rest *rest)
+{
+    rest->session = r->session;
+    rest->pending = r->pending;
+    r->session = NULL;
+    r->pending = (struct pending){0};
+}
+
 int
 replay_run(const struct replay_setup *setup, struct replay_report *report,
            struct err *err)
@@ -455,8 +523,10 @@ replay_run(const struct replay_setup *setup, struct replay_report *report,
     int rc = -1;
 
     *report = (struct replay_report){0};
-    if (begin(&r, err) == 0 && first_walk(&r, err) == 0)
+    if (begin(&r, err) == 0 && bar(&r, err) == 0 && first_walk(&r, err) == 0)
         rc = second_walk(&r, err);
+    if (rc == 0 && setup->rest != NULL)
+        hand_over(&r, setup->rest);
     end(&r);
     return rc;
 }

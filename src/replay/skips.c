@@ -62,3 +62,14 @@ skips_add(struct skips *s, const struct record *record, struct err *err)
     }
     return 0;
 }
+
+int
+skips_bar(struct skips *s, uint64_t arrival, enum sender side, struct err *err)
+{
+    struct skips_of *of = find_or_add(s, arrival);
+
+    if (of == NULL)
+        return err_set(err, ERR_MEMORY, "replay: out of memory");
+    of->half[side].barred = true;
+    return 0;
+}

@@ -36,6 +36,10 @@ void skips_fini(struct skips *s);
 /* Takes a skipped record in.  -1: out of memory. */
 int skips_add(struct skips *s, const struct record *record, struct err *err);
 
+/* The same as the record "x": its calls fail. */
+int skips_bar(struct skips *s, uint64_t arrival, enum sender side,
+              struct err *err);
+
 /* NULL: nothing is said of it.  May be changed. */
 struct skips_of *skips_find(const struct skips *s, uint64_t arrival);
 
