@@ -96,11 +96,32 @@ proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
     return end(p);
 }
 
+static const char *const event_names[] = {
+    [PROXY_LATE] = "late", [PROXY_GONE] = "gone", [PROXY_LEFT] = "left"};
+
+const char *
+proxy_event_name(enum proxy_event event)
+{
+    return event_names[event];
+}
+
+bool
+proxy_event_find(const char *name, size_t len, enum proxy_event *out)
+{
+    for (int i = 0; i <= PROXY_LEFT; i++)
+        if (strlen(event_names[i]) == len &&
+            memcmp(event_names[i], name, len) == 0) {
+            *out = (enum proxy_event)i;
+            return true;
+        }
+    return false;
+}
+
 int
 proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
             const char *how, struct err *err)
 {
-    if (!begin(p, arrival, event == PROXY_GONE ? "its end" : "its silence",
+    if (!begin(p, arrival, event == PROXY_LATE ? "its silence" : "its end",
                err))
         return end(p);
     switch (event) {
@@ -111,6 +132,10 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
     case PROXY_GONE:
         p->gone = true;
         proxy_failed(p, "%s", how);
+        p->kind->gone(p);
+        break;
+    case PROXY_LEFT:
+        p->gone = true;
         p->kind->gone(p);
         break;
     }

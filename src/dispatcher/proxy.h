@@ -37,6 +37,7 @@ struct proxy_port {
 enum proxy_event {
     PROXY_LATE, /* it was silent for longer than the deadline */
     PROXY_GONE, /* it ended, was ended, or did not start */
+    PROXY_LEFT, /* it ended with the dispatcher, which goes on */
 };
 
 /* Borrow all until proxy_free(); NULL: out of memory. */
@@ -51,6 +52,11 @@ struct proxy *proxy_assessor_new(const struct proxy_setup *setup,
 void proxy_free(struct proxy *p);
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
+
+/* "late", "gone", "left": as the log has it. */
+const char *proxy_event_name(enum proxy_event event);
+/* False: no such event. */
+bool proxy_event_find(const char *name, size_t len, enum proxy_event *out);
 
 /* Each handles one input.  -1: err says why it costs more than itself; then
  * nothing is handled any more. */

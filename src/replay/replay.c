@@ -258,6 +258,19 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
     }
 }
 
+/* Some ends make what is owed void. */
+static void
+take_end(struct replay *r, const struct record *record)
+{
+    static const char *const voids[] = {"terminated", "signalled"};
+
+    for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
+        if (strlen(voids[i]) == record->len &&
+            memcmp(voids[i], record->payload, record->len) == 0 &&
+            r->session->tuning != NULL)
+            tuning_close(r->session->tuning);
+}
+
 /* The session goes on: first with what its end left. */
 static void
 take_resumed(struct replay *r)
@@ -319,26 +332,21 @@ static int
 take_event(struct replay *r, const struct record *record, enum sender side,
            struct err *err)
 {
-    static const char gone[] = "gone ", late[] = "late ";
-    const size_t word = sizeof gone - 1;
+    const char *space = memchr(record->payload, ' ', record->len);
+    size_t word = space == NULL ? 0 : (size_t)(space - record->payload);
     struct proxy *proxy = proxy_of(r, side, err);
-    bool is_gone, is_late;
+    enum proxy_event event;
     char how[ERR_TEXT_MAX];
 
     if (proxy == NULL)
         return -1;
-    is_gone = record->len >= word && memcmp(record->payload, gone, word) == 0;
-    is_late = record->len >= word && memcmp(record->payload, late, word) == 0;
-    if (!is_gone && !is_late)
+    if (!proxy_event_find(record->payload, word, &event))
         return err_set(err, ERR_LOG,
-                       "%s: offset %" PRIu64 ": expected 'late' or 'gone'",
+                       "%s: offset %" PRIu64
+                       ": expected 'late', 'gone' or 'left'",
                        r->setup->path, logfile_offset(r->file));
-    snprintf(how, sizeof how, "%.*s",
-             (int)(record->len - word < sizeof how ? record->len - word
-                                                   : sizeof how - 1),
-             record->payload + word);
-    proxy_event(proxy, record->number, is_gone ? PROXY_GONE : PROXY_LATE, how,
-                NULL);
+    snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
+    proxy_event(proxy, record->number, event, how, NULL);
     return 0;
 }
 
@@ -384,10 +392,12 @@ take(struct replay *r, const struct record *record, struct err *err)
     case RECORD_RESUMED:
         take_resumed(r);
         return 0;
+    case RECORD_END:
+        take_end(r, record);
+        return 0;
     case RECORD_HEAD:
     case RECORD_SKIPPED:
     case RECORD_SYNC:
-    case RECORD_END:
         break;
     }
     return 0;
@@ -505,10 +515,11 @@ end(struct replay *r)
     logfile_close(r->file);
 }
 
-/* For who goes on with it. */
+/* For who goes on with it: it does from here. */
 static void
 hand_over(struct replay *r, struct replay_rest *rest)
 {
+    take_resumed(r);
     rest->session = r->session;
     rest->pending = r->pending;
     r->session = NULL;
