@@ -10,6 +10,7 @@
 #define REPLAY_REPLAY_H
 
 #include "dispatcher/emission.h"
+#include "replay/pending.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,19 @@ struct log;
 struct plugin_paths;
 struct record;
 struct session;
+
+/* What is left when a walk has ended without a difference. */
+struct replay_rest {
+    struct session *session;
+    struct pending pending; /* derived, and not in the log */
+    int digits;             /* of the frames */
+    size_t max_payload;
+};
+
+struct replay_bar {
+    enum sender side;
+    uint64_t arrival;
+};
 
 struct replay_setup {
     const char *path; /* of the log */
@@ -37,6 +51,14 @@ struct replay_setup {
      * was then, and lent for the call.  NULL: nobody.  -1 as above. */
     int (*reached)(void *ctx, struct session *session, struct err *err);
     void *ctx;
+    /* Begin slots, by sender, kept as a dispatcher's workers keep them; NULL:
+     * none are. */
+    _Atomic uint64_t *const *slots;
+    /* Filled, and the caller's, instead of freed; NULL: freed. */
+    struct replay_rest *rest;
+    /* Arrival numbers that are handled with calls that fail, by sender. */
+    const struct replay_bar *bars;
+    size_t n_bars;
 };
 
 struct replay_report {
