@@ -26,6 +26,7 @@ struct commandlog {
     struct logwriter *writer;
     struct lockfile *lock; /* mapped; `spare` without a log */
     struct lockfile spare;
+    struct lockfile before; /* what its last writer left in it */
     struct buf pending;
     size_t marks; /* bytes at the front of it that are a sync mark alone */
     bool held;    /* what is pending could not be appended */
@@ -63,12 +64,16 @@ take_lock(struct commandlog *l, const char *path, struct err *err)
 static int
 map_lock(struct commandlog *l, const char *path, struct err *err)
 {
+    struct lockfile fresh = {.pid = (uint64_t)getpid()};
     void *map;
 
-    memcpy(l->spare.magic, LOCKFILE_MAGIC, sizeof l->spare.magic);
-    l->spare.pid = (uint64_t)getpid();
-    if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
-        ftruncate(l->lock_fd, sizeof l->spare) != 0)
+    memcpy(fresh.magic, LOCKFILE_MAGIC, sizeof fresh.magic);
+    if (pread(l->lock_fd, &l->before, sizeof l->before, 0) !=
+            sizeof l->before ||
+        memcmp(l->before.magic, LOCKFILE_MAGIC, sizeof l->before.magic) != 0)
+        l->before = (struct lockfile){.pid = 0};
+    if (pwrite(l->lock_fd, &fresh, sizeof fresh, 0) != sizeof fresh ||
+        ftruncate(l->lock_fd, sizeof fresh) != 0)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
     map = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
                l->lock_fd, 0);
@@ -78,18 +83,12 @@ map_lock(struct commandlog *l, const char *path, struct err *err)
     return 0;
 }
 
-static int
-open_log(struct commandlog *l, const char *path, const struct logio *io,
-         struct err *err)
-{
-    l->writer = logwriter_create(path, io, err);
-    return l->writer == NULL ? -1 : 0;
-}
-
 /* The lock before the log; the lock's content, which may tell of a crash,
  * stays until it is known that the log is new. */
 static int
 open_both(struct commandlog *l, const char *folder, const struct logio *io,
+          struct logwriter *(*open_it)(const char *, const struct logio *,
+                                       struct err *),
           struct err *err)
 {
     char *lock = file_join(folder, LOCKFILE_NAME);
@@ -99,7 +98,8 @@ open_both(struct commandlog *l, const char *folder, const struct logio *io,
     if (lock == NULL || log == NULL)
         rc = err_set(err, ERR_MEMORY, "command log: out of memory");
     else
-        rc = take_lock(l, lock, err) != 0 || open_log(l, log, io, err) != 0 ||
+        rc = take_lock(l, lock, err) != 0 ||
+                     (l->writer = open_it(log, io, err)) == NULL ||
                      map_lock(l, lock, err) != 0
                  ? -1
                  : 0;
@@ -150,9 +150,9 @@ begin(struct commandlog *l, const char *head, size_t head_len, struct err *err)
     return commandlog_finish(l, err);
 }
 
-struct commandlog *
-commandlog_create(const char *folder, const char *head, size_t head_len,
-                  const struct logio *io, struct err *err)
+/* Neither file is open yet. */
+static struct commandlog *
+new_log(struct err *err)
 {
     struct commandlog *l = calloc(1, sizeof *l);
 
@@ -164,10 +164,20 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     l->policy.when = SYNC_NONE;
     l->lock = &l->spare;
     buf_init(&l->pending, PENDING_MAX);
-    if (folder == NULL)
+    return l;
+}
+
+struct commandlog *
+commandlog_create(const char *folder, const char *head, size_t head_len,
+                  const struct logio *io, struct err *err)
+{
+    struct commandlog *l = new_log(err);
+
+    if (l == NULL || folder == NULL)
         return l;
     l->on = true;
-    if (make_folder(folder, err) != 0 || open_both(l, folder, io, err) != 0)
+    if (make_folder(folder, err) != 0 ||
+        open_both(l, folder, io, logwriter_create, err) != 0)
         goto fail;
     if (begin(l, head, head_len, err) != 0) {
         remove_log(folder);
@@ -178,6 +188,29 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
 fail:
     commandlog_free(l);
     return NULL;
+}
+
+struct commandlog *
+commandlog_reopen(const char *folder, uint64_t slots[2], struct err *err)
+{
+    struct commandlog *l = new_log(err);
+
+    if (l == NULL)
+        return NULL;
+    l->on = true;
+    if (open_both(l, folder, NULL, logwriter_open, err) != 0) {
+        commandlog_free(l);
+        return NULL;
+    }
+    slots[SENDER_DEFAULT] = l->before.slots[LOCKFILE_DEFAULT];
+    slots[SENDER_ASSESSOR] = l->before.slots[LOCKFILE_ASSESSOR];
+    return l;
+}
+
+int
+commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err)
+{
+    return logwriter_cut(l->writer, logwriter_size(l->writer) - torn, err);
 }
 
 void
@@ -248,6 +281,15 @@ commandlog_skipped(struct commandlog *l, uint64_t arrival, const char *text,
     if (l->on)
         record_encode(&l->pending, RECORD_SKIPPED, arrival,
                       clock_realtime_ns() / 1000, text, len);
+}
+
+void
+commandlog_resumed(struct commandlog *l, uint64_t last_arrival,
+                   const char *text)
+{
+    if (l->on)
+        record_encode(&l->pending, RECORD_RESUMED, last_arrival,
+                      clock_realtime_ns() / 1000, text, strlen(text));
 }
 
 void

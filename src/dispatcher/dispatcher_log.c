@@ -16,6 +16,13 @@
 
 #include <inttypes.h>
 
+int
+dispatcher_follow_log(struct dispatcher *d)
+{
+    return commandlog_follow(d->commandlog, d->setup->sync, &d->wake,
+                             d->setup->log_retry_ms, d->err);
+}
+
 static void
 fail(struct dispatcher *d)
 {

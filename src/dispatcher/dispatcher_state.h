@@ -101,6 +101,9 @@ void dispatcher_write(struct dispatcher *d);
 
 /* ---- dispatcher_log.c ---- */
 
+/* From here on it syncs as the setup says. */
+int dispatcher_follow_log(struct dispatcher *d);
+
 /* Whether what was collected is in the log.  If not, it is held or (then the
  * session has failed) never will be. */
 bool dispatcher_log(struct dispatcher *d);
@@ -112,6 +115,10 @@ bool dispatcher_log_holds(const struct dispatcher *d);
 void dispatcher_take_back(struct dispatcher *d);
 /* The last words, and all of it on stable storage. */
 void dispatcher_close_log(struct dispatcher *d, const char *how);
+/* ---- dispatcher_resume.c ---- */
+
+/* Takes over what setup->resume has: before any thread runs. */
+int dispatcher_resume(struct dispatcher *d);
 
 /* ---- dispatcher_program.c ---- */
 
@@ -119,6 +126,9 @@ void dispatcher_close_log(struct dispatcher *d, const char *how);
 
 /* Starts the programs; before any thread. */
 int dispatcher_start_programs(struct dispatcher *d);
+/* In a session that goes on none is started before it is needed: the one that
+ * ran before is gone. */
+void dispatcher_leave_programs(struct dispatcher *d);
 /* Whether commands of that side are a program's: all are handled at once. */
 bool dispatcher_has_program(const struct dispatcher *d, enum sender side);
 /* Handles and frees them. */

@@ -96,7 +96,7 @@ logwriter_open(const char *path, const struct logio *io, struct err *err)
         free(w);
         return NULL;
     }
-    w->size = w->reserved = st.st_size;
+    w->size = w->reserved = w->durable = st.st_size;
     return w;
 }
 
@@ -137,7 +137,7 @@ logwriter_cut(struct logwriter *w, uint64_t size, struct err *err)
 {
     if ((off_t)size == w->size)
         return 0;
-    w->size = (off_t)size;
+    w->size = w->durable = (off_t)size;
     if (cut_back(w) != 0)
         return err_errno(err, ERR_LOG, NAME ": cannot be cut");
     return 0;
