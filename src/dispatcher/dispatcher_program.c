@@ -26,12 +26,17 @@
 
 /* ---- inputs ---- */
 
-/* What its proxy makes of an input; rc is -1 when that ends the session. */
+/* What its proxy makes of an input; rc is -1 when that ends the session, err
+ * says why.  What ended it first is what is told. */
 static void
-take(struct companion *c, int rc)
+take(struct companion *c, int rc, const struct err *err)
 {
-    if (rc != 0)
-        dispatcher_fail(c->dispatcher, DRAINING);
+    struct dispatcher *d = c->dispatcher;
+
+    if (rc == 0 || d->end == DISPATCHER_FAILED)
+        return;
+    *d->err = *err;
+    dispatcher_fail(d, DRAINING);
 }
 
 static bool
@@ -48,6 +53,7 @@ take_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
     char text[sizeof c->why + 80];
+    struct err err;
 
     if (d->phase == TERMINATING)
         return;
@@ -55,20 +61,21 @@ take_event(struct companion *c, enum proxy_event event, const char *how)
              how);
     commandlog_event(d->commandlog, c->side, ++d->arrivals, text);
     if (log_flushed(d))
-        take(c, proxy_event(c->proxy, d->arrivals, event, how, d->err));
+        take(c, proxy_event(c->proxy, d->arrivals, event, how, &err), &err);
 }
 
 static void
 take_frame(struct companion *c, const struct frame *frame)
 {
     struct dispatcher *d = c->dispatcher;
+    struct err err;
 
     c->heard = true;
-    if (d->phase == TERMINATING || c->program.leaving)
+    if (d->phase == TERMINATING)
         return;
     commandlog_program(d->commandlog, c->side, ++d->arrivals, frame);
     if (log_flushed(d))
-        take(c, proxy_frame(c->proxy, d->arrivals, frame, d->err));
+        take(c, proxy_frame(c->proxy, d->arrivals, frame, &err), &err);
 }
 
 /* Ends it, because of what stands in c->why. */
@@ -137,7 +144,8 @@ start_program(struct companion *c, struct err *err)
                          c->dispatcher->setup->session.max_payload, err);
 }
 
-/* That it did not start becomes an input once this one is handled. */
+/* That it did not start becomes an input once those are handled that are
+ * logged already. */
 static void
 start_again(void *ctx)
 {
@@ -198,26 +206,32 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 {
     struct companion *c = &d->companions[side];
     struct command *next;
+    struct err err;
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        take(c, proxy_command(c->proxy, cmd, d->err));
-        take_failed_start(c);
+        take(c, proxy_command(c->proxy, cmd, &err), &err);
         gauge_subtract(&d->gauge, cmd->cost);
         command_free(cmd);
     }
     *chain = (struct chain){0};
+    take_failed_start(c);
 }
 
 /* ---- the loop's ---- */
 
+/* A flood of what they send is held like the manager's. */
+static bool
+holds(const struct dispatcher *d)
+{
+    return outbox_bytes(d->outbox) + channel_pending(&d->channel) >
+           d->setup->max_queued;
+}
+
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    /* A flood of what it sends is held like the manager's. */
-    bool full = d->phase == RUNNING &&
-                outbox_bytes(d->outbox) + channel_pending(&d->channel) >
-                    d->setup->max_queued;
+    bool full = holds(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
@@ -242,7 +256,7 @@ look_at_time(struct companion *c, int64_t now)
     }
     if (!proxy_waits(c->proxy)) {
         c->late_at_ns = 0;
-    } else if (c->late_at_ns == 0 || c->heard) {
+    } else if (c->late_at_ns == 0 || c->heard || holds(c->dispatcher)) {
         c->late_at_ns = now + setup->deadline_ms * MS;
     } else if (now >= c->late_at_ns) {
         c->late_at_ns = 0;
@@ -253,20 +267,33 @@ look_at_time(struct companion *c, int64_t now)
     c->heard = false;
 }
 
-/* What it wrote before it ended comes before its end. */
+/* What it wrote before it ended comes before its end; what its children write
+ * behind it does not: they may never end. */
 static void
-serve(struct companion *c, const struct pollfd *fds)
+read_rest(struct companion *c)
 {
     struct program *p = &c->program;
     struct pollfd more = {p->channel.in, POLLIN, 0};
+    uint64_t rest;
+    bool last = false;
 
+    program_kill(p);
+    rest = program_received(p) + program_unread(p);
+    while (!p->closed && !last && poll(&more, 1, 0) > 0) {
+        last = program_received(p) >= rest;
+        read_frames(c);
+    }
+}
+
+static void
+serve(struct companion *c, const struct pollfd *fds)
+{
     if (fds[0].revents != 0)
         read_frames(c);
-    program_write(p);
+    program_write(&c->program);
     if (fds[2].revents == 0)
         return;
-    while (!p->closed && poll(&more, 1, 0) > 0)
-        read_frames(c);
+    read_rest(c);
     take_exit(c);
 }
 
@@ -303,8 +330,16 @@ dispatcher_program_time(const struct dispatcher *d)
 size_t
 dispatcher_program_bytes(const struct dispatcher *d)
 {
-    return channel_pending(&d->companions[0].program.channel) +
-           channel_pending(&d->companions[1].program.channel);
+    size_t bytes = 0;
+
+    for (int i = 0; i < 2; i++) {
+        const struct companion *c = &d->companions[i];
+
+        if (c->proxy != NULL)
+            bytes +=
+                channel_pending(&c->program.channel) + proxy_bytes(c->proxy);
+    }
+    return bytes;
 }
 
 /* ---- the stop ---- */
@@ -313,7 +348,8 @@ static bool
 is_at_work(const struct companion *c)
 {
     return c->proxy != NULL && c->program.pid != 0 && !c->program.leaving &&
-           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy);
+           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy) &&
+           !holds(c->dispatcher);
 }
 
 bool

@@ -95,7 +95,7 @@ void dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds);
 void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
 /* The next time to look; 0: none. */
 int64_t dispatcher_program_time(const struct dispatcher *d);
-/* Bytes that wait to be read by them. */
+/* Bytes that wait to be read, or answered, by them. */
 size_t dispatcher_program_bytes(const struct dispatcher *d);
 /* In a stop: asks them to end; whether they have. */
 bool dispatcher_end_programs(struct dispatcher *d);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -181,6 +182,20 @@ program_read(struct program *p)
         break;
     }
     p->closed = true;
+}
+
+uint64_t
+program_received(const struct program *p)
+{
+    return p->decoder.offset + frame_pending(&p->decoder);
+}
+
+size_t
+program_unread(const struct program *p)
+{
+    int n = 0;
+
+    return ioctl(p->channel.in, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 void

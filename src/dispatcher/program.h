@@ -49,6 +49,10 @@ void program_write(struct program *p);
 /* Reads once into the decoder, when poll(2) says readable. */
 void program_read(struct program *p);
 
+/* Bytes that it has written: read so far, and waiting to be read. */
+uint64_t program_received(const struct program *p);
+size_t program_unread(const struct program *p);
+
 /* No more frames to it: end of file behind what is queued. */
 void program_hang_up(struct program *p);
 

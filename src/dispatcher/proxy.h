@@ -52,6 +52,10 @@ void proxy_free(struct proxy *p);
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
 
+/* The longest payload that fits into the manager's frames; what the program
+ * makes longer costs itself. */
+void proxy_limit(struct proxy *p, size_t longest);
+
 /* Each handles one input.  -1: err says why it costs more than itself; then
  * nothing is handled any more. */
 int proxy_command(struct proxy *p, const struct command *cmd, struct err *err);
@@ -62,6 +66,9 @@ int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
 
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);
+
+/* What of the manager's waits for an answer, in bytes. */
+size_t proxy_bytes(const struct proxy *p);
 
 const struct proxy_setup *proxy_setup(const struct proxy *p);
 

@@ -3,9 +3,10 @@
  *
  * The program is told each intermediate metric and each end of a trial that
  * had any, and says KI when it likes, or AK where the trial waits for one.  It
- * keeps the histories itself.  One that ended is started again with the first
- * metric of a trial that is new; those that have reported before are nobody's
- * then, and go on. */
+ * keeps the histories itself.  A trial is remembered beyond its end, as what
+ * the program says of it may cross its EN.  One that ended is started again
+ * with the first metric of a trial that is new; those that have reported before
+ * are nobody's then, and go on. */
 
 #include "core/err.h"
 #include "core/map.h"
@@ -17,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A trial that has reported and not ended. */
+/* A trial that has reported. */
 struct judged {
     char *job;
     uint64_t program; /* which start of the program has heard of it */
-    bool stopped;
+    bool stopped, ended;
 };
 
 /* A report that waits for its AK. */
@@ -36,6 +37,7 @@ struct proxy_assessor {
     struct map trials; /* job -> struct judged */
     uint64_t program;  /* counts the starts */
     struct report *reports, **last;
+    size_t n_reports;
 };
 
 static struct proxy_assessor *
@@ -81,7 +83,7 @@ add(struct proxy_assessor *a, const char *job)
 static bool
 is_heard(const struct proxy_assessor *a, const struct judged *trial)
 {
-    return trial->program == a->program && !a->base.gone;
+    return trial->program == a->program && !trial->ended && !a->base.gone;
 }
 
 /* ---- answers ---- */
@@ -105,6 +107,7 @@ add_report(struct proxy_assessor *a, struct judged *trial, uint64_t sequence)
     *r = (struct report){NULL, trial, sequence};
     *a->last = r;
     a->last = &r->next;
+    a->n_reports++;
     return 0;
 }
 
@@ -117,6 +120,7 @@ remove_report(struct proxy_assessor *a, struct report **link)
     *link = r->next;
     if (a->last == &r->next)
         a->last = link;
+    a->n_reports--;
     free(r);
 }
 
@@ -233,6 +237,7 @@ send_end(struct proxy *p, const struct trial_end *end)
     buf_add_text(&p->payload, ", ");
     proxy_write_text(p, "hyper_params", buf_text(&hyper));
     buf_add_char(&p->payload, '}');
+    p->payload.failed = p->payload.failed || hyper.failed;
     buf_fini(&hyper);
     proxy_send(p, CMD_TRIAL_END);
 }
@@ -241,14 +246,14 @@ static void
 trial_end(struct proxy_assessor *a, const struct command *cmd)
 {
     const char *job = cmd->end.job;
-    struct judged *trial = map_remove(&a->trials, job, strlen(job));
+    struct judged *trial = find(a, job);
 
-    if (trial == NULL)
+    if (trial == NULL || trial->ended)
         return;
     answer_all(a, trial, SILENCE);
     if (is_heard(a, trial))
         send_end(&a->base, &cmd->end);
-    judged_free(trial);
+    trial->ended = true;
 }
 
 static void
@@ -275,11 +280,11 @@ take_kill(struct proxy_assessor *a, struct jval root)
     }
     trial = find(a, job);
     if (trial == NULL) {
-        proxy_failed(&a->base,
-                     "'%.64s' is no trial that has reported and not ended",
-                     job);
+        proxy_failed(&a->base, "'%.64s' is no trial that has reported", job);
         return;
     }
+    if (trial->ended)
+        return;
     stop(a, trial);
     answer_all(a, trial, STOP);
 }
@@ -314,6 +319,9 @@ take_acknowledge(struct proxy_assessor *a, struct jval root)
         return;
     }
     link = find_report(a, job, sequence);
+    trial = find(a, job);
+    if (*link == NULL && trial != NULL && (trial->stopped || trial->ended))
+        return; /* behind its own KI, or crossed by the end */
     if (*link == NULL) {
         proxy_failed(&a->base,
                      "trial '%.64s', sequence %" PRIu64 ": nobody waits for it",
@@ -321,7 +329,6 @@ take_acknowledge(struct proxy_assessor *a, struct jval root)
         return;
     }
     stops = strcmp(decision, "stop") == 0;
-    trial = (*link)->trial;
     if (stops)
         stop(a, trial);
     acknowledge(a, job, sequence, stops);
@@ -336,8 +343,7 @@ take_frame(struct proxy *p, const struct frame *frame)
     struct err err;
 
     if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
-        proxy_failed(p, "it says: %.*s",
-                     frame->len < 500 ? (int)frame->len : 500, frame->payload);
+        proxy_says(p, frame);
         return;
     }
     if (!kills &&
@@ -359,6 +365,13 @@ static bool
 waits(const struct proxy *p)
 {
     return ((const struct proxy_assessor *)p)->reports != NULL;
+}
+
+static size_t
+bytes(const struct proxy *p)
+{
+    return ((const struct proxy_assessor *)p)->n_reports *
+           sizeof(struct report);
 }
 
 /* Silent, or gone: whoever waits goes on. */
@@ -398,6 +411,7 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
         .late = let_go,
         .gone = let_go,
         .waits = waits,
+        .bytes = bytes,
         .free = free_assessor,
     };
     struct proxy_assessor *a = calloc(1, sizeof *a);

@@ -9,6 +9,7 @@
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/tuning.h"
+#include "frame.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
@@ -161,6 +162,17 @@ load_assessor(struct session *s, const struct session_setup *setup,
     return s->setups[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
 
+/* A payload that fits into the manager's frames. */
+static size_t
+longest_payload(const struct session_setup *setup)
+{
+    const size_t old = 999999; /* what six digits hold */
+
+    return setup->digits == FRAME_DIGITS_OLD && setup->max_payload > old
+               ? old
+               : setup->max_payload;
+}
+
 /* What handles each side's commands. */
 static int
 make_sides(struct session *s, struct emitter emitter, const struct log *log,
@@ -205,6 +217,9 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     s->router = router_new(log, err);
     if (s->router == NULL || make_sides(s, emitter, log, err) != 0)
         goto fail;
+    for (int i = 0; i < 2; i++)
+        if (s->proxies[i] != NULL)
+            proxy_limit(s->proxies[i], longest_payload(setup));
     return s;
 fail:
     session_free(s);
