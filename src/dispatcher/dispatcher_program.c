@@ -116,7 +116,7 @@ take_exit(struct companion *c)
     bool expected = c->program.leaving;
 
     program_reap(&c->program, how, sizeof how);
-    c->late_at_ns = c->kill_at_ns = 0;
+    c->late_at_ns = c->kill_at_ns = c->stuck_at_ns = 0;
     snprintf(text, sizeof text, "%s%s%s", c->why, c->why[0] != '\0' ? "; " : "",
              how);
     c->why[0] = '\0';
@@ -244,11 +244,35 @@ dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
     }
 }
 
+/* One that reads nothing while so much waits for it that the manager is held
+ * would keep the other side waiting, too. */
+static void
+look_at_reading(struct companion *c, int64_t now)
+{
+    struct program *p = &c->program;
+    int64_t deadline = proxy_setup(c->proxy)->deadline_ms;
+
+    if (p->closed ||
+        channel_pending(&p->channel) <= c->dispatcher->setup->max_queued / 4) {
+        c->stuck_at_ns = 0;
+    } else if (c->stuck_at_ns == 0 || c->written != p->written) {
+        c->stuck_at_ns = now + deadline * MS;
+        c->written = p->written;
+    } else if (now >= c->stuck_at_ns) {
+        c->stuck_at_ns = 0;
+        snprintf(c->why, sizeof c->why, "has read nothing for %" PRId64 " ms",
+                 deadline);
+        hasten(c);
+    }
+}
+
 static void
 look_at_time(struct companion *c, int64_t now)
 {
     const struct proxy_setup *setup = proxy_setup(c->proxy);
     char how[80];
+
+    look_at_reading(c, now);
 
     if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
         c->kill_at_ns = 0;
@@ -318,9 +342,9 @@ dispatcher_program_time(const struct dispatcher *d)
 
     for (int i = 0; i < 2; i++) {
         const struct companion *c = &d->companions[i];
-        const int64_t times[] = {c->late_at_ns, c->kill_at_ns};
+        const int64_t times[] = {c->late_at_ns, c->kill_at_ns, c->stuck_at_ns};
 
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 3; k++)
             if (times[k] != 0 && (first == 0 || times[k] < first))
                 first = times[k];
     }

@@ -35,10 +35,12 @@ struct companion {
     enum sender side;
     struct proxy *proxy; /* NULL: that side is a plugin */
     struct program program;
-    int64_t late_at_ns; /* when its silence costs something; 0: never */
-    int64_t kill_at_ns; /* when its end is hastened; 0: not */
-    char why[200];      /* what of it ends it; "" */
-    bool heard;         /* it has said something since the last look */
+    int64_t late_at_ns;  /* when its silence costs something; 0: never */
+    int64_t stuck_at_ns; /* when that it reads nothing ends it; 0: never */
+    uint64_t written;    /* when stuck_at_ns was set */
+    int64_t kill_at_ns;  /* when its end is hastened; 0: not */
+    char why[200];       /* what of it ends it; "" */
+    bool heard;          /* it has said something since the last look */
     bool failed_start;
 };
 

@@ -161,8 +161,11 @@ program_send(struct program *p, enum command_code code, const char *payload,
 void
 program_write(struct program *p)
 {
-    if (channel_pending(&p->channel) > 0)
+    size_t pending = channel_pending(&p->channel);
+
+    if (pending > 0)
         channel_write(&p->channel, NULL);
+    p->written += pending - channel_pending(&p->channel);
     if (p->leaving && p->channel.out >= 0 &&
         channel_pending(&p->channel) == 0) {
         close(p->channel.out);

@@ -20,10 +20,11 @@
 struct err;
 
 struct program {
-    pid_t pid;    /* 0: none */
-    int pidfd;    /* readable once it has exited */
-    bool closed;  /* it has written its last byte */
-    bool leaving; /* it has been told its last frame */
+    pid_t pid;        /* 0: none */
+    int pidfd;        /* readable once it has exited */
+    bool closed;      /* it has written its last byte */
+    bool leaving;     /* it has been told its last frame */
+    uint64_t written; /* bytes, to it */
     struct channel channel;
     struct frame_decoder decoder;
 };

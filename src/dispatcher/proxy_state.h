@@ -55,7 +55,7 @@ void proxy_complain(struct proxy *p, const char *text);
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void proxy_out_of_memory(struct proxy *p);
-/* Passes an ER on to people; it costs nothing else. */
+/* Passes an ER on to people: a failure like others. */
 void proxy_says(struct proxy *p, const struct frame *frame);
 
 /* Starts the program again where it is gone; whether it was. */

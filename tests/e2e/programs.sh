@@ -162,6 +162,33 @@ E
         told 8 'ME {"parameter_id": 7, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": "2"}'
 }
 
+# One that reads nothing holds the manager, and so the tuner, for a time only.
+assessor_that_reads_nothing() {
+    {
+        cat <<'E'
+run dispatch --tuner random --assessor exec --seed 1 --extensions --dir $DIR/log --max-queued 200k --assessor-args {"command":["sleep","1000"],"deadline":0.3}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 1
+< TR {"parameter_id": 0, *
+E
+        awk 'BEGIN {
+            for (i = 0; i < 4000; i++)
+                print "> ME {\"parameter_id\": 0, \"trial_job_id\": \"A\", " \
+                    "\"type\": \"PERIODICAL\", \"sequence\": " i \
+                    ", \"value\": \"1\"}"
+        }'
+        cat <<'E'
+> GE 1
+< TR {"parameter_id": 1, *
+> TE
+exit 0
+err (its end): assessor exec (sleep 1000): has read nothing for 300 ms; killed by signal 9
+replay
+E
+    } | wire
+}
+
 # Who kills the dispatcher ends the program, which waits for nothing.
 program_ends_with_the_dispatcher() {
     cat > tuner.sh <<'E'
@@ -226,6 +253,7 @@ check programs_that_died_are_told_again program_that_died_is_told_again
 check programs_that_are_gone_and_a_burst burst_for_one_that_is_gone
 check programs_whose_child_writes_on child_that_writes_on
 check programs_and_a_late_result result_that_comes_late
+check programs_that_read_nothing assessor_that_reads_nothing
 check programs_end_with_the_dispatcher program_ends_with_the_dispatcher
 check programs_examples experiment_with_the_examples
 check programs_that_die_under_run experiment_with_a_program_that_dies
