@@ -9,10 +9,8 @@
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/log.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
-#include "dispatcher/outbox.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
@@ -220,18 +218,10 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 
 /* ---- the loop's ---- */
 
-/* A flood of what they send is held like the manager's. */
-static bool
-holds(const struct dispatcher *d)
-{
-    return outbox_bytes(d->outbox) + channel_pending(&d->channel) >
-           d->setup->max_queued;
-}
-
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    bool full = holds(d);
+    bool full = dispatcher_holds_programs(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
@@ -280,7 +270,8 @@ look_at_time(struct companion *c, int64_t now)
     }
     if (!proxy_waits(c->proxy)) {
         c->late_at_ns = 0;
-    } else if (c->late_at_ns == 0 || c->heard || holds(c->dispatcher)) {
+    } else if (c->late_at_ns == 0 || c->heard ||
+               dispatcher_holds_programs(c->dispatcher)) {
         c->late_at_ns = now + setup->deadline_ms * MS;
     } else if (now >= c->late_at_ns) {
         c->late_at_ns = 0;
@@ -364,69 +355,4 @@ dispatcher_program_bytes(const struct dispatcher *d)
                 channel_pending(&c->program.channel) + proxy_bytes(c->proxy);
     }
     return bytes;
-}
-
-/* ---- the stop ---- */
-
-static bool
-is_at_work(const struct companion *c)
-{
-    return c->proxy != NULL && c->program.pid != 0 && !c->program.leaving &&
-           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy) &&
-           !holds(c->dispatcher);
-}
-
-bool
-dispatcher_end_programs(struct dispatcher *d)
-{
-    bool ended = true;
-
-    for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
-
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        ended = false;
-        if (c->program.leaving || is_at_work(c))
-            continue;
-        program_send(&c->program, CMD_TERMINATE, NULL, 0);
-        program_hang_up(&c->program);
-    }
-    return ended;
-}
-
-bool
-dispatcher_kill_programs(struct dispatcher *d)
-{
-    bool at_work = false;
-
-    for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
-
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        if (is_at_work(c))
-            at_work = true;
-        log_warning(d->log, "%s: %s within the grace of %" PRId64 " ms: killed",
-                    proxy_setup(c->proxy)->title,
-                    is_at_work(c) ? "did not answer" : "did not end",
-                    d->setup->grace_ms);
-    }
-    dispatcher_free_programs(d);
-    return at_work;
-}
-
-void
-dispatcher_free_programs(struct dispatcher *d)
-{
-    char how[64];
-
-    for (int i = 0; i < 2; i++) {
-        struct program *p = &d->companions[i].program;
-
-        if (p->pid == 0)
-            continue;
-        program_kill(p);
-        program_reap(p, how, sizeof how);
-    }
 }

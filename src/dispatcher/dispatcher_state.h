@@ -99,6 +99,12 @@ void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
 int64_t dispatcher_program_time(const struct dispatcher *d);
 /* Bytes that wait to be read, or answered, by them. */
 size_t dispatcher_program_bytes(const struct dispatcher *d);
+
+/* ---- dispatcher_program_end.c ---- */
+
+/* Whether nothing is read from them: a flood of what they send is held like
+ * the manager's. */
+bool dispatcher_holds_programs(const struct dispatcher *d);
 /* In a stop: asks them to end; whether they have. */
 bool dispatcher_end_programs(struct dispatcher *d);
 /* When a stop takes too long; whether one was at work. */
