@@ -331,6 +331,24 @@ proxy_tuner_bytes(const struct proxy *p)
            sizeof(struct proxy_request);
 }
 
+static uint64_t
+count_ids(const struct proxy_requests *q)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += left_of(&q->items[q->at + i]) + q->items[q->at + i].failed;
+    return n;
+}
+
+uint64_t
+proxy_tuner_owed(const struct proxy *p)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+
+    return count_ids(&t->owed) + count_ids(&t->asked);
+}
+
 /* Whoever waits, waits no more. */
 static void
 let_down(struct proxy_tuner *t)
