@@ -30,9 +30,10 @@ struct log;
 struct dispatcher_setup {
     struct session_setup session;
     int in_fd, out_fd;
-    const char *folder; /* of the command log; NULL: none is kept */
-    size_t max_queued;  /* bytes; above it nothing is read */
-    int64_t grace_ms;   /* how long a stop may take */
+    const char *folder;         /* of the command log; NULL: none is kept */
+    const char *program_folder; /* where programs run; NULL: here */
+    size_t max_queued;          /* bytes; above it nothing is read */
+    int64_t grace_ms;           /* how long a stop may take */
     const struct log *log;
 };
 

@@ -133,7 +133,8 @@ start_program(struct companion *c, struct err *err)
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
     c->heard = true;
-    return program_start(&c->program, setup->argv, setup->seed,
+    return program_start(&c->program, setup->argv,
+                         c->dispatcher->setup->program_folder, setup->seed,
                          c->dispatcher->setup->session.max_payload, err);
 }
 

@@ -134,6 +134,42 @@ E
     count 1 stopped && count 2 succeeded
 }
 
+# Relative paths begin at the configuration's folder, wherever `run` is.
+experiment_from_another_folder() {
+    mkdir there && cd there || return 1
+    cat > tuner.sh <<'E'
+#!/bin/sh
+pwd > seen
+exec sh "$STEPS" IN +ID GE '+TR:{"parameter_id":0,"parameters":{"x":0.5}}'
+E
+    chmod +x tuner.sh
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: exec, classArgs: {command: ./tuner.sh}}' <<'E'
+tunepipe trial report --final "$(tunepipe trial param x)"
+E
+    STEPS=$TP_SOURCE/tests/programs/steps.sh
+    export STEPS
+    cd .. || return 1
+    "$T" run there/e.yml > out 2> err || fail "exit status $?" || return 1
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ]
+}
+
+# What cannot start says what would.
+starts_not() {
+    "$T" dispatch --tuner exec --tuner-args "{\"command\": $1}" \
+        < /dev/null > out 2> err
+    [ $? = 3 ] || fail "exit status $?" || return 1
+    has err "$2"
+}
+
+program_that_does_not_start() {
+    printf '#!/no/such/interpreter\n' > mine
+    starts_not '["mine"]' 'expected a program along PATH' &&
+        starts_not '["./mine"]' 'expected an executable file' &&
+        chmod +x mine &&
+        starts_not '["./mine"]' 'an interpreter that is there'
+}
+
 # The experiment goes on behind a program that dies now and then.
 experiment_with_a_program_that_dies() {
     cat > tuner.sh <<'E'
@@ -156,5 +192,7 @@ check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids
 check programs_that_died_are_told_again program_that_died_is_told_again
 check programs_end_with_the_dispatcher program_ends_with_the_dispatcher
 check programs_examples experiment_with_the_examples
+check programs_of_the_configurations_folder experiment_from_another_folder
+check programs_that_do_not_start program_that_does_not_start
 check programs_that_die_under_run experiment_with_a_program_that_dies
 finish
