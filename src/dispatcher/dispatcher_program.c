@@ -16,6 +16,7 @@
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
+#include "quote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,8 +76,21 @@ take_frame(struct companion *c, const struct frame *frame)
 static void
 hasten(struct companion *c)
 {
-    c->program.closed = true;
+    c->program.closed = c->hastened = true;
     program_kill(&c->program);
+}
+
+/* The usual reason is a print(), of which err shows one byte. */
+static void
+blame_bytes(struct companion *c, const struct err *err)
+{
+    const struct frame_decoder *d = &c->program.decoder;
+    char begin[QUOTE_MAX];
+
+    snprintf(c->why, sizeof c->why,
+             "%.150s, in %s (expected only frames on its standard output)",
+             err->text,
+             quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
 static void
@@ -91,7 +105,7 @@ read_frames(struct companion *c)
     while ((status = frame_next(&p->decoder, &frame, &err)) == FRAME_READY)
         take_frame(c, &frame);
     if (status == FRAME_BROKEN) {
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
+        blame_bytes(c, &err);
         hasten(c);
     } else if (p->closed) {
         if (frame_pending(&p->decoder) > 0)
@@ -111,8 +125,9 @@ take_exit(struct companion *c)
     program_reap(&c->program, how, sizeof how);
     c->late_at_ns = c->kill_at_ns = 0;
     snprintf(text, sizeof text, "%s%s%s", c->why, c->why[0] != '\0' ? "; " : "",
-             how);
+             c->hastened ? "killed" : how);
     c->why[0] = '\0';
+    c->hastened = false;
     if (!expected)
         take_event(c, PROXY_GONE, text);
 }
@@ -147,7 +162,7 @@ start_again(void *ctx)
 
     c->failed_start = start_program(c, &err) != 0;
     if (c->failed_start)
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
+        snprintf(c->why, sizeof c->why, "%.300s", err.text);
 }
 
 static void
@@ -231,25 +246,51 @@ dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
     }
 }
 
+/* It did not end behind its last byte. */
+static void
+end_closed(struct companion *c)
+{
+    c->kill_at_ns = 0;
+    if (c->why[0] == '\0')
+        snprintf(c->why, sizeof c->why,
+                 "it closed its output and went on, expected its end");
+    hasten(c);
+}
+
+static void
+take_silence(struct companion *c)
+{
+    size_t pending = frame_pending(&c->program.decoder);
+    char due[128], how[256];
+
+    proxy_name_due(c->proxy, due, sizeof due);
+    if (pending > 0)
+        snprintf(how, sizeof how,
+                 "silent for %" PRId64 " ms, %zu bytes into a frame, expected "
+                 "%s (is the frame's length right, is all of it flushed?)",
+                 proxy_setup(c->proxy)->deadline_ms, pending, due);
+    else
+        snprintf(how, sizeof how,
+                 "silent for %" PRId64 " ms, expected %s (does it flush its "
+                 "output? is classArgs.deadline long enough?)",
+                 proxy_setup(c->proxy)->deadline_ms, due);
+    take_event(c, PROXY_LATE, how);
+}
+
 static void
 look_at_time(struct companion *c, int64_t now)
 {
     const struct proxy_setup *setup = proxy_setup(c->proxy);
-    char how[80];
 
-    if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
-        c->kill_at_ns = 0;
-        hasten(c);
-    }
+    if (c->kill_at_ns != 0 && now >= c->kill_at_ns)
+        end_closed(c);
     if (!proxy_waits(c->proxy)) {
         c->late_at_ns = 0;
     } else if (c->late_at_ns == 0 || c->heard) {
         c->late_at_ns = now + setup->deadline_ms * MS;
     } else if (now >= c->late_at_ns) {
         c->late_at_ns = 0;
-        snprintf(how, sizeof how, "silent for %" PRId64 " ms",
-                 setup->deadline_ms);
-        take_event(c, PROXY_LATE, how);
+        take_silence(c);
     }
     c->heard = false;
 }

@@ -37,7 +37,8 @@ struct companion {
     struct program program;
     int64_t late_at_ns; /* when its silence costs something; 0: never */
     int64_t kill_at_ns; /* when its end is hastened; 0: not */
-    char why[200];      /* what of it ends it; "" */
+    char why[320];      /* what of it ends it; "" */
+    bool hastened;      /* by us, for that */
     bool heard;         /* it has said something since the last look */
     bool failed_start;
 };

@@ -123,6 +123,12 @@ proxy_waits(const struct proxy *p)
     return !p->ended && p->kind->waits(p);
 }
 
+void
+proxy_name_due(const struct proxy *p, char *out, size_t size)
+{
+    p->kind->name_due(p, out, size);
+}
+
 const struct proxy_setup *
 proxy_setup(const struct proxy *p)
 {

@@ -62,6 +62,8 @@ int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
 
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);
+/* Which one, when it does: "ID, or NO, for IN". */
+void proxy_name_due(const struct proxy *p, char *out, size_t size);
 
 const struct proxy_setup *proxy_setup(const struct proxy *p);
 

@@ -13,7 +13,7 @@
 #include "frame.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -361,6 +361,15 @@ waits(const struct proxy *p)
     return ((const struct proxy_assessor *)p)->reports != NULL;
 }
 
+static void
+name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct report *r = ((const struct proxy_assessor *)p)->reports;
+
+    snprintf(out, size, "AK for sequence %" PRIu64 " of trial '%.40s'",
+             r->sequence, r->trial->job);
+}
+
 /* Silent, or gone: whoever waits goes on. */
 static void
 let_go(struct proxy *p)
@@ -398,6 +407,7 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
         .late = let_go,
         .gone = let_go,
         .waits = waits,
+        .name_due = name_due,
         .free = free_assessor,
     };
     struct proxy_assessor *a = calloc(1, sizeof *a);

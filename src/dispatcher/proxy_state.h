@@ -17,6 +17,7 @@ struct proxy_kind {
     void (*late)(struct proxy *p);
     void (*gone)(struct proxy *p);
     bool (*waits)(const struct proxy *p);
+    void (*name_due)(const struct proxy *p, char *out, size_t size);
     void (*free)(struct proxy *p);
 };
 

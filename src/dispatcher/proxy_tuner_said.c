@@ -5,6 +5,7 @@
 #include "frame.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
         return;
     }
     if (t->state != PROXY_ASKED) {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for each IN");
         return;
     }
     t->state = PROXY_READY;
@@ -121,7 +122,9 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
                        "parameter_id: expected an integer of at least 0 or a "
                        "text");
     if (!jval_get(root, "parameters", &s->parameters))
-        return err_set(err, ERR_INPUT, "no 'parameters'");
+        return err_set(err, ERR_INPUT,
+                       "parameters: missing, expected what the "
+                       "trial is to get");
     if (jval_get(root, "resume_from", &v))
         jval_string(v, &s->resume_from, NULL);
     return 0;
@@ -176,7 +179,8 @@ take_trial(struct proxy_tuner *t, const struct frame *frame)
     if (!good)
         proxy_failed(&t->base, "%s", err.text);
     if (t->state != PROXY_READY)
-        proxy_failed(&t->base, "no ID was sent before it");
+        proxy_failed(&t->base, "no ID was sent before it, expected one for "
+                               "IN");
     else if (t->n_requests > 0)
         serve(t, good ? &s : NULL);
     else if (trials_out(t->trials) >= UNASKED_MAX)
@@ -248,7 +252,8 @@ take_no_more(struct proxy_tuner *t, const struct frame *frame)
         while (t->n_requests > 0)
             end_request(t, 0, reason);
     } else {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for a GE "
+                               "at most");
     }
 }
 
@@ -297,6 +302,21 @@ proxy_tuner_waits(const struct proxy *p)
 
     return t->state == PROXY_ASKED || t->greeting ||
            unanswered(t) < t->n_requests || stuck(t);
+}
+
+void
+proxy_tuner_name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+    size_t i = unanswered(t);
+
+    if (t->state == PROXY_ASKED || t->greeting)
+        snprintf(out, size, "ID, or NO, for IN");
+    else if (i < t->n_requests)
+        snprintf(out, size, "%" PRIu64 " more TR, or NO, for GE%" PRIu64,
+                 left_of(&t->requests[i]), t->requests[i].count);
+    else
+        snprintf(out, size, "TR for what it owes, as no trial is out");
 }
 
 /* Whoever waits, waits no more. */
