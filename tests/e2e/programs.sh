@@ -170,6 +170,16 @@ program_that_does_not_start() {
         starts_not '["./mine"]' 'an interpreter that is there'
 }
 
+command_that_is_none() {
+    starts_not '[]' 'command: is empty' &&
+        starts_not '""' 'command: is empty' &&
+        starts_not '[""]' 'command: is empty' &&
+        starts_not '["sh", 3]' 'command[1]: is an integer, expected a text' &&
+        starts_not '{"sh": 3}' 'expected a list of texts or a text' &&
+        starts_not '"[sh"' 'command: byte 1: ' &&
+        starts_not '"sh -c \"exit 3\""' 'expected a list'
+}
+
 # The experiment goes on behind a program that dies now and then.
 experiment_with_a_program_that_dies() {
     cat > tuner.sh <<'E'
@@ -194,5 +204,6 @@ check programs_end_with_the_dispatcher program_ends_with_the_dispatcher
 check programs_examples experiment_with_the_examples
 check programs_of_the_configurations_folder experiment_from_another_folder
 check programs_that_do_not_start program_that_does_not_start
+check programs_of_commands_that_are_none command_that_is_none
 check programs_that_die_under_run experiment_with_a_program_that_dies
 finish
