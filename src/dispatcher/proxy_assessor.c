@@ -347,7 +347,10 @@ take_frame(struct proxy *p, const struct frame *frame)
     }
     doc = json_parse(frame->payload, frame->len, JSON_STRICT, &err);
     if (doc == NULL)
-        proxy_failed(p, "%s", err.text);
+        proxy_failed(p, "%s%s", err.text,
+                     kills ? ", expected a trial_job_id as JSON, with its "
+                             "quotes"
+                           : "");
     else if (kills)
         take_kill(self(p), json_root(doc));
     else
