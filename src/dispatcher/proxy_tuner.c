@@ -200,6 +200,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .gone = proxy_tuner_gone,
         .waits = proxy_tuner_waits,
         .name_due = proxy_tuner_name_due,
+        .owed = proxy_tuner_owed,
         .free = free_tuner,
     };
     struct proxy_tuner *t = calloc(1, sizeof *t);
