@@ -309,6 +309,7 @@ begin_session(struct words *w, const struct experiment *x,
     session->tuner_args = json_root(args[0]);
     session->assessor_args = json_root(args[1]);
     session->seed = w->seed;
+    session->program_folder = x != NULL ? x->folder : NULL;
     return 0;
 }
 
@@ -321,7 +322,6 @@ run_with(struct words *w, const struct experiment *x, const struct log *log,
         .in_fd = (int)w->in_fd,
         .out_fd = (int)w->out_fd,
         .folder = w->folder,
-        .program_folder = x != NULL ? x->folder : NULL,
         .max_queued = w->max_queued,
         .grace_ms = w->grace_ms,
         .log = log,

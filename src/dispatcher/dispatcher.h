@@ -55,10 +55,9 @@ struct dispatcher_skip {
 struct dispatcher_setup {
     struct session_setup session;
     int in_fd, out_fd;
-    const char *folder;         /* of the command log; NULL: none is kept */
-    const char *program_folder; /* where programs run; NULL: here */
-    size_t max_queued;          /* bytes; above it nothing is read */
-    int64_t grace_ms;           /* how long a stop may take */
+    const char *folder; /* of the command log; NULL: none is kept */
+    size_t max_queued;  /* bytes; above it nothing is read */
+    int64_t grace_ms;   /* how long a stop may take */
     const struct log *log;
     const struct dispatcher_resume *resume; /* NULL: a new session */
 };

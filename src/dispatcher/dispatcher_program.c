@@ -148,7 +148,7 @@ start_program(struct companion *c, struct err *err)
 
     c->heard = true;
     return program_start(&c->program, setup->argv,
-                         c->dispatcher->setup->program_folder, setup->seed,
+                         c->dispatcher->session->program_folder, setup->seed,
                          c->dispatcher->setup->session.max_payload, err);
 }
 

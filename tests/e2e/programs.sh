@@ -151,7 +151,12 @@ E
     export STEPS
     cd .. || return 1
     "$T" run there/e.yml > out 2> err || fail "exit status $?" || return 1
-    [ "$(cat there/seen)" = "$(cd there && pwd)" ]
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] || return 1
+    rm there/seen
+    frame GE 1 |
+        "$T" dispatch --resume --dir there/tunepipe-experiments/* > out 2> err
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] ||
+        fail 'gone on with, it runs elsewhere'
 }
 
 # What cannot start says what would.
