@@ -14,6 +14,7 @@
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
+#include "quote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,8 +47,8 @@ log_flushed(struct dispatcher *d)
     return false;
 }
 
-static void
-take_event(struct companion *c, enum proxy_event event, const char *how)
+void
+companion_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
     char text[sizeof c->why + 80];
@@ -76,11 +77,24 @@ take_frame(struct companion *c, const struct frame *frame)
 }
 
 /* Ends it, because of what stands in c->why. */
-static void
-hasten(struct companion *c)
+void
+companion_hasten(struct companion *c)
 {
-    c->program.closed = true;
+    c->program.closed = c->hastened = true;
     program_kill(&c->program);
+}
+
+/* The usual reason is a print(), of which err shows one byte. */
+static void
+blame_bytes(struct companion *c, const struct err *err)
+{
+    const struct frame_decoder *d = &c->program.decoder;
+    char begin[QUOTE_MAX];
+
+    snprintf(c->why, sizeof c->why,
+             "%.150s, in %s (expected only frames on its standard output)",
+             err->text,
+             quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
 static void
@@ -95,8 +109,8 @@ read_frames(struct companion *c)
     while ((status = frame_next(&p->decoder, &frame, &err)) == FRAME_READY)
         take_frame(c, &frame);
     if (status == FRAME_BROKEN) {
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
-        hasten(c);
+        blame_bytes(c, &err);
+        companion_hasten(c);
     } else if (p->closed) {
         if (frame_pending(&p->decoder) > 0)
             snprintf(c->why, sizeof c->why,
@@ -115,10 +129,11 @@ take_exit(struct companion *c)
     program_reap(&c->program, how, sizeof how);
     c->late_at_ns = c->kill_at_ns = c->stuck_at_ns = 0;
     snprintf(text, sizeof text, "%s%s%s", c->why, c->why[0] != '\0' ? "; " : "",
-             how);
+             c->hastened ? "killed" : how);
     c->why[0] = '\0';
+    c->hastened = false;
     if (!expected)
-        take_event(c, PROXY_GONE, text);
+        companion_event(c, PROXY_GONE, text);
 }
 
 /* ---- its proxy's port ---- */
@@ -137,7 +152,8 @@ start_program(struct companion *c, struct err *err)
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
     c->heard = true;
-    return program_start(&c->program, setup->argv, setup->seed,
+    return program_start(&c->program, setup->argv,
+                         c->dispatcher->session->program_folder, setup->seed,
                          c->dispatcher->setup->session.max_payload, err);
 }
 
@@ -151,7 +167,7 @@ start_again(void *ctx)
 
     c->failed_start = start_program(c, &err) != 0;
     if (c->failed_start)
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
+        snprintf(c->why, sizeof c->why, "%.300s", err.text);
 }
 
 static void
@@ -164,7 +180,7 @@ take_failed_start(struct companion *c)
     c->failed_start = false;
     memcpy(why, c->why, sizeof why);
     c->why[0] = '\0';
-    take_event(c, PROXY_GONE, why);
+    companion_event(c, PROXY_GONE, why);
 }
 
 int
@@ -233,54 +249,6 @@ dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
     }
 }
 
-/* One that reads nothing while so much waits for it that the manager is held
- * would keep the other side waiting, too. */
-static void
-look_at_reading(struct companion *c, int64_t now)
-{
-    struct program *p = &c->program;
-    int64_t deadline = proxy_setup(c->proxy)->deadline_ms;
-
-    if (p->closed ||
-        channel_pending(&p->channel) <= c->dispatcher->setup->max_queued / 4) {
-        c->stuck_at_ns = 0;
-    } else if (c->stuck_at_ns == 0 || c->written != p->written) {
-        c->stuck_at_ns = now + deadline * MS;
-        c->written = p->written;
-    } else if (now >= c->stuck_at_ns) {
-        c->stuck_at_ns = 0;
-        snprintf(c->why, sizeof c->why, "has read nothing for %" PRId64 " ms",
-                 deadline);
-        hasten(c);
-    }
-}
-
-static void
-look_at_time(struct companion *c, int64_t now)
-{
-    const struct proxy_setup *setup = proxy_setup(c->proxy);
-    char how[80];
-
-    look_at_reading(c, now);
-
-    if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
-        c->kill_at_ns = 0;
-        hasten(c);
-    }
-    if (!proxy_waits(c->proxy)) {
-        c->late_at_ns = 0;
-    } else if (c->late_at_ns == 0 || c->heard ||
-               dispatcher_holds_programs(c->dispatcher)) {
-        c->late_at_ns = now + setup->deadline_ms * MS;
-    } else if (now >= c->late_at_ns) {
-        c->late_at_ns = 0;
-        snprintf(how, sizeof how, "silent for %" PRId64 " ms",
-                 setup->deadline_ms);
-        take_event(c, PROXY_LATE, how);
-    }
-    c->heard = false;
-}
-
 /* What it wrote before it ended comes before its end; what its children write
  * behind it does not: they may never end. */
 static void
@@ -321,24 +289,8 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
             continue;
         if (c->program.pid != 0)
             serve(c, fds);
-        look_at_time(c, clock_monotonic_ns());
+        companion_look(c, clock_monotonic_ns());
     }
-}
-
-int64_t
-dispatcher_program_time(const struct dispatcher *d)
-{
-    int64_t first = 0;
-
-    for (int i = 0; i < 2; i++) {
-        const struct companion *c = &d->companions[i];
-        const int64_t times[] = {c->late_at_ns, c->kill_at_ns, c->stuck_at_ns};
-
-        for (int k = 0; k < 3; k++)
-            if (times[k] != 0 && (first == 0 || times[k] < first))
-                first = times[k];
-    }
-    return first;
 }
 
 size_t
@@ -361,6 +313,6 @@ dispatcher_leave_programs(struct dispatcher *d)
 {
     for (int i = 0; i < 2; i++)
         if (d->companions[i].proxy != NULL)
-            take_event(&d->companions[i], PROXY_LEFT,
-                       "with the dispatcher before");
+            companion_event(&d->companions[i], PROXY_LEFT,
+                            "with the dispatcher before");
 }

@@ -34,10 +34,12 @@ struct program {
         .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
     }
 
-/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment; *p is
- * none before.  -1: err tells why, and *p is none. */
-int program_start(struct program *p, const char *const *argv, uint64_t seed,
-                  size_t max_payload, struct err *err);
+/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment, in
+ * `folder` (NULL: where this process is); *p is none before.  -1: err tells
+ * why, and *p is none. */
+int program_start(struct program *p, const char *const *argv,
+                  const char *folder, uint64_t seed, size_t max_payload,
+                  struct err *err);
 
 /* Queues a frame; nothing happens when it does not run. */
 void program_send(struct program *p, enum command_code code,

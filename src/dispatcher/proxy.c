@@ -174,6 +174,12 @@ proxy_bytes(const struct proxy *p)
     return p->ended ? 0 : p->kind->bytes(p);
 }
 
+void
+proxy_name_due(const struct proxy *p, char *out, size_t size)
+{
+    p->kind->name_due(p, out, size);
+}
+
 const struct proxy_setup *
 proxy_setup(const struct proxy *p)
 {

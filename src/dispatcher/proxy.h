@@ -78,6 +78,8 @@ void proxy_reopen(struct proxy *p);
 
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);
+/* Which one, when it does: "ID, or NO, for IN". */
+void proxy_name_due(const struct proxy *p, char *out, size_t size);
 
 /* What of the manager's waits for an answer, in bytes. */
 size_t proxy_bytes(const struct proxy *p);

@@ -18,6 +18,7 @@ struct proxy_kind {
     void (*gone)(struct proxy *p);
     bool (*waits)(const struct proxy *p);
     size_t (*bytes)(const struct proxy *p);
+    void (*name_due)(const struct proxy *p, char *out, size_t size);
     uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
     void (*free)(struct proxy *p);
 };

@@ -183,6 +183,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .gone = proxy_tuner_gone,
         .waits = proxy_tuner_waits,
         .bytes = proxy_tuner_bytes,
+        .name_due = proxy_tuner_name_due,
         .owed = proxy_tuner_owed,
         .free = free_tuner,
     };

@@ -48,6 +48,7 @@ void proxy_tuner_late(struct proxy *p);
 void proxy_tuner_gone(struct proxy *p);
 bool proxy_tuner_waits(const struct proxy *p);
 size_t proxy_tuner_bytes(const struct proxy *p);
+void proxy_tuner_name_due(const struct proxy *p, char *out, size_t size);
 uint64_t proxy_tuner_owed(const struct proxy *p);
 
 /* ---- proxy_tuner_told.c ---- */

@@ -5,6 +5,7 @@
 #include "frame.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
         return;
     }
     if (t->state != PROXY_ASKED) {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for each IN");
         return;
     }
     t->state = PROXY_READY;
@@ -117,7 +118,9 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
                        "parameter_id: expected an integer of at least 0 or a "
                        "text");
     if (!jval_get(root, "parameters", &s->parameters))
-        return err_set(err, ERR_INPUT, "no 'parameters'");
+        return err_set(err, ERR_INPUT,
+                       "parameters: missing, expected what the "
+                       "trial is to get");
     if (jval_get(root, "resume_from", &v))
         jval_string(v, &s->resume_from, NULL);
     return 0;
@@ -198,7 +201,8 @@ take_trial(struct proxy_tuner *t, const struct frame *frame)
     bool good;
 
     if (t->state != PROXY_READY) {
-        proxy_failed(&t->base, "no ID was sent before it");
+        proxy_failed(&t->base, "no ID was sent before it, expected one for "
+                               "IN");
         return;
     }
     good = read_suggestion(frame, &s, &err) == 0;
@@ -275,7 +279,8 @@ take_no_more(struct proxy_tuner *t, const struct frame *frame)
     } else if (t->owed.n > 0 && reason != NO_LATER) {
         end_requests(t, &t->owed, reason);
     } else {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for a GE "
+                               "at most");
     }
 }
 
@@ -339,6 +344,23 @@ count_ids(const struct proxy_requests *q)
     for (size_t i = 0; i < q->n; i++)
         n += left_of(&q->items[q->at + i]) + q->items[q->at + i].failed;
     return n;
+}
+
+void
+proxy_tuner_name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+    const struct proxy_request *r;
+
+    if (t->state == PROXY_ASKED || t->greeting) {
+        snprintf(out, size, "ID, or NO, for IN");
+    } else if (t->asked.n > 0) {
+        r = &t->asked.items[t->asked.at];
+        snprintf(out, size, "%" PRIu64 " more TR, or NO, for GE%" PRIu64,
+                 left_of(r), r->count);
+    } else {
+        snprintf(out, size, "TR for what it owes, as no trial is out");
+    }
 }
 
 uint64_t

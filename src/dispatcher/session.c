@@ -224,6 +224,11 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     }
     s->emitter = emitter;
     s->policy = setup->policy;
+    if (setup->program_folder != NULL &&
+        (s->program_folder = strdup(setup->program_folder)) == NULL) {
+        err_set(err, ERR_MEMORY, "session: out of memory");
+        goto fail;
+    }
     if (load_tuner(s, setup, log, err) != 0 ||
         load_assessor(s, setup, log, err) != 0)
         goto fail;
@@ -255,6 +260,7 @@ session_free(struct session *s)
     router_free(s->router);
     tuner_free(s->tuner);
     assessor_free(s->assessor);
+    free(s->program_folder);
     free(s);
 }
 

@@ -232,6 +232,57 @@ E
     count 1 stopped && count 2 succeeded
 }
 
+# Relative paths begin at the configuration's folder, wherever `run` is.
+experiment_from_another_folder() {
+    mkdir there && cd there || return 1
+    cat > tuner.sh <<'E'
+#!/bin/sh
+pwd > seen
+exec sh "$STEPS" IN +ID GE '+TR:{"parameter_id":0,"parameters":{"x":0.5}}'
+E
+    chmod +x tuner.sh
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: exec, classArgs: {command: ./tuner.sh}}' <<'E'
+tunepipe trial report --final "$(tunepipe trial param x)"
+E
+    STEPS=$TP_SOURCE/tests/programs/steps.sh
+    export STEPS
+    cd .. || return 1
+    "$T" run there/e.yml > out 2> err || fail "exit status $?" || return 1
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] || return 1
+    rm there/seen
+    frame GE 1 |
+        "$T" dispatch --resume --dir there/tunepipe-experiments/* > out 2> err
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] ||
+        fail 'gone on with, it runs elsewhere'
+}
+
+# What cannot start says what would.
+starts_not() {
+    "$T" dispatch --tuner exec --tuner-args "{\"command\": $1}" \
+        < /dev/null > out 2> err
+    [ $? = 3 ] || fail "exit status $?" || return 1
+    has err "$2"
+}
+
+program_that_does_not_start() {
+    printf '#!/no/such/interpreter\n' > mine
+    starts_not '["mine"]' 'expected a program along PATH' &&
+        starts_not '["./mine"]' 'expected an executable file' &&
+        chmod +x mine &&
+        starts_not '["./mine"]' 'an interpreter that is there'
+}
+
+command_that_is_none() {
+    starts_not '[]' 'command: is empty' &&
+        starts_not '""' 'command: is empty' &&
+        starts_not '[""]' 'command: is empty' &&
+        starts_not '["sh", 3]' 'command[1]: is an integer, expected a text' &&
+        starts_not '{"sh": 3}' 'expected a list of texts or a text' &&
+        starts_not '"[sh"' 'command: byte 1: ' &&
+        starts_not '"sh -c \"exit 3\""' 'expected a list'
+}
+
 # The experiment goes on behind a program that dies now and then.
 experiment_with_a_program_that_dies() {
     cat > tuner.sh <<'E'
@@ -256,5 +307,8 @@ check programs_and_a_late_result result_that_comes_late
 check programs_that_read_nothing assessor_that_reads_nothing
 check programs_end_with_the_dispatcher program_ends_with_the_dispatcher
 check programs_examples experiment_with_the_examples
+check programs_of_the_configurations_folder experiment_from_another_folder
+check programs_that_do_not_start program_that_does_not_start
+check programs_of_commands_that_are_none command_that_is_none
 check programs_that_die_under_run experiment_with_a_program_that_dies
 finish
