@@ -80,3 +80,19 @@ proxy_requests_has(const struct proxy_requests *q, uint64_t id)
     r = &q->items[low - 1];
     return id >= r->first + r->served + r->failed && id < r->first + r->count;
 }
+
+uint64_t
+proxy_request_left(const struct proxy_request *r)
+{
+    return r->count - r->served - r->failed;
+}
+
+uint64_t
+proxy_requests_ids(const struct proxy_requests *q)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += q->items[q->at + i].count - q->items[q->at + i].served;
+    return n;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proxy_requests.h - a queue of requests (GE) that a tuner's program has not
  * served yet; their ids rise from the first to the last.  Each call but
- * proxy_requests_has() takes constant time, however many there are. */
+ * the last two takes constant time, however many there are. */
 #ifndef DISPATCHER_PROXY_REQUESTS_H
 #define DISPATCHER_PROXY_REQUESTS_H
 
@@ -31,6 +31,12 @@ struct proxy_request *proxy_requests_first(const struct proxy_requests *q);
 
 /* Takes the oldest out; there is one. */
 struct proxy_request proxy_requests_pop(struct proxy_requests *q);
+
+/* Ids of it that are neither served nor failed. */
+uint64_t proxy_request_left(const struct proxy_request *r);
+
+/* Ids of all that have no answer, those that failed included. */
+uint64_t proxy_requests_ids(const struct proxy_requests *q);
 
 /* Whether one of them still waits for that id. */
 bool proxy_requests_has(const struct proxy_requests *q, uint64_t id);

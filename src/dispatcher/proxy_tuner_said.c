@@ -13,12 +13,6 @@
 
 /* ---- requests ---- */
 
-static uint64_t
-left_of(const struct proxy_request *r)
-{
-    return r->count - r->served - r->failed;
-}
-
 /* Those that the next TR may serve; the oldest first. */
 static struct proxy_requests *
 waiting(struct proxy_tuner *t)
@@ -32,7 +26,7 @@ settle_request(struct proxy_tuner *t, struct proxy_requests *q)
 {
     struct proxy_request r = *proxy_requests_first(q);
 
-    if (left_of(&r) > 0)
+    if (proxy_request_left(&r) > 0)
         return;
     proxy_requests_pop(q);
     if (r.failed > 0)
@@ -46,7 +40,7 @@ end_request(struct proxy_tuner *t, struct proxy_requests *q,
 {
     struct proxy_request r = proxy_requests_pop(q);
 
-    proxy_tuner_no_more(t, &r, reason, left_of(&r) + r.failed);
+    proxy_tuner_no_more(t, &r, reason, proxy_request_left(&r) + r.failed);
 }
 
 static void
@@ -252,7 +246,7 @@ owe(struct proxy_tuner *t)
 {
     struct proxy_request r = proxy_requests_pop(&t->asked), lost = r;
 
-    proxy_tuner_no_more(t, &r, NO_LATER, left_of(&r));
+    proxy_tuner_no_more(t, &r, NO_LATER, proxy_request_left(&r));
     r.first += r.failed;
     r.count -= r.failed;
     r.failed = 0;
@@ -336,16 +330,6 @@ proxy_tuner_bytes(const struct proxy *p)
            sizeof(struct proxy_request);
 }
 
-static uint64_t
-count_ids(const struct proxy_requests *q)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < q->n; i++)
-        n += left_of(&q->items[q->at + i]) + q->items[q->at + i].failed;
-    return n;
-}
-
 void
 proxy_tuner_name_due(const struct proxy *p, char *out, size_t size)
 {
@@ -357,7 +341,7 @@ proxy_tuner_name_due(const struct proxy *p, char *out, size_t size)
     } else if (t->asked.n > 0) {
         r = &t->asked.items[t->asked.at];
         snprintf(out, size, "%" PRIu64 " more TR, or NO, for GE%" PRIu64,
-                 left_of(r), r->count);
+                 proxy_request_left(r), r->count);
     } else {
         snprintf(out, size, "TR for what it owes, as no trial is out");
     }
@@ -368,7 +352,7 @@ proxy_tuner_owed(const struct proxy *p)
 {
     const struct proxy_tuner *t = (const struct proxy_tuner *)p;
 
-    return count_ids(&t->owed) + count_ids(&t->asked);
+    return proxy_requests_ids(&t->owed) + proxy_requests_ids(&t->asked);
 }
 
 /* Whoever waits, waits no more. */
