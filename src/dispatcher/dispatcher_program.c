@@ -5,7 +5,12 @@
  * logged and handled here, one frame after the other, as its proxy waits for
  * nobody; so is its silence, when the proxy needs an answer, and its end,
  * which counts only when its last byte has been read and its exit status is
- * known. */
+ * known.
+ *
+ * program     the process and its two pipes (program.h)
+ * proxy       what stands for it: the state of that side (proxy.h)
+ * port        how the proxy reaches the program; none in replay
+ * companion   both together, with the clock on them: what is served here */
 
 #include "core/clock.h"
 #include "core/err.h"
