@@ -5,17 +5,21 @@
  * logged and handled here, one frame after the other, as its proxy waits for
  * nobody; so is its silence, when the proxy needs an answer, and its end,
  * which counts only when its last byte has been read and its exit status is
- * known. */
+ * known.
+ *
+ * program     the process and its two pipes (program.h)
+ * proxy       what stands for it: the state of that side (proxy.h)
+ * port        how the proxy reaches the program; none in replay
+ * companion   both together, with the clock on them: what is served here */
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/log.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
-#include "dispatcher/outbox.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
+#include "quote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,26 +30,52 @@
 
 /* ---- inputs ---- */
 
-/* What its proxy makes of an input; rc is -1 when that ends the session. */
+/* What its proxy makes of an input; rc is -1 when that ends the session, err
+ * says why.  What ended it first is what is told. */
 static void
-take(struct companion *c, int rc)
+take(struct companion *c, int rc, const struct err *err)
 {
-    if (rc != 0)
-        dispatcher_fail(c->dispatcher, DRAINING);
+    struct dispatcher *d = c->dispatcher;
+
+    if (rc == 0 || d->end == DISPATCHER_FAILED)
+        return;
+    *d->err = *err;
+    dispatcher_fail(d, DRAINING);
 }
 
 /* Once it is in the log. */
 static void
 handle_event(struct companion *c)
 {
-    struct dispatcher *d = c->dispatcher;
+    struct err err;
 
     c->waits = WAITS_NOT;
-    take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, d->err));
+    take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, &err), &err);
 }
 
 static void
-take_event(struct companion *c, enum proxy_event event, const char *how)
+handle_frame(struct companion *c)
+{
+    struct err err;
+
+    c->waits = WAITS_NOT;
+    take(c, proxy_frame(c->proxy, c->arrival, &c->frame, &err), &err);
+}
+
+/* What was recorded takes effect, or waits until it can be. */
+static void
+log_then(struct companion *c, enum companion_waits what,
+         void (*handle)(struct companion *))
+{
+    c->waits = what;
+    if (dispatcher_log(c->dispatcher))
+        handle(c);
+    else if (!commandlog_held(c->dispatcher->commandlog))
+        c->waits = WAITS_NOT;
+}
+
+void
+companion_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
     char text[sizeof c->how + 8];
@@ -57,20 +87,7 @@ take_event(struct companion *c, enum proxy_event event, const char *how)
     snprintf(text, sizeof text, "%s %s", proxy_event_name(event), c->how);
     c->arrival = ++d->arrivals;
     commandlog_event(d->commandlog, c->side, c->arrival, text);
-    c->waits = WAITS_EVENT;
-    if (dispatcher_log(d))
-        handle_event(c);
-    else if (!commandlog_held(d->commandlog))
-        c->waits = WAITS_NOT;
-}
-
-static void
-handle_frame(struct companion *c)
-{
-    struct dispatcher *d = c->dispatcher;
-
-    c->waits = WAITS_NOT;
-    take(c, proxy_frame(c->proxy, c->arrival, &c->frame, d->err));
+    log_then(c, WAITS_EVENT, handle_event);
 }
 
 static void
@@ -79,23 +96,32 @@ take_frame(struct companion *c)
     struct dispatcher *d = c->dispatcher;
 
     c->heard = true;
-    if (d->phase == TERMINATING || c->program.leaving)
+    if (d->phase == TERMINATING)
         return;
     c->arrival = ++d->arrivals;
     commandlog_program(d->commandlog, c->side, c->arrival, &c->frame);
-    c->waits = WAITS_FRAME;
-    if (dispatcher_log(d))
-        handle_frame(c);
-    else if (!commandlog_held(d->commandlog))
-        c->waits = WAITS_NOT;
+    log_then(c, WAITS_FRAME, handle_frame);
 }
 
 /* Ends it, because of what stands in c->why. */
-static void
-hasten(struct companion *c)
+void
+companion_hasten(struct companion *c)
 {
-    c->program.closed = true;
+    c->program.closed = c->hastened = true;
     program_kill(&c->program);
+}
+
+/* The usual reason is a print(), of which err shows one byte. */
+static void
+blame_bytes(struct companion *c, const struct err *err)
+{
+    const struct frame_decoder *d = &c->program.decoder;
+    char begin[QUOTE_MAX];
+
+    snprintf(c->why, sizeof c->why,
+             "%.150s, in %s (expected only frames on its standard output)",
+             err->text,
+             quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
 /* Up to one that waits. */
@@ -112,8 +138,8 @@ take_frames(struct companion *c)
     if (c->waits != WAITS_NOT)
         return;
     if (status == FRAME_BROKEN) {
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
-        hasten(c);
+        blame_bytes(c, &err);
+        companion_hasten(c);
     } else if (p->closed) {
         if (frame_pending(&p->decoder) > 0)
             snprintf(c->why, sizeof c->why,
@@ -137,12 +163,13 @@ take_exit(struct companion *c)
     bool expected = c->program.leaving;
 
     program_reap(&c->program, how, sizeof how);
-    c->late_at_ns = c->kill_at_ns = 0;
+    c->late_at_ns = c->kill_at_ns = c->stuck_at_ns = 0;
     snprintf(text, sizeof text, "%s%s%s", c->why, c->why[0] != '\0' ? "; " : "",
-             how);
+             c->hastened ? "killed" : how);
     c->why[0] = '\0';
+    c->hastened = false;
     if (!expected)
-        take_event(c, PROXY_GONE, text);
+        companion_event(c, PROXY_GONE, text);
 }
 
 /* ---- its proxy's port ---- */
@@ -161,11 +188,13 @@ start_program(struct companion *c, struct err *err)
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
     c->heard = true;
-    return program_start(&c->program, setup->argv, setup->seed,
+    return program_start(&c->program, setup->argv,
+                         c->dispatcher->session->program_folder, setup->seed,
                          c->dispatcher->setup->session.max_payload, err);
 }
 
-/* That it did not start becomes an input once this one is handled. */
+/* That it did not start becomes an input once those are handled that are
+ * logged already. */
 static void
 start_again(void *ctx)
 {
@@ -174,7 +203,7 @@ start_again(void *ctx)
 
     c->failed_start = start_program(c, &err) != 0;
     if (c->failed_start)
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
+        snprintf(c->why, sizeof c->why, "%.300s", err.text);
 }
 
 static void
@@ -187,7 +216,7 @@ take_failed_start(struct companion *c)
     c->failed_start = false;
     memcpy(why, c->why, sizeof why);
     c->why[0] = '\0';
-    take_event(c, PROXY_GONE, why);
+    companion_event(c, PROXY_GONE, why);
 }
 
 int
@@ -226,15 +255,16 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 {
     struct companion *c = &d->companions[side];
     struct command *next;
+    struct err err;
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        take(c, proxy_command(c->proxy, cmd, d->err));
-        take_failed_start(c);
+        take(c, proxy_command(c->proxy, cmd, &err), &err);
         gauge_subtract(&d->gauge, cmd->cost);
         command_free(cmd);
     }
     *chain = (struct chain){0};
+    take_failed_start(c);
 }
 
 /* ---- the loop's ---- */
@@ -242,15 +272,12 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    /* A flood of what it sends is held like the manager's. */
-    bool full = commandlog_held(d->commandlog) ||
-                (d->phase == RUNNING &&
-                 outbox_bytes(d->outbox) + channel_pending(&d->channel) >
-                     d->setup->max_queued);
+    bool held = commandlog_held(d->commandlog);
+    bool full = held || dispatcher_holds_programs(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
-        bool writes = channel_pending(&p->channel) > 0;
+        bool writes = channel_pending(&p->channel) > 0 && !held;
 
         fds[0] =
             (struct pollfd){p->closed || full ? -1 : p->channel.in, POLLIN, 0};
@@ -259,43 +286,34 @@ dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
     }
 }
 
+/* What it wrote before it ended comes before its end; what its children write
+ * behind it does not: they may never end. */
 static void
-look_at_time(struct companion *c, int64_t now)
-{
-    const struct proxy_setup *setup = proxy_setup(c->proxy);
-    char how[80];
-
-    if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
-        c->kill_at_ns = 0;
-        hasten(c);
-    }
-    if (!proxy_waits(c->proxy)) {
-        c->late_at_ns = 0;
-    } else if (c->late_at_ns == 0 || c->heard) {
-        c->late_at_ns = now + setup->deadline_ms * MS;
-    } else if (now >= c->late_at_ns) {
-        c->late_at_ns = 0;
-        snprintf(how, sizeof how, "silent for %" PRId64 " ms",
-                 setup->deadline_ms);
-        take_event(c, PROXY_LATE, how);
-    }
-    c->heard = false;
-}
-
-/* What it wrote before it ended comes before its end. */
-static void
-serve(struct companion *c, const struct pollfd *fds)
+read_rest(struct companion *c)
 {
     struct program *p = &c->program;
     struct pollfd more = {p->channel.in, POLLIN, 0};
+    uint64_t rest;
+    bool last = false;
 
+    program_kill(p);
+    rest = program_received(p) + program_unread(p);
+    while (!p->closed && !last && c->waits == WAITS_NOT &&
+           poll(&more, 1, 0) > 0) {
+        last = program_received(p) >= rest;
+        read_frames(c);
+    }
+}
+
+static void
+serve(struct companion *c, const struct pollfd *fds)
+{
     if (fds[0].revents != 0)
         read_frames(c);
-    program_write(p);
+    program_write(&c->program);
     if (fds[2].revents == 0)
         return;
-    while (!p->closed && c->waits == WAITS_NOT && poll(&more, 1, 0) > 0)
-        read_frames(c);
+    read_rest(c);
     if (c->waits == WAITS_NOT)
         take_exit(c);
 }
@@ -306,16 +324,19 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         struct companion *c = &d->companions[i];
 
-        if (c->proxy == NULL || commandlog_held(d->commandlog))
+        if (c->proxy == NULL)
             continue;
-        if (c->program.pid != 0)
+        if (c->program.pid != 0 && !commandlog_held(d->commandlog))
             serve(c, fds);
-        if (!commandlog_held(d->commandlog))
-            look_at_time(c, clock_monotonic_ns());
+        if (!commandlog_held(d->commandlog)) {
+            companion_look(c, clock_monotonic_ns());
+        } else { /* that time is no silence of its */
+            c->heard = true;
+            c->stuck_at_ns = 0;
+        }
     }
 }
 
-/* The time that the log was held up is no silence of the program's. */
 void
 dispatcher_go_on_programs(struct dispatcher *d)
 {
@@ -324,7 +345,6 @@ dispatcher_go_on_programs(struct dispatcher *d)
 
         if (c->waits == WAITS_NOT || commandlog_held(d->commandlog))
             continue;
-        c->heard = true;
         if (c->waits == WAITS_EVENT) {
             handle_event(c);
         } else {
@@ -348,93 +368,19 @@ dispatcher_forget_programs(struct dispatcher *d)
     }
 }
 
-int64_t
-dispatcher_program_time(const struct dispatcher *d)
-{
-    int64_t first = 0;
-
-    if (commandlog_held(d->commandlog))
-        return 0;
-    for (int i = 0; i < 2; i++) {
-        const struct companion *c = &d->companions[i];
-        const int64_t times[] = {c->late_at_ns, c->kill_at_ns};
-
-        for (int k = 0; k < 2; k++)
-            if (times[k] != 0 && (first == 0 || times[k] < first))
-                first = times[k];
-    }
-    return first;
-}
-
 size_t
 dispatcher_program_bytes(const struct dispatcher *d)
 {
-    return channel_pending(&d->companions[0].program.channel) +
-           channel_pending(&d->companions[1].program.channel);
-}
-
-/* ---- the stop ---- */
-
-static bool
-is_at_work(const struct companion *c)
-{
-    return c->proxy != NULL && c->program.pid != 0 && !c->program.leaving &&
-           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy);
-}
-
-bool
-dispatcher_end_programs(struct dispatcher *d)
-{
-    bool ended = true;
+    size_t bytes = 0;
 
     for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
+        const struct companion *c = &d->companions[i];
 
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        ended = false;
-        if (c->program.leaving || is_at_work(c))
-            continue;
-        program_send(&c->program, CMD_TERMINATE, NULL, 0);
-        program_hang_up(&c->program);
+        if (c->proxy != NULL)
+            bytes +=
+                channel_pending(&c->program.channel) + proxy_bytes(c->proxy);
     }
-    return ended;
-}
-
-bool
-dispatcher_kill_programs(struct dispatcher *d)
-{
-    bool at_work = false;
-
-    for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
-
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        if (is_at_work(c))
-            at_work = true;
-        log_warning(d->log, "%s: %s within the grace of %" PRId64 " ms: killed",
-                    proxy_setup(c->proxy)->title,
-                    is_at_work(c) ? "did not answer" : "did not end",
-                    d->setup->grace_ms);
-    }
-    dispatcher_free_programs(d);
-    return at_work;
-}
-
-void
-dispatcher_free_programs(struct dispatcher *d)
-{
-    char how[64];
-
-    for (int i = 0; i < 2; i++) {
-        struct program *p = &d->companions[i].program;
-
-        if (p->pid == 0)
-            continue;
-        program_kill(p);
-        program_reap(p, how, sizeof how);
-    }
+    return bytes;
 }
 
 void
@@ -442,6 +388,6 @@ dispatcher_leave_programs(struct dispatcher *d)
 {
     for (int i = 0; i < 2; i++)
         if (d->companions[i].proxy != NULL)
-            take_event(&d->companions[i], PROXY_LEFT,
-                       "with the dispatcher before");
+            companion_event(&d->companions[i], PROXY_LEFT,
+                            "with the dispatcher before");
 }

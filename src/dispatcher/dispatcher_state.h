@@ -31,23 +31,27 @@ struct side {
     const char *letter; /* in skipped records */
 };
 
+enum companion_waits { WAITS_NOT, WAITS_FRAME, WAITS_EVENT };
+
 /* A tuner or an assessor that is a program. */
 struct companion {
     struct dispatcher *dispatcher;
     enum sender side;
     struct proxy *proxy; /* NULL: that side is a plugin */
     struct program program;
-    int64_t late_at_ns; /* when its silence costs something; 0: never */
-    int64_t kill_at_ns; /* when its end is hastened; 0: not */
-    char why[200];      /* what of it ends it; "" */
-    bool heard;         /* it has said something since the last look */
+    int64_t late_at_ns;  /* when its silence costs something; 0: never */
+    int64_t stuck_at_ns; /* when that it reads nothing ends it; 0: never */
+    uint64_t written;    /* when stuck_at_ns was set */
+    int64_t kill_at_ns;  /* when its end is hastened; 0: not */
+    char why[320];       /* what of it ends it; "" */
+    bool hastened;       /* by us, for that */
+    bool heard;          /* it has said something since the last look */
     bool failed_start;
-    /* What waits for the log; see log_held in struct dispatcher. */
-    enum { WAITS_NOT, WAITS_FRAME, WAITS_EVENT } waits;
+    enum companion_waits waits; /* for the log: the input below */
     uint64_t arrival;
     struct frame frame; /* lies in the decoder */
     enum proxy_event event;
-    char how[280];
+    char how[400];
 };
 
 /* What one read brought, from its decoding until it takes effect. */
@@ -141,10 +145,27 @@ void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
 /* What they said that waited for the log takes effect, or never was. */
 void dispatcher_go_on_programs(struct dispatcher *d);
 void dispatcher_forget_programs(struct dispatcher *d);
+/* Bytes that wait to be read, or answered, by them. */
+size_t dispatcher_program_bytes(const struct dispatcher *d);
+
+/* What befalls it becomes an input. */
+void companion_event(struct companion *c, enum proxy_event event,
+                     const char *how);
+/* Ends it, because of what stands in c->why. */
+void companion_hasten(struct companion *c);
+
+/* ---- dispatcher_program_time.c ---- */
+
+/* What its silence costs by now. */
+void companion_look(struct companion *c, int64_t now);
 /* The next time to look; 0: none. */
 int64_t dispatcher_program_time(const struct dispatcher *d);
-/* Bytes that wait to be read by them. */
-size_t dispatcher_program_bytes(const struct dispatcher *d);
+
+/* ---- dispatcher_program_end.c ---- */
+
+/* Whether nothing is read from them: a flood of what they send is held like
+ * the manager's. */
+bool dispatcher_holds_programs(const struct dispatcher *d);
 /* In a stop: asks them to end; whether they have. */
 bool dispatcher_end_programs(struct dispatcher *d);
 /* When a stop takes too long; whether one was at work. */
