@@ -124,18 +124,40 @@ struct step {
     "\", \"type\": \"" type "\", \"sequence\": " #sequence \
     ", \"value\": \"1\"}"
 
-static const struct step steps[] = {
-    {"IN", HELP_SPACE, 1},
-    {"GE", "2", 3},
-    {"ME", REPORT(0, "A", "PERIODICAL", 0), 3},
-    {"ME", REPORT(0, "A", "PERIODICAL", 1), 4},
-    {"EN", "{\"trial_job_id\":\"A\",\"event\":\"USER_CANCELED\"}", 4},
-    {"GE", "2", 6},
-    {"ME", REPORT(1, "B", "FINAL", 0), 6},
-    {"GE", "1", 7},
+#define STEPS_MAX 8
+
+struct play {
+    const char *tuner, *script; /* of the program, NULL: a plugin */
+    struct step steps[STEPS_MAX];
+    int frames; /* in all */
 };
-#define N_STEPS (sizeof steps / sizeof *steps)
-#define N_FRAMES 7
+
+static const struct play plugins = {
+    "random",
+    NULL,
+    {{"IN", HELP_SPACE, 1},
+     {"GE", "2", 3},
+     {"ME", REPORT(0, "A", "PERIODICAL", 0), 3},
+     {"ME", REPORT(0, "A", "PERIODICAL", 1), 4},
+     {"EN", "{\"trial_job_id\":\"A\",\"event\":\"USER_CANCELED\"}", 4},
+     {"GE", "2", 6},
+     {"ME", REPORT(1, "B", "FINAL", 0), 6},
+     {"GE", "1", 7}},
+    7};
+
+#define SUGGEST(x) \
+    "\"+TR:{\\\"parameter_id\\\":" #x ",\\\"parameters\\\":" #x "}\""
+
+static const struct play program = {
+    "exec",
+    "\"IN\",\"+ID\",\"GE\"," SUGGEST(1) "," SUGGEST(2) ",\"GE\"," SUGGEST(3),
+    {{"IN", HELP_SPACE, 1},
+     {"GE", "2", 3},
+     {"ME", REPORT(0, "A", "FINAL", 0), 3},
+     {"GE", "1", 4}},
+    4};
+
+static const struct play *play = &plugins;
 
 struct session_run {
     struct frame_decoder decoder;
@@ -151,6 +173,7 @@ static void
 serve_session(struct sync_policy policy, int in, int out, int lines)
 {
     struct drive d;
+    char args[4096];
     struct dispatcher_setup setup = {.in_fd = in,
                                      .out_fd = out,
                                      .folder = "log",
@@ -163,7 +186,11 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
     int signal_number;
     enum dispatcher_end end;
 
-    drive_setup(&d, "random", NULL, "stops_at", "{\"step\": 2}");
+    if (play->script != NULL)
+        snprintf(args, sizeof args, "{\"command\":[\"sh\",\"%s\",%s]}",
+                 t_source("tests/programs/steps.sh"), play->script);
+    drive_setup(&d, play->tuner, play->script != NULL ? args : NULL, "stops_at",
+                "{\"step\": 2}");
     d.lines.fd = lines;
     d.lines.most = LOG_WARNING;
     setup.session = d.setup;
@@ -261,6 +288,14 @@ run_listen(struct session_run *r)
     return true;
 }
 
+/* NULL: there are no more. */
+static const struct step *
+play_step(size_t i)
+{
+    return i < STEPS_MAX && play->steps[i].code != NULL ? &play->steps[i]
+                                                        : NULL;
+}
+
 static void
 run_send(struct session_run *r, const struct step *step)
 {
@@ -303,9 +338,9 @@ static void
 run_session(struct session_run *r, struct sync_policy policy)
 {
     run_begin(r, policy);
-    for (size_t i = 0; i < N_STEPS && r->from >= 0; i++) {
-        run_send(r, &steps[i]);
-        while (r->frames < steps[i].frames && r->from >= 0)
+    for (size_t i = 0; play_step(i) != NULL && r->from >= 0; i++) {
+        run_send(r, play_step(i));
+        while (r->frames < play_step(i)->frames && r->from >= 0)
             run_listen(r);
     }
     run_end(r);

@@ -26,7 +26,7 @@ sound_session(struct sync_policy policy)
     run_session(&r, policy);
     CHECK_STR(buf_text(&r.said), "");
     CHECK_EQ(r.status, DISPATCHER_END_OF_FILE);
-    CHECK_EQ(r.frames, N_FRAMES);
+    CHECK_EQ(r.frames, play->frames);
     s.got = strdup(buf_text(&r.got));
     for (int i = 0; i < CALLS; i++)
         s.calls[i] = atomic_load(&calls[i]);
@@ -132,6 +132,19 @@ TEST(logfault_each_write_fails_beside_the_thread)
     each_call_fails(CALL_PWRITE, often, 1);
 }
 
+/* What a program sends waits like what the manager does. */
+TEST(logfault_each_write_fails_with_a_program)
+{
+    play = &program;
+    each_call_fails(CALL_PWRITE, never, 2);
+}
+
+TEST(logfault_each_sync_fails_with_a_program)
+{
+    play = &program;
+    each_call_fails(CALL_SYNC, always, 1);
+}
+
 TEST(logfault_each_sync_fails)
 {
     each_call_fails(CALL_SYNC, always, 1);
@@ -184,9 +197,10 @@ terminated_while_held(const struct fault *f, struct sync_policy policy)
 
     fault = *f;
     run_begin(&r, policy);
-    for (size_t i = 0; i < N_STEPS; i++) {
-        run_send(&r, &steps[i]);
-        while (r.frames < steps[i].frames && run_said(&r, "nothing is") == 0)
+    for (size_t i = 0; play_step(i) != NULL; i++) {
+        run_send(&r, play_step(i));
+        while (r.frames < play_step(i)->frames &&
+               run_said(&r, "nothing is") == 0)
             CHECK(run_listen(&r));
     }
     while (run_said(&r, "nothing is read") == 0)
@@ -250,13 +264,13 @@ TEST(logfault_what_was_not_synced_is_written_again)
 
     fault = (struct fault){CALL_SYNC, 2, 1, EIO};
     run_begin(&r, often);
-    run_send(&r, &steps[0]);
+    run_send(&r, play_step(0));
     while (run_said(&r, "goes on after") == 0)
         CHECK(run_listen(&r));
     CHECK_EQ(atomic_load(&calls[CALL_PREAD]), 1);
-    for (size_t i = 1; i < N_STEPS; i++) {
-        run_send(&r, &steps[i]);
-        while (r.frames < steps[i].frames)
+    for (size_t i = 1; play_step(i) != NULL; i++) {
+        run_send(&r, play_step(i));
+        while (r.frames < play_step(i)->frames)
             CHECK(run_listen(&r));
     }
     run_end(&r);
@@ -276,7 +290,7 @@ TEST(logfault_what_cannot_be_read_back_is_lost)
     fault = (struct fault){CALL_SYNC, 2, 1, EIO};
     pread_lies = true;
     run_begin(&r, often);
-    run_send(&r, &steps[0]);
+    run_send(&r, play_step(0));
     while (r.from >= 0)
         CHECK(run_listen(&r));
     run_end(&r);
