@@ -293,12 +293,16 @@ take_head(struct script *s, const struct record *r, struct err *err)
     return 0;
 }
 
+/* What the tuner's side did not, or not as usual, handle. */
 static int
 take_skip(struct script *s, const struct record *r, struct err *err)
 {
+    const char *space = memchr(r->payload, ' ', r->len);
+    size_t word = space == NULL ? r->len : (size_t)(space - r->payload);
     struct script_skip *skip;
 
-    if (r->len == 0 || r->payload[0] != 't')
+    if (memchr(r->payload, 't', word) == NULL &&
+        memchr(r->payload, 'T', word) == NULL)
         return 0;
     skip = entry(&s->skips, &r->number, sizeof r->number, sizeof *skip);
     if (skip == NULL)
@@ -328,6 +332,7 @@ take(struct script *s, const struct record *r, struct err *err)
     case RECORD_ASSESSOR_FRAME:
     case RECORD_TUNER_EVENT:
     case RECORD_ASSESSOR_EVENT:
+    case RECORD_RESUMED:
         break;
     }
     return 0;
