@@ -177,6 +177,27 @@ E
     has shown again && [ "$(stat -c %a again)" = 700 ] && [ "$(stat -c %a again/config.yml)" = 600 ]
 }
 
+# With other trials running at that moment, which are started again.
+a_fork_is_resumed() {
+    "$T" --verbs | grep -q '^resume' || { echo "needs tunepipe resume"; return 77; }
+    experiment 'maxTrialNumber: 6' 'trialConcurrency: 2' << 'E'
+"$TP_BUILD/tunepipe" trial report --final "$("$TP_BUILD/tunepipe" trial param x)"
+E
+    run 0 || return 1
+    table() {
+        "$T" show "$1" --json | sed 's/.*"trials": //' |
+            grep -oE '"parameter_id": [0-9]+|"value": [^,]*|"parameters": [{][^}]*[}]' |
+            paste - - - | sort
+    }
+    table "$dir" > want
+    [ "$(wc -l < want)" = 6 ] || fail "$(cat want)" || return 1
+    for n in 2 5 14 20; do
+        fork_it 0 "$dir" --at $n f$n || return 1
+        "$T" resume f$n > resumed 2>&1 || { cat resumed; return 1; }
+        table f$n | cmp - want && "$T" replay f$n --verify > text || { cat text; return 1; }
+    done
+}
+
 check "fork: golden logs" golden_logs
 check "fork: resumed logs" resumed_logs
 check "fork: a program" a_program
@@ -187,4 +208,5 @@ check "fork: changes that matter later" changes_that_matter_later
 check "fork: changes that would change the past" changes_that_would_change_the_past
 check "fork: refused" refused
 check "fork: a folder of run" a_folder_of_run
+check "fork: one is resumed" a_fork_is_resumed
 finish
