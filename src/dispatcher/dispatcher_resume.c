@@ -19,6 +19,7 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
     struct buf payload;
+    int rc;
 
     buf_init(&payload, 256);
     command_write_resumed(&payload, r->frames, r->owed, r->trials);
@@ -31,7 +32,9 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
         frame_encode(&d->channel.text, d->setup->session.digits,
                      command_info(r->resent[i]->code)->code,
                      r->resent[i]->payload, r->resent[i]->len);
-    return buf_check(&payload, "recovery", d->err);
+    rc = buf_check(&payload, "recovery", d->err);
+    buf_fini(&payload);
+    return rc;
 }
 
 int
