@@ -3,6 +3,7 @@
 
 #include "cli/log_follow.h"
 #include "cli/log_print.h"
+#include "cli/log_repair.h"
 #include "cli/log_select.h"
 #include "cli/logpath.h"
 #include "cli/options.h"
@@ -44,14 +45,18 @@ static const char help[] =
     "  --json     one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
     "             \"offset\", \"payload\"}\n"
     "\n"
+    "  --repair FILE   keep what is provable of a damaged log in a new file, and\n"
+    "                  say what is lost; the log itself stays as it is\n"
+    "\n"
     "Example: tunepipe log tunepipe-experiments/digits-1 --trial 7\n"
     "\n"
-    "Exit status: 0 all printed; 1 not, or no such trial; 2 usage; 5 the log is\n"
-    "damaged, or none.\n";
+    "Exit status: 0 done; 1 not all, or no such trial; 2 usage; 5 the log is\n"
+    "damaged (--repair: nothing can be kept), or none.\n";
 
 struct words {
     struct log_words select;
     bool follow, json;
+    const char *repair;
 };
 
 #define OF(member) offsetof(struct words, member)
@@ -65,6 +70,7 @@ static const struct option options[] = {
     {"until", OPTION_TEXT, OF(select.until), "TIME"},
     {"follow", OPTION_FLAG, OF(follow), NULL},
     {"json", OPTION_FLAG, OF(json), NULL},
+    {"repair", OPTION_TEXT, OF(repair), "FILE"},
 };
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -154,6 +160,14 @@ print(const struct words *w, const char *path, struct err *err)
 }
 
 static int
+answer(const struct words *w, const char *path, struct err *err)
+{
+    if (w->repair != NULL)
+        return log_repair(path, w->repair, w->json, err);
+    return print(w, path, err);
+}
+
+static int
 run(int argc, char **argv)
 {
     struct words w = {.select.to = UINT64_MAX};
@@ -168,7 +182,7 @@ run(int argc, char **argv)
         return verb_fail("log", &err);
     }
     path = logpath(argv[1], &err);
-    if (path == NULL || print(&w, path, &err) != 0)
+    if (path == NULL || answer(&w, path, &err) != 0)
         status = verb_fail("log", &err);
     free(path);
     return verb_printed("log", status);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What can be asked of a log: tunepipe log with filters and --follow.
+# What can be asked of a log: tunepipe log with filters, --follow,
+# --repair.
 #
 # Needs TP_BUILD and TP_SOURCE.
 set -u
@@ -162,6 +163,25 @@ follow_of_what_is_over() {
         log 5 nowhere --follow && has err 'nowhere: cannot open'
 }
 
+# A whole log stays as it is, a bit is turned back, more is cut away: what is
+# left replays.  The log itself is never written.
+repair() {
+    log 0 "$LOG" --repair same && has out 'nothing is lost' &&
+        cmp "$LOG" same || return 1
+    cp "$LOG" bad && chmod u+w bad && printf xyz |
+        dd of=bad bs=1 seek=5000 conv=notrunc 2> dd && cp bad kept || return 1
+    log 0 bad --repair new && cmp bad kept &&
+        has out 'kept       bytes 0 to ' && has out ': 31 whole records' &&
+        has out 'lost       bytes ' && has out 'not kept   bytes ' &&
+        has out 'commands 26 to 371, behind what is lost' &&
+        "$T" replay new --verify > replayed && [ ! -e command.lock ] &&
+        log 1 bad --repair new && has err 'new: exists' || return 1
+    log 0 bad --repair json --json && lines 3 && cmp new json &&
+        head -n 1 out | grep -q '^{"what": "kept", "offset": 0, "bytes": ' &&
+        log 5 /dev/null --repair none && log 5 nowhere --repair none &&
+        [ ! -e none ]
+}
+
 check "a trial by both names" a_trial_by_both_names
 check "commands" commands
 check "kinds" kinds
@@ -172,4 +192,5 @@ check "follow goes on until the end" follow_goes_on_until_the_end
 check "follow of one trial" follow_of_one_trial
 check "follow notices a killed writer" follow_notices_a_killed_writer
 check "follow of what is over" follow_of_what_is_over
+check "repair" repair
 finish
