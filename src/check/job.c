@@ -43,13 +43,14 @@ job_load(const struct job *job)
 
 /* All orders in all spaces. */
 static int
-run_all(const struct job *job, struct err *err)
+run_all(const struct job *job, bool asked, struct err *err)
 {
     const struct spaces *s = job->spaces;
     struct buf answers;
     const struct calls_setup setup = {.plugin = job->plugin,
                                       .args = job->args,
                                       .seen = &job->page->seen,
+                                      .asked = asked,
                                       .answers = &answers};
     int rc = 0;
 
@@ -103,7 +104,7 @@ job_conformance(const struct job *job)
 {
     struct err err = {0};
 
-    if (run_all(job, &err) != 0)
+    if (run_all(job, false, &err) != 0)
         child_find(job->page, CHECK_FAILED, "%s", err.text);
     else if (job->plugin->kind == PLUGIN_TUNER)
         judge_tuner(job);
@@ -117,7 +118,7 @@ job_determinism(const struct job *job)
 {
     struct err err = {0};
 
-    if (run_all(job, &err) != 0)
+    if (run_all(job, true, &err) != 0)
         child_find(job->page, CHECK_FAILED, "the second time: %s", err.text);
 }
 

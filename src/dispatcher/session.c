@@ -212,6 +212,15 @@ fail:
 }
 
 void
+session_listen(struct session *s, const struct explainer *explainer)
+{
+    if (s->tuning != NULL)
+        tuning_listen(s->tuning, explainer);
+    if (s->assessing != NULL)
+        assessing_listen(s->assessing, explainer);
+}
+
+void
 session_free(struct session *s)
 {
     if (s == NULL)

@@ -18,6 +18,7 @@ struct assessing;
 struct assessor;
 struct buf;
 struct err;
+struct explainer;
 struct log;
 struct plugin_paths;
 struct problems;
@@ -70,6 +71,9 @@ struct session *session_new(const struct session_setup *setup,
                             struct emitter emitter, const struct log *log,
                             struct err *err);
 void session_free(struct session *s);
+
+/* Borrowed until session_free(), for replay.  A program explains nothing. */
+void session_listen(struct session *s, const struct explainer *explainer);
 
 /* Appends name, version and arguments of the tuner or the assessor; null:
  * there is none. */

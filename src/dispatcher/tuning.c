@@ -3,7 +3,9 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
+#include "plugin/tuner.h"
 #include "space/space.h"
 
 #include <inttypes.h>
@@ -27,6 +29,13 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
     buf_init(&t->json, (size_t)64 << 20);
     buf_init(&t->payload, (size_t)65 << 20);
     return t;
+}
+
+void
+tuning_listen(struct tuning *t, const struct explainer *explainer)
+{
+    t->explainer = explainer;
+    tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
 }
 
 void

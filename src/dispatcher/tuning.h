@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct err;
+struct explainer;
 struct log;
 struct tuner;
 
@@ -25,6 +26,9 @@ struct tuning *tuning_new(struct tuner *tuner, const struct policy *policy,
                           struct emitter emitter, const struct log *log,
                           struct err *err);
 void tuning_free(struct tuning *t);
+
+/* Borrowed; NULL, as at first: nobody wants to know. */
+void tuning_listen(struct tuning *t, const struct explainer *explainer);
 
 /* Handles one command of the default queue.  -1: err says why it costs more
  * than itself: the session (policy ERROR_FAIL, or out of memory).  What costs

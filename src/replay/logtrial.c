@@ -206,6 +206,7 @@ may_name(const struct record *r, const char *word)
 
 struct search {
     const char *word;
+    bool damaged; /* err says where: what lies behind was not looked at */
     bool is_job, is_parameter; /* something bears that name */
     char *parameter, *job;     /* the other name, when the word is the one */
     enum rank of_job, of_parameter; /* how far to believe them */
@@ -254,14 +255,14 @@ static int
 search_log(struct search *s, struct logfile *file, struct err *err)
 {
     struct record r;
-    enum logfile_status status;
+    enum logfile_status status = LOGFILE_END;
     int rc = 0;
 
     while (rc == 0 && (status = logfile_next(file, &r, err)) == LOGFILE_RECORD)
         if (search_record(s, &r) != 0)
             rc = err_set(err, ERR_MEMORY, "out of memory");
+    s->damaged = status == LOGFILE_DAMAGED;
     logfile_rewind(file);
-    /* Damage is for who walks the log next to tell. */
     return rc;
 }
 
@@ -302,6 +303,9 @@ logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
     struct search s = {.word = word};
     int rc = search_log(&s, file, err);
 
+    /* Else it is for who walks the log next to tell. */
+    if (s.damaged && !s.is_job && !s.is_parameter)
+        rc = -1;
     *t = (struct logtrial){NULL, NULL, true};
     if (rc == 0 && !s.is_job && s.is_parameter)
         rc = drop_swapped(&s, file, err);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct err;
+struct explainer;
 struct log;
 struct plugin_paths;
 
@@ -25,6 +26,8 @@ struct replay_setup {
     /* Called with each frame that replay derives; NULL: nobody. */
     void (*derived)(void *ctx, const struct emission *e);
     void *ctx;
+    /* Who is told why; NULL: nobody. */
+    const struct explainer *explainer;
 };
 
 struct replay_report {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What can be asked of a log: tunepipe log with filters, --follow,
-# --repair.
+# --repair; tunepipe explain.
 #
 # Needs TP_BUILD and TP_SOURCE.
 set -u
@@ -182,6 +182,44 @@ repair() {
         [ ! -e none ]
 }
 
+explain() { # STATUS WORDS...
+    want=$1
+    shift
+    "$T" explain "$@" > out 2> err
+    got=$?
+    [ $got = "$want" ] || fail "explain $*: status $got: $(cat err)"
+}
+
+why_it_was_stopped() {
+    explain 0 "$LOG" T3 &&
+        has out 'trial       T3, parameter_id 3' &&
+        has out 'by command 2 (GE)' &&
+        has out 'tuner random: draw 3 of the prior' &&
+        has out 'judged      4 times by assessor medianstop, at last at step 3 (command 29)' &&
+        has out 'stopped     best value below the median of averages: 0.1007, limit 0.164625' &&
+        has out 'over 1 completed trials: 0.164625' &&
+        has out 'end         EARLY_STOPPED (command 30)' || return 1
+    cp out plain
+    explain 0 "$LOG" 3 && cmp out plain && explain 0 "$LOG" T3 --json &&
+        lines 1 && has out '"verdict": {"command": 29, "step": 3, "stop": true, "rule": "best value below the median of averages", "value": 0.1007, "threshold": 0.164625, "why": [{"who": "assessor medianstop", "text": ' &&
+        has out '"killed": 29, "final": null, "end": {"command": 30, "event": "EARLY_STOPPED"}}' &&
+        explain 0 "$LOG" T2 && has out 'not stopped at that step' &&
+        has out '; final 0.3961 (command 24)' || return 1
+    explain 1 "$LOG" T99 && has err "nothing of a trial 'T99'" &&
+        explain 2 "$LOG" && explain 2 && explain 5 nowhere 1 &&
+        explain 3 "$TP_SOURCE/tests/data/logs/awkward.log" 0 &&
+        has err "no tuner 'later'" &&
+        explain 0 "$TP_SOURCE/tests/data/logs/awkward.log" 0 \
+            --plugin-path "$PLUGINS" && has out 'tuner later did not say why'
+}
+
+# A log whose answers are not those of the replay explains nothing.
+why_must_be_the_truth() {
+    sed 's/"seed": 20/"seed": 21/g' "$LOG" > other
+    explain 5 other T3 && has err 'checksum' || return 1
+    head -c 200 "$LOG" > cut && explain 1 cut T3 && has err "nothing of"
+}
+
 check "a trial by both names" a_trial_by_both_names
 check "commands" commands
 check "kinds" kinds
@@ -193,4 +231,6 @@ check "follow of one trial" follow_of_one_trial
 check "follow notices a killed writer" follow_notices_a_killed_writer
 check "follow of what is over" follow_of_what_is_over
 check "repair" repair
+check "why it was stopped" why_it_was_stopped
+check "why must be the truth" why_must_be_the_truth
 finish
