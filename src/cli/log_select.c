@@ -29,10 +29,11 @@ static const struct {
     {"skipped", BIT(RECORD_SKIPPED)},
     {"sync", BIT(RECORD_SYNC)},
     {"head", BIT(RECORD_HEAD)},
+    {"resumed", BIT(RECORD_RESUMED)},
     {"end", BIT(RECORD_END)},
 };
 #define N_WORDS (sizeof words / sizeof *words)
-#define N_KINDS (RECORD_ASSESSOR_EVENT + 1)
+#define N_KINDS (RECORD_RESUMED + 1)
 
 static uint32_t
 kinds_of(const char *word, size_t len)
@@ -62,12 +63,12 @@ unknown_kind(const char *word, size_t len, struct err *err)
     shown[len] = '\0';
     for (size_t i = 0; i < N_WORDS; i++)
         names[i] = words[i].word;
-    return err_set(err, ERR_USAGE,
-                   "--kind: expected manager, tuner, assessor, router, "
-                   "program, skipped, sync, head, end, or marks as they are "
-                   "printed ('<', '>t'), not '%s'%s",
-                   shown,
-                   nearest_hint(shown, names, N_WORDS, hint, sizeof hint));
+    return err_set(
+        err, ERR_USAGE,
+        "--kind: expected manager, tuner, assessor, router, "
+        "program, skipped, sync, head, resumed, end, or marks as they are "
+        "printed ('<', '>t'), not '%s'%s",
+        shown, nearest_hint(shown, names, N_WORDS, hint, sizeof hint));
 }
 
 static int
@@ -169,12 +170,12 @@ log_select_fini(struct log_select *s)
 static bool
 has_command(const char *list, const struct record *r)
 {
-    bool framed = r->kind != RECORD_HEAD && r->kind != RECORD_SKIPPED &&
-                  r->kind != RECORD_SYNC && r->kind != RECORD_END &&
-                  r->kind != RECORD_TUNER_EVENT &&
-                  r->kind != RECORD_ASSESSOR_EVENT;
+    const uint32_t framed = BIT(RECORD_IN) | BIT(RECORD_TUNER) |
+                            BIT(RECORD_ASSESSOR) | BIT(RECORD_ROUTER) |
+                            BIT(RECORD_TUNER_FRAME) |
+                            BIT(RECORD_ASSESSOR_FRAME);
 
-    if (!framed || r->len < 2)
+    if ((framed & BIT(r->kind)) == 0 || r->len < 2)
         return false;
     for (const char *p = list;; p += 3) {
         if (memcmp(p, r->payload, 2) == 0)

@@ -66,8 +66,9 @@ static const char help[] =
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
-    "Exit status: 0 done; 1 interrupted, no trial has a result, or the\n"
-    "dispatcher died; 2 usage; 3 the configuration is wrong.\n"
+    "Exit status: 0 done; 1 interrupted, no trial has a result, the tuner\n"
+    "failed to give parameters, or the dispatcher died; 2 usage; 3 the\n"
+    "configuration is wrong.\n"
     "\n"
     "Example: tunepipe run experiment.yml\n";
 

@@ -220,9 +220,23 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
-/* Who was at work when it died, as far as its lock file tells. */
+/* Before the first command they are made, one after the other. */
 static void
-blame(const struct manager *m, char *text, size_t size)
+blame_start(const struct manager *m, char *text, size_t size)
+{
+    const char *tuner = name_of(&m->x->tuner);
+    const char *assessor = name_of(&m->x->assessor);
+
+    if (assessor == NULL)
+        snprintf(text, size, " while tuner %.200s was being set up", tuner);
+    else
+        snprintf(text, size,
+                 " while tuner %.120s and assessor %.120s were being set up",
+                 tuner, assessor);
+}
+
+void
+answers_blame(const struct manager *m, char *text, size_t size)
 {
     char *path = file_join(m->folder.path, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
@@ -230,13 +244,17 @@ blame(const struct manager *m, char *text, size_t size)
     uint64_t tuner, assessor;
 
     text[0] = '\0';
+    if (m->phase == PHASE_STARTING)
+        blame_start(m, text, size);
     if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
         memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0) {
         tuner = at.slots[LOCKFILE_DEFAULT];
         assessor = at.slots[LOCKFILE_ASSESSOR];
         if (tuner != 0)
-            snprintf(text, size, " while tuner %.200s was at command %llu",
-                     name_of(&m->x->tuner), (unsigned long long)tuner);
+            snprintf(text, size, " while tuner %.200s%s was at command %llu",
+                     name_of(&m->x->tuner),
+                     m->x->n_filters > 0 ? " (or a filter around it)" : "",
+                     (unsigned long long)tuner);
         else if (assessor != 0)
             snprintf(text, size, " while assessor %.200s was at command %llu",
                      name_of(&m->x->assessor), (unsigned long long)assessor);
@@ -260,12 +278,13 @@ answers_dispatcher(struct manager *m)
     m->outcome->dispatcher_status = reap(m, how, sizeof how);
     if (m->phase == PHASE_CLOSING && m->outcome->dispatcher_status == 0)
         return;
+    answers_blame(m, who, sizeof who);
     if (m->phase == PHASE_CLOSING) {
         progress_warn(&m->progress,
-                      "tunepipe: warning: the dispatcher ended with %s", how);
+                      "tunepipe: warning: the dispatcher ended with %s%s", how,
+                      who);
         return;
     }
-    blame(m, who, sizeof who);
     manager_end(
         m, MANAGER_DISPATCHER,
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,

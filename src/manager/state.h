@@ -76,13 +76,18 @@ struct manager {
     enum phase phase;
     bool end_known; /* outcome->end is set, nothing is admitted any more */
     unsigned interrupts;
+    bool idle_told; /* that nothing runs, once */
     int64_t started_ns, experiment_deadline_ns, closing_deadline_ns;
+    int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
 
 /* answers.c */
 void answers_frames(struct manager *m);     /* the pipe is readable */
 void answers_words(struct manager *m);      /* its standard error is */
 void answers_dispatcher(struct manager *m); /* its process has ended */
+/* " while tuner NAME was at command N" (or the assessor), as far as the
+ * dispatcher's lock file tells, or "was being set up"; "": neither. */
+void answers_blame(const struct manager *m, char *text, size_t size);
 
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
