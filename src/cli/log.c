@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/log_at.h"
 #include "cli/log_follow.h"
 #include "cli/log_print.h"
 #include "cli/log_repair.h"
@@ -46,18 +47,25 @@ static const char help[] =
     "  --json     one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
     "             \"offset\", \"payload\"}\n"
     "\n"
+    "  --at N          how things stood when command N had been handled, by a\n"
+    "                  replay up to there: trials that are out, ids that are\n"
+    "                  owed, answers that had not been written yet\n"
+    "  --plugin-path FOLDERS   for --at: of plugins, separated by colons\n"
+    "\n"
     "  --repair FILE   keep what is provable of a damaged log in a new file, and\n"
     "                  say what is lost; the log itself stays as it is\n"
     "\n"
     "Example: tunepipe log tunepipe-experiments/digits-1 --trial 7\n"
     "\n"
-    "Exit status: 0 done; 1 not all, or no such trial; 2 usage; 5 the log is\n"
-    "damaged (--repair: nothing can be kept), or none.\n";
+    "Exit status: 0 done; 1 not all, no such trial, or the replay differs; 2\n"
+    "usage; 3 the plugins cannot be loaded; 5 the log is damaged (--repair:\n"
+    "nothing can be kept), or none.\n";
 
 struct words {
     struct log_words select;
     bool follow, json;
-    const char *repair;
+    const char *repair, *plugin_path;
+    uint64_t at; /* UINT64_MAX: not given */
 };
 
 #define OF(member) offsetof(struct words, member)
@@ -72,6 +80,8 @@ static const struct option options[] = {
     {"follow", OPTION_FLAG, OF(follow), NULL},
     {"json", OPTION_FLAG, OF(json), NULL},
     {"repair", OPTION_TEXT, OF(repair), "FILE"},
+    {"at", OPTION_UINT, OF(at), "N"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
 };
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -163,7 +173,16 @@ print(const struct words *w, const char *path, struct err *err)
 static int
 answer(const struct words *w, const char *path, struct err *err)
 {
-    if (w->repair != NULL)
+    bool at = w->at != UINT64_MAX, repair = w->repair != NULL;
+
+    if (at + repair + w->follow > 1)
+        return err_set(err, ERR_USAGE,
+                       "expected only one of --at, --follow and --repair");
+    if (w->at == 0)
+        return err_set(err, ERR_USAGE, "--at: expected 1 or more, not 0");
+    if (at)
+        return log_at(path, w->at, w->plugin_path, w->json, err);
+    if (repair)
         return log_repair(path, w->repair, w->json, err);
     return print(w, path, err);
 }
@@ -171,7 +190,7 @@ answer(const struct words *w, const char *path, struct err *err)
 static int
 run(int argc, char **argv)
 {
-    struct words w = {.select.to = UINT64_MAX};
+    struct words w = {.select.to = UINT64_MAX, .at = UINT64_MAX};
     struct err err;
     char *path;
     int status = EXIT_DONE;

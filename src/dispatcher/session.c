@@ -236,6 +236,22 @@ session_listen(struct session *s, const struct explainer *explainer)
 }
 
 void
+session_see_tuning(const struct session *s, struct tuning_view *out,
+                   const struct viewer *viewer)
+{
+    if (s->tuning != NULL)
+        tuning_see(s->tuning, out, viewer);
+    else
+        proxy_tuner_see(s->proxies[SENDER_DEFAULT], out, viewer);
+}
+
+void
+session_see_living(const struct session *s, const struct viewer *viewer)
+{
+    router_see(s->router, viewer);
+}
+
+void
 session_free(struct session *s)
 {
     if (s == NULL)

@@ -27,6 +27,8 @@ struct proxy_setup;
 struct router;
 struct tuner;
 struct tuning;
+struct tuning_view;
+struct viewer;
 
 #define SESSION_FILTERS_MAX 16
 
@@ -81,6 +83,11 @@ void session_redirect(struct session *s, struct emitter emitter);
 
 /* The session goes on behind an end: what the end dropped is void. */
 void session_reopen(struct session *s);
+
+/* How it stands between two commands; see view.h. */
+void session_see_tuning(const struct session *s, struct tuning_view *out,
+                        const struct viewer *viewer);
+void session_see_living(const struct session *s, const struct viewer *viewer);
 
 /* Appends name, version and arguments of the tuner or the assessor; null:
  * there is none. */

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
+#include "dispatcher/view.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
 
@@ -36,6 +37,19 @@ tuning_listen(struct tuning *t, const struct explainer *explainer)
 {
     t->explainer = explainer;
     tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
+}
+
+void
+tuning_see(const struct tuning *t, struct tuning_view *out,
+           const struct viewer *viewer)
+{
+    *out = (struct tuning_view){
+        .has_space = t->space != NULL,
+        .next_id = t->next_id,
+        .trials = t->trials,
+    };
+    for (size_t i = 0; i < t->owed.n_runs; i++)
+        viewer->owed(viewer->ctx, t->owed.runs[i].first, t->owed.runs[i].count);
 }
 
 void

@@ -18,6 +18,8 @@ struct err;
 struct explainer;
 struct log;
 struct tuner;
+struct tuning_view;
+struct viewer;
 
 struct tuning;
 
@@ -34,6 +36,10 @@ void tuning_listen(struct tuning *t, const struct explainer *explainer);
  * than itself: the session (policy ERROR_FAIL, or out of memory).  What costs
  * one command is told to the log and is 0. */
 int tuning_handle(struct tuning *t, const struct command *cmd, struct err *err);
+
+/* See view.h. */
+void tuning_see(const struct tuning *t, struct tuning_view *out,
+                const struct viewer *viewer);
 
 /* From now on requests and owed ids are dropped: the session is ending. */
 void tuning_close(struct tuning *t);

@@ -290,6 +290,7 @@ explain_run(const struct explain_setup *setup, struct explanation *out,
     *out = (struct explanation){
         .latest = NAN, .value = NAN, .threshold = NAN, .result = NAN};
     rc = read_log(&e, setup, err);
+    replay.until = out->ended; /* nothing is said of it behind its end */
     if (rc == 0)
         rc = replay_run(&replay, &report, err);
     if (rc == 0 && e.failed)

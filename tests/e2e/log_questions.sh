@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What can be asked of a log: tunepipe log with filters, --follow,
-# --repair; tunepipe explain.
+# --repair, --at;
+# tunepipe explain.
 #
 # Needs TP_BUILD and TP_SOURCE.
 set -u
@@ -220,6 +221,24 @@ why_must_be_the_truth() {
     head -c 200 "$LOG" > cut && explain 1 cut T3 && has err "nothing of"
 }
 
+# Of that log's 371 commands the 40th is the end of T0.
+how_things_stood() {
+    log 0 "$LOG" --at 40 && has out 'command 40, ' && has out 'space       set' &&
+        has out '3 out, 4 finished, 0 ended without a result; 3 stopped' &&
+        has out '  4            T4           0.313 at step 3' &&
+        has out '  6            -            not heard of' && lines 11 || return 1
+    log 0 "$LOG" --at 40 --json && lines 1 &&
+        has out '{"parameter_id": "4", "trial_job_id": "T4", "attempt": 0, "out": true, "told": false, "stopped": false, "latest": {"step": 3, "value": 0.313}}' &&
+        log 0 "$LOG" --at 371 && has out 'trials      0 out, 48 finished' ||
+        return 1
+    awkward=$TP_SOURCE/tests/data/logs/awkward.log
+    log 3 "$awkward" --at 9 && log 0 "$awkward" --at 9 \
+        --plugin-path "$PLUGINS" && has out 'owed        2 to 4' || return 1
+    log 2 "$LOG" --at 372 && has err 'ends at command 371' &&
+        log 2 "$LOG" --at 0 && log 2 "$LOG" --at 1 --follow &&
+        has err 'only one of'
+}
+
 check "a trial by both names" a_trial_by_both_names
 check "commands" commands
 check "kinds" kinds
@@ -231,6 +250,7 @@ check "follow of one trial" follow_of_one_trial
 check "follow notices a killed writer" follow_notices_a_killed_writer
 check "follow of what is over" follow_of_what_is_over
 check "repair" repair
+check "how things stood" how_things_stood
 check "why it was stopped" why_it_was_stopped
 check "why must be the truth" why_must_be_the_truth
 finish
