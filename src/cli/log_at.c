@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INPUT_SHOWN 60 /* bytes of the input's payload */
+#define INPUT_SHOWN 60   /* bytes of the input's payload */
+#define PENDING_SHOWN 10 /* inputs of each worker */
 
 /* ---- for people ---- */
 
@@ -50,12 +51,19 @@ print_pending(const char *who, const struct standing_list *list, FILE *out)
     fprintf(out, "%-11s ", who);
     if (list->n == 0)
         fputs("no answer was still to be written\n", out);
-    for (size_t i = 0; i < list->n; i++)
-        fprintf(out, "%s%" PRIu64 " answer%s to command %" PRIu64 "%s%s%s%s",
-                i > 0 ? "            " : "", list->at[i].frames,
-                list->at[i].frames == 1 ? "" : "s", list->at[i].cause,
-                list->at[i].code[0] == '\0' ? "" : " (", list->at[i].code,
-                list->at[i].code[0] == '\0' ? "" : ")", " not yet written\n");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct standing_pending *p = &list->at[i];
+
+        if (i > 0)
+            fprintf(out, "%12s", "");
+        if (i == PENDING_SHOWN) {
+            fprintf(out, "and to %zu more\n", list->n - i);
+            break;
+        }
+        fprintf(out, "%" PRIu64 " answer%s to %s %" PRIu64 " not yet written\n",
+                p->frames, p->frames == 1 ? "" : "s",
+                p->code[0] == '\0' ? "input" : p->code, p->cause);
+    }
 }
 
 static void
