@@ -176,3 +176,48 @@ TEST(explain_of_a_sample_in_the_place_of_a_failed_ask)
     }
     CHECK(!"no ask failed");
 }
+
+/* Why suggestion 1 of 2 is what it is. */
+TEST(explain_of_each_tuner_and_filter)
+{
+    static const struct {
+        const char *tuner, *filter, *space, *text;
+    } cases[] = {
+        {"grid", NULL, SMALL, "tuner grid: point 2 of the grid, which"},
+        {"batch", NULL,
+         "{\"combine_params\": {\"_type\": \"choice\", \"_value\": [{\"a\": "
+         "1}, {\"a\": 2}]}}",
+         "tuner batch: element 1 of the list"},
+        {"never", "fallback", SMALL,
+         "filter fallback: a sample of the prior: the tuner waits and nothing "
+         "is out"},
+        {"ask_fails", "fallback", SMALL,
+         "filter fallback: a sample of the prior: tuner ask_fails: ask: the "
+         "matrix is singular"},
+    };
+    char text[512];
+    struct explanation x;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct drive d;
+
+        drive_setup(&d, cases[i].tuner, "{}", NULL, NULL);
+        d.setup.filters[0].name = cases[i].filter;
+        d.setup.n_filters = cases[i].filter != NULL;
+        drive_start(&d);
+        drive_record(&d, "log");
+        drive_send(&d, "IN", "%s", cases[i].space);
+        drive_send(&d, "GE", "1");
+        drive_end(&d, 0, "A", "FAILED");
+        drive_send(&d, "GE", "1");
+        drive_stop(&d);
+        CHECK_EQ(explain("1", &x, &err), 0);
+        CHECK(x.why.n > 0);
+        snprintf(text, sizeof text, "%s: %s", x.why.at[x.why.n - 1].who,
+                 x.why.at[x.why.n - 1].text);
+        CHECK_HAS(text, cases[i].text);
+        explanation_fini(&x);
+        unlink("log/command.log");
+    }
+}
