@@ -58,10 +58,15 @@ print_suggestion(const struct explanation *x, FILE *out)
         return;
     }
     print_parameters(x->suggestion, out);
-    fprintf(out, "            %s command %" PRIu64 " (%s), %s\n",
-            asked ? "by" : "owed, and served behind", x->asked,
-            x->asked_by[0] != '\0' ? x->asked_by : "of a program",
-            log_time(x->asked_us, when));
+    if (x->asked_by[0] != '\0')
+        fprintf(out, "            %s command %" PRIu64 " (%s), %s\n",
+                asked ? "by" : "owed, and served behind", x->asked,
+                x->asked_by, log_time(x->asked_us, when));
+    else
+        fprintf(out,
+                "            input %" PRIu64
+                ", from the program that is the tuner, %s\n",
+                x->asked, log_time(x->asked_us, when));
     print_lines(&x->why, out);
     if (x->why.n == 0)
         fprintf(out, "            tuner %s did not say why\n",
