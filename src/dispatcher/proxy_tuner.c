@@ -13,6 +13,7 @@
 #include "dispatcher/proxy_tuner.h"
 
 #include "core/err.h"
+#include "dispatcher/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -169,6 +170,26 @@ free_tuner(struct proxy *p)
     proxy_requests_fini(&t->asked);
     proxy_fini(p);
     free(t);
+}
+
+void
+proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
+                const struct viewer *viewer)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+
+    *out = (struct tuning_view){
+        .has_space = t->state == PROXY_READY,
+        .next_id = t->next_id,
+        .trials = t->trials,
+    };
+    for (size_t i = 0; i < t->n_requests; i++) {
+        const struct proxy_request *r = &t->requests[i];
+        uint64_t done = r->served + r->failed;
+
+        if (done < r->count)
+            viewer->owed(viewer->ctx, r->first + done, r->count - done);
+    }
 }
 
 struct proxy *
