@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 static const char help[] =
-    "usage: tunepipe replay LOG [--verify] [OPTIONS]\n"
+    "usage: tunepipe replay LOG [--verify] [--until N] [OPTIONS]\n"
     "\n"
     "Walks a command log (or the one in an experiment folder) with the same\n"
     "tuner, assessor and seed, and says whether every answer is the same.\n"
@@ -26,6 +26,8 @@ static const char help[] =
     "  --verify               only compare; without it each answer that the\n"
     "                         replay gives is printed, too: number of the\n"
     "                         command, sender, code, payload\n"
+    "  --until N              handle the inputs up to this arrival number, and\n"
+    "                         compare the answers to them\n"
     "  --plugin-path DIRS     folders of plugins, separated by colons\n"
     "  --debug                show the lines the handlers write\n"
     "\n"
@@ -80,12 +82,14 @@ find_log(const char *word)
 
 struct words {
     bool verify, debug;
+    uint64_t until;
     const char *plugin_path;
 };
 
 #define OF(member) offsetof(struct words, member)
 static const struct option options[] = {
     {"verify", OPTION_FLAG, OF(verify), NULL},
+    {"until", OPTION_UINT, OF(until), "N"},
     {"debug", OPTION_FLAG, OF(debug), NULL},
     {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
 };
@@ -113,6 +117,7 @@ replay(const struct words *w, const char *word, FILE *out, struct err *err)
         .path = path,
         .paths = paths,
         .log = &log,
+        .until = w->until,
         .derived = w->verify ? NULL : print_derived,
         .ctx = out,
     };

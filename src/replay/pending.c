@@ -89,6 +89,23 @@ pending_take(struct pending *p, uint64_t cause, enum sender sender)
 }
 
 const struct derived *
+pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
+{
+    struct key key = {cause, sender};
+    const struct pending_list *list = map_get(&p->lists, &key, sizeof key);
+
+    return list == NULL ? NULL : list->first;
+}
+
+const struct derived *
+pending_next(const struct pending *p, size_t *at)
+{
+    const struct pending_list *list = map_next(&p->lists, at);
+
+    return list == NULL ? NULL : list->first;
+}
+
+const struct derived *
 pending_first(const struct pending *p)
 {
     const struct derived *first = NULL;
