@@ -48,6 +48,13 @@ enum source {
     SOURCE_COUNT
 };
 
+/* The event whose AK is awaited in lock step. */
+struct expected {
+    char id[24]; /* the trial's */
+    bool end;    /* its EN, else its ME with this */
+    uint64_t sequence;
+};
+
 struct manager {
     const struct experiment *x;
     const struct manager_options *options;
@@ -64,6 +71,7 @@ struct manager {
 
     struct scheduler scheduler;
     struct lockstep lockstep;
+    struct expected expected;
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 

@@ -14,6 +14,7 @@
 #include "manager/state.h"
 #include "manager/trial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct trial *
@@ -94,6 +95,7 @@ apply(void *ctx, const struct metric_line *metric)
     struct metric_line sent = *metric;
 
     sent.sync = !metric->final;
+    d->m->expected.sequence = metric->sequence;
     sent.waits = false; /* it is held already */
     reading_apply(d->m, d->t, &sent);
 }
@@ -106,6 +108,8 @@ deliver(struct manager *m, struct trial *t)
     uint64_t number = t->number;
     bool ends = !agenda_next_report(&t->agenda, apply, &d);
 
+    snprintf(m->expected.id, sizeof m->expected.id, "%s", t->id);
+    m->expected.end = ends;
     if (ends) {
         while (agenda_next_final(&t->agenda, apply, &d))
             continue;
@@ -155,21 +159,36 @@ go_on(struct manager *m, struct trial *t)
         reading_feed(m, t);
 }
 
+/* A dispatcher that was started again may say a thing twice. */
+static bool
+is_expected(const struct manager *m, const char *job, bool end,
+            uint64_t sequence)
+{
+    const struct expected *e = &m->expected;
+
+    return m->lockstep.on && m->lockstep.expects && strcmp(e->id, job) == 0 &&
+           e->end == end && (end || e->sequence == sequence);
+}
+
 static void
 answer(struct manager *m, const char *job, struct jval root)
 {
     const char *decision = "";
     struct trial *t = m->live;
-    uint64_t sequence;
+    uint64_t sequence = 0;
     struct jval v;
+    bool end;
 
     while (t != NULL && strcmp(t->id, job) != 0)
         t = t->next;
     if (jval_get(root, "decision", &v))
         jval_string(v, &decision, NULL);
-    if (t != NULL && jval_get(root, "sequence", &v) && jval_uint(v, &sequence))
+    end = strcmp(decision, "end") == 0;
+    if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
+        return;
+    if (t != NULL && !end)
         holding_answer(&t->holding, sequence, strcmp(decision, "stop") == 0);
-    if (!m->lockstep.on || !m->lockstep.expects)
+    if (!is_expected(m, job, end, sequence))
         return;
     lockstep_answered(&m->lockstep);
     if (t != NULL)
