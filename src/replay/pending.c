@@ -75,7 +75,8 @@ struct derived *
 pending_take(struct pending *p, uint64_t cause, enum sender sender)
 {
     struct key key = {cause, sender};
-    struct pending_list *list = map_get(&p->lists, &key, sizeof key);
+    struct pending_list *list =
+        p->frames == 0 ? NULL : map_get(&p->lists, &key, sizeof key);
     struct derived *d;
 
     if (list == NULL)

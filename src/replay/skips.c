@@ -20,6 +20,8 @@ skips_fini(struct skips *s)
 struct skips_of *
 skips_find(const struct skips *s, uint64_t arrival)
 {
+    if (s->by_arrival.count == 0)
+        return NULL; /* as in most logs: not worth a hash */
     return map_get(&s->by_arrival, &arrival, sizeof arrival);
 }
 
