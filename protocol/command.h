@@ -89,6 +89,7 @@ struct trial_end {
     char *job; /* trial_job_id */
     enum end_event event;
     uint64_t attempt;         /* extension; 0 without */
+    bool sync;                /* extension: wants an AK */
     struct parameter_id hint; /* the id inside hyper_params */
 
     /* The router's stamp, see route.h: */
@@ -103,14 +104,14 @@ struct trial_end {
 struct command {
     struct command *next; /* the queue's */
     enum command_code code;
-    uint64_t arrival; /* 1-based number of the inbound frame; the cause */
-    uint64_t position; /* the same, counting the manager's frames alone; the
-                          router's */
+    uint64_t arrival;    /* 1-based number of the inbound frame; the cause */
+    uint64_t position;   /* the same, counting the manager's frames alone; the
+                            router's */
     const char *payload; /* of the frame it was, borrowed: for who handles it
                             before the next read; the router's */
     size_t payload_len;
-    size_t cost;      /* bytes, as the queues count them; the router's */
-    bool tuner_half;  /* TRIAL_END: the default worker's half */
+    size_t cost;     /* bytes, as the queues count them; the router's */
+    bool tuner_half; /* TRIAL_END: the default worker's half */
     union {
         struct json *space;    /* INITIALIZE, UPDATE_SPACE: an object */
         struct json *document; /* IMPORT, ADD_CUSTOM: an array of objects
@@ -179,6 +180,7 @@ void command_write_no_more_label(struct buf *out, const char *label,
 void command_write_kill(struct buf *out, const char *job);
 void command_write_acknowledge(struct buf *out, const char *job,
                                uint64_t sequence, bool stop);
+void command_write_acknowledge_end(struct buf *out, const char *job);
 void command_write_initialized(struct buf *out, uint64_t last_arrival,
                                bool extensions);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { F_JOB, F_EVENT, F_HYPER, F_ATTEMPT, N_FIELDS };
+enum { F_JOB, F_EVENT, F_HYPER, F_ATTEMPT, F_SYNC, N_FIELDS };
 
 static const char *const events[] = {
     [END_SUCCEEDED] = "SUCCEEDED",         [END_FAILED] = "FAILED",
@@ -85,7 +85,8 @@ read_fields(const struct field *f, struct trial_end *end, struct err *err)
         field_choice(&f[F_EVENT], events, sizeof events / sizeof *events, err);
 
     if (event < 0 || field_check_text(&f[F_JOB], err) != 0 ||
-        field_uint(&f[F_ATTEMPT], &end->attempt, err) != 0)
+        field_uint(&f[F_ATTEMPT], &end->attempt, err) != 0 ||
+        field_bool(&f[F_SYNC], &end->sync, err) != 0)
         return -1;
     end->event = (enum end_event)event;
     return 0;
@@ -116,10 +117,9 @@ struct command *
 decode_end(const struct frame *frame, struct err *err)
 {
     struct field f[N_FIELDS] = {
-        [F_JOB] = FIELD("trial_job_id"),
-        [F_EVENT] = FIELD("event"),
-        [F_HYPER] = FIELD("hyper_params"),
-        [F_ATTEMPT] = FIELD("attempt"),
+        [F_JOB] = FIELD("trial_job_id"),   [F_EVENT] = FIELD("event"),
+        [F_HYPER] = FIELD("hyper_params"), [F_ATTEMPT] = FIELD("attempt"),
+        [F_SYNC] = FIELD("sync"),
     };
     struct field id = FIELD("parameter_id");
     struct trial_end end = {0};

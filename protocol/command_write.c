@@ -102,6 +102,14 @@ command_write_acknowledge(struct buf *out, const char *job, uint64_t sequence,
 }
 
 void
+command_write_acknowledge_end(struct buf *out, const char *job)
+{
+    buf_add_text(out, "{\"trial_job_id\": ");
+    write_text(out, job);
+    buf_add_text(out, ", \"decision\": \"end\"}");
+}
+
+void
 command_write_initialized(struct buf *out, uint64_t last_arrival,
                           bool extensions)
 {

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "space/space.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tunepipe run CONFIG.yml [--dispatcher PROGRAM]\n"
+    "usage: tunepipe run CONFIG.yml [--deterministic] [--dispatcher PROGRAM]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
     "it gives, feeds their results back, prints the best.  CONFIG.yml has\n"
@@ -56,6 +57,7 @@ static const char help[] =
     "  sync: interval:1000       when the log goes to stable storage: none (at\n"
     "                            the end), interval:MS or always\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
+    "  deterministic: false      true: as --deterministic\n"
     "\n"
     "A trial finds its parameters in $TUNEPIPE_PARAM_lr (the name as in the\n"
     "search space, '_' for all but letters and digits), in\n"
@@ -65,6 +67,11 @@ static const char help[] =
     "is: NNI_SYS_DIR has its parameter.cfg and takes its .nni/metrics.  Ctrl-C\n"
     "ends the trials and prints what there is; a second one kills them.\n"
     "\n"
+    "  --deterministic        in lock step: no report counts before every\n"
+    "                         running trial has one; the same seed then gives\n"
+    "                         the same table, whatever the timing, for trials\n"
+    "                         that are deterministic themselves.  They wait\n"
+    "                         for each other: how long is said at the end\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -154,9 +161,11 @@ run_experiment(const struct experiment *x, const char *dispatcher)
 
 struct words {
     const char *dispatcher;
+    bool deterministic;
 };
 
 static const struct option options[] = {
+    {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -180,6 +189,8 @@ run(int argc, char **argv)
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
     fputs(buf_text(&notes.lines), stderr);
+    if (x != NULL && w.deterministic)
+        x->deterministic = true;
     if (x != NULL)
         check_space(x, &problems);
     if (x == NULL || problems_check(&problems, &err) != 0)

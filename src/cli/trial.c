@@ -13,6 +13,7 @@
 #include "trial/report.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 static const char help[] =
     "usage: tunepipe trial param NAME [--default VALUE]\n"
     "       tunepipe trial params\n"
-    "       tunepipe trial report [--final] METRIC\n"
+    "       tunepipe trial report [--final | --sync] METRIC\n"
     "\n"
     "Called by a trial, in the environment that tunepipe gave it.\n"
     "\n"
@@ -36,6 +37,8 @@ static const char help[] =
     "  report METRIC   report an intermediate result: a number, or an object\n"
     "                  with the number as \"default\"\n"
     "    --final       report the trial's result instead, once, at its end\n"
+    "    --sync        return when the assessor has judged it: status 0 is go\n"
+    "                  on, 7 is stop: the trial should then end by itself\n"
     "\n"
     "Example: a trial in shell\n"
     "\n"
@@ -46,7 +49,8 @@ static const char help[] =
     "  tunepipe trial report --final \"$(./train --rate \"$rate\" --score)\"\n"
     "\n"
     "Exit status: 0 done; 1 no such parameter, no metric, or not written;\n"
-    "2 the command line is wrong or this is no trial.\n";
+    "2 the command line is wrong or this is no trial; 7 (report --sync) the\n"
+    "assessor says stop.\n";
 
 /* The trial's folder, or NULL with the reason. */
 static const char *
@@ -82,10 +86,16 @@ print_value(const struct params *params, const char *name,
                    nearest_hint(name, names, n, hint, sizeof(hint)));
 }
 
-/* An action's own is the whole of its words. */
+struct report_words {
+    bool final, sync;
+};
+
+/* param's own is the whole of its words. */
 static const struct option options[] = {
     {"default", OPTION_TEXT, 0, "VALUE"}, /* of param */
-    {"final", OPTION_FLAG, 0, NULL},      /* of report */
+    /* of report */
+    {"final", OPTION_FLAG, offsetof(struct report_words, final), NULL},
+    {"sync", OPTION_FLAG, offsetof(struct report_words, sync), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -145,23 +155,42 @@ print_all(int argc, char **argv, struct err *err)
     return status;
 }
 
+/* With --deterministic each intermediate report waits. */
+static bool
+in_lockstep(void)
+{
+    const char *word = getenv(TRIAL_ENV_LOCKSTEP);
+
+    return word != NULL && strcmp(word, "1") == 0;
+}
+
+/* 0, -1, or what the trial is told by the exit status. */
 static int
 report(int argc, char **argv, struct err *err)
 {
+    struct report_words w = {0};
     const char *dir;
-    bool final = false;
+    bool stop;
 
-    if (options_parse(&options[1], 1, &final, &argc, argv, err) != 0)
+    if (options_parse(&options[1], 2, &w, &argc, argv, err) != 0)
         return -1;
     if (argc < 2)
         return err_set(err, ERR_USAGE, "report: expected METRIC");
     if (argc > 2)
         return err_set(err, ERR_USAGE, "'%s': expected one METRIC", argv[2]);
+    if (w.final && w.sync)
+        return err_set(err, ERR_USAGE,
+                       "--sync is for intermediate results: no assessor "
+                       "judges a final one");
     dir = folder(err);
     if (dir == NULL)
         return -1;
-    return report_append(dir, final ? REPORT_FINAL : REPORT_INTERMEDIATE,
-                         argv[1], err);
+    if (w.final || (!w.sync && !in_lockstep()))
+        return report_append(dir, w.final ? REPORT_FINAL : REPORT_INTERMEDIATE,
+                             argv[1], err);
+    if (report_wait(dir, argv[1], w.sync, &stop, err) != 0)
+        return -1;
+    return w.sync && stop ? EXIT_STOP : EXIT_DONE;
 }
 
 static const struct {
@@ -197,15 +226,17 @@ static int
 run(int argc, char **argv)
 {
     struct err err;
+    int status;
 
     err_clear(&err);
-    if (act(argc, argv, &err) != 0)
+    status = act(argc, argv, &err);
+    if (status < 0)
         return verb_fail("trial", &err);
     if (fflush(stdout) != 0) {
         err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
         return verb_fail("trial", &err);
     }
-    return EXIT_DONE;
+    return status;
 }
 
 const struct verb verb_trial = {

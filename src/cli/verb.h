@@ -18,6 +18,7 @@ enum exit_status {
     EXIT_PROTOCOL = 4, /* the byte stream could not be followed any more */
     EXIT_LOG = 5,      /* the command log is damaged or cannot be written */
     EXIT_GRACE = 6,    /* a plugin was still computing when the grace ended */
+    EXIT_STOP = 7,     /* a synchronous report: the assessor says stop */
 };
 
 #include <stddef.h>

@@ -62,6 +62,7 @@ struct experiment {
                               at least one group; NULL: none */
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
+    bool deterministic;    /* ours: trials go in lock step */
     bool debug;            /* debug, or logLevel debug or trace */
 };
 

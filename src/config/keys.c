@@ -275,6 +275,7 @@ const struct key config_keys[] = {
     {"sync", set_sync, OF(x.sync), KEY_DISPATCH, NULL, NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
+    HELD("deterministic", set_bool, x.deterministic, 0),
     /* Known, and never right. */
     REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
     REFUSED("authorName", V1("remove it")),

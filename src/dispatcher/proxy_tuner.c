@@ -140,6 +140,18 @@ custom(struct proxy_tuner *t, const struct command *cmd)
         proxy_tuner_custom(t, cmd);
 }
 
+/* The program was told; what it says of it comes when it likes. */
+static void
+end(struct proxy_tuner *t, const struct command *cmd)
+{
+    proxy_tuner_end(t, cmd);
+    if (!cmd->end.sync)
+        return;
+    buf_clear(&t->base.payload);
+    command_write_acknowledge_end(&t->base.payload, cmd->end.job);
+    proxy_emit(&t->base, CMD_ACKNOWLEDGE);
+}
+
 static void
 command(struct proxy *p, const struct command *cmd)
 {
@@ -151,7 +163,7 @@ command(struct proxy *p, const struct command *cmd)
         [CMD_UPDATE_SPACE] = update,
         [CMD_IMPORT] = import,
         [CMD_ADD_CUSTOM] = custom,
-        [CMD_TRIAL_END] = proxy_tuner_end,
+        [CMD_TRIAL_END] = end,
     };
 
     if (handlers[cmd->code] != NULL)

@@ -175,6 +175,11 @@ tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
     handlers[cmd->code](t, cmd);
     if (t->news && t->owed.total > 0 && !t->closed && !t->fatal)
         tuning_serve_owed(t);
+    if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal) {
+        buf_clear(&t->payload); /* all that follows from it is written */
+        command_write_acknowledge_end(&t->payload, cmd->end.job);
+        tuning_emit(t, CMD_ACKNOWLEDGE);
+    }
     return t->fatal ? -1 : 0;
 }
 

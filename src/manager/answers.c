@@ -10,6 +10,7 @@
 #include "lockfile.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <fcntl.h>
@@ -45,6 +46,7 @@ take_trial(struct manager *m, const struct frame *frame)
                       err.text);
         return;
     }
+    lockstep_came(&m->lockstep);
     if (scheduler_take(&m->scheduler)) {
         t = trial_new(m->n_trials++, frame->payload, frame->len, record.id,
                       record.parameters);
@@ -75,6 +77,7 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_string(v, &reason, NULL);
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
+    lockstep_refused(&m->lockstep, strcmp(reason, "later") == 0, units);
     if (m->phase == PHASE_STARTING) {
         manager_end(m, MANAGER_REFUSED,
                     "the dispatcher refused the search space; what it said is "
@@ -137,6 +140,7 @@ take_frame(void *ctx, const struct frame *frame)
         {CMD_NEW_TRIAL, take_trial},
         {CMD_NO_MORE, take_no_more},
         {CMD_KILL_TRIAL, take_kill},
+        {CMD_ACKNOWLEDGE, stepping_acknowledged},
         {CMD_ERROR, take_error},
     };
     struct manager *m = ctx;
@@ -146,11 +150,10 @@ take_frame(void *ctx, const struct frame *frame)
             takers[i].take(m, frame);
             return;
         }
-    if (strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0)
-        progress_warn(&m->progress,
-                      "tunepipe: warning: the dispatcher sent '%s', which no "
-                      "manager expects",
-                      frame->code);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: the dispatcher sent '%s', which no "
+                  "manager expects",
+                  frame->code);
 }
 
 void

@@ -33,7 +33,8 @@ ending_send(struct manager *m, const struct trial *t)
                "\"hyper_params\": ",
                t->id, trial_event_name(t->state));
     json_write_string(&payload, t->record, t->record_len);
-    buf_add_text(&payload, ", \"attempt\": 0}");
+    buf_add_text(&payload, ", \"attempt\": 0");
+    buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
     buf_fini(&payload);

@@ -142,7 +142,8 @@ static bool
 is_of_another_run(const char *var)
 {
     static const char *const names[] = {TRIAL_ENV_PARAM_PREFIX,
-                                        TRIAL_ENV_NNI_CHANNEL "="};
+                                        TRIAL_ENV_NNI_CHANNEL "=",
+                                        TRIAL_ENV_LOCKSTEP "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -188,6 +189,8 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_parameter_id(e, trial->parameter_id);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
+    if (of->lockstep)
+        set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);
     set_nni(e, of, trial);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)

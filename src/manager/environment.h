@@ -7,6 +7,7 @@
 #include "core/map.h"
 #include "json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct environment_of {
     const char *experiment_folder;
     const char *code_folder; /* where the trial runs */
     uint64_t seed;           /* the experiment's */
+    bool lockstep;           /* each intermediate report waits */
 };
 
 int environment_make(struct environment *e, const struct environment_of *of,

@@ -146,9 +146,10 @@ write_experiment(const struct experiment_folder *f, const struct experiment *x,
     add_text(&text, "mode_from", x->mode_from);
     buf_printf(&text,
                "\"seed\": %llu, \"concurrency\": %llu, \"max_trials\": %llu, "
-               "\"started_ns\": %lld}\n",
+               "\"deterministic\": %s, \"started_ns\": %lld}\n",
                (unsigned long long)seed, (unsigned long long)x->concurrency,
                (unsigned long long)x->max_trials,
+               x->deterministic ? "true" : "false",
                (long long)clock_realtime_ns());
     rc = buf_check(&text, FOLDER_EXPERIMENT, err);
     if (rc == 0)
@@ -227,9 +228,9 @@ experiment_folder_add_result(const struct experiment_folder *f,
     add_number(&line, "latest", t->has_latest, t->latest);
     add_number(&line, "duration_s", true, duration_s);
     add_text(&line, "why", t->why);
+    add_text(&line, "ended_by", trial_ended_by(t));
     buf_printf(&line, "\"intermediates\": %llu, \"parameters\": %s}\n",
-               (unsigned long long)(t->metrics.intermediates + t->matches),
-               t->parameters);
+               (unsigned long long)t->sent, t->parameters);
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)
         rc = file_write_all(f->results_fd, line.data, line.len, err);

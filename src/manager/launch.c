@@ -197,6 +197,7 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
+        holding_make(&t->holding, t->folder, err) != 0 ||
         make_nni(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
         (l->wants_output &&
@@ -285,8 +286,9 @@ start_wrapper(const struct launch *l, struct trial *t, char *const env[],
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct environment_of of = {l->program_folder, l->python_folder,
-                                l->experiment_folder, l->cwd, l->seed};
+    struct environment_of of = {
+        l->program_folder, l->python_folder, l->experiment_folder, l->cwd,
+        l->seed,           l->lockstep};
     struct environment env = {0};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);

@@ -24,6 +24,7 @@ struct launch {
     int64_t grace_ms;
     uint64_t seed;
     bool wants_output; /* open the tail of stdout, too */
+    bool lockstep;     /* each intermediate report waits */
 };
 
 /* Finds the wrapper; -1 names where it was looked for.  Finds tunepipe.py,

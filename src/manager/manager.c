@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/reading.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <errno.h>
@@ -126,19 +127,20 @@ take_event(struct manager *m, const struct epoll_event *e)
         running_exited(m, (struct trial *)(uintptr_t)e->data.u64);
 }
 
-static void
-ask(struct manager *m)
+uint64_t
+manager_ask(struct manager *m)
 {
     uint64_t n = scheduler_wants(&m->scheduler);
     char text[32];
 
     if (m->phase != PHASE_RUNNING || n == 0)
-        return;
+        return 0;
     if (n > ASK_MAX)
         n = ASK_MAX; /* the rest with the next round */
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
     exchange_send(&m->exchange, "GE", text, strlen(text));
     scheduler_asked(&m->scheduler, n);
+    return n;
 }
 
 static void
@@ -146,6 +148,8 @@ recognise_end(struct manager *m)
 {
     unsigned long long n = m->n_trials;
 
+    if (m->lockstep.on && m->lockstep.expects)
+        return; /* what the last end leads to is a part of the log */
     switch (scheduler_end(&m->scheduler)) {
     case SCHEDULER_GOING:
         return;
@@ -244,10 +248,14 @@ settle(struct manager *m)
     expire(m);
     if (m->hungry)
         reading_hungry(m);
-    running_start_waiting(m);
+    if (!m->lockstep.on)
+        running_start_waiting(m);
+    else if (m->phase == PHASE_RUNNING)
+        stepping_go(m);
     m->progress.running = m->n_running;
     if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
-        ask(m);
+        if (!m->lockstep.on)
+            manager_ask(m);
         recognise_end(m);
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
@@ -310,6 +318,7 @@ finish(struct manager *m, struct err *err)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
+    stepping_say(m);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok, out->reason, seconds,
                                     err);
@@ -329,6 +338,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
                       .max_trials = x->max_trials},
+        .lockstep = {.on = x->deterministic},
         .epoll_fd = -1,
         .signal_fd = -1,
         .inotify_fd = -1,

@@ -79,6 +79,15 @@ refuse_word(const char *expected, const char *word, size_t len, struct err *err)
     buf_fini(&text);
 }
 
+/* Takes what says that the trial waits off the end. */
+static void
+take_marks(struct metric_line *out)
+{
+    out->waits = !out->final && out->len > 0 && out->json[out->len - 1] == '\t';
+    out->hears = out->waits && out->len > 1 && out->json[out->len - 2] == '\t';
+    out->len -= (size_t)out->waits + (size_t)out->hears;
+}
+
 enum metrics_word
 metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
              struct metric_line *out, struct err *err)
@@ -102,6 +111,7 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
     }
     out->json = line + skip;
     out->len = len - skip;
+    take_marks(out);
     if (too_long) {
         err_set(err, ERR_INPUT, "longer than %d bytes", TRIAL_METRIC_MAX);
         goto bad;
@@ -245,5 +255,6 @@ metrics_write(struct buf *out, const char *job, const char *parameter_id,
                metric->final ? "FINAL" : "PERIODICAL",
                (unsigned long long)metric->sequence);
     json_write_string(out, metric->json, metric->len);
-    buf_add_text(out, ", \"attempt\": 0}");
+    buf_add_text(out, ", \"attempt\": 0");
+    buf_add_text(out, metric->sync ? ", \"sync\": true}" : "}");
 }

@@ -19,6 +19,10 @@ struct metric_line {
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
     double value; /* may be NaN or infinite */
+    bool waits;   /* its trial does, for the answer (trial/files.h) ... */
+    bool hears;   /* ... and ends by itself if that is to stop */
+    int64_t end;  /* then: where its line ends */
+    bool sync;    /* ME asks for an AK */
 };
 
 /* Counts what one trial reported. */

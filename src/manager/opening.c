@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define WORD_LINE_MAX 65536
-#define FDS_PER_TRIAL 5
+#define FDS_PER_TRIAL 6
 #define FDS_BESIDES 32
 
 static void
@@ -166,6 +166,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
+    m->launch.lockstep = m->lockstep.on;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
@@ -192,6 +193,7 @@ manager_close(struct manager *m)
     exchange_close(&m->exchange);
     tail_close(&m->words);
     map_fini(&m->watches);
+    lockstep_fini(&m->lockstep);
     pattern_free(m->pattern);
     launch_close(&m->launch);
     experiment_folder_close(&m->folder);

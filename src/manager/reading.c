@@ -13,6 +13,7 @@
 #include "core/number.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -43,12 +44,10 @@ send_metric(struct manager *m, const struct trial *t,
     buf_fini(&payload);
 }
 
-static void
-take_metric(struct manager *m, struct trial *t,
-            const struct metric_line *metric)
+void
+reading_apply(struct manager *m, struct trial *t,
+              const struct metric_line *metric)
 {
-    if (t->stop != STOP_NOT)
-        return; /* it stands in the trial's folder */
     if (metric->final) {
         if (!t->has_final) /* as for the tuner, the first one counts */
             t->final = metric->value;
@@ -56,8 +55,31 @@ take_metric(struct manager *m, struct trial *t,
     } else {
         t->has_latest = true;
         t->latest = metric->value;
+        t->sent++;
     }
     send_metric(m, t, metric);
+}
+
+static void
+take_metric(struct manager *m, struct trial *t,
+            const struct metric_line *metric)
+{
+    if (t->stop != STOP_NOT) { /* it stands in the trial's folder */
+        holding_answer_line(&t->holding, metric, true);
+    } else if (m->lockstep.on) {
+        stepping_take(m, t, metric);
+    } else {
+        if (metric->waits)
+            holding_add(&t->holding, metric);
+        reading_apply(m, t, metric);
+    }
+}
+
+/* How much is read at once: in lock step there is no hurry. */
+static size_t
+portion(const struct manager *m)
+{
+    return m->lockstep.on ? 1 : PORTION;
 }
 
 /* Each kind of trouble with a file once, by `told`. */
@@ -96,13 +118,17 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
     struct metric_line metric;
     struct err err = {0};
 
-    if (metrics_line(&r->t->metrics, line, len, too_long, &metric, &err) ==
-        METRICS_BAD)
-        complain_lines(r->m, r->t, err.text);
-    else if (r->m->pattern != NULL && !metric.final)
-        complain_lines(r->m, r->t, PATTERN_IS_SET);
-    else
+    enum metrics_word word;
+
+    word = metrics_line(&r->t->metrics, line, len, too_long, &metric, &err);
+    metric.sync = metric.waits;
+    metric.end = r->t->report.at;
+    if (word == METRICS_METRIC && (r->m->pattern == NULL || metric.final)) {
         take_metric(r->m, r->t, &metric);
+        return;
+    }
+    complain_lines(r->m, r->t, word == METRICS_BAD ? err.text : PATTERN_IS_SET);
+    holding_answer_line(&r->t->holding, &metric, r->t->stop != STOP_NOT);
 }
 
 static void
@@ -153,8 +179,8 @@ read_nni(struct reading *r, bool drain)
 
     if (f->fd < 0)
         return false;
-    more = drain ? nnifile_drain(f, PORTION, take_record, r, &err)
-                 : nnifile_read(f, PORTION, take_record, r, &err);
+    more = drain ? nnifile_drain(f, portion(r->m), take_record, r, &err)
+                 : nnifile_read(f, portion(r->m), take_record, r, &err);
     if (more == 0 && drain)
         more = nnifile_rest(f, &err);
     if (more < 0)
@@ -169,14 +195,16 @@ reading_feed(struct manager *m, struct trial *t)
     struct err err = {0};
     int more = 0;
 
+    if (agenda_has_reports(&t->agenda))
+        return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
         return;
     }
     if (t->report.fd >= 0)
-        more |= tail_read(&t->report, PORTION, take_report, &r, &err);
+        more |= tail_read(&t->report, portion(m), take_report, &r, &err);
     if (t->out.fd >= 0 && m->pattern != NULL)
-        more |= tail_read(&t->out, PORTION, take_output, &r, &err);
+        more |= tail_read(&t->out, portion(m), take_output, &r, &err);
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
@@ -198,9 +226,9 @@ reading_drain(struct manager *m, struct trial *t)
         return false;
     }
     if (t->report.fd >= 0)
-        report = tail_drain(&t->report, PORTION, take_report, &r, &err);
+        report = tail_drain(&t->report, portion(m), take_report, &r, &err);
     if (outputs)
-        out = tail_drain(&t->out, PORTION, take_output, &r, &err);
+        out = tail_drain(&t->out, portion(m), take_output, &r, &err);
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
@@ -260,6 +288,7 @@ watch_file(struct manager *m, struct trial *t, const char *name,
     if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
         return watch;
     fail(m, t, "cannot be watched (inotify); read when the trial ends");
+    holding_close(&t->holding); /* nobody would answer before */
     return -1;
 }
 
@@ -305,5 +334,5 @@ reading_promote(struct manager *m, struct trial *t,
     metric.sequence = t->metrics.finals;
     metric.json = text;
     metric.len = number_format(t->latest, text);
-    take_metric(m, t, &metric);
+    reading_apply(m, t, &metric);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 struct manager;
+struct metric_line;
 struct outcome;
 struct trial;
 
@@ -25,6 +26,10 @@ void reading_feed(struct manager *m, struct trial *t);
 /* Reads a portion of what the trial's processes, all gone, have left.  False
  * while there is more: m->hungry is then set.  A stopped trial's is left. */
 bool reading_drain(struct manager *m, struct trial *t);
+
+/* The metric counts: it is sent. */
+void reading_apply(struct manager *m, struct trial *t,
+                   const struct metric_line *metric);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

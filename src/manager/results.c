@@ -25,6 +25,7 @@ result_fini(struct result *r)
     free(r->trial);
     free(r->status);
     free(r->why);
+    free(r->ended_by);
     free(r->parameter_id);
     free(r->parameters);
 }
@@ -113,6 +114,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     item->trial = get_text(root, "trial");
     item->status = get_text(root, "status");
     item->why = get_text(root, "why");
+    item->ended_by = get_text(root, "ended_by");
     item->parameter_id = get_json(root, "parameter_id");
     item->parameters = get_json(root, "parameters");
     item->has_value = get_number(root, "value", &item->value);
@@ -123,7 +125,8 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     if (jval_get(root, "intermediates", &v))
         jval_uint(v, &item->intermediates);
     if (item->trial == NULL || item->status == NULL || item->why == NULL ||
-        item->parameter_id == NULL || item->parameters == NULL) {
+        item->ended_by == NULL || item->parameter_id == NULL ||
+        item->parameters == NULL) {
         result_fini(item);
         r->n--;
         r->damaged++;
@@ -184,6 +187,8 @@ load_experiment(struct results *r, struct err *err)
     r->minimize = mode != NULL && strcmp(mode, "minimize") == 0;
     if (jval_get(json_root(doc), "seed", &v))
         jval_uint(v, &r->seed);
+    if (jval_get(json_root(doc), "deterministic", &v))
+        jval_bool(v, &r->deterministic);
     free(mode);
     json_free(doc);
     return r->id == NULL || r->mode_from == NULL

@@ -13,6 +13,7 @@ struct err;
 
 struct result {
     char *trial, *status, *why;
+    char *ended_by;                  /* "itself", "assessor", "clock", ... */
     char *parameter_id, *parameters; /* JSON text */
     uint64_t seed;                   /* the trial's TUNEPIPE_SEED */
     bool has_value, has_latest;
@@ -27,7 +28,7 @@ enum results_state { RESULTS_RUNNING, RESULTS_ENDED, RESULTS_DIED };
 struct results {
     char *folder; /* absolute */
     char *id, *mode_from;
-    bool minimize;
+    bool minimize, deterministic;
     uint64_t seed;
     struct result *items; /* in the order of their ends */
     size_t n, cap;

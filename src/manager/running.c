@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/ending.h"
 #include "manager/reading.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <signal.h>
@@ -28,9 +29,9 @@ set_deadline(struct manager *m, struct trial *t)
 static void
 conclude(struct manager *m, struct trial *t)
 {
-    double seconds = t->started_ns == 0
-                         ? 0
-                         : (double)(clock_monotonic_ns() - t->started_ns) / 1e9;
+    int64_t until = t->exited ? t->ended_ns : clock_monotonic_ns();
+    int64_t lasted = t->started_ns == 0 ? 0 : until - t->started_ns;
+    double seconds = (double)lasted / 1e9;
     struct err err = {0};
     struct trial **link = &m->live;
 
@@ -38,6 +39,7 @@ conclude(struct manager *m, struct trial *t)
     if (experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
+    m->trials_ns += lasted;
     ending_show(m, t, seconds);
     reading_end(m, t);
     while (*link != t)
@@ -69,6 +71,8 @@ start(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     manager_note(m, "started", t, detail);
+    if (m->lockstep.on)
+        stepping_started(m, t);
     reading_begin(m, t);
     progress_touch(&m->progress);
 }
@@ -81,7 +85,8 @@ running_take(struct manager *m, struct trial *t)
     while (*link != NULL)
         link = &(*link)->next;
     *link = t;
-    running_start_waiting(m);
+    if (!m->lockstep.on)
+        running_start_waiting(m);
 }
 
 void
@@ -111,7 +116,8 @@ running_exited(struct manager *m, struct trial *t)
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
     t->exited = true; /* from here on its process id may be a stranger's */
-    t->deadline_ns = t->kill_ns = INT64_MAX;
+    t->deadline_ns = t->term_ns = t->kill_ns = INT64_MAX;
+    t->ended_ns = clock_monotonic_ns();
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     running_finish(m, t);
@@ -120,11 +126,19 @@ running_exited(struct manager *m, struct trial *t)
 void
 running_finish(struct manager *m, struct trial *t)
 {
+    if (m->lockstep.on)
+        stepping_exited(m, t); /* it ends when it is its turn */
+    else if (reading_drain(m, t))
+        running_end(m, t);
+    /* Else called again when the dispatcher has room. */
+}
+
+void
+running_end(struct manager *m, struct trial *t)
+{
     const struct outcome *o = &t->outcome;
     char detail[64];
 
-    if (!reading_drain(m, t))
-        return; /* called again when the dispatcher has room */
     reading_promote(m, t, o);
     trial_enter(t, trial_judge(t, o));
     m->n_running--;
@@ -140,28 +154,54 @@ running_finish(struct manager *m, struct trial *t)
     conclude(m, t);
 }
 
+static void
+terminate(struct manager *m, struct trial *t)
+{
+    t->term_ns = INT64_MAX;
+    t->kill_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS;
+    kill(t->pid, SIGTERM);
+}
+
+/* Whoever waits to be told so is, and ends by itself within the grace. */
+static void
+tell_to_end(struct manager *m, struct trial *t)
+{
+    if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
+        t->term_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000;
+    else
+        terminate(m, t);
+    holding_answer_all(&t->holding, true);
+}
+
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
+    if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
+        t->term_ns != INT64_MAX)
+        terminate(m, t); /* the user has no grace for it */
     if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
         return;
     if (t->exited) {
         /* Its end is not known to anybody yet: only the user's word counts,
          * who does not wait for a dispatcher that is slow or hangs. */
-        if (stop == STOP_CANCEL)
-            t->stop = STOP_CANCEL;
+        if (stop == STOP_CANCEL || m->lockstep.on)
+            t->stop = (enum trial_stop)stop;
+        if (m->lockstep.on)
+            stepping_stopped(m, t);
         return;
     }
     reading_feed(m, t); /* what it reported before still counts */
     t->stop = (enum trial_stop)stop;
     t->deadline_ns = INT64_MAX;
-    t->kill_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS;
-    kill(t->pid, SIGTERM);
+    if (m->lockstep.on && stop == STOP_ASSESSOR)
+        stepping_stopped(m, t);
+    tell_to_end(m, t);
 }
 
 void
 running_stop_all(struct manager *m)
 {
+    stepping_release(m);
     for (struct trial *t = m->live; t != NULL; t = t->next)
         running_stop(m, t, STOP_CANCEL);
     running_start_waiting(m);
@@ -173,6 +213,7 @@ running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
         if (t->state == TRIAL_RUNNING && !t->exited) {
+            t->term_ns = INT64_MAX;
             t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
             kill(t->pid, SIGTERM);
         }
@@ -184,6 +225,8 @@ running_expire(struct manager *m, int64_t now_ns)
     for (struct trial *t = m->live; t != NULL; t = t->next) {
         if (now_ns >= t->deadline_ns)
             running_stop(m, t, STOP_TIMEOUT);
+        if (now_ns >= t->term_ns)
+            terminate(m, t);
         if (now_ns >= t->kill_ns) {
             t->kill_ns = INT64_MAX;
             kill(t->pid, SIGKILL);
@@ -199,6 +242,8 @@ running_deadline(const struct manager *m)
     for (const struct trial *t = m->live; t != NULL; t = t->next) {
         if (t->deadline_ns < nearest)
             nearest = t->deadline_ns;
+        if (t->term_ns < nearest)
+            nearest = t->term_ns;
         if (t->kill_ns < nearest)
             nearest = t->kill_ns;
     }

@@ -6,6 +6,7 @@
  *   answers.c   frames from the dispatcher, its words, its death
  *   running.c   trials: start, stop, end
  *   reading.c   their files
+ *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -16,6 +17,7 @@
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/launch.h"
+#include "manager/lockstep.h"
 #include "manager/manager.h"
 #include "manager/progress.h"
 #include "manager/scheduler.h"
@@ -46,6 +48,13 @@ enum source {
     SOURCE_COUNT
 };
 
+/* The event whose AK is awaited in lock step. */
+struct expected {
+    char id[24]; /* the trial's */
+    bool end;    /* its EN, else its ME with this */
+    uint64_t sequence;
+};
+
 struct manager {
     const struct experiment *x;
     const struct manager_options *options;
@@ -61,6 +70,8 @@ struct manager {
     bool writable_asked;
 
     struct scheduler scheduler;
+    struct lockstep lockstep;
+    struct expected expected;
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
@@ -68,6 +79,7 @@ struct manager {
     uint64_t n_trials;        /* numbers given */
     uint64_t n_running;       /* of the live ones */
     uint64_t n_results;       /* trials with a final result that did not fail */
+    int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
     struct map watches;       /* inotify's number -> struct trial */
     bool hungry;              /* a file may hold more */
@@ -94,6 +106,7 @@ void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
+void running_end(struct manager *m, struct trial *t);    /* frees t */
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 void running_hurry_all(struct manager *m);
@@ -112,6 +125,8 @@ void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Only while it has not been waited for: then its id may be a stranger's. */
 void manager_signal_dispatcher(const struct manager *m, int sig);
+/* Asks for as many trials as are wanted, and returns how many that is. */
+uint64_t manager_ask(struct manager *m);
 /* Sends a note for the dispatcher's log. */
 void manager_note(struct manager *m, const char *event, const struct trial *t,
                   const char *detail);

@@ -168,6 +168,29 @@ print_counts(FILE *out, const struct results *r)
     fputc('\n', out);
 }
 
+/* What the seed of a deterministic run does not decide. */
+static void
+print_inputs(FILE *out, const struct results *r)
+{
+    static const char *const inputs[] = {"clock", "signal", "user", "system"};
+    const char *separator = "inputs: trials ended by ";
+
+    if (!r->deterministic)
+        return;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        size_t n = 0;
+
+        for (size_t k = 0; k < r->n; k++)
+            n += strcmp(r->items[k].ended_by, inputs[i]) == 0;
+        if (n == 0)
+            continue;
+        fprintf(out, "%s%s: %zu", separator, inputs[i], n);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        fputs("; no seed repeats these\n", out);
+}
+
 static void
 print_state(FILE *out, const struct results *r)
 {
@@ -192,6 +215,7 @@ table_print(FILE *out, const struct results *r, bool all)
     print_best(out, r);
     print_rows(out, r, all);
     print_counts(out, r);
+    print_inputs(out, r);
     print_state(out, r);
     if (r->damaged > 0)
         fprintf(out, "        %zu lines of results.jsonl are damaged\n",
@@ -229,6 +253,7 @@ add_item(struct buf *b, const struct result *item)
                (unsigned long long)item->seed);
     add_text(b, "status", item->status);
     add_text(b, "why", item->why);
+    add_text(b, "ended_by", item->ended_by);
     add_number(b, "value", item->has_value, item->value);
     add_number(b, "latest", item->has_latest, item->latest);
     add_number(b, "duration_s", true, item->duration_s);

@@ -64,9 +64,11 @@ hand_out_all(struct tail *t, tail_line *take, void *ctx)
     while ((newline = memchr(at, '\n', (size_t)(end - at))) != NULL) {
         size_t len = (size_t)(newline - at);
 
+        t->at = t->base + (newline + 1 - t->in.data);
         hand_out(t, at, len, len + 1 > t->max_line, take, ctx);
         at = newline + 1;
     }
+    t->base += at - t->in.data;
     buf_consume(&t->in, (size_t)(at - t->in.data));
     if (t->in.len < t->max_line)
         return;
@@ -74,6 +76,7 @@ hand_out_all(struct tail *t, tail_line *take, void *ctx)
         hand_out(t, t->in.data, t->in.len, true, take, ctx);
         t->skipping = true;
     }
+    t->base += (int64_t)t->in.len;
     buf_clear(&t->in);
 }
 

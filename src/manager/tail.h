@@ -15,7 +15,9 @@ struct tail {
     int fd;        /* -1: not open */
     struct buf in; /* the unfinished line */
     size_t max_line;
-    int64_t end;    /* where tail_drain() stops; 0: not asked yet */
+    int64_t base; /* where `in` begins in the file */
+    int64_t at;   /* where the line that is handed out ends, its end included */
+    int64_t end;  /* where tail_drain() stops; 0: not asked yet */
     bool skipping;  /* in a line that is too long */
     bool ended;     /* a pipe: nobody can write any more */
     uint64_t lines; /* handed out, the too long ones included */

@@ -46,7 +46,8 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->pidfd = t->lease_fd = -1;
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
-    t->deadline_ns = t->kill_ns = INT64_MAX;
+    t->holding = HOLDING_CLOSED;
+    t->deadline_ns = t->term_ns = t->kill_ns = INT64_MAX;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);
         return NULL;
@@ -66,6 +67,8 @@ trial_free(struct trial *t)
     tail_close(&t->report);
     tail_close(&t->out);
     nnifile_close(&t->nni);
+    holding_close(&t->holding);
+    agenda_clear(&t->agenda);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);
@@ -162,4 +165,29 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         break;
     }
     return judge_unstopped(t, outcome);
+}
+
+const char *
+trial_ended_by(const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    switch (t->stop) {
+    case STOP_ASSESSOR:
+        return "assessor";
+    case STOP_TIMEOUT:
+        return "clock";
+    case STOP_CANCEL:
+        return "user";
+    case STOP_NOT:
+        break;
+    }
+    if (t->state == TRIAL_CANCELLED)
+        return "user";
+    if (!t->exited || o->kind == OUTCOME_UNSTARTED || o->kind == OUTCOME_LOST)
+        return "system";
+    if (o->kind == OUTCOME_SIGNALLED ||
+        (o->number > 128 && sigdescr_np(o->number - 128) != NULL))
+        return "signal";
+    return "itself";
 }

@@ -3,6 +3,8 @@
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
+#include "manager/agenda.h"
+#include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/outcome.h"
@@ -48,13 +50,19 @@ struct trial {
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
+    int64_t term_ns;         /* when one that was told to end by itself, and
+                                has not, is ended */
     int64_t kill_ns;         /* when the wrapper itself is given up */
+    int64_t ended_ns;        /* monotonic; 0: it runs */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
+    struct holding holding; /* reports that wait for an answer */
+    struct agenda agenda;   /* in lock step: what has not had its turn */
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
+    uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
@@ -75,6 +83,9 @@ bool trial_may_enter(enum trial_state from, enum trial_state to);
 
 /* "succeeded", "stopped", ... */
 const char *trial_state_name(enum trial_state state);
+/* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
+ * "system"; t has ended. */
+const char *trial_ended_by(const struct trial *t);
 /* NNI's word for EN; state is one a trial ends in. */
 const char *trial_event_name(enum trial_state state);
 

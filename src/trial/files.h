@@ -5,13 +5,14 @@
  * program agree on.  Constants only; C and C++; includes nothing.
  *
  * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv, parameter.cfg and lease (0600 each) and .nni (0700) before
- * it starts the wrapper.  Nobody else removes anything from it.
+ * parameters.tsv, parameter.cfg, lease and answers (0600 each) and .nni (0700)
+ * before it starts the wrapper.  Nobody else removes anything from it.
  *
  *   file             written by  read by
  *   parameters.json  manager     trial
  *   parameters.tsv   manager     trial (trial.h, `tunepipe trial param`)
  *   metrics          trial       manager
+ *   answers          (a FIFO)    manager writes, a trial that waits reads
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
@@ -56,6 +57,35 @@
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
 #define TRIAL_METRIC_MAX (1024 * 1024)
+
+/* A trial that waits for the answer to its intermediate report says so at the
+ * end of the line, where a reader that does not care sees white space:
+ *
+ *   intermediate JSON<TAB><LF>        it waits, and goes on whatever comes
+ *   intermediate JSON<TAB><TAB><LF>   it waits, and ends by itself on "stop"
+ *
+ * The answer comes through the FIFO `answers`, a line each, written at once:
+ *
+ *   OFFSET go<LF>    or    OFFSET stop<LF>
+ *
+ * OFFSET, in decimal, is where the report's line ends in `metrics`, its LF
+ * included: the trial's own file position behind its write.  An answer to
+ * anything else is one that nobody waits for any more, and is skipped.
+ *
+ * Whoever waits opens `answers` for reading with O_NONBLOCK (which never
+ * waits), takes flock(LOCK_EX) on it, so that of a trial's processes and
+ * threads one waits at a time, appends the line, clears O_NONBLOCK and reads.
+ * The manager alone has it open for writing, as long as somebody there
+ * answers: the end of the file means that nobody does, be it that the manager
+ * died, at once or later, and the answer is then "go"; the same when there is
+ * no such file.  So nobody waits for the dead, and a trial that is adopted
+ * waits again from its next report on. */
+#define TRIAL_ANSWERS "answers"
+#define TRIAL_METRIC_WAITS "\t"
+#define TRIAL_METRIC_HEARS "\t\t"
+#define TRIAL_ANSWER_GO "go"
+#define TRIAL_ANSWER_STOP "stop"
+#define TRIAL_ANSWER_MAX 32 /* bytes, its LF and a NUL included */
 
 /* NNI's names for the same two, so that a trial written with the trial API of
  * NNI 1.x or 2.x runs as it is (that API also keeps a trial.log here).
@@ -138,6 +168,8 @@
 #define TRIAL_ENV_PARAMETER_ID "TUNEPIPE_PARAMETER_ID"
 #define TRIAL_ENV_EXPERIMENT_DIR "TUNEPIPE_EXPERIMENT_DIR" /* absolute */
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
+/* "1": every intermediate report waits for its answer (--deterministic). */
+#define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define SPACE " \t\n\r"
@@ -161,7 +162,7 @@ report_check(const char *json, struct err *err)
 
 static int
 make_line(struct buf *line, enum report_type type, const char *json,
-          struct err *err)
+          const char *mark, struct err *err)
 {
     size_t len;
 
@@ -170,31 +171,65 @@ make_line(struct buf *line, enum report_type type, const char *json,
                                             : TRIAL_METRIC_INTERMEDIATE);
     for (size_t i = 0; i < len; i++)
         buf_add_char(line, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
+    buf_add_text(line, mark);
     buf_add_char(line, '\n');
     return buf_check(line, "metric", err);
 }
 
 static int
-append(const char *path, const struct buf *line, struct err *err)
+write_line(int fd, const char *path, const struct buf *line, struct err *err)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    int status = 0;
     ssize_t n;
 
-    if (fd < 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     do
         n = write(fd, line->data, line->len);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        status = err_errno(err, ERR_SYSTEM, "%s: cannot append", path);
-    else if ((size_t)n != line->len)
-        status = err_set(err, ERR_SYSTEM,
-                         "%s: only %zd of %zu bytes were written: is the disk "
-                         "full?",
-                         path, n, line->len);
+        return err_errno(err, ERR_SYSTEM, "%s: cannot append", path);
+    if ((size_t)n != line->len)
+        return err_set(err, ERR_SYSTEM,
+                       "%s: only %zd of %zu bytes were written: is the disk "
+                       "full?",
+                       path, n, line->len);
+    return 0;
+}
+
+/* *end is where the line ends in the file. */
+static int
+append(const char *path, const struct buf *line, off_t *end, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int status;
+
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    status = write_line(fd, path, line, err);
+    *end = lseek(fd, 0, SEEK_CUR);
     if (close(fd) != 0 && status == 0)
         status = err_errno(err, ERR_SYSTEM, "%s: cannot append", path);
+    return status;
+}
+
+static int
+report(const char *folder, enum report_type type, const char *json,
+       const char *mark, off_t *end, struct err *err)
+{
+    struct buf line;
+    char *path = NULL;
+    int status = -1;
+
+    buf_init(&line, TRIAL_METRIC_MAX);
+    if (report_check(json, err) != 0 ||
+        make_line(&line, type, json, mark, err) != 0)
+        goto out;
+    path = file_join(folder, TRIAL_METRICS);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "no memory for a path");
+    else
+        status = append(path, &line, end, err);
+out:
+    free(path);
+    buf_fini(&line);
     return status;
 }
 
@@ -202,20 +237,78 @@ int
 report_append(const char *folder, enum report_type type, const char *json,
               struct err *err)
 {
-    struct buf line;
-    char *path = NULL;
-    int status = -1;
+    off_t end;
 
-    buf_init(&line, TRIAL_METRIC_MAX);
-    if (report_check(json, err) != 0 || make_line(&line, type, json, err) != 0)
-        goto out;
-    path = file_join(folder, TRIAL_METRICS);
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "no memory for a path");
-    else
-        status = append(path, &line, err);
-out:
+    return report(folder, type, json, "", &end, err);
+}
+
+/* -1: nobody answers. */
+static int
+open_answers(const char *folder)
+{
+    char *path = file_join(folder, TRIAL_ANSWERS);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
     free(path);
-    buf_fini(&line);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR) {
+            close(fd);
+            fd = -1;
+        }
+    return fd;
+}
+
+/* The next line, without its LF; false when nobody answers any more. */
+static bool
+read_answer(int fd, char line[TRIAL_ANSWER_MAX])
+{
+    size_t len = 0;
+
+    for (;;) {
+        char c;
+        ssize_t n = read(fd, &c, 1);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        if (c == '\n')
+            break;
+        if (len + 1 < TRIAL_ANSWER_MAX)
+            line[len++] = c;
+    }
+    line[len] = '\0';
+    return true;
+}
+
+/* Whether the answer is to stop. */
+static bool
+await(int fd, off_t end)
+{
+    char line[TRIAL_ANSWER_MAX], *word;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return false;
+    while (read_answer(fd, line))
+        if (strtoll(line, &word, 10) == (long long)end && *word == ' ')
+            return strcmp(word + 1, TRIAL_ANSWER_STOP) == 0;
+    return false;
+}
+
+int
+report_wait(const char *folder, const char *json, bool hears, bool *stop,
+            struct err *err)
+{
+    int fd = open_answers(folder), status;
+    const char *mark = fd < 0  ? ""
+                       : hears ? TRIAL_METRIC_HEARS
+                               : TRIAL_METRIC_WAITS;
+    off_t end;
+
+    status = report(folder, REPORT_INTERMEDIATE, json, mark, &end, err);
+    *stop = status == 0 && fd >= 0 && await(fd, end);
+    if (fd >= 0)
+        close(fd);
     return status;
 }

@@ -4,6 +4,8 @@
 #ifndef TRIAL_REPORT_H
 #define TRIAL_REPORT_H
 
+#include <stdbool.h>
+
 struct err;
 
 enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL };
@@ -18,5 +20,12 @@ int report_check(const char *json, struct err *err);
  * says that a part was written (a full disk). */
 int report_append(const char *folder, enum report_type type, const char *json,
                   struct err *err);
+
+/* Reports an intermediate result and waits until the manager has answered:
+ * *stop is then whether the trial should end.  Goes on at once where nobody
+ * answers.  With `hears` false the trial only waits: what the answer says is
+ * nothing to it. */
+int report_wait(const char *folder, const char *json, bool hears, bool *stop,
+                struct err *err);
 
 #endif

@@ -21,6 +21,7 @@ at any time, and lines reported at once stay whole.  A file that cannot be read
 or written raises OSError.
 """
 
+import fcntl
 import json
 import math
 import os
@@ -76,14 +77,27 @@ def seed(default=0):
     return int(text) if text.isdigit() else default
 
 
-def report(value):
+def report(value, sync=False):
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
     float() takes, NaN and infinities too), or a dict that has this number as
     "default".  Anything else raises TypeError or ValueError.
+
+    With sync the call returns when the assessor has judged the value: True
+    means go on, False that the trial was judged to be not worth its time and
+    should end now, by itself (after the experiment's grace it is ended).  Where
+    nobody answers it is True at once: outside tunepipe, and when the manager
+    has died, now or meanwhile.  Without sync it is always True.
     """
-    _append("intermediate " + _spell(value))
+    text = "intermediate " + _spell(value)
+    if sync:
+        return _wait(text + "\t\t")
+    if os.environ.get("TUNEPIPE_LOCKSTEP") == "1":
+        _wait(text + "\t")
+    else:
+        _append(text)
+    return True
 
 
 def final(value):
@@ -116,7 +130,10 @@ def _spell_number(value):
 
 
 def _append(text):
-    """Appends a line to the trial's metrics, or to stdout."""
+    """Appends a line to the trial's metrics, or to stdout.
+
+    Where it ends in that file; None for stdout.
+    """
     line = (text + "\n").encode("ascii")
     if len(line) > _LINE_MAX:
         raise ValueError("a result of more than %d bytes" % _LINE_MAX)
@@ -124,11 +141,36 @@ def _append(text):
     if path is None:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
-        return
+        return None
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     fd = os.open(path, flags, 0o600)
     try:
         while line:
             line = line[os.write(fd, line):]
+        return os.lseek(fd, 0, os.SEEK_CUR)
+    finally:
+        os.close(fd)
+
+
+def _wait(text):
+    """Appends a line and waits for its answer: whether to go on."""
+    path = _path("answers")
+    try:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = None if path is None else os.open(path, flags)
+    except OSError:
+        fd = None  # nobody answers
+    if fd is None:
+        _append(text.rstrip("\t"))
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)  # one waits at a time
+        end = b"%d" % _append(text)
+        os.set_blocking(fd, True)
+        with open(fd, "rb", buffering=0, closefd=False) as answers:
+            for line in answers:  # what others did not wait for is skipped
+                if line.endswith(b"\n") and line.split()[:1] == [end]:
+                    return line.split()[1:] != [b"stop"]
+        return True
     finally:
         os.close(fd)

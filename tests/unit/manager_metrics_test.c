@@ -269,3 +269,43 @@ TEST(manager_pattern_knows_nan_and_refuses_nonsense)
     CHECK_HAS(err.text, "'(': ");
     pattern_free(NULL);
 }
+
+TEST(manager_metrics_say_who_waits)
+{
+    static const struct {
+        const char *line, *json;
+        bool waits, hears;
+    } cases[] = {
+        {"intermediate 0.5\t", "0.5", true, false},
+        {"intermediate {\"default\": 1}\t\t", "{\"default\": 1}", true, true},
+        {"intermediate 0.5 ", "0.5 ", false, false},
+        {"intermediate \t0.5", "\t0.5", false, false},
+        {"final 1\t", "1\t", false, false},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct buf out;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char json[64] = "";
+
+        CHECK_EQ(give(&m, cases[i].line, &line, &err), METRICS_METRIC);
+        CHECK_EQ(line.waits, cases[i].waits);
+        CHECK_EQ(line.hears, cases[i].hears);
+        memcpy(json, line.json, line.len);
+        CHECK_STR(json, cases[i].json);
+    }
+    /* A bad one waits as well. */
+    CHECK_EQ(give(&m, "intermediate x\t\t", &line, &err), METRICS_BAD);
+    CHECK(line.waits && line.hears);
+    CHECK_EQ(give(&m, "intermediate \t\t", &line, &err), METRICS_BAD);
+    CHECK(line.waits && line.hears);
+    CHECK_EQ(give(&m, "intermediate 2\t", &line, &err), METRICS_METRIC);
+    line.sync = true;
+    buf_init(&out, 1000);
+    metrics_write(&out, "A", "0", &line);
+    CHECK_HAS(buf_text(&out),
+              "\"value\": \"2\", \"attempt\": 0, \"sync\": true}");
+    buf_fini(&out);
+}

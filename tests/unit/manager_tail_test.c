@@ -154,3 +154,26 @@ TEST(manager_tail_names_a_missing_file)
     CHECK_HAS(err.text, "absent: cannot open: No such file");
     tail_close(&t);
 }
+
+static void
+take_place(void *ctx, const char *line, size_t len, bool too_long)
+{
+    const struct tail *t = ctx;
+
+    (void)len;
+    if (!too_long)
+        buf_printf(&seen, "[%s %d]", line, (int)t->at);
+}
+
+TEST(manager_tail_tells_where_a_line_ends)
+{
+    struct tail t;
+    int fd = begin(&t, 10);
+
+    add(fd, "a\nbcd\ne");
+    CHECK_EQ(tail_read(&t, 100, take_place, &t, NULL), 0);
+    add(fd, "f\n0123456789012345678\ng\n");
+    CHECK_EQ(tail_read(&t, 100, take_place, &t, NULL), 0);
+    CHECK_STR(buf_text(&seen), "[a 2][bcd 6][ef 9][g 31]");
+    end(&t, fd);
+}

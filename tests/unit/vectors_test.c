@@ -277,6 +277,8 @@ write_payload(const char *name, struct buf *out)
         command_write_kill(out, "\xc3\xa9\xf0\x9d\x84\x9e");
     else if (IS("acknowledge-go"))
         command_write_acknowledge(out, "A", 4, false);
+    else if (IS("acknowledge-end"))
+        command_write_acknowledge_end(out, "A");
     else if (IS("acknowledge-stop"))
         command_write_acknowledge(out, "A", 5, true);
     else if (IS("error"))
@@ -311,7 +313,7 @@ TEST(vectors_are_written_to_the_byte)
     int written = 0;
 
     each_vector(check_written, &written);
-    CHECK_EQ(written, 13);
+    CHECK_EQ(written, 14);
 }
 
 static void

@@ -41,6 +41,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -271,13 +272,15 @@ tp_impl_write(int fd, const char *line, size_t len)
     return 0;
 }
 
-/* Appends a complete line to the trial's metrics, or to stdout. */
+/* Appends a complete line to the trial's metrics, or to stdout.  *end is where
+ * it ends in that file, -1 for stdout. */
 static inline int
-tp_impl_append(const char *line, size_t len)
+tp_impl_append(const char *line, size_t len, off_t *end)
 {
     char *path = tp_impl_path("metrics");
     int flags = O_WRONLY | O_APPEND | O_CREAT, fd, status, why;
 
+    *end = -1;
     if (!path && errno)
         return -1;
     if (!path)
@@ -291,33 +294,115 @@ tp_impl_append(const char *line, size_t len)
         return -1;
     status = tp_impl_write(fd, line, len);
     why = errno;
+    *end = lseek(fd, 0, SEEK_CUR);
     if (close(fd) != 0 && status == 0)
         return -1;
     errno = why;
     return status;
 }
 
+/* `mark` says that the trial waits. */
 static inline int
-tp_impl_report(const char *type, const char *json)
+tp_impl_line(const char *type, const char *json, const char *mark, off_t *end)
 {
-    size_t head = strlen(type), len = strlen(json);
+    size_t head = strlen(type), len = strlen(json), tail = strlen(mark);
     char *line;
     int status;
 
-    if (!len || len > TP_IMPL_LINE_MAX - head - 1) {
+    if (!len || len > TP_IMPL_LINE_MAX - head - tail - 1) {
         errno = len ? EMSGSIZE : EINVAL;
         return -1;
     }
-    line = (char *)malloc(head + len + 1);
+    line = (char *)malloc(head + len + tail + 1);
     if (!line)
         return -1;
     memcpy(line, type, head);
     for (size_t i = 0; i < len; i++)
         line[head + i] = json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
-    line[head + len] = '\n';
-    status = tp_impl_append(line, head + len + 1);
+    memcpy(line + head + len, mark, tail);
+    line[head + len + tail] = '\n';
+    status = tp_impl_append(line, head + len + tail + 1, end);
     free(line);
     return status;
+}
+
+/* The answers' descriptor, of which one at a time reads; -1: nobody answers. */
+static inline int
+tp_impl_open_answers(void)
+{
+    char *path = tp_impl_path("answers");
+    int flags = O_RDONLY | O_NONBLOCK, fd;
+
+#ifdef O_CLOEXEC
+    flags |= O_CLOEXEC;
+#endif
+    fd = path ? open(path, flags) : -1;
+    free(path);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR) {
+            close(fd);
+            fd = -1;
+        }
+    return fd;
+}
+
+/* Waits for "OFFSET go" or "OFFSET stop"; 1: stop.  Answers to other offsets
+ * are left over from somebody who has stopped waiting. */
+static inline int
+tp_impl_await(int fd, off_t end)
+{
+    char line[32], *word;
+    size_t len = 0;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return 0;
+    for (;;) {
+        char c;
+        ssize_t n = read(fd, &c, 1);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0; /* nobody answers any more: go */
+        if (c != '\n') {
+            if (len + 1 < sizeof(line))
+                line[len++] = c;
+            continue;
+        }
+        line[len] = '\0';
+        len = 0;
+        if (strtoll(line, &word, 10) == (long long)end && *word == ' ')
+            return strcmp(word, " stop") == 0;
+    }
+}
+
+/* Reports and waits; what came of it as in tp_report_sync(). */
+static inline int
+tp_impl_wait(const char *json, const char *mark)
+{
+    int fd = tp_impl_open_answers(), stop = 0, why;
+    off_t end;
+    int status = tp_impl_line("intermediate ", json, fd < 0 ? "" : mark, &end);
+
+    why = errno;
+    if (status == 0 && fd >= 0)
+        stop = tp_impl_await(fd, end);
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return status ? status : stop;
+}
+
+static inline int
+tp_impl_report(const char *type, const char *json)
+{
+    const char *lockstep = getenv("TUNEPIPE_LOCKSTEP");
+    off_t end;
+
+    if (*type == 'i' && lockstep && *lockstep == '1')
+        return tp_impl_wait(json, "\t") < 0 ? -1 : 0;
+    return tp_impl_line(type, json, "", &end);
 }
 
 /* The shortest of %.15g, %.16g, %.17g that reads back as the same value. */
@@ -343,21 +428,29 @@ tp_impl_spell(double value, char *out, size_t size)
     }
 }
 
-static inline int
-tp_impl_report_double(const char *type, double value)
+/* The value in JSON, or one of the words for what JSON lacks. */
+static inline void
+tp_impl_text(double value, char *text, size_t size)
 {
-    char text[64];
     uint64_t bits;
 
     /* Arithmetic cannot tell under -ffast-math, the exponent's bits can. */
     memcpy(&bits, &value, sizeof(bits));
     if ((bits >> 52 & 0x7ff) != 0x7ff)
-        tp_impl_spell(value, text, sizeof(text));
+        tp_impl_spell(value, text, size);
     else
-        snprintf(text, sizeof(text), "%s",
+        snprintf(text, size, "%s",
                  bits << 12   ? "NaN"
                  : bits >> 63 ? "-Infinity"
                               : "Infinity");
+}
+
+static inline int
+tp_impl_report_double(const char *type, double value)
+{
+    char text[64];
+
+    tp_impl_text(value, text, sizeof(text));
     return tp_impl_report(type, text);
 }
 
@@ -374,7 +467,26 @@ tp_report(double value)
     return tp_impl_report_double("intermediate ", value);
 }
 
-/* Reports the trial's result, once, at its end.  The same otherwise. */
+/* Reports an intermediate result and waits until the assessor has judged it.
+ *
+ * Returns 0: go on; 1: stop, the trial was judged to be not worth its time and
+ * should end now, by itself (after the experiment's grace it is ended); -1 with
+ * errno set as tp_report() does, and then nothing was waited for.
+ *
+ * Where nobody answers it is 0 at once: outside tunepipe, and when the manager
+ * has died, now or while the trial waited.  Of a trial's processes and threads
+ * one waits at a time, the others for their turn.  Other signal handlers run
+ * meanwhile; SIGTERM ends the trial as ever. */
+static inline int
+tp_report_sync(double value)
+{
+    char text[64];
+
+    tp_impl_text(value, text, sizeof(text));
+    return tp_impl_wait(text, "\t\t");
+}
+
+/* Reports the trial's result, once, at its end, as tp_report() does. */
 static inline int
 tp_final(double value)
 {
@@ -389,6 +501,12 @@ static inline int
 tp_report_json(const char *json)
 {
     return tp_impl_report("intermediate ", json);
+}
+
+static inline int
+tp_report_sync_json(const char *json)
+{
+    return tp_impl_wait(json, "\t\t");
 }
 
 static inline int

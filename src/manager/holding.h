@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* holding.h - the reports of one trial that wait for an answer, and the FIFO
+ * through which it comes (trial/files.h, `answers`).  One thread. */
+#ifndef MANAGER_HOLDING_H
+#define MANAGER_HOLDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct metric_line;
+
+struct held {
+    struct held *next;
+    uint64_t sequence;
+    int64_t end; /* where its line ends */
+    bool hears;  /* the trial ends by itself on "stop" */
+};
+
+struct holding {
+    int fd; /* of the FIFO; -1: not open, nobody waits */
+    struct held *first;
+};
+
+/* A trial's, before its folder is made. */
+#define HOLDING_CLOSED \
+    (struct holding)   \
+    {                  \
+        .fd = -1       \
+    }
+
+/* Makes the FIFO in a new folder, or opens that of a trial that goes on.  From
+ * here on whoever waits is answered; until then, and after holding_close(), a
+ * report goes on at once. */
+int holding_make(struct holding *h, const char *folder, struct err *err);
+int holding_open(struct holding *h, const char *folder, struct err *err);
+void holding_close(struct holding *h); /* a closed one too */
+
+/* The metric's trial waits until holding_answer(). */
+void holding_add(struct holding *h, const struct metric_line *metric);
+
+/* Whether somebody waits who ends by itself on "stop". */
+bool holding_hears(const struct holding *h);
+
+/* Of a sequence that nobody waits for: without effect. */
+void holding_answer(struct holding *h, uint64_t sequence, bool stop);
+void holding_answer_all(struct holding *h, bool stop);
+
+/* Answers a line that was never added. */
+void holding_answer_line(struct holding *h, const struct metric_line *metric,
+                         bool stop);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* lockstep.h - who may speak when, so that what the dispatcher hears depends
+ * on nothing but what the trials report: --deterministic.  Counting alone, no
+ * I/O, no clock of its own.  One thread.
+ *
+ *   ASK      the dispatcher is asked for trials, and has answered
+ *   START    what came is started, in its order
+ *   GATHER   until every trial stands: it has reported and nobody was told,
+ *            or it has ended
+ *   DELIVER  one event of each trial, by number, each when the one before is
+ *            answered; then ASK again
+ *
+ * So at any time at most one thing waits for its answer: in the log of a run
+ * everything stands in an order that no clock decides. */
+#ifndef MANAGER_LOCKSTEP_H
+#define MANAGER_LOCKSTEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct lockstep_trial;
+
+enum lockstep_phase {
+    LOCKSTEP_ASKS,
+    LOCKSTEP_ASKED,
+    LOCKSTEP_STARTS,
+    LOCKSTEP_GATHERS,
+    LOCKSTEP_DELIVERS,
+};
+
+/* A zeroed one begins with ASK. */
+struct lockstep {
+    bool on; /* the owner's */
+    enum lockstep_phase phase;
+    struct lockstep_trial *trials; /* that run, by number */
+    size_t n, cap;
+    uint64_t next;          /* trials below it have had their turn */
+    bool expects;           /* what was delivered is not answered */
+    uint64_t before, asked; /* units owed from before the request, and its own,
+                               that are not answered */
+    bool news;              /* since the last request */
+    uint64_t rounds;
+    int64_t waited_ns; /* by all trials together */
+};
+
+void lockstep_fini(struct lockstep *l);
+
+/* What is to be done now; the caller does it, says so by the function named
+ * here and asks again. */
+enum lockstep_move {
+    LOCKSTEP_WAIT,
+    LOCKSTEP_ASK,     /* lockstep_asked() */
+    LOCKSTEP_START,   /* lockstep_join() for each, lockstep_started() */
+    LOCKSTEP_DELIVER, /* *number's event: lockstep_delivered() */
+};
+enum lockstep_move lockstep_next(const struct lockstep *l, uint64_t *number);
+
+/* `owed` units from before were not answered when n more were asked for. */
+void lockstep_asked(struct lockstep *l, uint64_t owed, uint64_t n);
+/* Answers, as the dispatcher gives them: the oldest unit is served or refused
+ * first, and `later` is said of a request alone. */
+void lockstep_came(struct lockstep *l);
+void lockstep_refused(struct lockstep *l, bool later, uint64_t units);
+
+/* The trial runs.  Numbers ascend. */
+int lockstep_join(struct lockstep *l, uint64_t number, struct err *err);
+void lockstep_started(struct lockstep *l);
+
+/* The trial has an event.  `idle`: it does nothing until that was told.  Said
+ * again without effect. */
+void lockstep_stand(struct lockstep *l, uint64_t number, bool idle,
+                    int64_t now_ns);
+/* It has none any more: it was stopped and will end. */
+void lockstep_retract(struct lockstep *l, uint64_t number);
+
+/* `ends`: it was the trial's last, it is no longer known. */
+void lockstep_delivered(struct lockstep *l, uint64_t number, bool ends,
+                        int64_t now_ns);
+/* What was delivered is answered; without effect when nothing was. */
+void lockstep_answered(struct lockstep *l);
+
+#endif

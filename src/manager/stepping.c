@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  lockstep.[ch] decides whose turn it is; here that is done.  Files
+ * are read as ever, but what they hold goes onto the trial's agenda, which has
+ * to be empty before more is read: so a trial that cannot wait (NNI's file, a
+ * pattern) is buffered by its own file.  An event is sent with "sync", and the
+ * AK is the sign to go on. */
+#include "manager/stepping.h"
+
+#include "core/clock.h"
+#include "core/err.h"
+#include "frame.h"
+#include "json.h"
+#include "manager/reading.h"
+#include "manager/state.h"
+#include "manager/trial.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct trial *
+find(const struct manager *m, uint64_t number)
+{
+    struct trial *t = m->live;
+
+    while (t != NULL && t->number != number)
+        t = t->next;
+    return t;
+}
+
+/* A trial that reported in a way that cannot wait runs on. */
+static bool
+is_idle(const struct trial *t)
+{
+    return t->exited || t->holding.first != NULL;
+}
+
+static void
+stand(struct manager *m, const struct trial *t)
+{
+    lockstep_stand(&m->lockstep, t->number, is_idle(t), clock_monotonic_ns());
+}
+
+void
+stepping_started(struct manager *m, struct trial *t)
+{
+    struct err err = {0};
+
+    if (lockstep_join(&m->lockstep, t->number, &err) != 0)
+        manager_end(m, MANAGER_UNABLE, "%s", err.text);
+}
+
+void
+stepping_take(struct manager *m, struct trial *t,
+              const struct metric_line *metric)
+{
+    struct err err = {0};
+
+    if (agenda_add(&t->agenda, metric, &err) != 0) {
+        manager_end(m, MANAGER_UNABLE, "%s", err.text);
+        return;
+    }
+    if (metric->waits)
+        holding_add(&t->holding, metric);
+    if (!metric->final)
+        stand(m, t);
+}
+
+void
+stepping_exited(struct manager *m, struct trial *t)
+{
+    if (agenda_has_reports(&t->agenda) || reading_drain(m, t))
+        stand(m, t); /* with a report, or with its end */
+}
+
+void
+stepping_stopped(struct manager *m, struct trial *t)
+{
+    agenda_clear(&t->agenda);
+    lockstep_retract(&m->lockstep, t->number);
+    if (t->exited)
+        stepping_exited(m, t);
+}
+
+/* ---- delivery ---- */
+
+struct delivery {
+    struct manager *m;
+    struct trial *t;
+};
+
+static void
+apply(void *ctx, const struct metric_line *metric)
+{
+    struct delivery *d = ctx;
+    struct metric_line sent = *metric;
+
+    sent.sync = !metric->final;
+    d->m->expected.sequence = metric->sequence;
+    sent.waits = false; /* it is held already */
+    reading_apply(d->m, d->t, &sent);
+}
+
+/* May free t. */
+static void
+deliver(struct manager *m, struct trial *t)
+{
+    struct delivery d = {m, t};
+    uint64_t number = t->number;
+    bool ends = !agenda_next_report(&t->agenda, apply, &d);
+
+    snprintf(m->expected.id, sizeof m->expected.id, "%s", t->id);
+    m->expected.end = ends;
+    if (ends) {
+        while (agenda_next_final(&t->agenda, apply, &d))
+            continue;
+        running_end(m, t);
+    }
+    lockstep_delivered(&m->lockstep, number, ends, clock_monotonic_ns());
+}
+
+void
+stepping_go(struct manager *m)
+{
+    struct lockstep *l = &m->lockstep;
+    uint64_t number = 0, owed;
+
+    for (;;) {
+        if (!l->on)
+            return;
+        switch (lockstep_next(l, &number)) {
+        case LOCKSTEP_WAIT:
+            return;
+        case LOCKSTEP_ASK:
+            owed = m->scheduler.owed;
+            lockstep_asked(l, owed, manager_ask(m));
+            break;
+        case LOCKSTEP_START:
+            running_start_waiting(m);
+            lockstep_started(l);
+            break;
+        case LOCKSTEP_DELIVER:
+            deliver(m, find(m, number));
+            break;
+        }
+    }
+}
+
+/* ---- answers ---- */
+
+/* What the answered trial does next: it may have reported more. */
+static void
+go_on(struct manager *m, struct trial *t)
+{
+    if (agenda_has_reports(&t->agenda))
+        stand(m, t);
+    else if (t->exited)
+        stepping_exited(m, t);
+    else
+        reading_feed(m, t);
+}
+
+/* A dispatcher that was started again may say a thing twice. */
+static bool
+is_expected(const struct manager *m, const char *job, bool end,
+            uint64_t sequence)
+{
+    const struct expected *e = &m->expected;
+
+    return m->lockstep.on && m->lockstep.expects && strcmp(e->id, job) == 0 &&
+           e->end == end && (end || e->sequence == sequence);
+}
+
+static void
+answer(struct manager *m, const char *job, struct jval root)
+{
+    const char *decision = "";
+    struct trial *t = m->live;
+    uint64_t sequence = 0;
+    struct jval v;
+    bool end;
+
+    while (t != NULL && strcmp(t->id, job) != 0)
+        t = t->next;
+    if (jval_get(root, "decision", &v))
+        jval_string(v, &decision, NULL);
+    end = strcmp(decision, "end") == 0;
+    if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
+        return;
+    if (t != NULL && !end)
+        holding_answer(&t->holding, sequence, strcmp(decision, "stop") == 0);
+    if (!is_expected(m, job, end, sequence))
+        return;
+    lockstep_answered(&m->lockstep);
+    if (t != NULL)
+        go_on(m, t);
+}
+
+void
+stepping_acknowledged(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *job;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_string(v, &job, NULL))
+        answer(m, job, json_root(doc));
+    json_free(doc);
+}
+
+/* ---- the end ---- */
+
+void
+stepping_release(struct manager *m)
+{
+    struct trial *t = m->live, *next;
+
+    if (!m->lockstep.on)
+        return;
+    m->lockstep.on = false;
+    for (; t != NULL; t = next) {
+        struct delivery d = {m, t};
+
+        next = t->next;
+        while (agenda_next_report(&t->agenda, apply, &d) ||
+               agenda_next_final(&t->agenda, apply, &d))
+            continue;
+        if (t->exited)
+            running_finish(m, t);
+    }
+}
+
+void
+stepping_say(struct manager *m)
+{
+    const struct lockstep *l = &m->lockstep;
+    double waited = (double)l->waited_ns / 1e9;
+
+    if (l->rounds == 0)
+        return;
+    progress_say(&m->progress,
+                 "lock step: %llu rounds; trials waited %.1f s for others, and "
+                 "lasted %.1f s, all together",
+                 (unsigned long long)l->rounds, waited,
+                 (double)m->trials_ns / 1e9);
+}

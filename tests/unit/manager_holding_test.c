@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "core/err.h"
+#include "manager/agenda.h"
+#include "manager/holding.h"
+#include "manager/metrics.h"
+#include "trial/files.h"
+#include "trial/report.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+answered(const char *want)
+{
+    static int fd = -1;
+    char text[256] = "";
+
+    if (fd < 0)
+        fd = open("t/" TRIAL_ANSWERS, O_RDONLY | O_NONBLOCK);
+    if (want[0] == '\0')
+        CHECK(read(fd, text, sizeof text - 1) < 0);
+    else
+        CHECK(read(fd, text, sizeof text - 1) > 0);
+    CHECK_STR(text, want);
+}
+
+static struct metric_line
+line(uint64_t sequence, int64_t end, bool hears)
+{
+    return (struct metric_line){
+        .sequence = sequence, .end = end, .waits = true, .hears = hears};
+}
+
+TEST(manager_holding_answers_by_sequence)
+{
+    struct holding h = HOLDING_CLOSED;
+    struct metric_line lines[] = {line(0, 15, false), line(1, 30, true),
+                                  line(2, 45, false)};
+    struct stat st;
+
+    CHECK_EQ(mkdir("t", 0700), 0);
+    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    CHECK_EQ(stat("t/" TRIAL_ANSWERS, &st), 0);
+    CHECK(S_ISFIFO(st.st_mode) && (st.st_mode & 0777) == 0600);
+    answered("");
+    holding_add(&h, &lines[0]);
+    CHECK(!holding_hears(&h));
+    holding_add(&h, &lines[1]);
+    CHECK(holding_hears(&h));
+    holding_add(&h, &lines[2]);
+    holding_answer(&h, 1, true);
+    holding_answer(&h, 1, true); /* nobody waits any more */
+    holding_answer(&h, 7, true);
+    answered("30 stop\n");
+    holding_answer_all(&h, false);
+    answered("15 go\n45 go\n");
+    CHECK(h.first == NULL);
+    lines[0].waits = false;
+    holding_answer_line(&h, &lines[0], true); /* it does not wait */
+    holding_answer_line(&h, &lines[2], true);
+    answered("45 stop\n");
+    holding_close(&h);
+    CHECK_EQ(holding_open(&h, "t", NULL), 0); /* a new manager */
+    holding_add(&h, &lines[1]);
+    holding_close(&h);
+    holding_close(&h);
+}
+
+TEST(manager_holding_makes_room_for_the_living)
+{
+    struct holding h = HOLDING_CLOSED;
+    struct metric_line m = line(0, 1, false);
+    char text[65536];
+    int fd;
+    ssize_t n;
+
+    CHECK_EQ(mkdir("t", 0700), 0);
+    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    for (int i = 0; i < 20000; i++) { /* killed while they waited */
+        m.end++;
+        holding_answer_line(&h, &m, false);
+    }
+    fd = open("t/" TRIAL_ANSWERS, O_RDONLY | O_NONBLOCK);
+    n = read(fd, text, sizeof text - 1);
+    CHECK(n > 0);
+    text[n] = '\0';
+    CHECK_STR(text + n - strlen("20001 go\n"), "20001 go\n");
+    holding_close(&h);
+    CHECK_EQ(read(fd, text, sizeof text), 0); /* nobody answers */
+}
+
+TEST(manager_holding_names_what_it_cannot_make)
+{
+    struct holding h = HOLDING_CLOSED;
+    struct err err = {0};
+
+    CHECK_EQ(holding_make(&h, "absent", &err), -1);
+    CHECK_HAS(err.text, "absent/answers: cannot make");
+    CHECK_EQ(holding_open(&h, "absent", &err), -1);
+    CHECK_HAS(err.text, "absent/answers: cannot open");
+}
+
+/* A process that reports in step; its status tells what it heard. */
+static pid_t
+reporter(struct holding *h, const char *value, bool hears)
+{
+    pid_t pid = fork();
+    struct err err = {0};
+    bool stop = false;
+
+    if (pid != 0)
+        return pid;
+    holding_close(h); /* as exec does: else it would wait for itself */
+    if (report_wait("t", value, hears, &stop, &err) != 0)
+        _exit(9);
+    _exit(stop);
+}
+
+static int
+status_of(pid_t pid)
+{
+    int status = -1;
+
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status);
+}
+
+/* Blocks until the file has so many bytes. */
+static void
+await_size(off_t size)
+{
+    struct stat st = {0};
+
+    while (stat("t/" TRIAL_METRICS, &st) != 0 || st.st_size < size)
+        continue;
+}
+
+TEST(manager_holding_and_a_trial_that_waits)
+{
+    struct holding h = HOLDING_CLOSED;
+    struct metric_line stale = line(0, 7, false), m = line(0, 18, true);
+    pid_t pid;
+
+    CHECK_EQ(mkdir("t", 0700), 0);
+    CHECK_EQ(status_of(reporter(&h, "1", true)), 0); /* nobody answers */
+    CHECK_EQ(unlink("t/" TRIAL_METRICS), 0);
+    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    holding_answer_line(&h, &stale, true);
+    pid = reporter(&h, "1", true);
+    await_size(17); /* "intermediate 1\t\t\n" */
+    m.end = 17;
+    holding_answer_line(&h, &m, true);
+    CHECK_EQ(status_of(pid), 1);
+    pid = reporter(&h, "2", false);
+    await_size(33);
+    m.end = 33;
+    holding_answer_line(&h, &m, false);
+    CHECK_EQ(status_of(pid), 0);
+    pid = reporter(&h, "3", true);
+    await_size(50);
+    holding_close(&h); /* the manager dies */
+    CHECK_EQ(status_of(pid), 0);
+    CHECK_EQ(status_of(reporter(&h, "4", true)), 0); /* and is dead */
+}
+
+static void
+note(void *ctx, const struct metric_line *metric)
+{
+    char *text = ctx;
+
+    strncat(text, metric->json, metric->len);
+}
+
+TEST(manager_agenda_keeps_the_order_and_finals_apart)
+{
+    struct metric_line m = {.len = 1};
+    struct agenda a = {0};
+    char text[64] = "";
+
+    CHECK(!agenda_has_reports(&a));
+    for (const char *c = "aFbcG"; *c != '\0'; c++) {
+        char json[1] = {*c};
+
+        m.json = json;
+        m.final = *c < 'a';
+        CHECK_EQ(agenda_add(&a, &m, NULL), 0);
+    }
+    CHECK(agenda_next_report(&a, note, text));
+    m.json = "d";
+    m.final = false;
+    CHECK_EQ(agenda_add(&a, &m, NULL), 0);
+    while (agenda_next_report(&a, note, text))
+        continue;
+    CHECK_STR(text, "abcd");
+    CHECK(!agenda_has_reports(&a));
+    CHECK(agenda_next_final(&a, note, text));
+    CHECK_EQ(agenda_add(&a, &m, NULL), 0);
+    agenda_clear(&a);
+    CHECK(!agenda_next_final(&a, note, text) && !agenda_has_reports(&a));
+    CHECK_STR(text, "abcdF");
+}
