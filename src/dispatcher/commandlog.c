@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "dispatcher/logio.h"
 #include "frame.h"
 #include "record.h"
 
@@ -54,15 +55,20 @@ make_folder(const char *folder, struct err *err)
 }
 
 /* That there is a log, too, is to survive the loss of power. */
-static void
-sync_folder(const char *folder)
+static int
+sync_folder(const char *folder, const struct logio *io, struct err *err)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error;
 
     if (fd < 0)
-        return; /* it may be written and not be read */
-    fsync(fd);
+        return 0; /* it may be written and not be read */
+    error = logio_sync(io != NULL ? io : &logio_system, fd);
     close(fd);
+    if (error == 0 || error == EINVAL) /* not every file system can */
+        return 0;
+    errno = error;
+    return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot sync its folder");
 }
 
 static void
@@ -112,10 +118,8 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     l->on = true;
     if (make_folder(folder, err) == 0 &&
         open_both(l, folder, io, logwriter_create, err) == 0 &&
-        begin(l, head, head_len, err) == 0) {
-        sync_folder(folder);
+        begin(l, head, head_len, err) == 0 && sync_folder(folder, io, err) == 0)
         return l;
-    }
     if (l->writer != NULL)
         remove_log(folder); /* ours, and not begun */
     commandlog_free(l);
@@ -238,9 +242,8 @@ commandlog_end(struct commandlog *l, uint64_t last_arrival, const char *how)
 
 /* ---- appending ---- */
 
-/* What stands behind the last mark, from now on. */
-static void
-note_dirty(struct commandlog *l)
+void
+commandlog_note_dirty(struct commandlog *l)
 {
     l->dirty = true;
     if (l->dirty_at_ns == 0 && l->policy.when == SYNC_INTERVAL)
@@ -285,7 +288,7 @@ commandlog_flush(struct commandlog *l, struct err *err)
     status = commandlog_append(l, err);
     if (status != COMMANDLOG_OK)
         return status;
-    note_dirty(l);
+    commandlog_note_dirty(l);
     if (l->policy.when == SYNC_ALWAYS)
         commandlog_mark_ahead(l);
     return COMMANDLOG_OK;

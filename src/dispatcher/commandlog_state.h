@@ -28,6 +28,8 @@ struct commandlog {
 
 /* The time of a record: one for all that becomes one append. */
 int64_t commandlog_now_us(struct commandlog *l);
+/* Something stands behind the last mark that must be synced. */
+void commandlog_note_dirty(struct commandlog *l);
 /* A mark for what was just made durable goes in front of what comes next. */
 void commandlog_mark_ahead(struct commandlog *l);
 /* Appends what is pending, be it a mark alone. */

@@ -78,7 +78,9 @@ mark_upto(struct commandlog *l, uint64_t upto, struct err *err)
                   (size_t)len);
     if (commandlog_append(l, err) == COMMANDLOG_FAILED)
         return -1;
-    if (all && !l->held) {
+    if (!all) {
+        commandlog_note_dirty(l); /* what was held went with it */
+    } else if (!l->held) {
         l->dirty = false;
         l->dirty_at_ns = 0;
     }

@@ -3,7 +3,9 @@
  * without one in the same run; how large it is, and how fast it is read again.
  * Prints lines `NAME NUMBER` for scripts/bench.
  *
- * DESIGN.  The runs take turns, and of each policy the best one counts. */
+ * DESIGN.  The runs take turns, and of each policy the best one counts.  CPU
+ * time is judged: what else the machine does moves the wall clock more than
+ * the log does. */
 #include "child.h"
 #include "stream.h"
 

@@ -40,6 +40,7 @@ struct fault {
 
 static struct fault fault;
 static bool pread_lies;
+static int64_t grace_ms = 30000;
 static atomic_int *calls; /* [CALLS] so far, shared with the child */
 
 static bool
@@ -94,7 +95,8 @@ fault_fallocate(int fd, int mode, off_t at, off_t len)
 static int
 fault_fdatasync(int fd)
 {
-    return call_fails(CALL_SYNC) ? -1 : fdatasync(fd);
+    (void)fd; /* the disk's time is not what is tested */
+    return call_fails(CALL_SYNC) ? -1 : 0;
 }
 
 static int
@@ -181,7 +183,7 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
                                      .log_retry_ms = 1,
                                      .log_io = &fault_io,
                                      .max_queued = 1 << 20,
-                                     .grace_ms = 100};
+                                     .grace_ms = grace_ms};
     struct err err;
     int signal_number;
     enum dispatcher_end end;

@@ -196,6 +196,7 @@ terminated_while_held(const struct fault *f, struct sync_policy policy)
     int kinds[32];
 
     fault = *f;
+    grace_ms = 100;
     run_begin(&r, policy);
     for (size_t i = 0; play_step(i) != NULL; i++) {
         run_send(&r, play_step(i));
@@ -230,7 +231,7 @@ TEST(logfault_terminated_while_nothing_can_be_written)
 
 TEST(logfault_terminated_while_nothing_can_be_synced)
 {
-    for (int nth = 2; nth < 10; nth++) { /* behind the head's */
+    for (int nth = 3; nth < 11; nth++) { /* behind head and folder */
         struct fault f = {CALL_SYNC, nth, FOR_EVER, EIO};
 
         terminated_while_held(&f, always);
@@ -262,7 +263,7 @@ TEST(logfault_what_was_not_synced_is_written_again)
     struct sound sound = sound_session(never);
     struct session_run r;
 
-    fault = (struct fault){CALL_SYNC, 2, 1, EIO};
+    fault = (struct fault){CALL_SYNC, 3, 1, EIO};
     run_begin(&r, often);
     run_send(&r, play_step(0));
     while (run_said(&r, "goes on after") == 0)
@@ -287,7 +288,7 @@ TEST(logfault_what_cannot_be_read_back_is_lost)
     int kinds[32];
     struct buf logged;
 
-    fault = (struct fault){CALL_SYNC, 2, 1, EIO};
+    fault = (struct fault){CALL_SYNC, 3, 1, EIO};
     pread_lies = true;
     run_begin(&r, often);
     run_send(&r, play_step(0));
