@@ -172,6 +172,18 @@ free_tuner(struct proxy *p)
     free(t);
 }
 
+static void
+see_requests(const struct proxy_requests *q, const struct viewer *viewer)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        const struct proxy_request *r = &q->items[q->at + i];
+
+        if (proxy_request_left(r) > 0)
+            viewer->owed(viewer->ctx, r->first + r->served + r->failed,
+                         proxy_request_left(r));
+    }
+}
+
 void
 proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
                 const struct viewer *viewer)
@@ -183,13 +195,8 @@ proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
         .next_id = t->next_id,
         .trials = t->trials,
     };
-    for (size_t i = 0; i < t->n_requests; i++) {
-        const struct proxy_request *r = &t->requests[i];
-        uint64_t done = r->served + r->failed;
-
-        if (done < r->count)
-            viewer->owed(viewer->ctx, r->first + done, r->count - done);
-    }
+    see_requests(&t->owed, viewer);
+    see_requests(&t->asked, viewer);
 }
 
 struct proxy *
