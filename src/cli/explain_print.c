@@ -60,8 +60,8 @@ print_suggestion(const struct explanation *x, FILE *out)
     print_parameters(x->suggestion, out);
     if (x->asked_by[0] != '\0')
         fprintf(out, "            %s command %" PRIu64 " (%s), %s\n",
-                asked ? "by" : "owed, and served behind", x->asked,
-                x->asked_by, log_time(x->asked_us, when));
+                asked ? "by" : "owed, and served behind", x->asked, x->asked_by,
+                log_time(x->asked_us, when));
     else
         fprintf(out,
                 "            input %" PRIu64

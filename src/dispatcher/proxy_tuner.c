@@ -189,10 +189,10 @@ see_requests(const struct proxy_requests *q, const struct viewer *viewer)
 {
     for (size_t i = 0; i < q->n; i++) {
         const struct proxy_request *r = &q->items[q->at + i];
-        uint64_t left = proxy_request_left(r);
 
-        if (left > 0)
-            viewer->owed(viewer->ctx, r->first + r->count - left, left);
+        if (proxy_request_left(r) > 0)
+            viewer->owed(viewer->ctx, r->first + r->served + r->failed,
+                         proxy_request_left(r));
     }
 }
 
