@@ -386,7 +386,7 @@ read_frames(struct buf *out, int kinds[32])
 static void
 check_replay(void)
 {
-    static const char *plugins;
+    static const char *folder;
     struct log silent = {.fd = -1, .name = "tunepipe"};
     struct replay_setup setup = {.path = "log/command.log", .log = &silent};
     struct replay_report report;
@@ -394,11 +394,11 @@ check_replay(void)
     struct err err;
 
     err_clear(&err);
-    if (plugins == NULL) {
-        plugins = t_build("plugins");
+    if (folder == NULL) {
+        folder = t_build("plugins");
         setenv("TUNEPIPE_PLUGIN_PATH", t_build("tests/plugins"), 1);
     }
-    paths = plugin_paths_new(plugins, &err);
+    paths = plugin_paths_new(folder, &err);
     setup.paths = paths;
     replay_run(&setup, &report, &err);
     CHECK_STR(err.text, "");
