@@ -68,11 +68,19 @@ manager_note(struct manager *m, const char *event, const struct trial *t,
     buf_init(&payload, 65536);
     buf_printf(&payload,
                "{\"event\": \"%s\", \"trial_job_id\": \"%s\", "
-               "\"parameter_id\": %s, \"attempt\": 0, %s}",
-               event, t->id, t->parameter_id, detail);
+               "\"parameter_id\": %s, \"attempt\": %llu, %s}",
+               event, t->id, t->parameter_id, (unsigned long long)t->attempt,
+               detail);
     if (buf_check(&payload, "a note", NULL) == 0)
         exchange_send(&m->exchange, "NT", payload.data, payload.len);
     buf_fini(&payload);
+}
+
+void
+manager_taken(struct manager *m, const char *parameter_id)
+{
+    if (map_put(&m->taken, parameter_id, strlen(parameter_id), m) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
 }
 
 void
@@ -89,8 +97,10 @@ take_signals(struct manager *m)
 
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         m->interrupts++;
-        if (m->phase == PHASE_CLOSING)
+        if (m->phase == PHASE_CLOSING) {
+            m->dispatcher_given_up = true;
             manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
+        }
         if (m->interrupts > 1) {
             running_hurry_all(m);
             continue;
@@ -131,7 +141,7 @@ ask(struct manager *m)
     uint64_t n = scheduler_wants(&m->scheduler);
     char text[32];
 
-    if (m->phase != PHASE_RUNNING || n == 0)
+    if (m->phase != PHASE_RUNNING || m->exchange.held || n == 0)
         return;
     if (n > ASK_MAX)
         n = ASK_MAX; /* the rest with the next round */
@@ -174,7 +184,7 @@ flush(struct manager *m)
     struct err err = {0};
     bool wanted;
 
-    if (fd < 0)
+    if (fd < 0 || m->exchange.held)
         return;
     if (exchange_flush(&m->exchange, &err) != 0) {
         m->writable_asked = false; /* closing took it out of epoll */
@@ -206,6 +216,7 @@ expire(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && now >= m->closing_deadline_ns) {
         m->closing_deadline_ns = INT64_MAX;
+        m->dispatcher_given_up = true;
         progress_warn(&m->progress,
                       "tunepipe: warning: the dispatcher does not end: killed");
         manager_signal_dispatcher(m, SIGKILL);
@@ -284,8 +295,9 @@ finish(struct manager *m, struct err *err)
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
-    return experiment_folder_finish(&m->folder, out->ok, out->reason, seconds,
-                                    err);
+    return experiment_folder_finish(&m->folder, out->ok,
+                                    out->end <= MANAGER_DURATION, out->reason,
+                                    seconds, err);
 }
 
 int

@@ -37,7 +37,7 @@ send_metric(struct manager *m, const struct trial *t,
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
-    metrics_write(&payload, t->id, t->parameter_id, metric);
+    metrics_write(&payload, t->id, t->parameter_id, t->attempt, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
     buf_fini(&payload);
@@ -47,7 +47,9 @@ static void
 take_metric(struct manager *m, struct trial *t,
             const struct metric_line *metric)
 {
-    if (t->stop != STOP_NOT)
+    if (t->stop != STOP_NOT &&
+        metric->sequence >=
+            (metric->final ? t->counted.finals : t->counted.intermediates))
         return; /* it stands in the trial's folder */
     if (metric->final) {
         if (!t->has_final) /* as for the tuner, the first one counts */
@@ -57,7 +59,8 @@ take_metric(struct manager *m, struct trial *t,
         t->has_latest = true;
         t->latest = metric->value;
     }
-    send_metric(m, t, metric);
+    if (!t->told)
+        send_metric(m, t, metric);
 }
 
 /* Each kind of trouble with a file once, by `told`. */
@@ -191,7 +194,7 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop != STOP_NOT)
+    if (t->stop != STOP_NOT && !t->again)
         return true; /* nothing of it would be used */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
@@ -289,6 +292,15 @@ reading_end(struct manager *m, struct trial *t)
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);
+}
+
+struct metrics_count
+reading_count(const struct manager *m, const struct trial *t)
+{
+    return (struct metrics_count){
+        m->pattern != NULL ? t->matches : t->metrics.intermediates,
+        t->metrics.finals,
+    };
 }
 
 void

@@ -4,6 +4,8 @@
 #ifndef MANAGER_READING_H
 #define MANAGER_READING_H
 
+#include "manager/metrics.h"
+
 #include <stdbool.h>
 
 struct manager;
@@ -25,6 +27,10 @@ void reading_feed(struct manager *m, struct trial *t);
 /* Reads a portion of what the trial's processes, all gone, have left.  False
  * while there is more: m->hungry is then set.  A stopped trial's is left. */
 bool reading_drain(struct manager *m, struct trial *t);
+
+/* What it has reported so far. */
+struct metrics_count reading_count(const struct manager *m,
+                                   const struct trial *t);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

@@ -8,42 +8,76 @@
 #include "manager/reading.h"
 #include "manager/trial.h"
 
+#include "core/file.h"
+#include "trial/files.h"
+
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LAUNCHES_FAILED_MAX 3
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
 
+/* Never a stranger, even when the wrapper is nobody's child any more. */
 static void
-set_deadline(struct manager *m, struct trial *t)
+signal_wrapper(const struct trial *t, int sig)
 {
-    t->started_ns = clock_monotonic_ns();
+    syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+}
+
+void
+running_since(struct manager *m, struct trial *t, int64_t started_ns)
+{
+    t->started_ns = started_ns;
     if (m->x->max_trial_ms > 0)
         t->deadline_ns = t->started_ns + m->x->max_trial_ms * 1000000;
+}
+
+static double
+seconds_of(const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    if (t->again && o->started_ns > 0 && o->ended_ns > o->started_ns)
+        return (double)(o->ended_ns - o->started_ns) / 1e9;
+    if (t->started_ns == 0)
+        return 0;
+    return (double)(clock_monotonic_ns() - t->started_ns) / 1e9;
+}
+
+static void
+leave(struct manager *m, struct trial *t)
+{
+    struct trial **link = &m->live;
+
+    reading_end(m, t);
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+    trial_free(t);
 }
 
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
 static void
 conclude(struct manager *m, struct trial *t)
 {
-    double seconds = t->started_ns == 0
-                         ? 0
-                         : (double)(clock_monotonic_ns() - t->started_ns) / 1e9;
+    double seconds = seconds_of(t);
     struct err err = {0};
-    struct trial **link = &m->live;
 
-    ending_send(m, t);
-    if (experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
+    if (!t->told)
+        ending_send(m, t);
+    if (!t->known &&
+        experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
-    ending_show(m, t, seconds);
-    reading_end(m, t);
-    while (*link != t)
-        link = &(*link)->next;
-    *link = t->next;
-    trial_free(t);
+    if (!t->known)
+        ending_show(m, t, seconds);
+    leave(m, t);
 }
 
 static void
@@ -64,7 +98,7 @@ start(struct manager *m, struct trial *t)
     m->launches_failed = 0;
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
-    set_deadline(m, t);
+    running_since(m, t, clock_monotonic_ns());
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -114,19 +148,57 @@ running_exited(struct manager *m, struct trial *t)
     t->deadline_ns = t->kill_ns = INT64_MAX;
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    running_finish(m, t);
+    if (t->again && running_in_vain(t))
+        running_again(m, t);
+    else
+        running_finish(m, t);
+}
+
+bool
+running_in_vain(const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    if (t->told || t->known || t->stop != STOP_NOT)
+        return false;
+    return o->kind == OUTCOME_LOST ||
+           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
+}
+
+void
+running_again(struct manager *m, struct trial *t)
+{
+    struct trial *next = trial_new(t->number, t->record, t->record_len,
+                                   t->parameter_id, t->parameters);
+
+    if (next == NULL) {
+        running_finish(m, t);
+        return;
+    }
+    next->attempt = t->attempt + 1;
+    next->next = t->next; /* its place is kept */
+    t->next = next;
+    if (t->state == TRIAL_RUNNING)
+        m->n_running--;
+    m->recovered.again++;
+    leave(m, t);
 }
 
 void
 running_finish(struct manager *m, struct trial *t)
 {
     const struct outcome *o = &t->outcome;
+    enum trial_state state;
     char detail[64];
 
     if (!reading_drain(m, t))
         return; /* called again when the dispatcher has room */
     reading_promote(m, t, o);
-    trial_enter(t, trial_judge(t, o));
+    state = trial_judge(t, o);
+    if (t->ends != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
+        state = t->ends; /* as it was told, or recorded */
+    trial_enter(t, state);
     m->n_running--;
     if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
@@ -136,8 +208,33 @@ running_finish(struct manager *m, struct trial *t)
                  : o->kind == OUTCOME_SIGNALLED ? "signalled"
                                                 : "unstarted",
                  o->number);
-    manager_note(m, "exited", t, detail);
+    if (!t->told)
+        manager_note(m, "exited", t, detail);
     conclude(m, t);
+}
+
+/* So that another manager knows what counts and what does not. */
+static void
+record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    static const char *const reasons[] = {
+        [STOP_NOT] = "",
+        [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
+        [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
+        [STOP_CANCEL] = TRIAL_STOP_CANCEL,
+    };
+    char *path = file_join(t->folder, TRIAL_STOP);
+    char line[80];
+    int len;
+
+    t->stop = stop;
+    t->counted = reading_count(m, t);
+    len = snprintf(line, sizeof line, "%s %llu %llu\n", reasons[stop],
+                   (unsigned long long)t->counted.intermediates,
+                   (unsigned long long)t->counted.finals);
+    if (path != NULL)
+        file_write(path, line, (size_t)len, NULL);
+    free(path);
 }
 
 void
@@ -148,15 +245,21 @@ running_stop(struct manager *m, struct trial *t, int stop)
     if (t->exited) {
         /* Its end is not known to anybody yet: only the user's word counts,
          * who does not wait for a dispatcher that is slow or hangs. */
-        if (stop == STOP_CANCEL)
-            t->stop = STOP_CANCEL;
+        if (stop == STOP_CANCEL && !t->told && !t->known)
+            record_stop(m, t, STOP_CANCEL);
         return;
     }
     reading_feed(m, t); /* what it reported before still counts */
-    t->stop = (enum trial_stop)stop;
+    record_stop(m, t, (enum trial_stop)stop);
+    running_press(m, t);
+}
+
+void
+running_press(struct manager *m, struct trial *t)
+{
     t->deadline_ns = INT64_MAX;
     t->kill_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS;
-    kill(t->pid, SIGTERM);
+    signal_wrapper(t, SIGTERM);
 }
 
 void
@@ -174,7 +277,7 @@ running_hurry_all(struct manager *m)
     for (struct trial *t = m->live; t != NULL; t = t->next)
         if (t->state == TRIAL_RUNNING && !t->exited) {
             t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
-            kill(t->pid, SIGTERM);
+            signal_wrapper(t, SIGTERM);
         }
 }
 
@@ -186,7 +289,7 @@ running_expire(struct manager *m, int64_t now_ns)
             running_stop(m, t, STOP_TIMEOUT);
         if (now_ns >= t->kill_ns) {
             t->kill_ns = INT64_MAX;
-            kill(t->pid, SIGKILL);
+            signal_wrapper(t, SIGKILL);
         }
     }
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* past.h - what a command log tells a manager about its trials: a fold over
+ * the records, which the caller reads.  One thread. */
+#ifndef MANAGER_PAST_H
+#define MANAGER_PAST_H
+
+#include "core/map.h"
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct past_trial {
+    char *id;           /* its trial_job_id; NULL: it was never started */
+    char *parameter_id; /* JSON text */
+    char *record;       /* the payload of its TR, byte for byte; may be NULL */
+    uint64_t attempt;   /* the last that was started */
+    bool started;
+    char *event; /* of its EN; NULL: none */
+    struct past_trial *next;
+};
+
+struct past {
+    struct past_trial *first, *last; /* in the order of the records */
+    struct map by_parameter;         /* JSON text -> past_trial */
+    struct map by_id;
+    bool failed; /* out of memory */
+};
+
+/* A zeroed struct past is an empty one. */
+void past_fini(struct past *p);
+
+/* The next record; others than TR, NT and EN change nothing. */
+void past_add(struct past *p, const struct record *r);
+
+/* NULL: the log does not know it. */
+const struct past_trial *past_find(const struct past *p, const char *id);
+
+#endif
