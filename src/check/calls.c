@@ -3,6 +3,8 @@
 
 #include "check/calls_around.h"
 #include "check/fakehost.h"
+#include "check/inner.h"
+#include "check/layer.h"
 #include "check/surroundings.h"
 #include "core/buf.h"
 #include "plugin/arguments.h"
@@ -46,6 +48,7 @@ calls_enter(struct calls *c, const char *callback, uint64_t id)
     snprintf(seen->now, sizeof seen->now, "%s%s%s%s", callback, of,
              c->place[0] ? "; " : "", c->place);
     fake_host_error(c->host);
+    inner_enter(c->inner, TP_NO_ID);
 }
 
 void
@@ -57,6 +60,17 @@ calls_leave(struct calls *c, const char *callback)
     floatenv_restore();
     if (fake_host_fault(c->host) != NULL)
         calls_fail(c, "%s: %s", callback, fake_host_fault(c->host));
+    if (inner_fault(c->inner) != NULL)
+        calls_fail(c, "%s %s", callback, inner_fault(c->inner));
+}
+
+static void
+blames_itself(struct calls *c, const char *callback, const char *said)
+{
+    calls_fail(c,
+               "%s called host->error(), '%s', where the layer inside had "
+               "failed: return TP_ERR without, so that that one is named",
+               callback, said);
 }
 
 void
@@ -64,7 +78,11 @@ calls_expect_ok(struct calls *c, const char *callback, int rc)
 {
     const char *said = fake_host_error(c->host);
 
-    if (rc == TP_ERR && said[0] == '\0')
+    if (rc == TP_ERR && inner_failed(c->inner) && said[0] == '\0')
+        return;
+    if (rc == TP_ERR && inner_failed(c->inner))
+        blames_itself(c, callback, said);
+    else if (rc == TP_ERR && said[0] == '\0')
         calls_fail(c,
                    "%s failed and did not say why: call host->error() before "
                    "it returns TP_ERR",
@@ -94,8 +112,7 @@ configure(struct calls *c)
     if (n > 0)
         memcpy(lent, arguments_values(c->args), n * sizeof *lent);
     calls_enter(c, "config", TP_NO_ID);
-    rc = p->kind == PLUGIN_TUNER ? p->tuner.config(c->self, lent, n)
-                                 : p->assessor.config(c->self, lent, n);
+    rc = layer_config(c, lent, n);
     calls_leave(c, "config");
     free(lent);
     calls_expect_ok(c, "config", rc);
@@ -114,8 +131,7 @@ calls_open(struct calls *c, const struct calls_setup *setup)
         return;
     lent = fake_host_services(c->host);
     calls_enter(c, "create", TP_NO_ID);
-    c->self = p->kind == PLUGIN_TUNER ? p->tuner.create(lent)
-                                      : p->assessor.create(lent);
+    c->self = layer_create(c, lent);
     calls_leave(c, "create");
     calls_expect_ok(c, "create", c->self == NULL ? TP_ERR : TP_OK);
     if (!c->broken)
@@ -125,16 +141,12 @@ calls_open(struct calls *c, const struct calls_setup *setup)
 int
 calls_close(struct calls *c, struct err *err)
 {
-    const struct plugin *p = c->setup->plugin;
-
     if (c->self != NULL) {
         calls_enter(c, "destroy", TP_NO_ID);
-        if (p->kind == PLUGIN_TUNER)
-            p->tuner.destroy(c->self);
-        else
-            p->assessor.destroy(c->self);
+        layer_destroy(c);
         calls_leave(c, "destroy");
     }
+    inner_free(c->inner);
     fake_space_free(c->lent);
     arguments_free(c->args);
     fake_host_free(c->host);
@@ -155,7 +167,7 @@ calls_space(struct calls *c, const struct space *space)
     c->space = space;
     c->lent = fake_host_space(c->host, space);
     calls_enter(c, "space", TP_NO_ID);
-    rc = c->setup->plugin->tuner.space(c->self, c->lent);
+    rc = layer_space(c, c->lent);
     calls_leave(c, "space");
     fake_space_free(before);
     if (c->setup->answers != NULL)
@@ -165,8 +177,13 @@ calls_space(struct calls *c, const struct space *space)
         calls_expect_ok(c, "space", rc);
         return c->broken ? TP_ERR : TP_OK;
     }
-    c->setup->seen->refused++;
     said = fake_host_error(c->host);
+    if (inner_failed(c->inner)) {
+        if (said[0] != '\0')
+            blames_itself(c, "space", said);
+        return TP_ERR;
+    }
+    c->setup->seen->refused++;
     snprintf(c->setup->seen->refusal, sizeof c->setup->seen->refusal, "%.250s",
              said);
     if (said[0] == '\0')
@@ -204,7 +221,8 @@ check_label(struct calls *c, const char *label)
                       "characters");
 }
 
-/* The point is a valid one, and NaN exactly where it is inactive. */
+/* The point is a valid one, within its bounds, and NaN exactly where it is
+ * inactive.  calls_fail() keeps the first. */
 static void
 check_point(struct calls *c, uint64_t id, const double *x)
 {
@@ -215,14 +233,22 @@ check_point(struct calls *c, uint64_t id, const double *x)
                    err.text);
         return;
     }
-    for (size_t i = 0; i < n_dims(c); i++)
-        if (!space_is_active(c->space, x, i) && !isnan(x[i])) {
+    for (size_t i = 0; i < n_dims(c); i++) {
+        const struct tp_dim *d = TP_DIM(space_dims(c->space), i);
+
+        if (space_is_active(c->space, x, i)) {
+            if (x[i] < d->low || x[i] > d->high)
+                calls_fail(c,
+                           "ask of id %" PRIu64 " gave '%s' %g, beyond low "
+                           "%g and high %g: a trial would get it clipped",
+                           id, d->name, x[i], d->low, d->high);
+        } else if (!isnan(x[i])) {
             calls_fail(c,
                        "ask of id %" PRIu64 " set '%s', which is inactive "
                        "(its parent has another choice): leave it NaN",
-                       id, TP_DIM(space_dims(c->space), i)->name);
-            return;
+                       id, d->name);
         }
+    }
 }
 
 static void
@@ -258,7 +284,7 @@ calls_ask(struct calls *c, uint64_t id, double **x)
     if (c->broken || (out.x = *x = calls_new_point(c)) == NULL)
         return TP_ERR;
     calls_enter(c, "ask", id);
-    rc = c->setup->plugin->tuner.ask(c->self, id, &out);
+    rc = layer_ask(c, id, &out);
     calls_leave(c, "ask");
     count_answer(c->setup->seen, rc);
     if (rc < TP_ERR || rc > TP_DONE)
@@ -276,8 +302,10 @@ calls_ask(struct calls *c, uint64_t id, double **x)
     }
     if (!c->broken)
         write_answer(c, id, rc, rc == TP_OK ? out.label : NULL, *x);
-    if (rc == TP_OK && !c->broken)
+    if (rc == TP_OK && !c->broken) {
+        inner_given(c->inner, id, *x);
         return rc;
+    }
     free(*x);
     *x = NULL;
     return c->broken ? TP_ERR : rc;
@@ -313,7 +341,7 @@ calls_tell(struct calls *c, uint64_t id, const double *x, int how, double value)
     if (lent == NULL)
         return;
     calls_enter(c, "tell", id);
-    rc = c->setup->plugin->tuner.tell(c->self, id, lent, &result);
+    rc = layer_tell(c, id, lent, &result);
     calls_leave(c, "tell");
     calls_expect_ok(c, "tell", rc);
     take_back(c, "tell", lent, x);
@@ -328,7 +356,7 @@ calls_ended(struct calls *c, uint64_t id, const double *x, int how)
     if (lent == NULL)
         return;
     calls_enter(c, "ended", id);
-    rc = c->setup->plugin->tuner.ended(c->self, id, lent, how);
+    rc = layer_ended(c, id, lent, how);
     calls_leave(c, "ended");
     calls_expect_ok(c, "ended", rc);
     take_back(c, "ended", lent, x);

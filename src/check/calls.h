@@ -9,6 +9,7 @@
 #ifndef CHECK_CALLS_H
 #define CHECK_CALLS_H
 
+#include "check/inner.h"
 #include "core/err.h"
 #include "tunepipe/assessor.h"
 #include "tunepipe/tuner.h"
@@ -38,6 +39,7 @@ struct calls_setup {
     struct calls_seen *seen;    /* never NULL */
     struct surroundings *watch; /* compared after each call; or NULL */
     struct buf *answers;        /* gets a line an answer; or NULL */
+    enum inner_mood mood;       /* of what lies inside a filter */
 };
 
 struct calls {
@@ -46,6 +48,7 @@ struct calls {
     struct arguments *args;
     const struct space *space; /* the current one; NULL: none */
     struct tp_space *lent;
+    struct inner *inner; /* of a filter; else NULL */
     void *self;
     char place[256]; /* where we are, for messages: set by the caller */
     bool broken;
@@ -63,7 +66,8 @@ void calls_fail(struct calls *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* TP_OK; TP_ERR also when it refuses the space, which it may: the caller then
- * gives it the one before. */
+ * gives it the one before.  What follows is of tuners and filters; TP_ERR also
+ * when what lies inside a filter failed. */
 int calls_space(struct calls *c, const struct space *space);
 
 /* A new array of the current space's n_dims, all NaN. */

@@ -214,8 +214,6 @@ run_all(struct session *s, struct err *err)
             first_ns = clock_realtime_ns();
         if (checks[i].needed && s->report->count[CHECK_FAILED] > failed)
             needed = checks[i].needed;
-        else if (strcmp(s->report->kind, plugin_kind_name(PLUGIN_FILTER)) == 0)
-            needed = "is for tuners and assessors";
     }
     judge_output(s);
     return 0;

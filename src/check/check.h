@@ -12,7 +12,9 @@
  *                 another environment, a second later
  *   output        nothing is printed
  *
- * Of a filter, load and output alone are checked.
+ * A filter lies around a tuner that samples the prior (inner.h), and which in
+ * conformance also has nothing now, ends and fails; it has to pass on what that
+ * tuner gave a point for, and nothing else.
  *
  * Each runs in a child process: whatever the file does harms only that. */
 #ifndef CHECK_CHECK_H

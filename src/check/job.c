@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,29 +42,54 @@ job_load(const struct job *job)
                    plugin_kind_name(p->kind), p->name, p->version, p->n_args);
 }
 
-/* All orders in all spaces. */
+/* All orders in all spaces; around a layer that does not always give a point,
+ * in two of them. */
+static int
+run_spaces(const struct job *job, struct calls_setup *setup,
+           enum inner_mood mood, struct err *err)
+{
+    const struct spaces *s = job->spaces;
+    size_t n = mood == INNER_GIVES ? s->n : 2;
+
+    setup->mood = mood;
+    for (size_t i = 0; i < n; i++) {
+        char title[160];
+
+        snprintf(title, sizeof title, "%s%s%s", s->at[i].title,
+                 mood == INNER_GIVES ? "" : ", ", inner_mood_text(mood));
+        if (tuner_orders(setup, title, s->at[i].space,
+                         s->at[(i + 1) % s->n].space, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+run_moods(const struct job *job, struct calls_setup *setup, struct err *err)
+{
+    int moods = job->plugin->kind == PLUGIN_FILTER ? INNER_MOODS : 1;
+
+    for (int mood = 0; mood < moods; mood++)
+        if (run_spaces(job, setup, (enum inner_mood)mood, err) != 0)
+            return -1;
+    return 0;
+}
+
 static int
 run_all(const struct job *job, struct err *err)
 {
-    const struct spaces *s = job->spaces;
     struct buf answers;
-    const struct calls_setup setup = {.plugin = job->plugin,
-                                      .args = job->args,
-                                      .seen = &job->page->seen,
-                                      .answers = &answers};
-    int rc = 0;
+    struct calls_setup setup = {.plugin = job->plugin,
+                                .args = job->args,
+                                .seen = &job->page->seen,
+                                .answers = &answers};
+    int rc;
 
     buf_init(&answers, ANSWERS_MAX);
     if (job->plugin->kind == PLUGIN_ASSESSOR)
         rc = assessor_orders(&setup, err);
-    for (size_t i = 0; job->plugin->kind == PLUGIN_TUNER && i < s->n; i++) {
-        size_t next = (i + 1) % s->n;
-
-        rc = tuner_orders(&setup, s->at[i].title, s->at[i].space,
-                          s->at[next].space, err);
-        if (rc != 0)
-            break;
-    }
+    else
+        rc = run_moods(job, &setup, err);
     if (rc == 0)
         rc = buf_check(&answers, "answers", err);
     if (rc == 0)
@@ -73,7 +99,7 @@ run_all(const struct job *job, struct err *err)
 }
 
 static void
-judge_tuner(const struct job *job)
+judge_points(const struct job *job)
 {
     const struct calls_seen *seen = &job->page->seen;
 
@@ -94,8 +120,11 @@ judge_tuner(const struct job *job)
                    "some: %s",
                    seen->points, seen->refusal);
     else
-        child_find(job->page, CHECK_OK, "%" PRIu64 " points in %zu spaces",
-                   seen->points, job->spaces->n);
+        child_find(job->page, CHECK_OK, "%" PRIu64 " points in %zu spaces%s",
+                   seen->points, job->spaces->n,
+                   job->plugin->kind == PLUGIN_FILTER
+                       ? ", also around a tuner that waits, ends or fails"
+                       : "");
 }
 
 void
@@ -105,11 +134,11 @@ job_conformance(const struct job *job)
 
     if (run_all(job, &err) != 0)
         child_find(job->page, CHECK_FAILED, "%s", err.text);
-    else if (job->plugin->kind == PLUGIN_TUNER)
-        judge_tuner(job);
-    else
+    else if (job->plugin->kind == PLUGIN_ASSESSOR)
         child_find(job->page, CHECK_OK, "%" PRIu64 " verdicts",
                    job->page->seen.verdicts);
+    else
+        judge_points(job);
 }
 
 void
@@ -153,15 +182,17 @@ job_live(const struct job *job, struct surroundings *watch)
                                       .seen = &job->page->seen,
                                       .watch = watch};
     const struct spaces *s = job->spaces;
+    bool filter = job->plugin->kind == PLUGIN_FILTER;
+    size_t second = filter ? 1 : 3; /* one in which points can repeat */
     struct err err = {0};
     int rc = 0;
 
     job->page->seen.taken = 0;
     if (job->plugin->kind == PLUGIN_ASSESSOR)
         rc = assessor_order(&setup, assessor, &err);
-    for (size_t i = 0; job->plugin->kind == PLUGIN_TUNER && i < s->n; i++) {
+    for (size_t i = 0; job->plugin->kind != PLUGIN_ASSESSOR && i < s->n; i++) {
         rc = tuner_order(&setup, tuner, s->at[i].title, s->at[i].space,
-                         s->at[i == 0 ? 3 : 0].space, &err);
+                         s->at[i > 0 ? 0 : second].space, &err);
         if (rc != 0 || job->page->seen.taken > 0)
             break;
     }

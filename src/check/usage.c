@@ -193,8 +193,8 @@ pace_assessor(struct calls *c, struct pace *p)
 static void
 judge_pace(const struct job *job, const struct pace *p)
 {
-    bool tuner = job->plugin->kind == PLUGIN_TUNER;
-    const char *call = tuner ? "ask and tell" : "assess";
+    bool assessor = job->plugin->kind == PLUGIN_ASSESSOR;
+    const char *call = assessor ? "assess" : "ask and tell";
     struct buf text;
 
     buf_init(&text, CHECK_TEXT_MAX);
@@ -230,10 +230,10 @@ job_latency(const struct job *job)
 
     calls_open(&c, &setup);
     snprintf(c.place, sizeof c.place, "10,000 results in a row");
-    if (!c.broken && job->plugin->kind == PLUGIN_TUNER)
-        pace_tuner(job, &c, &pace);
-    else if (!c.broken)
+    if (!c.broken && job->plugin->kind == PLUGIN_ASSESSOR)
         pace_assessor(&c, &pace);
+    else if (!c.broken)
+        pace_tuner(job, &c, &pace);
     if (calls_close(&c, &err) != 0)
         child_find(job->page, CHECK_FAILED, "%s", err.text);
     else

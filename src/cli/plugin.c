@@ -133,7 +133,7 @@ run(int argc, char **argv)
 
 const struct verb verb_plugin = {
     .name = "plugin",
-    .summary = "check a tuner or assessor of your own",
+    .summary = "check a tuner, an assessor or a filter",
     .help =
         "usage: tunepipe plugin check FILE.so [--args JSON] [--timeout TIME]\n"
         "                             [--json]\n"
@@ -144,6 +144,8 @@ const struct verb verb_plugin = {
         "thousand results (latency), what it changes around it or prints. Each\n"
         "check is a process of its own. It prints a line each, `ok`, `warning`\n"
         "or `FAILED`, that says which callback did what, when, and what to do.\n"
+        "A filter is put around a tuner that samples the prior and at times has\n"
+        "nothing now, ends or fails.\n"
         "\n"
         "  --args JSON     its arguments, an object; default: its defaults, and\n"
         "                  something for each that has none\n"

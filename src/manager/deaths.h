@@ -12,9 +12,9 @@
 #define DEATHS_IN_VAIN_MAX 10
 
 struct deaths {
-    unsigned in_vain; /* since its log last grew */
-    uint64_t at[LOCKFILE_SLOTS]; /* the command each worker was at when the
-                                    process last died of a fault; 0: none */
+    unsigned in_vain;               /* since its log last grew */
+    uint64_t at[LOCKFILE_SLOTS];    /* the command each worker was at when the
+                                       process last died of a fault; 0: none */
     unsigned times[LOCKFILE_SLOTS]; /* how often it died so at that command */
 };
 

@@ -4,6 +4,8 @@
 #ifndef MANAGER_DISPATCHER_H
 #define MANAGER_DISPATCHER_H
 
+#include <stddef.h>
+
 struct err;
 struct frame;
 struct manager;
@@ -20,6 +22,10 @@ void dispatcher_resumed(struct manager *m, const struct frame *id);
 
 /* Its process has ended, its words are read. */
 void dispatcher_ended(struct manager *m);
+
+/* " while tuner NAME was at command N" (or the assessor), as far as its lock
+ * file tells, or "was being set up"; "": neither. */
+void dispatcher_blame(const struct manager *m, char *text, size_t size);
 
 /* Waits until the one of an earlier manager has ended; its input is closed
  * already.  -1: it does not. */

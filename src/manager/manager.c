@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/dispatcher.h"
 #include "manager/reading.h"
 #include "manager/trial.h"
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
+#define IDLE_NS 5000000000     /* with nothing that runs, until that is told */
 #define EVENTS_MAX 64
 #define ASK_MAX 65536 /* a dispatcher refuses more */
 
@@ -203,12 +205,37 @@ flush(struct manager *m)
     m->writable_asked = wanted;
 }
 
+/* Nothing runs because the dispatcher owes an answer: it may be a tuner that
+ * takes its time, or one that never returns; the user is told which. */
+static void
+watch_idle(struct manager *m, int64_t now)
+{
+    bool idle = m->phase == PHASE_STARTING ||
+                (m->phase == PHASE_RUNNING && m->scheduler.live == 0);
+    char who[300];
+
+    if (!idle || m->idle_told)
+        m->idle_deadline_ns = INT64_MAX;
+    else if (m->idle_deadline_ns == INT64_MAX)
+        m->idle_deadline_ns = now + IDLE_NS;
+    if (now < m->idle_deadline_ns)
+        return;
+    m->idle_told = true;
+    m->idle_deadline_ns = INT64_MAX;
+    dispatcher_blame(m, who, sizeof who);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: no trial has run for %d seconds%s; "
+                  "Ctrl-C ends the experiment",
+                  (int)(IDLE_NS / 1000000000), who);
+}
+
 static void
 expire(struct manager *m)
 {
     int64_t now = clock_monotonic_ns();
 
     running_expire(m, now);
+    watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
         m->experiment_deadline_ns = INT64_MAX;
         manager_end(m, MANAGER_DURATION,
@@ -256,6 +283,7 @@ timeout(struct manager *m)
         return 0;
     at = least(progress_paint(&m->progress, now), running_deadline(m));
     at = least(at, m->experiment_deadline_ns);
+    at = least(at, m->idle_deadline_ns);
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -319,6 +347,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .inotify_fd = -1,
         .started_ns = clock_monotonic_ns(),
         .experiment_deadline_ns = INT64_MAX,
+        .idle_deadline_ns = INT64_MAX,
     };
     int rc;
 

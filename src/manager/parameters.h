@@ -19,7 +19,7 @@ struct suggestion {
 };
 
 int suggestion_read(const char *text, size_t len, struct suggestion *out,
-                struct err *err);
+                    struct err *err);
 void suggestion_fini(struct suggestion *r);
 
 /* One value, flattened as trial/files.h says for parameters.tsv; `value` is

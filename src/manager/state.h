@@ -100,7 +100,9 @@ struct manager {
     enum phase phase;
     bool end_known; /* outcome->end is set, nothing is admitted any more */
     unsigned interrupts;
+    bool idle_told; /* that nothing runs, once */
     int64_t started_ns, experiment_deadline_ns, closing_deadline_ns;
+    int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
 
 /* answers.c */

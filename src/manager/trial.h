@@ -35,7 +35,7 @@ struct trial {
     uint64_t number;  /* from 0, in the order of the TRs */
     char id[24];      /* its trial_job_id: the number, five digits or more */
     uint64_t attempt; /* how often it was started before */
-    char *record;    /* the TR's payload, byte for byte */
+    char *record;     /* the TR's payload, byte for byte */
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
@@ -43,8 +43,8 @@ struct trial {
     enum trial_state state;
     enum trial_stop stop;
     struct metrics_count counted; /* of a stopped one, what came before */
-    char *folder; /* absolute */
-    pid_t pid;    /* the wrapper's */
+    char *folder;                 /* absolute */
+    pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
     struct outcome outcome;  /* then */
@@ -63,10 +63,10 @@ struct trial {
     char why[512]; /* for a failure: one line */
 
     /* Of an earlier manager's life. */
-    bool known;    /* its result is on record and has been shown */
-    bool told;     /* the dispatcher has heard of its end */
-    bool again;    /* its files are read from the start by another manager */
-    bool noted;    /* the log tells that it was started */
+    bool known; /* its result is on record and has been shown */
+    bool told;  /* the dispatcher has heard of its end */
+    bool again; /* its files are read from the start by another manager */
+    bool noted; /* the log tells that it was started */
     enum trial_state ends; /* known or told: how; WAITING: to be judged */
 
     struct trial *next;

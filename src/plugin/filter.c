@@ -47,16 +47,14 @@ static int
 filter_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
 {
     struct filter *f = ctx;
-    double *x = out->x;
+    struct tp_suggestion lent = *out;
     int rc;
 
     enter(f);
-    rc = leave(f, "ask", f->ops->ask(f->instance.self, f->next, id, out),
+    rc = leave(f, "ask", f->ops->ask(f->instance.self, f->next, id, &lent),
                TP_DONE);
-    if (rc == TP_OK &&
-        filter_check(f->instance.title, f->space, x, out, f->failure) != 0)
-        return TP_ERR;
-    return rc;
+    return filter_taken(f->instance.title, f->space, rc, &lent, out,
+                        f->failure);
 }
 
 static int
@@ -64,20 +62,28 @@ filter_tell(void *ctx, uint64_t id, const double *x,
             const struct tp_result *result)
 {
     struct filter *f = ctx;
+    size_t n = space_dims(f->space)->n_dims;
+    int rc;
 
     enter(f);
-    return leave(f, "tell",
-                 f->ops->tell(f->instance.self, f->next, id, x, result), TP_OK);
+    rc = f->ops->tell(f->instance.self, f->next, id,
+                      instance_lend(&f->instance, x, n), result);
+    rc = leave(f, "tell", rc, TP_OK);
+    return instance_take_back(&f->instance, "tell", rc, x, n, f->failure);
 }
 
 static int
 filter_ended(void *ctx, uint64_t id, const double *x, int how)
 {
     struct filter *f = ctx;
+    size_t n = space_dims(f->space)->n_dims;
+    int rc;
 
     enter(f);
-    return leave(f, "ended",
-                 f->ops->ended(f->instance.self, f->next, id, x, how), TP_OK);
+    rc = f->ops->ended(f->instance.self, f->next, id,
+                       instance_lend(&f->instance, x, n), how);
+    rc = leave(f, "ended", rc, TP_OK);
+    return instance_take_back(&f->instance, "ended", rc, x, n, f->failure);
 }
 
 static const char *
@@ -107,14 +113,11 @@ check_label(const char *title, const char *label, struct err *err)
     return 0;
 }
 
-int
-filter_check(const char *title, const struct space *space, double *x,
-             struct tp_suggestion *out, struct err *err)
+static int
+check_point(const char *title, const struct space *space, double *x,
+            const struct tp_suggestion *lent, struct err *err)
 {
-    bool replaced = out->x != x;
-
-    out->x = x;
-    if (replaced)
+    if (lent->x != x)
         return err_set(err, ERR_PLUGIN,
                        "%s: ask: it replaced out->x, expected to find the "
                        "point in the array that was there",
@@ -124,7 +127,19 @@ filter_check(const char *title, const struct space *space, double *x,
             err->code = ERR_PLUGIN;
         return err_place(err, "%s: ask", title);
     }
-    return out->label == NULL ? 0 : check_label(title, out->label, err);
+    return lent->label == NULL ? 0 : check_label(title, lent->label, err);
+}
+
+int
+filter_taken(const char *title, const struct space *space, int rc,
+             const struct tp_suggestion *lent, struct tp_suggestion *out,
+             struct err *err)
+{
+    if (rc == TP_OK && check_point(title, space, out->x, lent, err) != 0)
+        return TP_ERR;
+    if (rc == TP_OK)
+        out->label = lent->label;
+    return rc;
 }
 
 struct filter *
@@ -162,6 +177,15 @@ filter_free(struct filter *f)
         free(f);
         f = inner;
     }
+}
+
+int
+filter_reserve(struct filter *f, size_t n_dims, struct err *err)
+{
+    for (; f != NULL; f = f->inner)
+        if (instance_reserve(&f->instance, n_dims, err) != 0)
+            return -1;
+    return 0;
 }
 
 void

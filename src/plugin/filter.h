@@ -35,10 +35,15 @@ void filter_free(struct filter *f);
 /* The space that f and all inside are about to be given; NULL: none. */
 void filter_set_space(struct filter *f, const struct space *space);
 
-/* Whether an answer can be used: a point in the array that was there, and a
- * label that can become an id on the wire.  -1: err begins with `title`.
- * out->x is x again. */
-int filter_check(const char *title, const struct space *space, double *x,
-                 struct tp_suggestion *out, struct err *err);
+/* Room in f and all inside for points of n_dims; -1: out of memory. */
+int filter_reserve(struct filter *f, size_t n_dims, struct err *err);
+
+/* Takes over into `out` what ask() left in `lent`, a copy of it: rc, or TP_ERR
+ * when the answer is TP_OK and cannot be used (no point of the space, not in
+ * the array that was there, a label that cannot become an id on the wire); err
+ * then begins with `title`. */
+int filter_taken(const char *title, const struct space *space, int rc,
+                 const struct tp_suggestion *lent, struct tp_suggestion *out,
+                 struct err *err);
 
 #endif

@@ -103,6 +103,7 @@ instance_close(struct instance *i)
     }
     host_free(i->host);
     arguments_free(i->args);
+    free(i->lent);
     plugin_unload(i->plugin);
     *i = (struct instance){0};
 }
@@ -126,6 +127,40 @@ instance_leave(struct instance *i, const char *callback, int rc, int most,
                    "%s: %s: returned %d, expected TP_OK (0)%s or TP_ERR (-1)",
                    i->title, callback, rc,
                    most == TP_OK ? "" : ", TP_LATER (1), TP_DONE (2)");
+}
+
+int
+instance_reserve(struct instance *i, size_t n_dims, struct err *err)
+{
+    double *lent;
+
+    if (i->lent != NULL && n_dims <= i->n_lent)
+        return 0;
+    lent = realloc(i->lent, (n_dims + 1) * sizeof *lent);
+    if (lent == NULL)
+        return err_set(err, ERR_MEMORY, "%s: out of memory", i->title);
+    i->lent = lent;
+    i->n_lent = n_dims;
+    return 0;
+}
+
+const double *
+instance_lend(struct instance *i, const double *x, size_t n_dims)
+{
+    memcpy(i->lent, x, n_dims * sizeof *x);
+    return i->lent;
+}
+
+int
+instance_take_back(const struct instance *i, const char *callback, int rc,
+                   const double *x, size_t n_dims, struct err *err)
+{
+    if (rc != TP_OK || memcmp(i->lent, x, n_dims * sizeof *x) == 0)
+        return rc;
+    return err_set(err, ERR_PLUGIN,
+                   "%s: %s: it changed the x it was lent, expected to work on "
+                   "a copy",
+                   i->title, callback);
 }
 
 void

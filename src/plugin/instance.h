@@ -23,6 +23,8 @@ struct instance {
     struct host *host;
     uint64_t seed; /* the one in use */
     void *self;
+    double *lent; /* room for the point that a callback is lent */
+    size_t n_lent;
 };
 
 /* Loads, checks the arguments, calls create and config.  -1: err tells why
@@ -39,6 +41,15 @@ void instance_close(struct instance *i);
 void instance_enter(struct instance *i);
 int instance_leave(struct instance *i, const char *callback, int rc, int most,
                    struct err *err);
+
+/* A callback is told of a point through a copy, so that nothing it does can
+ * reach the host's: room for points of n_dims (-1: out of memory), the copy,
+ * lent until the next one, and behind the call rc, or -1 when the copy was
+ * written to (ERR_PLUGIN). */
+int instance_reserve(struct instance *i, size_t n_dims, struct err *err);
+const double *instance_lend(struct instance *i, const double *x, size_t n_dims);
+int instance_take_back(const struct instance *i, const char *callback, int rc,
+                       const double *x, size_t n_dims, struct err *err);
 
 /* Appends {"name": "random", "version": 1, "file": "random.so", "seed": 7,
  * "arguments": {...}}. */

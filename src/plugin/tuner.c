@@ -27,6 +27,12 @@ struct tuner {
 
 /* ---- the plugin as a layer ---- */
 
+static size_t
+n_dims(const struct tuner *t)
+{
+    return space_dims(t->space)->n_dims;
+}
+
 static int
 base_space(void *ctx, const struct tp_space *space)
 {
@@ -42,19 +48,17 @@ static int
 base_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
 {
     struct tuner *t = ctx;
-    double *x = out->x;
+    struct tp_suggestion lent = {._struct_size = sizeof lent, .x = out->x};
     int rc;
 
     out->label = NULL;
-    for (size_t i = 0; i < space_dims(t->space)->n_dims; i++)
-        x[i] = NAN;
+    for (size_t i = 0; i < n_dims(t); i++)
+        lent.x[i] = NAN;
     instance_enter(&t->instance);
-    rc = t->ops->ask(t->instance.self, id, out);
+    rc = t->ops->ask(t->instance.self, id, &lent);
     rc = instance_leave(&t->instance, "ask", rc, TP_DONE, &t->failure);
-    if (rc == TP_OK &&
-        filter_check(t->instance.title, t->space, x, out, &t->failure) != 0)
-        return TP_ERR;
-    return rc;
+    return filter_taken(t->instance.title, t->space, rc, &lent, out,
+                        &t->failure);
 }
 
 static int
@@ -62,11 +66,15 @@ base_tell(void *ctx, uint64_t id, const double *x,
           const struct tp_result *result)
 {
     struct tuner *t = ctx;
+    struct tp_result lent = *result;
     int rc;
 
     instance_enter(&t->instance);
-    rc = t->ops->tell(t->instance.self, id, x, result);
-    return instance_leave(&t->instance, "tell", rc, TP_OK, &t->failure);
+    rc = t->ops->tell(t->instance.self, id,
+                      instance_lend(&t->instance, x, n_dims(t)), &lent);
+    rc = instance_leave(&t->instance, "tell", rc, TP_OK, &t->failure);
+    return instance_take_back(&t->instance, "tell", rc, x, n_dims(t),
+                              &t->failure);
 }
 
 static int
@@ -76,8 +84,11 @@ base_ended(void *ctx, uint64_t id, const double *x, int how)
     int rc;
 
     instance_enter(&t->instance);
-    rc = t->ops->ended(t->instance.self, id, x, how);
-    return instance_leave(&t->instance, "ended", rc, TP_OK, &t->failure);
+    rc = t->ops->ended(t->instance.self, id,
+                       instance_lend(&t->instance, x, n_dims(t)), how);
+    rc = instance_leave(&t->instance, "ended", rc, TP_OK, &t->failure);
+    return instance_take_back(&t->instance, "ended", rc, x, n_dims(t),
+                              &t->failure);
 }
 
 static const char *
@@ -198,7 +209,11 @@ int
 tuner_space(struct tuner *t, const struct space *space, struct err *err)
 {
     const struct space *before = t->space;
+    size_t n = space_dims(space)->n_dims;
 
+    if (instance_reserve(&t->instance, n, err) != 0 ||
+        filter_reserve(t->filters, n, err) != 0)
+        return -1;
     if (give_space(t, space, err) == 0)
         return 0;
     if (before == NULL || give_space(t, before, NULL) != 0) {
@@ -228,7 +243,7 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
     *label = NULL;
     if (need_space(t, "ask", err) != 0)
         return TP_ERR;
-    for (size_t i = 0; i < space_dims(t->space)->n_dims; i++)
+    for (size_t i = 0; i < n_dims(t); i++)
         x[i] = NAN;
     rc = told(t, t->top->ask(t->top->ctx, id, &out), err);
     if (rc != TP_OK || out.label == NULL)

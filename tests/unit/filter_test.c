@@ -271,3 +271,18 @@ TEST(filter_timing_counts_calls)
     CHECK_HAS(s.text, "filter timing: tell: 1 calls, mean ");
     CHECK(strstr(s.text, "ended") == NULL);
 }
+
+/* The filter's array is the host's, whatever the tuner makes of its own. */
+TEST(filter_around_a_tuner_that_loses_its_point)
+{
+    struct stack s;
+
+    stack_open(&s, "mistuner", "{\"how\": \"lost\"}");
+    CHECK_EQ(stack_wrap(&s, "fallback", "{}"), 0);
+    CHECK_EQ(stack_space(&s, LINE), 0);
+    CHECK_EQ(stack_ask(&s, 2), TP_OK);
+    CHECK(s.x[0] >= 0 && s.x[0] <= 1);
+    CHECK_HAS(stack_log(&s), "suggestion 2 is a sample of the prior: tuner "
+                             "mistuner: ask: the point is lost");
+    stack_close(&s);
+}

@@ -198,6 +198,37 @@ TEST(plugin_may_say_later_to_ask_only)
     space_free(space);
 }
 
+TEST(plugin_cannot_change_the_point_it_is_told_of)
+{
+    struct space *space = space_of(LINE);
+    struct tp_result result = {.how = TP_RESULT_FINAL, .value = 1};
+    double x[1] = {0.5};
+    struct err err = {0};
+    struct tuner *t = tuner_of("mistuner", "{\"how\": \"tell x\"}", &err);
+
+    CHECK(tuner_space(t, space, &err) == 0);
+    CHECK(tuner_tell(t, 1, x, &result, &err) == 0);
+    CHECK(tuner_tell(t, 2, x, &result, &err) == -1);
+    CHECK_EQ(err.code, ERR_PLUGIN);
+    CHECK_STR(err.text, "tuner mistuner: tell: it changed the x it was lent, "
+                        "expected to work on a copy");
+    CHECK(x[0] == 0.5);
+    tuner_free(t);
+    t = tuner_of("mistuner", "{\"how\": \"ended x\"}", &err);
+    CHECK(tuner_space(t, space, &err) == 0);
+    CHECK(tuner_ended(t, 2, x, TP_ENDED_FAILED, &err) == -1);
+    CHECK_STR(err.text, "tuner mistuner: ended: it changed the x it was lent, "
+                        "expected to work on a copy");
+    CHECK(x[0] == 0.5);
+    tuner_free(t);
+    t = tuner_of("mistuner", "{\"how\": \"sizes\"}", &err);
+    CHECK(tuner_space(t, space, &err) == 0);
+    CHECK(tuner_tell(t, 2, x, &result, &err) == 0);
+    CHECK_EQ(result.how, TP_RESULT_FINAL);
+    tuner_free(t);
+    space_free(space);
+}
+
 TEST(plugin_without_a_space_is_not_called)
 {
     struct space *bad = space_of(LINE);

@@ -20,8 +20,9 @@
  *   later answer replaces the earlier one.
  * - A point may be replaced.  tell and ended then carry the one that was given
  *   out, also to the layers inside.
- * - An id for which next->ask did not say TP_OK is unknown inside: tell it
- *   with TP_NO_ID, as imported, and do not end it.
+ * - An id for which next->ask said TP_OK, the last time, is told and ended
+ *   inside, too, at most once each.  Any other is unknown there: tell it with
+ *   TP_NO_ID, as imported, and do not end it.
  * - When next fails and the filter does, too, it returns TP_ERR without
  *   host->error(), so that the layer that failed is the one that is named.
  *

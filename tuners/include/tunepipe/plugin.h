@@ -11,6 +11,11 @@
  * it need not be the same thread each time.  A tuner and an assessor run at
  * the same time: they share nothing.
  *
+ * Lending.  What a callback is given is lent for the call, and nothing of it
+ * is written to but what the callback is there to fill.  The host lends copies
+ * where it can; what a plugin overwrites elsewhere in its process nobody can
+ * tell: `tunepipe plugin check` and a sanitizer find it.
+ *
  * Numbers.  Callbacks run in the default floating-point environment (round to
  * nearest, no flush to zero); the host restores it after each call.  What a
  * plugin answers may depend on its arguments, the calls it was given and the

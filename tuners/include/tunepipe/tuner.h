@@ -108,11 +108,12 @@ struct tp_tuner {
     int (*space)(void *self, const struct tp_space *space);
 
     /* Required.  Fills the array out->x for the trial `id` (ids rise, gaps are
-     * possible): indices as whole numbers, the rest within low..high, NaN
-     * where inactive.  TP_OK, TP_LATER, TP_DONE or TP_ERR. */
+     * possible): indices as whole numbers, the rest within low..high (what
+     * lies beyond is clipped when the trial gets it), NaN where inactive.
+     * TP_OK, TP_LATER, TP_DONE or TP_ERR. */
     int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
 
-    /* Required.  The result of `id`; x is what ask() gave, bit by bit, or the
+    /* Required.  The result of `id`; x, a copy, is what ask() gave, bit by bit, or the
      * imported point, or what a filter put in the place of ask()'s. */
     int (*tell)(void *self, uint64_t id, const double *x,
                 const struct tp_result *result);
