@@ -22,6 +22,13 @@
 #define PIPE_DEFAULT ((size_t)64 << 10)
 
 void
+exchange_init(struct exchange *x)
+{
+    *x = (struct exchange){.to = -1, .from = -1};
+    buf_init(&x->out, OUT_MAX);
+}
+
+void
 exchange_open(struct exchange *x, int to, int from)
 {
     int size = fcntl(to, F_GETPIPE_SZ);
@@ -30,8 +37,6 @@ exchange_open(struct exchange *x, int to, int from)
     x->from = from;
     x->pipe = size > 0 ? (size_t)size : PIPE_DEFAULT;
     frame_decoder_init(&x->in, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
-    if (x->out.max == 0)
-        buf_init(&x->out, OUT_MAX);
 }
 
 static void

@@ -33,7 +33,9 @@ struct exchange {
 
 typedef void exchange_frame(void *ctx, const struct frame *frame);
 
-/* Zeroes all but what is kept: x was zeroed or opened before. */
+/* Closed, with nothing sent. */
+void exchange_init(struct exchange *x);
+/* What was sent before stays to be written. */
 void exchange_open(struct exchange *x, int to, int from);
 void exchange_close(struct exchange *x);
 

@@ -337,7 +337,6 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .options = options,
         .outcome = out,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
-        .exchange = {.to = -1, .from = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
@@ -351,6 +350,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     };
     int rc;
 
+    exchange_init(&m.exchange);
     *out = (struct manager_outcome){.dispatcher_status = -1};
     if (x->max_experiment_ms > 0)
         m.experiment_deadline_ns =
