@@ -182,4 +182,9 @@ void command_write_acknowledge(struct buf *out, const char *job,
 void command_write_initialized(struct buf *out, uint64_t last_arrival,
                                bool extensions);
 
+/* ID where a session goes on: so many of the manager's frames are on record,
+ * so many ids are owed, so many TR follow at once. */
+void command_write_resumed(struct buf *out, uint64_t frames, uint64_t owed,
+                           uint64_t trials);
+
 #endif

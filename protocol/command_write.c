@@ -111,3 +111,16 @@ command_write_initialized(struct buf *out, uint64_t last_arrival,
     write_u64(out, last_arrival);
     buf_add_char(out, '}');
 }
+
+void
+command_write_resumed(struct buf *out, uint64_t frames, uint64_t owed,
+                      uint64_t trials)
+{
+    buf_add_text(out, "{\"last\": ");
+    write_u64(out, frames);
+    buf_add_text(out, ", \"owed\": ");
+    write_u64(out, owed);
+    buf_add_text(out, ", \"resent\": ");
+    write_u64(out, trials);
+    buf_add_char(out, '}');
+}

@@ -21,6 +21,7 @@ static const char *const kinds[] = {
     [RECORD_SYNC] = "M",         [RECORD_END] = "E",
     [RECORD_TUNER_FRAME] = "<t", [RECORD_ASSESSOR_FRAME] = "<a",
     [RECORD_TUNER_EVENT] = "!t", [RECORD_ASSESSOR_EVENT] = "!a",
+    [RECORD_RESUMED] = "R",
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -162,20 +163,33 @@ read_char(struct cursor *c, char wanted, const char *expected)
     return RECORD_READY;
 }
 
+/* Length of the kind at p; 0: another one.  All have one or two characters. */
+static size_t
+match_kind(const char *kind, const char *p, size_t left)
+{
+    if (left == 0 || p[0] != kind[0])
+        return 0;
+    if (kind[1] == '\0')
+        return 1;
+    return left > 1 && p[1] == kind[1] ? 2 : 0;
+}
+
 static enum record_status
 read_kind(struct cursor *c, enum record_kind *kind)
 {
-    size_t left = (size_t)(c->end - c->p);
+    size_t left = (size_t)(c->end - c->p), best = 0;
 
-    for (size_t k = N_KINDS; k-- > 0;) { /* "<t" before "<" */
-        size_t len = strlen(kinds[k]);
+    for (size_t k = 0; k < N_KINDS; k++) {
+        size_t len = match_kind(kinds[k], c->p, left);
 
-        if (left >= len && memcmp(c->p, kinds[k], len) == 0) {
+        if (len > best) {
+            best = len;
             *kind = (enum record_kind)k;
-            c->p += len;
-            return read_char(c, ' ', "a space behind the kind");
         }
     }
+    c->p += best;
+    if (best > 0)
+        return read_char(c, ' ', "a space behind the kind");
     if (left == 0 || (left == 1 && (*c->p == '>' || *c->p == '!')))
         return RECORD_PARTIAL;
     return damaged(c, "a kind of record");

@@ -49,6 +49,8 @@ enum record_kind {
                               acted on: `late` or `gone`, a space, how, in
                               words; numbered, too */
     RECORD_ASSESSOR_EVENT, /* "!a" */
+    RECORD_RESUMED, /* "R": the session goes on, in another process; NUMBER is
+                       the last arrival number before; payload: words */
 };
 
 struct record {

@@ -3,6 +3,7 @@
 
 #include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/resumption.h"
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -23,6 +24,7 @@
 
 static const char help[] =
     "usage: tunepipe dispatch (--config FILE | --tuner NAME) [OPTIONS]\n"
+    "       tunepipe dispatch --resume --dir DIR [OPTIONS]\n"
     "\n"
     "Reads commands from a pipe, asks a tuner and an assessor, answers.  The\n"
     "protocol is described in PROTOCOL.md.  An experiment manager starts this;\n"
@@ -39,6 +41,11 @@ static const char help[] =
     "                          given\n"
     "  --dir DIR               experiment folder: command.log is written there;\n"
     "                          without it no log is kept\n"
+    "  --resume                go on with the session recorded in DIR, which has\n"
+    "                          tuner, seed and all that answers depend on\n"
+    "  --skip t:N, --skip a:N  there, command N ended the process before: the\n"
+    "                          tuner's (t) or the assessor's (a) half of it is\n"
+    "                          handled as if the plugin had failed\n"
     "  --in-fd N, --out-fd N   the pipe (default 0 and 1; NNI uses 3 and 4)\n"
     "  --digits 14|6           width of a frame's length (6: NNI before 1.6)\n"
     "  --extensions            the wire's extensions, see PROTOCOL.md\n"
@@ -71,7 +78,8 @@ struct words {
     uint64_t seed, in_fd, out_fd, digits;
     size_t max_payload, max_queued;
     int64_t grace_ms;
-    bool extensions, debug, quiet, has_seed;
+    bool extensions, debug, quiet, has_seed, resume;
+    struct option_list skips;
 };
 
 #define OF(member) offsetof(struct words, member)
@@ -84,6 +92,8 @@ static const struct option options[] = {
     {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
     {"seed", OPTION_TEXT, OF(seed_text), "N"},
     {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
+    {"resume", OPTION_FLAG, OF(resume), NULL},
+    {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
     {"in-fd", OPTION_UINT, OF(in_fd), "N"},
     {"out-fd", OPTION_UINT, OF(out_fd), "N"},
     {"digits", OPTION_UINT, OF(digits), "14|6"},
@@ -101,6 +111,37 @@ static const struct option options[] = {
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
 
+/* All that answers depend on is in the log. */
+static int
+check_resume(const struct words *w, struct err *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } settled[] = {
+        {"config", w->config != NULL},
+        {"tuner", w->tuner != NULL},
+        {"tuner-args", w->tuner_args != NULL},
+        {"filter", w->filters.n > 0},
+        {"assessor", w->assessor != NULL},
+        {"assessor-args", w->assessor_args != NULL},
+        {"seed", w->seed_text != NULL},
+        {"early-stopped", w->early_stopped != NULL},
+        {"on-error", w->on_error != NULL},
+        {"ask-error", w->ask_error != NULL},
+        {"extensions", w->extensions},
+    };
+
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (settled[i].given)
+            return err_set(err, ERR_USAGE,
+                           "--%s: not with --resume: the log has it",
+                           settled[i].name);
+    if (w->folder == NULL)
+        return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
+    return 0;
+}
+
 static int
 parse_words(struct words *w, int argc, char **argv, struct err *err)
 {
@@ -109,6 +150,10 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
     if (argc > 1)
         return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
                        argv[1]);
+    if (w->resume)
+        return check_resume(w, err);
+    if (w->skips.n > 0)
+        return err_set(err, ERR_USAGE, "--skip: only with --resume");
     if (w->config == NULL && w->tuner == NULL)
         return err_set(err, ERR_USAGE,
                        "expected --config FILE or --tuner NAME; see --help");
@@ -248,14 +293,31 @@ dispatch(const struct words *w, struct dispatcher_setup *setup, struct err *err)
 }
 
 static int
+begin_session(struct words *w, const struct experiment *x,
+              struct session_setup *session, struct json *args[2],
+              struct filters *filters, const struct log *log, struct err *err)
+{
+    session->tuner = w->tuner;
+    session->assessor = w->assessor;
+    if (set_policy(w, &session->policy, err) != 0 ||
+        (args[0] = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
+        (args[1] = parse_args("assessor-args", w->assessor_args, err)) ==
+            NULL ||
+        filters_read(filters, &w->filters, x, session, err) != 0 ||
+        choose_seed(w, log, err) != 0)
+        return -1;
+    session->tuner_args = json_root(args[0]);
+    session->assessor_args = json_root(args[1]);
+    session->seed = w->seed;
+    return 0;
+}
+
+static int
 run_with(struct words *w, const struct experiment *x, const struct log *log,
          struct err *err)
 {
     struct dispatcher_setup setup = {
-        .session = {.tuner = w->tuner,
-                    .assessor = w->assessor,
-                    .digits = (int)w->digits,
-                    .max_payload = w->max_payload},
+        .session = {.digits = (int)w->digits, .max_payload = w->max_payload},
         .in_fd = (int)w->in_fd,
         .out_fd = (int)w->out_fd,
         .folder = w->folder,
@@ -263,30 +325,24 @@ run_with(struct words *w, const struct experiment *x, const struct log *log,
         .grace_ms = w->grace_ms,
         .log = log,
     };
-    struct json *tuner_args = NULL, *assessor_args = NULL;
+    struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
     struct filters filters = {{NULL}, {NULL}};
-    struct plugin_paths *paths = NULL;
-    int status = -1;
+    struct resumption resumption = {0};
+    struct json *args[2] = {NULL, NULL};
+    int rc = -1, status;
 
-    if (set_policy(w, &setup.session.policy, err) != 0 ||
-        (tuner_args = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
-        (assessor_args = parse_args("assessor-args", w->assessor_args, err)) ==
-            NULL ||
-        filters_read(&filters, &w->filters, x, &setup.session, err) != 0 ||
-        choose_seed(w, log, err) != 0 ||
-        (paths = plugin_paths_new(w->plugin_path, err)) == NULL) {
-        status = verb_fail("dispatch", err);
-    } else {
-        setup.session.tuner_args = json_root(tuner_args);
-        setup.session.assessor_args = json_root(assessor_args);
-        setup.session.paths = paths;
-        setup.session.seed = w->seed;
-        status = dispatch(w, &setup, err);
-    }
+    setup.session.paths = paths;
+    if (paths != NULL)
+        rc = w->resume ? resumption_begin(&resumption, w->folder, &w->skips,
+                                          paths, log, &setup, err)
+                       : begin_session(w, x, &setup.session, args, &filters,
+                                       log, err);
+    status = rc == 0 ? dispatch(w, &setup, err) : verb_fail("dispatch", err);
+    resumption_fini(&resumption);
     plugin_paths_free(paths);
     filters_fini(&filters);
-    json_free(tuner_args);
-    json_free(assessor_args);
+    json_free(args[0]);
+    json_free(args[1]);
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct commandlog {
@@ -23,6 +24,7 @@ struct commandlog {
     int fd, lock_fd;
     struct lockfile *lock; /* mapped; `spare` without a log */
     struct lockfile spare;
+    struct lockfile before; /* what its last writer left in it */
     struct buf pending;
     off_t size;  /* of what was appended whole */
     bool failed; /* an append failed: the log ends there */
@@ -54,12 +56,16 @@ take_lock(struct commandlog *l, const char *path, struct err *err)
 static int
 map_lock(struct commandlog *l, const char *path, struct err *err)
 {
+    struct lockfile fresh = {.pid = (uint64_t)getpid()};
     void *map;
 
-    memcpy(l->spare.magic, LOCKFILE_MAGIC, sizeof l->spare.magic);
-    l->spare.pid = (uint64_t)getpid();
-    if (pwrite(l->lock_fd, &l->spare, sizeof l->spare, 0) != sizeof l->spare ||
-        ftruncate(l->lock_fd, sizeof l->spare) != 0)
+    memcpy(fresh.magic, LOCKFILE_MAGIC, sizeof fresh.magic);
+    if (pread(l->lock_fd, &l->before, sizeof l->before, 0) !=
+            sizeof l->before ||
+        memcmp(l->before.magic, LOCKFILE_MAGIC, sizeof l->before.magic) != 0)
+        l->before = (struct lockfile){.pid = 0};
+    if (pwrite(l->lock_fd, &fresh, sizeof fresh, 0) != sizeof fresh ||
+        ftruncate(l->lock_fd, sizeof fresh) != 0)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
     map = mmap(NULL, sizeof *l->lock, PROT_READ | PROT_WRITE, MAP_SHARED,
                l->lock_fd, 0);
@@ -84,10 +90,24 @@ open_log(struct commandlog *l, const char *path, struct err *err)
     return err_errno(err, ERR_LOG, "%s: cannot create", path);
 }
 
+static int
+open_again(struct commandlog *l, const char *path, struct err *err)
+{
+    struct stat st;
+
+    l->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (l->fd < 0 || fstat(l->fd, &st) != 0)
+        return err_errno(err, ERR_LOG, "%s: cannot open", path);
+    l->size = st.st_size;
+    return 0;
+}
+
 /* The lock before the log; the lock's content, which may tell of a crash,
  * stays until it is known that the log is new. */
 static int
-open_both(struct commandlog *l, const char *folder, struct err *err)
+open_both(struct commandlog *l, const char *folder,
+          int (*open_it)(struct commandlog *, const char *, struct err *),
+          struct err *err)
 {
     char *lock = file_join(folder, LOCKFILE_NAME);
     char *log = file_join(folder, COMMANDLOG_NAME);
@@ -96,7 +116,7 @@ open_both(struct commandlog *l, const char *folder, struct err *err)
     if (lock == NULL || log == NULL)
         rc = err_set(err, ERR_MEMORY, "command log: out of memory");
     else
-        rc = take_lock(l, lock, err) != 0 || open_log(l, log, err) != 0 ||
+        rc = take_lock(l, lock, err) != 0 || open_it(l, log, err) != 0 ||
                      map_lock(l, lock, err) != 0
                  ? -1
                  : 0;
@@ -115,9 +135,9 @@ make_folder(const char *folder, struct err *err)
     return rc;
 }
 
-struct commandlog *
-commandlog_create(const char *folder, const char *head, size_t head_len,
-                  struct err *err)
+/* Neither file is open yet. */
+static struct commandlog *
+new_log(struct err *err)
 {
     struct commandlog *l = calloc(1, sizeof *l);
 
@@ -128,10 +148,20 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     l->fd = l->lock_fd = -1;
     l->lock = &l->spare;
     buf_init(&l->pending, PENDING_MAX);
-    if (folder == NULL)
+    return l;
+}
+
+struct commandlog *
+commandlog_create(const char *folder, const char *head, size_t head_len,
+                  struct err *err)
+{
+    struct commandlog *l = new_log(err);
+
+    if (l == NULL || folder == NULL)
         return l;
     l->on = true;
-    if (make_folder(folder, err) != 0 || open_both(l, folder, err) != 0)
+    if (make_folder(folder, err) != 0 ||
+        open_both(l, folder, open_log, err) != 0)
         goto fail;
     record_write_version(&l->pending);
     record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
@@ -142,6 +172,34 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
 fail:
     commandlog_free(l);
     return NULL;
+}
+
+struct commandlog *
+commandlog_reopen(const char *folder, uint64_t slots[2], struct err *err)
+{
+    struct commandlog *l = new_log(err);
+
+    if (l == NULL)
+        return NULL;
+    l->on = true;
+    if (open_both(l, folder, open_again, err) != 0) {
+        commandlog_free(l);
+        return NULL;
+    }
+    slots[SENDER_DEFAULT] = l->before.slots[LOCKFILE_DEFAULT];
+    slots[SENDER_ASSESSOR] = l->before.slots[LOCKFILE_ASSESSOR];
+    return l;
+}
+
+int
+commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err)
+{
+    off_t size = l->size - (off_t)torn;
+
+    if (torn > 0 && ftruncate(l->fd, size) != 0)
+        return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot be cut");
+    l->size = size;
+    return 0;
 }
 
 void
@@ -213,6 +271,15 @@ commandlog_skipped(struct commandlog *l, uint64_t arrival, const char *text,
     if (l->on)
         record_encode(&l->pending, RECORD_SKIPPED, arrival,
                       clock_realtime_ns() / 1000, text, len);
+}
+
+void
+commandlog_resumed(struct commandlog *l, uint64_t last_arrival,
+                   const char *text)
+{
+    if (l->on)
+        record_encode(&l->pending, RECORD_RESUMED, last_arrival,
+                      clock_realtime_ns() / 1000, text, strlen(text));
 }
 
 void

@@ -28,6 +28,13 @@ struct commandlog;
  * folder NULL: no log. */
 struct commandlog *commandlog_create(const char *folder, const char *head,
                                      size_t head_len, struct err *err);
+/* The same for a log that is there, to be gone on with; slots[] (by sender)
+ * becomes what the workers were at when its last writer ended. */
+struct commandlog *commandlog_reopen(const char *folder, uint64_t slots[2],
+                                     struct err *err);
+/* Before anything is appended to it: cuts so many bytes, which are no whole
+ * record, from its end. */
+int commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err);
 /* Frees without a word; what was not flushed is lost. */
 void commandlog_free(struct commandlog *l);
 
@@ -44,6 +51,8 @@ void commandlog_out(struct commandlog *l, const struct emission *e);
  * owed from here on), a space, why. */
 void commandlog_skipped(struct commandlog *l, uint64_t arrival,
                         const char *text, size_t len);
+void commandlog_resumed(struct commandlog *l, uint64_t last_arrival,
+                        const char *text);
 void commandlog_end(struct commandlog *l, uint64_t last_arrival,
                     const char *how);
 

@@ -239,12 +239,23 @@ start_side(struct dispatcher *d, struct side *side, const char *name,
     struct worker_job job = {d, handle};
 
     side->warn_at = WARN_LENGTH;
-    side->letter = sender == SENDER_DEFAULT ? "t" : "a";
+    side->letter = sender == SENDER_DEFAULT ? "T" : "A";
     side->queue = queue_new(name, d->err);
     if (side->queue == NULL)
         return -1;
     return worker_start(&side->worker, side->queue, job, &d->gauge, &d->wake,
                         commandlog_slot(d->commandlog, sender), d->err);
+}
+
+/* A new session. */
+static int
+begin(struct dispatcher *d)
+{
+    d->session = session_new(&d->setup->session, outbox_emitter(d->outbox),
+                             d->log, d->err);
+    return d->session == NULL || dispatcher_start_programs(d) != 0
+               ? -1
+               : open_log(d);
 }
 
 static int
@@ -260,12 +271,9 @@ start(struct dispatcher *d)
     d->outbox = outbox_new(&d->wake, d->err);
     if (d->outbox == NULL)
         return -1;
-    d->session =
-        session_new(&s->session, outbox_emitter(d->outbox), s->log, d->err);
-    if (d->session == NULL || dispatcher_start_programs(d) != 0 ||
-        open_log(d) != 0)
-        return -1;
     d->channel.digits = s->session.digits;
+    if ((s->resume != NULL ? dispatcher_resume(d) : begin(d)) != 0)
+        return -1;
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     gauge_init(&d->gauge, s->max_queued, &d->wake);
     if (start_side(d, &d->by_default, "default", SENDER_DEFAULT,

@@ -25,7 +25,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct commandlog;
+struct emission;
 struct log;
+struct session;
+
+/* A session that goes on: as it was when its log ended. */
+struct dispatcher_resume {
+    struct session *session; /* taken */
+    struct commandlog *log;  /* taken */
+    uint64_t arrivals;       /* number of the last input */
+    uint64_t frames;         /* of them, the manager's */
+    uint64_t owed, trials;   /* as in recovery.h */
+    const char *words;       /* for the log: what was recovered */
+    /* Commands whose calls failed because they ended the process before, as
+     * the log has them: "xt why". */
+    const struct dispatcher_skip *skips;
+    size_t n_skips;
+    /* What the manager may not have read, and what the log lacks. */
+    const struct emission *const *resent, *const *missing;
+    size_t n_resent, n_missing;
+};
+
+struct dispatcher_skip {
+    uint64_t arrival;
+    const char *text;
+};
 
 struct dispatcher_setup {
     struct session_setup session;
@@ -34,6 +59,7 @@ struct dispatcher_setup {
     size_t max_queued;  /* bytes; above it nothing is read */
     int64_t grace_ms;   /* how long a stop may take */
     const struct log *log;
+    const struct dispatcher_resume *resume; /* NULL: a new session */
 };
 
 /* How a session ended; PROTOCOL.md, "Holding and stopping". */

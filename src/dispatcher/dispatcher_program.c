@@ -51,8 +51,7 @@ take_event(struct companion *c, enum proxy_event event, const char *how)
 
     if (d->phase == TERMINATING)
         return;
-    snprintf(text, sizeof text, "%s %s", event == PROXY_GONE ? "gone" : "late",
-             how);
+    snprintf(text, sizeof text, "%s %s", proxy_event_name(event), how);
     commandlog_event(d->commandlog, c->side, ++d->arrivals, text);
     if (log_flushed(d))
         take(c, proxy_event(c->proxy, d->arrivals, event, how, d->err));
@@ -176,7 +175,7 @@ dispatcher_start_programs(struct dispatcher *d)
         if (c->proxy == NULL)
             continue;
         proxy_connect(c->proxy, port);
-        if (start_program(c, d->err) != 0) {
+        if (d->setup->resume == NULL && start_program(c, d->err) != 0) {
             d->err->code = ERR_CONFIG;
             return err_place(d->err, "%s", proxy_setup(c->proxy)->title);
         }
@@ -369,4 +368,13 @@ dispatcher_free_programs(struct dispatcher *d)
         program_kill(p);
         program_reap(p, how, sizeof how);
     }
+}
+
+void
+dispatcher_leave_programs(struct dispatcher *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->companions[i].proxy != NULL)
+            take_event(&d->companions[i], PROXY_LEFT,
+                       "with the dispatcher before");
 }

@@ -78,12 +78,20 @@ void dispatcher_take_outbox(struct dispatcher *d);
 /* Writes what can be written without blocking. */
 void dispatcher_write(struct dispatcher *d);
 
+/* ---- dispatcher_resume.c ---- */
+
+/* Takes over what setup->resume has: before any thread runs. */
+int dispatcher_resume(struct dispatcher *d);
+
 /* ---- dispatcher_program.c ---- */
 
 #define COMPANION_POLLS 3 /* descriptors of a companion */
 
 /* Starts the programs; before any thread. */
 int dispatcher_start_programs(struct dispatcher *d);
+/* In a session that goes on none is started before it is needed: the one that
+ * ran before is gone. */
+void dispatcher_leave_programs(struct dispatcher *d);
 /* Whether commands of that side are a program's: all are handled at once. */
 bool dispatcher_has_program(const struct dispatcher *d, enum sender side);
 /* Handles and frees them. */

@@ -44,11 +44,15 @@ dispatcher_fail(struct dispatcher *d, enum phase phase)
     d->end = DISPATCHER_FAILED;
 }
 
+/* A session that goes on handles it first; but a request that a stop drops is
+ * void. */
 static void
-record_left(struct dispatcher *d, const char *letter, uint64_t arrival)
+record_left(struct dispatcher *d, const struct side *side, uint64_t arrival,
+            bool is_void)
 {
     char text[80];
-    int len = snprintf(text, sizeof text, "%s left by the stop", letter);
+    int len = snprintf(text, sizeof text, "%s left by the stop",
+                       is_void ? "t" : side->letter);
 
     commandlog_skipped(d->commandlog, arrival, text, (size_t)len);
 }
@@ -89,10 +93,12 @@ record_rest(struct dispatcher *d)
     dispatcher_take_outbox(d);
     for (int i = 0; i < 2; i++) {
         if (busy[i] != 0)
-            record_left(d, sides[i]->letter, busy[i]);
+            record_left(d, sides[i], busy[i], false);
         for (struct command *cmd = left[i].first; cmd != NULL; cmd = next) {
             next = cmd->next;
-            record_left(d, sides[i]->letter, cmd->arrival);
+            record_left(d, sides[i], cmd->arrival,
+                        d->phase == TERMINATING &&
+                            cmd->code == CMD_REQUEST_TRIALS);
             command_free(cmd);
         }
     }

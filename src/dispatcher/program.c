@@ -152,9 +152,15 @@ void
 program_send(struct program *p, enum command_code code, const char *payload,
              size_t len)
 {
+    program_send_frame(p, command_info(code)->code, payload, len);
+}
+
+void
+program_send_frame(struct program *p, const char code[2], const char *payload,
+                   size_t len)
+{
     if (p->pid != 0 && !p->leaving && !p->channel.out_gone)
-        frame_encode(&p->channel.text, FRAME_DIGITS, command_info(code)->code,
-                     payload, len);
+        frame_encode(&p->channel.text, FRAME_DIGITS, code, payload, len);
 }
 
 void

@@ -42,6 +42,10 @@ int program_start(struct program *p, const char *const *argv, uint64_t seed,
 void program_send(struct program *p, enum command_code code,
                   const char *payload, size_t len);
 
+/* The same for a frame of any code. */
+void program_send_frame(struct program *p, const char code[2],
+                        const char *payload, size_t len);
+
 /* Writes what can be written without blocking.  That it reads no more shows
  * when it ends. */
 void program_write(struct program *p);

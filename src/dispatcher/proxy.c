@@ -96,11 +96,32 @@ proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
     return end(p);
 }
 
+static const char *const event_names[] = {
+    [PROXY_LATE] = "late", [PROXY_GONE] = "gone", [PROXY_LEFT] = "left"};
+
+const char *
+proxy_event_name(enum proxy_event event)
+{
+    return event_names[event];
+}
+
+bool
+proxy_event_find(const char *name, size_t len, enum proxy_event *out)
+{
+    for (int i = 0; i <= PROXY_LEFT; i++)
+        if (strlen(event_names[i]) == len &&
+            memcmp(event_names[i], name, len) == 0) {
+            *out = (enum proxy_event)i;
+            return true;
+        }
+    return false;
+}
+
 int
 proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
             const char *how, struct err *err)
 {
-    if (!begin(p, arrival, event == PROXY_GONE ? "its end" : "its silence",
+    if (!begin(p, arrival, event == PROXY_LATE ? "its silence" : "its end",
                err))
         return end(p);
     switch (event) {
@@ -113,8 +134,24 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
         proxy_failed(p, "%s", how);
         p->kind->gone(p);
         break;
+    case PROXY_LEFT:
+        p->gone = true;
+        p->kind->gone(p);
+        break;
     }
     return end(p);
+}
+
+void
+proxy_reopen(struct proxy *p)
+{
+    p->ended = false;
+}
+
+uint64_t
+proxy_owed(const struct proxy *p)
+{
+    return p->kind->owed == NULL ? 0 : p->kind->owed(p);
 }
 
 bool

@@ -37,6 +37,7 @@ struct proxy_port {
 enum proxy_event {
     PROXY_LATE, /* it was silent for longer than the deadline */
     PROXY_GONE, /* it ended, was ended, or did not start */
+    PROXY_LEFT, /* it ended with the dispatcher, which goes on */
 };
 
 /* Borrow all until proxy_free(); NULL: out of memory. */
@@ -52,6 +53,11 @@ void proxy_free(struct proxy *p);
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
 
+/* "late", "gone", "left": as the log has it. */
+const char *proxy_event_name(enum proxy_event event);
+/* False: no such event. */
+bool proxy_event_find(const char *name, size_t len, enum proxy_event *out);
+
 /* Each handles one input.  -1: err says why it costs more than itself; then
  * nothing is handled any more. */
 int proxy_command(struct proxy *p, const struct command *cmd, struct err *err);
@@ -59,6 +65,12 @@ int proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
                 struct err *err);
 int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
                 const char *how, struct err *err);
+
+/* Ids that were asked of it and have no answer. */
+uint64_t proxy_owed(const struct proxy *p);
+
+/* The session goes on behind its end. */
+void proxy_reopen(struct proxy *p);
 
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);

@@ -17,6 +17,7 @@ struct proxy_kind {
     void (*late)(struct proxy *p);
     void (*gone)(struct proxy *p);
     bool (*waits)(const struct proxy *p);
+    uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
     void (*free)(struct proxy *p);
 };
 

@@ -199,6 +199,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .late = proxy_tuner_late,
         .gone = proxy_tuner_gone,
         .waits = proxy_tuner_waits,
+        .owed = proxy_tuner_owed,
         .free = free_tuner,
     };
     struct proxy_tuner *t = calloc(1, sizeof *t);

@@ -53,6 +53,7 @@ void proxy_tuner_frame(struct proxy *p, const struct frame *frame);
 void proxy_tuner_late(struct proxy *p);
 void proxy_tuner_gone(struct proxy *p);
 bool proxy_tuner_waits(const struct proxy *p);
+uint64_t proxy_tuner_owed(const struct proxy *p);
 
 /* ---- proxy_tuner_told.c ---- */
 

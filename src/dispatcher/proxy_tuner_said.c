@@ -299,6 +299,17 @@ proxy_tuner_waits(const struct proxy *p)
            unanswered(t) < t->n_requests || stuck(t);
 }
 
+uint64_t
+proxy_tuner_owed(const struct proxy *p)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+    uint64_t owed = 0;
+
+    for (size_t i = 0; i < t->n_requests; i++)
+        owed += left_of(&t->requests[i]) + t->requests[i].failed;
+    return owed;
+}
+
 /* Whoever waits, waits no more. */
 static void
 let_down(struct proxy_tuner *t)

@@ -161,11 +161,25 @@ load_assessor(struct session *s, const struct session_setup *setup,
     return s->setups[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
 
+static void
+pass_on(void *ctx, const struct emission *e)
+{
+    const struct session *s = ctx;
+
+    s->emitter.emit(s->emitter.ctx, e);
+}
+
+void
+session_redirect(struct session *s, struct emitter emitter)
+{
+    s->emitter = emitter;
+}
+
 /* What handles each side's commands. */
 static int
-make_sides(struct session *s, struct emitter emitter, const struct log *log,
-           struct err *err)
+make_sides(struct session *s, const struct log *log, struct err *err)
 {
+    struct emitter emitter = {pass_on, s};
     struct proxy_setup **setups = s->setups;
     struct proxy **proxies = s->proxies;
 
@@ -196,6 +210,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
         err_set(err, ERR_MEMORY, "session: out of memory");
         return NULL;
     }
+    s->emitter = emitter;
     s->policy = setup->policy;
     if (load_tuner(s, setup, log, err) != 0 ||
         load_assessor(s, setup, log, err) != 0)
@@ -203,7 +218,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     if (!setup->maximize_given)
         s->policy.maximize = find_maximize(s, log);
     s->router = router_new(log, err);
-    if (s->router == NULL || make_sides(s, emitter, log, err) != 0)
+    if (s->router == NULL || make_sides(s, log, err) != 0)
         goto fail;
     return s;
 fail:
@@ -226,4 +241,14 @@ session_free(struct session *s)
     tuner_free(s->tuner);
     assessor_free(s->assessor);
     free(s);
+}
+
+void
+session_reopen(struct session *s)
+{
+    if (s->tuning != NULL)
+        tuning_reopen(s->tuning);
+    for (int i = 0; i < 2; i++)
+        if (s->proxies[i] != NULL)
+            proxy_reopen(s->proxies[i]);
 }

@@ -54,6 +54,7 @@ struct session_setup {
 /* One side: either a plugin, with tuning or assessing around it, or a program
  * with its proxy. */
 struct session {
+    struct emitter emitter; /* where what the sides say goes */
     struct policy policy;
     struct router *router;
     struct tuner *tuner;       /* NULL: a program */
@@ -70,6 +71,12 @@ struct session *session_new(const struct session_setup *setup,
                             struct emitter emitter, const struct log *log,
                             struct err *err);
 void session_free(struct session *s);
+
+/* From now on what the sides say goes there. */
+void session_redirect(struct session *s, struct emitter emitter);
+
+/* The session goes on behind an end: what the end dropped is void. */
+void session_reopen(struct session *s);
 
 /* Appends name, version and arguments of the tuner or the assessor; null:
  * there is none. */

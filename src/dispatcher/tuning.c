@@ -160,3 +160,17 @@ tuning_close(struct tuning *t)
 {
     t->closed = true;
 }
+
+void
+tuning_reopen(struct tuning *t)
+{
+    if (t->closed)
+        owed_clear(&t->owed);
+    t->closed = false;
+}
+
+uint64_t
+tuning_owed(const struct tuning *t)
+{
+    return t->owed.total;
+}

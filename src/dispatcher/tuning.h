@@ -33,6 +33,13 @@ int tuning_handle(struct tuning *t, const struct command *cmd, struct err *err);
 
 /* From now on requests and owed ids are dropped: the session is ending. */
 void tuning_close(struct tuning *t);
+/* A trial that is out and was not asked for: the payload of its TR. */
+void tuning_adopt(struct tuning *t, const char *payload, size_t len);
+
+/* The session goes on after all: what was owed is void. */
+void tuning_reopen(struct tuning *t);
+/* Ids that are owed. */
+uint64_t tuning_owed(const struct tuning *t);
 /* Whether handling cmd now would drop a request. */
 bool tuning_drops(const struct tuning *t, const struct command *cmd);
 

@@ -104,3 +104,13 @@ tuning_custom(struct tuning *t, const struct command *cmd)
              "command %" PRIu64 " (AD): %zu of %zu unfinished trials known",
              t->arrival, recovered, n);
 }
+
+void
+tuning_adopt(struct tuning *t, const char *payload, size_t len)
+{
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+
+    if (doc != NULL && t->space != NULL)
+        recover_one(t, json_root(doc), NULL);
+    json_free(doc);
+}

@@ -5,11 +5,13 @@
 #include "plugin/instance.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct assessor {
     struct instance instance;
     const struct tp_assessor *ops; /* of the instance's plugin */
+    bool barred;                   /* it is not called */
 };
 
 struct assessor *
@@ -59,6 +61,20 @@ assessor_describe(const struct assessor *a, struct buf *out)
     instance_describe(&a->instance, out);
 }
 
+void
+assessor_bar(struct assessor *a, bool barred)
+{
+    a->barred = barred;
+}
+
+static int
+refuse_call(const struct assessor *a, const char *callback, struct err *err)
+{
+    return err_set(err, ERR_PLUGIN,
+                   "%s: %s: not called, because it ended the dispatcher before",
+                   a->instance.title, callback);
+}
+
 static void
 verdict_go(struct tp_verdict *v)
 {
@@ -79,6 +95,8 @@ assessor_assess(struct assessor *a, const struct tp_history *history,
 
     copy._struct_size = sizeof copy;
     verdict_go(out);
+    if (a->barred)
+        return refuse_call(a, "assess", err);
     instance_enter(&a->instance);
     rc = a->ops->assess(a->instance.self, &copy, out);
     rc = instance_leave(&a->instance, "assess", rc, TP_OK, err);
@@ -99,6 +117,8 @@ assessor_ended(struct assessor *a, const struct tp_history *history, int how,
     struct tp_history copy = *history;
     int rc;
 
+    if (a->barred)
+        return refuse_call(a, "ended", err);
     copy._struct_size = sizeof copy;
     instance_enter(&a->instance);
     rc = a->ops->ended(a->instance.self, &copy, how);

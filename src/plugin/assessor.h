@@ -7,6 +7,7 @@
 #include "json.h"
 #include "tunepipe/assessor.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct assessor;
@@ -35,5 +36,9 @@ int assessor_assess(struct assessor *a, const struct tp_history *history,
 /* `how` is an enum tp_trial_end.  The slot is not used after this. */
 int assessor_ended(struct assessor *a, const struct tp_history *history,
                    int how, struct err *err);
+
+/* While barred every call fails, and reaches neither it: for a
+ * command that ended the process before. */
+void assessor_bar(struct assessor *a, bool barred);
 
 #endif

@@ -22,6 +22,7 @@ struct tuner {
     struct tp_next base;        /* the plugin as a layer */
     struct filter *filters;     /* the outermost; NULL: none */
     const struct tp_next *top;  /* the outermost layer */
+    bool barred;                /* none of them is called */
     struct err failure;
 };
 
@@ -197,6 +198,20 @@ told(const struct tuner *t, int rc, struct err *err)
 }
 
 static int
+refuse_call(const struct tuner *t, const char *callback, struct err *err)
+{
+    return err_set(err, ERR_PLUGIN,
+                   "%s: %s: not called, because it ended the dispatcher before",
+                   t->instance.title, callback);
+}
+
+void
+tuner_bar(struct tuner *t, bool barred)
+{
+    t->barred = barred;
+}
+
+static int
 give_space(struct tuner *t, const struct space *space, struct err *err)
 {
     t->space = space;
@@ -211,6 +226,8 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
     const struct space *before = t->space;
     size_t n = space_dims(space)->n_dims;
 
+    if (t->barred)
+        return refuse_call(t, "space", err);
     if (instance_reserve(&t->instance, n, err) != 0 ||
         filter_reserve(t->filters, n, err) != 0)
         return -1;
@@ -225,8 +242,10 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
 }
 
 static int
-need_space(const struct tuner *t, const char *callback, struct err *err)
+may_call(const struct tuner *t, const char *callback, struct err *err)
 {
+    if (t->barred)
+        return refuse_call(t, callback, err);
     if (t->space != NULL)
         return 0;
     return err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
@@ -241,7 +260,7 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
     int rc;
 
     *label = NULL;
-    if (need_space(t, "ask", err) != 0)
+    if (may_call(t, "ask", err) != 0)
         return TP_ERR;
     for (size_t i = 0; i < n_dims(t); i++)
         x[i] = NAN;
@@ -260,7 +279,7 @@ tuner_tell(struct tuner *t, uint64_t id, const double *x,
 {
     struct tp_result copy = *result;
 
-    if (need_space(t, "tell", err) != 0)
+    if (may_call(t, "tell", err) != 0)
         return -1;
     copy._struct_size = sizeof copy;
     return told(t, t->top->tell(t->top->ctx, id, x, &copy), err);
@@ -270,7 +289,7 @@ int
 tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
             struct err *err)
 {
-    if (need_space(t, "ended", err) != 0)
+    if (may_call(t, "ended", err) != 0)
         return -1;
     return told(t, t->top->ended(t->top->ctx, id, x, how), err);
 }

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "tunepipe/tuner.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -76,5 +77,9 @@ int tuner_tell(struct tuner *t, uint64_t id, const double *x,
 /* `how` is an enum tp_ended_how. */
 int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
                 struct err *err);
+
+/* While barred every call fails, and reaches neither it nor a filter: for a
+ * command that ended the process before. */
+void tuner_bar(struct tuner *t, bool barred);
 
 #endif

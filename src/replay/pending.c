@@ -75,7 +75,8 @@ struct derived *
 pending_take(struct pending *p, uint64_t cause, enum sender sender)
 {
     struct key key = {cause, sender};
-    struct pending_list *list = map_get(&p->lists, &key, sizeof key);
+    struct pending_list *list =
+        p->frames == 0 ? NULL : map_get(&p->lists, &key, sizeof key);
     struct derived *d;
 
     if (list == NULL)
@@ -86,6 +87,23 @@ pending_take(struct pending *p, uint64_t cause, enum sender sender)
         free(map_remove(&p->lists, &key, sizeof key));
     p->frames--;
     return d;
+}
+
+const struct derived *
+pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
+{
+    struct key key = {cause, sender};
+    const struct pending_list *list = map_get(&p->lists, &key, sizeof key);
+
+    return list == NULL ? NULL : list->first;
+}
+
+const struct derived *
+pending_next(const struct pending *p, size_t *at)
+{
+    const struct pending_list *list = map_next(&p->lists, at);
+
+    return list == NULL ? NULL : list->first;
 }
 
 const struct derived *

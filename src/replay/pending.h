@@ -29,6 +29,14 @@ void pending_add(struct pending *p, const struct emission *e);
 struct derived *pending_take(struct pending *p, uint64_t cause,
                              enum sender sender);
 
+/* The same, borrowed. */
+const struct derived *pending_peek(const struct pending *p, uint64_t cause,
+                                   enum sender sender);
+
+/* Walks the lists: the first of the next one; start with *at = 0, NULL at the
+ * end. */
+const struct derived *pending_next(const struct pending *p, size_t *at);
+
 /* The one with the lowest cause, borrowed; NULL: none. */
 const struct derived *pending_first(const struct pending *p);
 

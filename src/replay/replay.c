@@ -3,15 +3,12 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/map.h"
-#include "dispatcher/assessing.h"
 #include "dispatcher/logfile.h"
-#include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
-#include "frame.h"
-#include "replay/pending.h"
+#include "replay/difference.h"
+#include "replay/replay_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,22 +22,13 @@
  * record at once, on both sides; what the handlers emit waits in `pending`
  * until the log's outbound records of that cause and sender come by. */
 
-struct skips {
-    bool tuner, assessor; /* this half was not (wholly) handled */
-    bool closes;          /* requests are dropped from this command on */
-};
-
-struct replay {
-    const struct replay_setup *setup;
-    struct replay_report *report;
-    struct logfile *file;
-    struct json *head;
-    struct session *session;
-    struct pending pending;
-    struct map skips;       /* arrival -> struct skips */
-    uint64_t last_cause[3]; /* by sender */
-    bool tuner_failed, assessor_failed;
-};
+static int
+differ(const struct replay *r, const struct emission *recorded,
+       const struct emission *derived, struct err *err)
+{
+    return difference_tell(r->setup->path, logfile_offset(r->file), recorded,
+                           derived, err);
+}
 
 /* ---- collecting ---- */
 
@@ -48,30 +36,24 @@ static void
 collect(void *ctx, const struct emission *e)
 {
     struct replay *r = ctx;
+    struct derived *early = pending_take(&r->early, e->cause, e->sender);
 
     if (r->setup->derived != NULL)
         r->setup->derived(r->setup->ctx, e);
-    pending_add(&r->pending, e);
+    if (early == NULL)
+        pending_add(&r->pending, e);
+    else if (!difference_same(&early->emission, e))
+        differ(r, &early->emission, e, &r->difference);
+    free(early);
 }
 
 static int
-add_skip(struct replay *r, const struct record *record, struct err *err)
+bar(struct replay *r, struct err *err)
 {
-    uint64_t arrival = record->number;
-    struct skips *s = map_get(&r->skips, &arrival, sizeof arrival);
-
-    if (s == NULL) {
-        s = calloc(1, sizeof *s);
-        if (s == NULL || map_put(&r->skips, &arrival, sizeof arrival, s) != 0) {
-            free(s);
-            return err_set(err, ERR_MEMORY, "replay: out of memory");
-        }
-    }
-    for (size_t i = 0; i < record->len && record->payload[i] != ' '; i++) {
-        s->tuner = s->tuner || record->payload[i] == 't';
-        s->assessor = s->assessor || record->payload[i] == 'a';
-        s->closes = s->closes || record->payload[i] == 'o';
-    }
+    for (size_t i = 0; i < r->setup->n_bars; i++)
+        if (skips_bar(&r->skips, r->setup->bars[i].arrival,
+                      r->setup->bars[i].side, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -82,7 +64,8 @@ first_walk(struct replay *r, struct err *err)
     enum logfile_status status;
 
     while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD) {
-        if (record.kind == RECORD_SKIPPED && add_skip(r, &record, err) != 0)
+        if (record.kind == RECORD_SKIPPED &&
+            skips_add(&r->skips, &record, err) != 0)
             return -1;
         r->report->ended = record.kind == RECORD_END ||
                            (r->report->ended && record.kind == RECORD_SYNC);
@@ -97,86 +80,37 @@ first_walk(struct replay *r, struct err *err)
 
 /* ---- comparing ---- */
 
-static const char *
-sender_name(enum sender sender)
-{
-    switch (sender) {
-    case SENDER_DEFAULT:
-        return "tuner";
-    case SENDER_ASSESSOR:
-        return "assessor";
-    case SENDER_ROUTER:
-        break;
-    }
-    return "router";
-}
-
-#define SHOWN 300 /* bytes of a frame in an error */
-#define BEFORE 60 /* of them, in front of the first difference */
-
-/* Where the payloads begin to differ, less some bytes to recognise it by; 0
- * when all of both can be shown, or there is only one. */
-static size_t
-show_from(const struct emission *a, const struct emission *b)
-{
-    size_t i = 0;
-
-    if (a == NULL || b == NULL || (a->len < SHOWN && b->len < SHOWN))
-        return 0;
-    while (i < a->len && i < b->len && a->payload[i] == b->payload[i])
-        i++;
-    return i < SHOWN - BEFORE ? 0 : i - BEFORE;
-}
-
+/* Before the calls of this command were barred it may have said anything.
+ * What it gave out then are trials that the tuner does not know. */
 static void
-show(const struct emission *e, size_t from, char text[SHOWN + 16])
+take_barred(struct replay *r, const struct emission *e)
 {
-    size_t len;
+    const struct derived *d = pending_peek(&r->pending, e->cause, e->sender);
 
-    if (e == NULL) {
-        memcpy(text, "nothing", sizeof "nothing");
+    if (d != NULL && difference_same(&d->emission, e)) {
+        free(pending_take(&r->pending, e->cause, e->sender));
         return;
     }
-    len = e->len - from < SHOWN ? e->len - from : SHOWN;
-    snprintf(text, SHOWN + 16, "%s%s%.*s", command_info(e->code)->code,
-             from > 0 ? "..." : "", (int)len, len > 0 ? e->payload + from : "");
+    if (e->code == CMD_NEW_TRIAL && r->session->tuning != NULL)
+        tuning_adopt(r->session->tuning, e->payload, e->len);
 }
 
-static int
-differ(const struct replay *r, const struct emission *recorded,
-       const struct emission *derived, struct err *err)
-{
-    const struct emission *e = recorded != NULL ? recorded : derived;
-    size_t from = show_from(recorded, derived);
-    char was[SHOWN + 16], is[SHOWN + 16];
-
-    show(recorded, from, was);
-    show(derived, from, is);
-    return err_set(err, ERR_INPUT,
-                   "%s: offset %" PRIu64 ", command %" PRIu64
-                   ", %s: recorded %s, replay gives %s",
-                   r->setup->path, logfile_offset(r->file), e->cause,
-                   sender_name(e->sender), was, is);
-}
-
+/* Frames of this cause and sender cannot be derived, or not yet. */
 static bool
-same(const struct emission *a, const struct emission *b)
+is_uncompared(struct replay *r, const struct emission *e)
 {
-    return a->code == b->code && a->len == b->len &&
-           (a->len == 0 || memcmp(a->payload, b->payload, a->len) == 0);
-}
-
-/* Frames of this cause and sender cannot be derived. */
-static bool
-is_uncompared(const struct replay *r, const struct emission *e)
-{
-    const struct skips *s = map_get(&r->skips, &e->cause, sizeof e->cause);
+    const struct skip *s;
 
     if (e->sender == SENDER_ROUTER)
         return true;
+    s = replay_skip(r, e->cause, e->sender);
     if (s == NULL)
         return false;
-    return e->sender == SENDER_DEFAULT ? s->tuner : s->assessor;
+    if (s->left > 0)
+        pending_add(&r->early, e);
+    else if (s->barred)
+        take_barred(r, e);
+    return s->left > 0 || s->barred || s->dropped;
 }
 
 static int
@@ -192,7 +126,7 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
         return 0;
     }
     d = pending_take(&r->pending, recorded->cause, recorded->sender);
-    if (d == NULL || !same(recorded, &d->emission)) {
+    if (d == NULL || !difference_same(recorded, &d->emission)) {
         rc = differ(r, recorded, d == NULL ? NULL : &d->emission, err);
     } else {
         r->report->frames++;
@@ -221,163 +155,74 @@ take_outbound(struct replay *r, const struct record *record, struct err *err)
     return compare(r, &e, err);
 }
 
-/* ---- handling ---- */
-
-/* A failure that ended the recorded session ends this side here, too. */
-static void
-handle_default(struct replay *r, const struct command *cmd,
-               const struct skips *s)
-{
-    if (s != NULL && s->closes && r->session->tuning != NULL)
-        tuning_close(r->session->tuning);
-    if ((s != NULL && s->tuner) || r->tuner_failed)
-        return;
-    if (r->session->tuning == NULL)
-        proxy_command(r->session->proxies[SENDER_DEFAULT], cmd, NULL);
-    else if (tuning_handle(r->session->tuning, cmd, NULL) != 0)
-        r->tuner_failed = true;
-}
-
-static void
-handle_assessor(struct replay *r, const struct command *cmd,
-                const struct skips *s)
-{
-    struct err err;
-
-    if ((s != NULL && s->assessor) || r->assessor_failed)
-        return;
-    if (r->session->assessing == NULL)
-        proxy_command(r->session->proxies[SENDER_ASSESSOR], cmd, &err);
-    else if (assessing_handle(r->session->assessing, cmd, &err) != 0)
-        r->assessor_failed = true;
-}
-
-static void
-handle_chain(struct replay *r, struct chain *chain, const struct skips *s,
-             void (*handle)(struct replay *, const struct command *,
-                            const struct skips *))
-{
-    struct command *next;
-
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        handle(r, cmd, s);
-        command_free(cmd);
-    }
-}
-
-static int
-read_frame(const struct replay *r, const struct record *record,
-           struct frame *frame, struct err *err)
-{
-    *frame = (struct frame){.offset = logfile_offset(r->file)};
-    if (record->len < 2)
-        return err_set(err, ERR_LOG,
-                       "%s: offset %" PRIu64 ": expected a command's code",
-                       r->setup->path, logfile_offset(r->file));
-    memcpy(frame->code, record->payload, 2);
-    frame->payload = record->payload + 2;
-    frame->len = record->len - 2;
-    return 0;
-}
-
-/* The proxy of the program that the record is of. */
-static struct proxy *
-proxy_of(const struct replay *r, enum sender side, struct err *err)
-{
-    if (r->session->proxies[side] == NULL)
-        err_set(err, ERR_LOG,
-                "%s: offset %" PRIu64 ": a record of a program, but the head "
-                "record names none",
-                r->setup->path, logfile_offset(r->file));
-    return r->session->proxies[side];
-}
-
-/* What ends its side is remembered by the proxy. */
-static int
-take_program(struct replay *r, const struct record *record, enum sender side,
-             struct err *err)
-{
-    struct proxy *proxy = proxy_of(r, side, err);
-    struct frame frame;
-
-    if (proxy == NULL || read_frame(r, record, &frame, err) != 0)
-        return -1;
-    proxy_frame(proxy, record->number, &frame, NULL);
-    return 0;
-}
-
-static int
-take_event(struct replay *r, const struct record *record, enum sender side,
-           struct err *err)
-{
-    static const char gone[] = "gone ", late[] = "late ";
-    const size_t word = sizeof gone - 1;
-    struct proxy *proxy = proxy_of(r, side, err);
-    bool is_gone, is_late;
-    char how[ERR_TEXT_MAX];
-
-    if (proxy == NULL)
-        return -1;
-    is_gone = record->len >= word && memcmp(record->payload, gone, word) == 0;
-    is_late = record->len >= word && memcmp(record->payload, late, word) == 0;
-    if (!is_gone && !is_late)
-        return err_set(err, ERR_LOG,
-                       "%s: offset %" PRIu64 ": expected 'late' or 'gone'",
-                       r->setup->path, logfile_offset(r->file));
-    snprintf(how, sizeof how, "%.*s",
-             (int)(record->len - word < sizeof how ? record->len - word
-                                                   : sizeof how - 1),
-             record->payload + word);
-    proxy_event(proxy, record->number, is_gone ? PROXY_GONE : PROXY_LATE, how,
-                NULL);
-    return 0;
-}
-
-static int
-take_inbound(struct replay *r, const struct record *record, struct err *err)
-{
-    struct routed routed = {0};
-    const struct skips *s;
-    struct frame frame;
-
-    if (read_frame(r, record, &frame, err) != 0)
-        return -1;
-    r->report->commands++;
-    router_frame(r->session->router, &frame, record->number, &routed);
-    s = map_get(&r->skips, &record->number, sizeof record->number);
-    handle_chain(r, &routed.by_default, s, handle_default);
-    handle_chain(r, &routed.assessor, s, handle_assessor);
-    if (r->pending.failed)
-        return err_set(err, ERR_MEMORY, "replay: out of memory");
-    return 0;
-}
+/* ---- the second walk ---- */
 
 static int
 take(struct replay *r, const struct record *record, struct err *err)
 {
     switch (record->kind) {
     case RECORD_IN:
-        return take_inbound(r, record, err);
+        return replay_command(r, record, err);
     case RECORD_TUNER:
     case RECORD_ASSESSOR:
     case RECORD_ROUTER:
         return take_outbound(r, record, err);
     case RECORD_TUNER_FRAME:
-        return take_program(r, record, SENDER_DEFAULT, err);
+        return replay_program(r, record, SENDER_DEFAULT, err);
     case RECORD_ASSESSOR_FRAME:
-        return take_program(r, record, SENDER_ASSESSOR, err);
+        return replay_program(r, record, SENDER_ASSESSOR, err);
     case RECORD_TUNER_EVENT:
-        return take_event(r, record, SENDER_DEFAULT, err);
+        return replay_event(r, record, SENDER_DEFAULT, err);
     case RECORD_ASSESSOR_EVENT:
-        return take_event(r, record, SENDER_ASSESSOR, err);
+        return replay_event(r, record, SENDER_ASSESSOR, err);
+    case RECORD_RESUMED:
+        replay_resumed(r);
+        return 0;
+    case RECORD_END:
+        replay_ended(r, record);
+        return 0;
     case RECORD_HEAD:
     case RECORD_SKIPPED:
     case RECORD_SYNC:
-    case RECORD_END:
         break;
     }
     return 0;
+}
+
+static bool
+is_input(enum record_kind kind)
+{
+    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
+           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
+           kind == RECORD_ASSESSOR_EVENT;
+}
+
+/* All inputs that are to be handled are. */
+static int
+reach(struct replay *r, struct err *err)
+{
+    bool first = !r->reached;
+
+    r->reached = true;
+    if (!first || r->setup->reached == NULL)
+        return 0;
+    return r->setup->reached(r->setup->ctx, r->session, err);
+}
+
+/* Passes over what lies behind `until`: what comes then is only compared. */
+static int
+step(struct replay *r, const struct record *record, struct err *err)
+{
+    uint64_t until = r->setup->until;
+
+    if (until > 0 && record->number > until)
+        return is_input(record->kind) ? reach(r, err) : 0;
+    if (is_input(record->kind))
+        r->report->last = record->number;
+    if (r->setup->next != NULL &&
+        r->setup->next(r->setup->ctx, record, err) != 0)
+        return -1;
+    return take(r, record, err);
 }
 
 static int
@@ -387,9 +232,20 @@ second_walk(struct replay *r, struct err *err)
     enum logfile_status status;
 
     while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD)
-        if (take(r, &record, err) != 0)
+        if (step(r, &record, err) != 0)
             return -1;
     if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (r->difference.code != ERR_NONE) {
+        *err = r->difference;
+        return -1;
+    }
+    if (!r->reached && r->report->last < r->setup->until)
+        return err_set(err, ERR_USAGE,
+                       "%s: ends at command %" PRIu64 ", expected %" PRIu64
+                       " or more",
+                       r->setup->path, r->report->last, r->setup->until);
+    if (reach(r, err) != 0)
         return -1;
     r->report->unsent = r->pending.frames;
     if (r->report->ended && r->pending.frames > 0)
@@ -417,6 +273,10 @@ begin(struct replay *r, struct err *err)
     if (r->head == NULL ||
         session_read_head(json_root(r->head), &setup, err) != 0)
         return err_place(err, "%s", r->setup->path);
+    if (r->setup->rest != NULL) {
+        r->setup->rest->digits = setup.digits;
+        r->setup->rest->max_payload = setup.max_payload;
+    }
     r->session = session_new(&setup, emitter, r->setup->log, err);
     if (r->session == NULL ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
@@ -427,16 +287,29 @@ begin(struct replay *r, struct err *err)
 static void
 end(struct replay *r)
 {
-    struct skips *s;
-    size_t at = 0;
-
-    while ((s = map_next(&r->skips, &at)) != NULL)
-        free(s);
-    map_fini(&r->skips);
+    for (int side = 0; side < 2; side++)
+        for (struct command *cmd = r->left[side].first, *next; cmd != NULL;
+             cmd = next) {
+            next = cmd->next;
+            command_free(cmd);
+        }
+    skips_fini(&r->skips);
     pending_fini(&r->pending);
+    pending_fini(&r->early);
     session_free(r->session);
     json_free(r->head);
     logfile_close(r->file);
+}
+
+/* For who goes on with it: it does from here. */
+static void
+hand_over(struct replay *r, struct replay_rest *rest)
+{
+    replay_resumed(r);
+    rest->session = r->session;
+    rest->pending = r->pending;
+    r->session = NULL;
+    r->pending = (struct pending){0};
 }
 
 int
@@ -447,8 +320,10 @@ replay_run(const struct replay_setup *setup, struct replay_report *report,
     int rc = -1;
 
     *report = (struct replay_report){0};
-    if (begin(&r, err) == 0 && first_walk(&r, err) == 0)
+    if (begin(&r, err) == 0 && bar(&r, err) == 0 && first_walk(&r, err) == 0)
         rc = second_walk(&r, err);
+    if (rc == 0 && setup->rest != NULL)
+        hand_over(&r, setup->rest);
     end(&r);
     return rc;
 }

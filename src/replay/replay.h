@@ -10,6 +10,7 @@
 #define REPLAY_REPLAY_H
 
 #include "dispatcher/emission.h"
+#include "replay/pending.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,21 @@
 struct err;
 struct log;
 struct plugin_paths;
+struct record;
+struct session;
+
+/* What is left when a walk has ended without a difference. */
+struct replay_rest {
+    struct session *session;
+    struct pending pending; /* derived, and not in the log */
+    int digits;             /* of the frames */
+    size_t max_payload;
+};
+
+struct replay_bar {
+    enum sender side;
+    uint64_t arrival;
+};
 
 struct replay_setup {
     const char *path; /* of the log */
@@ -24,11 +40,30 @@ struct replay_setup {
     const struct log *log; /* for the lines the handlers write */
     /* Called with each frame that replay derives; NULL: nobody. */
     void (*derived)(void *ctx, const struct emission *e);
+    /* The arrival number of the last input that is handled; 0: all are.  A
+     * log that ends before it is an error (ERR_USAGE).  Only frames whose
+     * cause was handled are compared. */
+    uint64_t until;
+    /* Called with each record up to there, before it is handled or compared;
+     * NULL: nobody.  -1 ends the replay with its err. */
+    int (*next)(void *ctx, const struct record *record, struct err *err);
+    /* Called once, when the last input has been handled: the session is as it
+     * was then, and lent for the call.  NULL: nobody.  -1 as above. */
+    int (*reached)(void *ctx, struct session *session, struct err *err);
     void *ctx;
+    /* Begin slots, by sender, kept as a dispatcher's workers keep them; NULL:
+     * none are. */
+    _Atomic uint64_t *const *slots;
+    /* Filled, and the caller's, instead of freed; NULL: freed. */
+    struct replay_rest *rest;
+    /* Arrival numbers that are handled with calls that fail, by sender. */
+    const struct replay_bar *bars;
+    size_t n_bars;
 };
 
 struct replay_report {
     uint64_t commands;   /* inbound frames walked */
+    uint64_t last;       /* arrival number of the last input walked */
     uint64_t causes;     /* of them, those whose frames were compared */
     uint64_t frames;     /* compared and equal */
     uint64_t uncompared; /* frames of skipped commands, and errors (ER) */

@@ -126,6 +126,19 @@ replays() {
     done
 }
 
+replays_a_part() {
+    TUNEPIPE_PLUGIN_PATH=$TP_BUILD/tests/plugins
+    export TUNEPIPE_PLUGIN_PATH
+    log=$logs/medianstop.log
+    tunepipe replay "$log" --verify --until 2 > text &&
+        grep -q '^identical: 2 commands, ' text &&
+        tunepipe replay "$log" --until 2 > some && tunepipe replay "$log" > all &&
+        grep -q '^2 tuner TR ' some && ! grep -q '^[3-9] ' some &&
+        grep '^[12] ' all > begin && grep '^[12] ' some | cmp - begin &&
+        status 2 tunepipe replay "$log" --until 99999 2> err &&
+        grep -q 'ends at command 371, expected 99999 or more' err
+}
+
 replay_refuses() {
     unset TUNEPIPE_PLUGIN_PATH
     status 3 tunepipe replay "$logs/awkward.log" 2> err &&
@@ -142,5 +155,6 @@ report damaged damaged
 report newer newer
 report refused refused
 report replays replays
+report replays_a_part replays_a_part
 report replay_refuses replay_refuses
 exit $failed

@@ -78,11 +78,11 @@ rewrite(const struct rewrite *w)
 }
 
 static int
-replay(const char *path, struct replay_report *report, struct err *err)
+replay_with(struct replay_setup setup, struct replay_report *report,
+            struct err *err)
 {
     struct log silent = {.fd = -1, .name = "tunepipe"};
     struct plugin_paths *paths;
-    struct replay_setup setup = {.path = path, .log = &silent};
     int rc;
 
     static const char *plugins;
@@ -93,10 +93,17 @@ replay(const char *path, struct replay_report *report, struct err *err)
         setenv("TUNEPIPE_PLUGIN_PATH", t_build("tests/plugins"), 1);
     }
     paths = plugin_paths_new(plugins, err);
+    setup.log = &silent;
     setup.paths = paths;
     rc = replay_run(&setup, report, err);
     plugin_paths_free(paths);
     return rc;
+}
+
+static int
+replay(const char *path, struct replay_report *report, struct err *err)
+{
+    return replay_with((struct replay_setup){.path = path}, report, err);
 }
 
 TEST(replay_of_a_recorded_log_is_identical)
@@ -316,6 +323,111 @@ TEST(replay_skips_what_was_skipped)
         CHECK_EQ(report.unsent, 0);
         CHECK_EQ(unlink("log/command.log"), 0);
     }
+}
+
+/* ---- a part of it ---- */
+
+struct seen {
+    int reached;
+    bool had_session;
+    uint64_t derived, records;
+    int fail; /* 1: in next, 2: in reached */
+};
+
+static void
+count_derived(void *ctx, const struct emission *e)
+{
+    struct seen *seen = ctx;
+
+    (void)e;
+    CHECK_EQ(seen->reached, 0);
+    seen->derived++;
+}
+
+static int
+see_next(void *ctx, const struct record *record, struct err *err)
+{
+    struct seen *seen = ctx;
+
+    (void)record;
+    seen->records++;
+    return seen->fail == 1 ? err_set(err, ERR_SYSTEM, "no more") : 0;
+}
+
+static int
+see_reached(void *ctx, struct session *session, struct err *err)
+{
+    struct seen *seen = ctx;
+
+    seen->reached++;
+    seen->had_session = session->tuning != NULL;
+    return seen->fail == 2 ? err_set(err, ERR_SYSTEM, "no session") : 0;
+}
+
+static struct seen
+look(uint64_t until, int fail, struct replay_report *report, struct err *err)
+{
+    struct seen seen = {.fail = fail};
+
+    (void)replay_with((struct replay_setup){.path = "log/command.log",
+                                            .until = until,
+                                            .derived = count_derived,
+                                            .next = see_next,
+                                            .reached = see_reached,
+                                            .ctx = &seen},
+                      report, err);
+    return seen;
+}
+
+/* The first n inputs alone: their answers, and no others. */
+TEST(replay_until_compares_the_answers_to_what_it_handled)
+{
+    static const uint64_t frames[] = {0, 1, 4, 4, 5, 7, 8, 8, 8};
+    struct replay_report report;
+    struct seen seen;
+    struct err err;
+
+    record_session();
+    for (uint64_t n = 1; n <= 8; n++) {
+        seen = look(n, 0, &report, &err);
+        CHECK_STR(err.text, "");
+        CHECK_EQ(seen.reached, 1);
+        CHECK(seen.had_session);
+        CHECK_EQ(report.commands, n);
+        CHECK_EQ(report.last, n);
+        CHECK_EQ(seen.derived, frames[n]);
+        CHECK_EQ(report.frames, frames[n]);
+        CHECK_EQ(report.unsent, 0);
+    }
+    CHECK_EQ(look(0, 0, &report, &err).reached, 1);
+    CHECK_STR(err.text, "");
+}
+
+TEST(replay_until_needs_a_log_that_is_as_long)
+{
+    struct replay_report report;
+    struct err err;
+
+    record_session();
+    CHECK_EQ(look(9, 0, &report, &err).reached, 0);
+    CHECK_EQ(err.code, ERR_USAGE);
+    CHECK_STR(err.text,
+              "log/command.log: ends at command 8, expected 9 or more");
+}
+
+TEST(replay_ends_when_a_caller_says_so)
+{
+    struct replay_report report;
+    struct seen seen;
+    struct err err;
+
+    record_session();
+    seen = look(4, 1, &report, &err);
+    CHECK_STR(err.text, "no more");
+    CHECK_EQ(seen.records, 1);
+    seen = look(4, 2, &report, &err);
+    CHECK_STR(err.text, "no session");
+    CHECK_EQ(report.commands, 4);
 }
 
 /* What a skipped command had sent before it was left is not compared. */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/resumption.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "t:17" */
+static int
+read_skip(struct resumption *r, const char *word, struct err *err)
+{
+    size_t i = r->resume.n_skips;
+    uint64_t arrival;
+
+    if ((word[0] != 't' && word[0] != 'a') || word[1] != ':' ||
+        !number_parse_u64(word + 2, strlen(word + 2), &arrival) || arrival == 0)
+        return err_set(err, ERR_USAGE,
+                       "--skip: expected t:N or a:N with the number of a "
+                       "command, got '%s'",
+                       word);
+    r->bars[i] = (struct replay_bar){
+        word[0] == 't' ? SENDER_DEFAULT : SENDER_ASSESSOR, arrival};
+    r->skips[i] = (struct dispatcher_skip){
+        arrival, word[0] == 't' ? "xt it ended the dispatcher"
+                                : "xa it ended the dispatcher"};
+    r->resume.n_skips++;
+    return 0;
+}
+
+static int
+by_cause(const void *va, const void *vb)
+{
+    const struct emission *a = *(const struct emission *const *)va;
+    const struct emission *b = *(const struct emission *const *)vb;
+
+    if (a->cause != b->cause)
+        return a->cause < b->cause ? -1 : 1;
+    return (a->sender > b->sender) - (a->sender < b->sender);
+}
+
+/* Of each list in its order; lists by cause, the tuner's first. */
+static int
+list_missing(struct resumption *r)
+{
+    const struct pending *p = &r->recovery.rest.pending;
+    const struct emission **heads = calloc(p->frames + 1, sizeof *heads);
+    const struct derived *d;
+    size_t at = 0, n = 0, k = 0;
+
+    r->missing = calloc(p->frames + 1, sizeof(const struct emission *));
+    if (heads == NULL || r->missing == NULL) {
+        free(heads);
+        return -1;
+    }
+    while ((d = pending_next(p, &at)) != NULL)
+        heads[n++] = &d->emission;
+    qsort(heads, n, sizeof *heads, by_cause);
+    for (size_t i = 0; i < n; i++)
+        for (d = pending_peek(p, heads[i]->cause, heads[i]->sender); d != NULL;
+             d = d->next)
+            r->missing[k++] = &d->emission;
+    r->resume.missing = r->missing;
+    r->resume.n_missing = k;
+    free(heads);
+    return 0;
+}
+
+static int
+list_resent(struct resumption *r)
+{
+    size_t n = 0;
+
+    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+         e = e->newer)
+        n++;
+    r->resent = calloc(n + 1, sizeof(const struct emission *));
+    if (r->resent == NULL)
+        return -1;
+    n = 0;
+    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+         e = e->newer)
+        r->resent[n++] = &e->emission;
+    r->resume.resent = r->resent;
+    r->resume.n_resent = n;
+    return 0;
+}
+
+/* One line for people and for the log. */
+static void
+word_it(struct resumption *r, const uint64_t at_work[2])
+{
+    const struct replay_report *report = &r->recovery.report;
+    size_t size = sizeof r->words;
+    int len = snprintf(r->words, size,
+                       "%" PRIu64 " commands on record, %zu answers derived",
+                       report->last, r->resume.n_missing);
+
+    if (report->torn_bytes > 0)
+        len += snprintf(r->words + len, size - (size_t)len,
+                        ", %" PRIu64 " bytes cut from the end",
+                        report->torn_bytes);
+    if (at_work[SENDER_DEFAULT] != 0)
+        len += snprintf(r->words + len, size - (size_t)len,
+                        ", the tuner was at command %" PRIu64,
+                        at_work[SENDER_DEFAULT]);
+    if (at_work[SENDER_ASSESSOR] != 0)
+        snprintf(r->words + len, size - (size_t)len,
+                 ", the assessor was at command %" PRIu64,
+                 at_work[SENDER_ASSESSOR]);
+}
+
+static int
+recover(struct resumption *r, const char *folder,
+        const struct plugin_paths *paths, struct err *err)
+{
+    char *path = file_join(folder, COMMANDLOG_NAME);
+    struct recovery_setup setup = {path, paths, &r->log, r->bars,
+                                   r->resume.n_skips};
+    int rc;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    rc = recovery_run(&setup, r->resume.log, &r->recovery, err);
+    if (rc != 0 && err->code == ERR_INPUT) {
+        err_place(err, "cannot go on, since the plugins answer otherwise than "
+                       "they did");
+        err->code = ERR_LOG;
+    }
+    free(path);
+    return rc;
+}
+
+int
+resumption_begin(struct resumption *r, const char *folder,
+                 const struct option_list *skips,
+                 const struct plugin_paths *paths, const struct log *log,
+                 struct dispatcher_setup *setup, struct err *err)
+{
+    struct dispatcher_resume *resume = &r->resume;
+    uint64_t at_work[2];
+
+    for (size_t i = 0; i < skips->n; i++)
+        if (read_skip(r, skips->words[i], err) != 0)
+            return -1;
+    resume->log = commandlog_reopen(folder, at_work, err);
+    if (resume->log == NULL)
+        return -1;
+    r->log = *log;
+    r->log.fd = -1;
+    if (recover(r, folder, paths, err) != 0)
+        return -1;
+    r->log.fd = log->fd;
+    if (list_missing(r) != 0 || list_resent(r) != 0)
+        return err_set(err, ERR_MEMORY, "recovery: out of memory");
+    word_it(r, at_work);
+    log_info(log, "resumed: %s", r->words);
+    resume->words = r->words;
+    resume->skips = r->skips;
+    resume->arrivals = r->recovery.report.last;
+    resume->frames = r->recovery.report.commands;
+    resume->owed = r->recovery.owed;
+    resume->trials = r->recovery.trials;
+    resume->session = r->recovery.rest.session;
+    r->recovery.rest.session = NULL;
+    setup->session.digits = r->recovery.rest.digits;
+    setup->session.max_payload = r->recovery.rest.max_payload;
+    setup->resume = resume;
+    return 0;
+}
+
+void
+resumption_fini(struct resumption *r)
+{
+    if (r->resume.session == NULL)
+        commandlog_free(r->resume.log);
+    recovery_fini(&r->recovery);
+    free(r->resent);
+    free(r->missing);
+}

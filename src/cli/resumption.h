@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* resumption.h - `tunepipe dispatch --resume`: from a folder to a dispatcher's
+ * setup that goes on with the session recorded there. */
+#ifndef CLI_RESUMPTION_H
+#define CLI_RESUMPTION_H
+
+#include "cli/options.h"
+#include "core/log.h"
+#include "dispatcher/dispatcher.h"
+#include "replay/recovery.h"
+
+struct plugin_paths;
+
+struct resumption {
+    struct recovery recovery;
+    struct log log; /* silent while it recovers; the session's */
+    struct replay_bar bars[OPTION_LIST_MAX];
+    struct dispatcher_skip skips[OPTION_LIST_MAX];
+    const struct emission **resent, **missing;
+    char words[200];
+    struct dispatcher_resume resume;
+};
+
+/* Recovers what stands in `folder` and points setup->resume to it; `skips` are
+ * the words of --skip.  -1: err tells; resumption_fini() is to be called in
+ * either case, *r zeroed before. */
+int resumption_begin(struct resumption *r, const char *folder,
+                     const struct option_list *skips,
+                     const struct plugin_paths *paths, const struct log *log,
+                     struct dispatcher_setup *setup, struct err *err);
+void resumption_fini(struct resumption *r);
+
+#endif

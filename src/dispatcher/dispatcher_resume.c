@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * Start-up is recovery: what the log lacks is logged and written as if it had
+ * been said just now.  A manager with extensions hears first how much of what
+ * it sent is on record, and again what it may not have read. */
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/dispatcher_state.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/session.h"
+
+#include <string.h>
+
+static int
+say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
+{
+    struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
+    struct buf payload;
+
+    buf_init(&payload, 256);
+    command_write_resumed(&payload, r->frames, r->owed, r->trials);
+    e.payload = payload.data;
+    e.len = payload.len;
+    if (!payload.failed)
+        outbox_add(d->outbox, &e);
+    dispatcher_take_outbox(d);
+    for (size_t i = 0; i < r->n_resent; i++)
+        frame_encode(&d->channel.text, d->setup->session.digits,
+                     command_info(r->resent[i]->code)->code,
+                     r->resent[i]->payload, r->resent[i]->len);
+    return buf_check(&payload, "recovery", d->err);
+}
+
+int
+dispatcher_resume(struct dispatcher *d)
+{
+    const struct dispatcher_resume *r = d->setup->resume;
+
+    d->session = r->session;
+    d->commandlog = r->log;
+    d->arrivals = r->arrivals;
+    session_redirect(d->session, outbox_emitter(d->outbox));
+    if (dispatcher_start_programs(d) != 0)
+        return -1;
+    commandlog_resumed(d->commandlog, r->arrivals, r->words);
+    for (size_t i = 0; i < r->n_skips; i++)
+        commandlog_skipped(d->commandlog, r->skips[i].arrival, r->skips[i].text,
+                           strlen(r->skips[i].text));
+    if (commandlog_flush(d->commandlog, d->err) != 0)
+        return -1;
+    if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
+        return -1;
+    for (size_t i = 0; i < r->n_missing; i++)
+        outbox_add(d->outbox, r->missing[i]);
+    dispatcher_take_outbox(d);
+    dispatcher_leave_programs(d);
+    dispatcher_take_outbox(d);
+    return 0;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/play.h"
+
+#include "core/clock.h"
+#include "core/err.h"
+#include "json.h"
+#include "replay/play_state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* DESIGN
+ *
+ * One loop: what may be sent is queued (all of it at once, so that what was
+ * sent together arrives together), then poll(2) until the program says
+ * something.  The n-th TR that comes stands for the n-th recorded one. */
+
+/* ---- what comes ---- */
+
+/* False: it was there already. */
+static bool
+take_trial(struct play *p, const struct frame *f, const char *id)
+{
+    struct play_count *count = &p->report->counts[CMD_NEW_TRIAL];
+    struct play_trial *t;
+
+    if (id != NULL && map_get(&p->ids, id, strlen(id)) != NULL)
+        return false;
+    if (p->n_trials == p->trials_cap) {
+        size_t cap = p->trials_cap == 0 ? 64 : 2 * p->trials_cap;
+        void *grown = realloc(p->trials, cap * sizeof *p->trials);
+
+        if (grown == NULL) {
+            p->failed = true;
+            return false;
+        }
+        p->trials = grown;
+        p->trials_cap = cap;
+    }
+    t = &p->trials[p->n_trials++];
+    *t = (struct play_trial){strndup(f->payload, f->len),
+                             strdup(id == NULL ? "null" : id), f->len};
+    if (t->payload == NULL || t->id == NULL ||
+        (id != NULL && map_put(&p->ids, id, strlen(id), p) != 0))
+        p->failed = true;
+    if (p->n_trials <= count->recorded) {
+        const struct script_answer *a =
+            p->recorded[CMD_NEW_TRIAL][p->n_trials - 1];
+
+        p->report->same_bytes +=
+            a->len == f->len && memcmp(a->payload, f->payload, f->len) == 0;
+    }
+    return true;
+}
+
+/* False: a second one. */
+static bool
+take_kill(struct play *p, const char *name)
+{
+    struct play_job *job = name == NULL ? NULL : play_job(p, name);
+    bool again = job != NULL && job->killed;
+
+    if (job == NULL)
+        return true;
+    job->killed = true;
+    return !again;
+}
+
+static void
+take_acknowledge(struct play *p, const char *name)
+{
+    struct play_job *job = name == NULL ? NULL : play_job(p, name);
+
+    if (job != NULL)
+        job->acks++;
+}
+
+static void
+take_frame(struct play *p, const struct frame *f)
+{
+    const struct command_info *info;
+    enum command_code code;
+    struct play_count *count;
+    bool counts = true;
+    char *key;
+
+    info = command_find(f->code, &code);
+    if (info == NULL || info->direction == DIRECTION_IN) {
+        play_differ(p, "%s came, which no dispatcher sends", f->code);
+        return;
+    }
+    count = &p->report->counts[code];
+    key = script_key(code, f->payload, f->len);
+    if (code == CMD_NEW_TRIAL)
+        counts = take_trial(p, f, key);
+    else if (code == CMD_KILL_TRIAL)
+        counts = take_kill(p, key);
+    else if (code == CMD_ACKNOWLEDGE)
+        take_acknowledge(p, key);
+    if (counts && (code == CMD_NEW_TRIAL || code == CMD_NO_MORE))
+        play_compare_id(p, code, count->came, key);
+    count->came += counts;
+    free(key);
+}
+
+/* -1: it is no frame. */
+static int
+receive(struct play *p)
+{
+    enum frame_status status;
+    struct frame f;
+    struct err err;
+
+    program_read(&p->program);
+    p->moved_ns = clock_monotonic_ns();
+    while ((status = frame_next(&p->program.decoder, &f, &err)) == FRAME_READY)
+        take_frame(p, &f);
+    if (status == FRAME_BROKEN)
+        play_differ(p, "%s", err.text);
+    return status == FRAME_BROKEN ? -1 : 0;
+}
+
+/* ---- what is sent ---- */
+
+static bool
+all_came(const struct play *p)
+{
+    for (int code = 0; code < CMD_COUNT; code++)
+        if (p->report->counts[code].came < p->report->counts[code].needed)
+            return false;
+    return true;
+}
+
+/* What it waits for, in words; NULL: nothing. */
+static const char *
+lacks(const struct play *p, const struct script_step *step)
+{
+    const struct play_job *job =
+        step->job == NULL ? NULL
+                          : map_get(&p->jobs, step->job, strlen(step->job));
+
+    if (p->n_trials < step->trials)
+        return "the TR of its trial";
+    if (step->killed && (job == NULL || !job->killed))
+        return "the KI of its trial";
+    if (step->acks > 0 && (job == NULL || job->acks < step->acks))
+        return "the AK of its trial";
+    if (memcmp(step->code, "TE", 2) == 0 && !all_came(p))
+        return "all that was answered before it";
+    return NULL;
+}
+
+/* True: nothing is left to be sent. */
+static bool
+send_ready(struct play *p)
+{
+    const struct script *s = &p->script;
+
+    if (p->program.leaving)
+        return true;
+    while (p->at < s->n_steps && lacks(p, &s->steps[p->at]) == NULL)
+        play_send(p, &s->steps[p->at++]);
+    if (p->at < s->n_steps)
+        return false;
+    if (!s->terminates && !s->ends_whole) {
+        if (!all_came(p))
+            return false;
+        program_send(&p->program, CMD_TERMINATE, "", 0);
+    }
+    program_hang_up(&p->program);
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static void
+tell_silence(struct play *p)
+{
+    const struct script *s = &p->script;
+    const char *what = "its end";
+
+    p->silent = true;
+    if (p->at < s->n_steps)
+        what = lacks(p, &s->steps[p->at]);
+    else if (!p->program.leaving)
+        what = "all that was answered in the log";
+    if (channel_pending(&p->program.channel) > 0)
+        what = "it to read";
+    play_differ(
+        p,
+        "silent for %lld ms, with %zu of %zu frames sent, waiting for %s%s%s",
+        (long long)p->setup->deadline_ms, p->report->sent, s->n_steps, what,
+        p->at < s->n_steps && s->steps[p->at].job != NULL ? " " : "",
+        p->at < s->n_steps && s->steps[p->at].job != NULL ? s->steps[p->at].job
+                                                          : "");
+}
+
+enum { IN, OUT, GONE, N_FDS };
+
+/* 1: something happened, 0: silence. */
+static int
+wait_for_it(struct play *p, struct pollfd fds[N_FDS])
+{
+    struct program *g = &p->program;
+    int64_t passed = (clock_monotonic_ns() - p->moved_ns) / 1000000;
+    int64_t left = p->setup->deadline_ms - passed;
+    int n;
+
+    fds[IN] = (struct pollfd){g->closed ? -1 : g->channel.in, POLLIN, 0};
+    fds[OUT] = (struct pollfd){
+        channel_pending(&g->channel) > 0 ? g->channel.out : -1, POLLOUT, 0};
+    fds[GONE] = (struct pollfd){g->pidfd, POLLIN, 0};
+    n = poll(fds, N_FDS,
+             left < 0           ? 0
+             : left > INT32_MAX ? INT32_MAX
+                                : (int)left);
+    return n < 0 && errno == EINTR ? 1 : n != 0;
+}
+
+/* What it wrote before it ended is still in the pipe. */
+static void
+drain(struct play *p)
+{
+    struct pollfd fd = {.fd = p->program.channel.in, .events = POLLIN};
+
+    while (!p->program.closed && poll(&fd, 1, 0) == 1)
+        if (receive(p) != 0)
+            return;
+}
+
+static void
+converse(struct play *p)
+{
+    struct program *g = &p->program;
+    struct pollfd fds[N_FDS];
+
+    p->moved_ns = clock_monotonic_ns();
+    for (;;) {
+        size_t pending;
+
+        (void)send_ready(p);
+        pending = channel_pending(&g->channel);
+        program_write(g);
+        if (channel_pending(&g->channel) < pending)
+            p->moved_ns = clock_monotonic_ns();
+        if (!wait_for_it(p, fds)) {
+            tell_silence(p);
+            program_kill(g);
+            return;
+        }
+        if (fds[IN].revents != 0 && receive(p) != 0) {
+            program_kill(g);
+            return;
+        }
+        if (fds[GONE].revents != 0) {
+            drain(p);
+            return;
+        }
+    }
+}
+
+/* ---- start and end ---- */
+
+/* The n-th of each code. */
+static int
+number_answers(struct play *p)
+{
+    size_t n[CMD_COUNT] = {0};
+
+    for (int code = 0; code < CMD_COUNT; code++) {
+        p->recorded[code] = calloc(p->report->counts[code].recorded + 1,
+                                   sizeof *p->recorded[code]);
+        if (p->recorded[code] == NULL)
+            return -1;
+    }
+    for (size_t i = 0; i < p->script.n_answers; i++) {
+        struct script_answer *a = &p->script.answers[i];
+
+        p->recorded[a->code][n[a->code]++] = a;
+    }
+    return 0;
+}
+
+static int
+begin(struct play *p, struct err *err)
+{
+    struct play_report *r = p->report;
+
+    if (script_open(&p->script, p->setup->path, err) != 0)
+        return -1;
+    r->frames = p->script.n_steps;
+    r->left_out = p->script.left_out;
+    r->crossed = p->script.crossed;
+    r->resumed = p->script.resumed;
+    r->ended = p->script.terminates || p->script.ends_whole;
+    for (size_t i = 0; i < p->script.n_answers; i++) {
+        r->counts[p->script.answers[i].code].recorded++;
+        r->counts[p->script.answers[i].code].needed +=
+            p->script.answers[i].needed;
+    }
+    if (number_answers(p) != 0)
+        return err_set(err, ERR_MEMORY, "play: out of memory");
+    signal(SIGPIPE, SIG_IGN);
+    return program_start(&p->program, p->setup->argv, p->script.seed,
+                         p->script.max_payload, err);
+}
+
+static void
+end(struct play *p)
+{
+    struct play_job *job;
+    size_t at = 0;
+
+    while ((job = map_next(&p->jobs, &at)) != NULL)
+        free(job);
+    map_fini(&p->jobs);
+    map_fini(&p->ids);
+    for (size_t i = 0; i < p->n_trials; i++) {
+        free(p->trials[i].payload);
+        free(p->trials[i].id);
+    }
+    free(p->trials);
+    for (int code = 0; code < CMD_COUNT; code++)
+        free(p->recorded[code]);
+    script_close(&p->script);
+}
+
+int
+play_run(const struct play_setup *setup, struct play_report *report,
+         struct err *err)
+{
+    struct play p = {.setup = setup, .report = report, .program = PROGRAM_NONE};
+    int rc;
+
+    *report = (struct play_report){0};
+    buf_init(&report->lines, PLAY_LINES_MAX);
+    rc = begin(&p, err);
+    if (rc == 0) {
+        converse(&p);
+        program_reap(&p.program, report->how, sizeof report->how);
+        play_judge(&p);
+        if (p.failed)
+            rc = err_set(err, ERR_MEMORY, "play: out of memory");
+    }
+    end(&p);
+    return rc;
+}
+
+void
+play_report_fini(struct play_report *report)
+{
+    buf_fini(&report->lines);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/recovery.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/proxy.h"
+#include "dispatcher/session.h"
+#include "dispatcher/tuning.h"
+#include "json.h"
+#include "record.h"
+
+#include <string.h>
+
+static int
+take_record(void *ctx, const struct record *record, struct err *err)
+{
+    struct recovery *r = ctx;
+
+    resend_record(&r->resend, record);
+    if (r->resend.failed)
+        return err_set(err, ERR_MEMORY, "recovery: out of memory");
+    return 0;
+}
+
+/* The units that a NO refuses for good. */
+static uint64_t
+refused_units(const struct emission *e)
+{
+    struct json *doc = json_parse(e->payload, e->len, JSON_STRICT, NULL);
+    uint64_t units = 0;
+    const char *reason;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "reason", &v) &&
+        jval_string(v, &reason, NULL) && strcmp(reason, "later") != 0 &&
+        jval_get(json_root(doc), "units", &v))
+        jval_uint(v, &units);
+    json_free(doc);
+    return units;
+}
+
+/* What the manager may count on. */
+static void
+count(struct recovery *r)
+{
+    const struct session *s = r->rest.session;
+    const struct proxy *proxy = s->proxies[SENDER_DEFAULT];
+    const struct derived *d;
+    size_t at = 0;
+
+    r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
+    r->trials = r->resend.trials;
+    while ((d = pending_next(&r->rest.pending, &at)) != NULL)
+        for (; d != NULL; d = d->next) {
+            r->trials += d->emission.code == CMD_NEW_TRIAL;
+            if (d->emission.code == CMD_NO_MORE)
+                r->owed += refused_units(&d->emission);
+        }
+}
+
+int
+recovery_run(const struct recovery_setup *setup, struct commandlog *log,
+             struct recovery *out, struct err *err)
+{
+    _Atomic uint64_t *slots[2] = {commandlog_slot(log, SENDER_DEFAULT),
+                                  commandlog_slot(log, SENDER_ASSESSOR)};
+    struct replay_setup replay = {
+        .path = setup->path,
+        .paths = setup->paths,
+        .log = setup->log,
+        .next = take_record,
+        .ctx = out,
+        .slots = slots,
+        .rest = &out->rest,
+        .bars = setup->bars,
+        .n_bars = setup->n_bars,
+    };
+
+    memset(out, 0, sizeof *out);
+    if (replay_run(&replay, &out->report, err) != 0)
+        return -1;
+    count(out);
+    return commandlog_cut(log, out->report.torn_bytes, err);
+}
+
+void
+recovery_fini(struct recovery *r)
+{
+    session_free(r->rest.session);
+    pending_fini(&r->rest.pending);
+    resend_fini(&r->resend);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* replay_state.h - what replay.c (the walks, the comparison) and
+ * replay_handle.c (what the records do to the session) share.  Nobody else
+ * includes it. */
+#ifndef REPLAY_REPLAY_STATE_H
+#define REPLAY_REPLAY_STATE_H
+
+#include "core/err.h"
+#include "dispatcher/queue.h"
+#include "record.h"
+#include "replay/pending.h"
+#include "replay/replay.h"
+#include "replay/skips.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct json;
+struct logfile;
+struct session;
+
+struct replay {
+    const struct replay_setup *setup;
+    struct replay_report *report;
+    struct logfile *file;
+    struct json *head;
+    struct session *session;
+    struct pending pending;
+    struct pending early; /* recorded, of commands that are not handled yet */
+    struct skips skips;
+    struct chain left[2];   /* by sender: commands an end left */
+    uint64_t last_cause[3]; /* by sender */
+    bool failed[2];         /* by sender: that side ended */
+    bool reached;          /* the end, or the first input behind setup->until */
+    struct err difference; /* from what was recorded early; or none */
+};
+
+/* What the log says of that half of the cause; NULL: nothing. */
+struct skip *replay_skip(const struct replay *r, uint64_t cause,
+                         enum sender sender);
+
+/* A frame of the manager's, of a program; what else became of a program. */
+int replay_command(struct replay *r, const struct record *record,
+                   struct err *err);
+int replay_program(struct replay *r, const struct record *record,
+                   enum sender side, struct err *err);
+int replay_event(struct replay *r, const struct record *record,
+                 enum sender side, struct err *err);
+
+/* The session ended; the session goes on. */
+void replay_ended(struct replay *r, const struct record *record);
+void replay_resumed(struct replay *r);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* script.h - a recorded session as a script for the manager's side: what it
+ * sent, in its order, and of each frame which answers it must have had before
+ * it could send it.  For play.h.  One thread.
+ *
+ * A frame that names a parameter_id needs the TR that gave it; one of a trial
+ * that was being killed needs the KI that stands before it in the log; one of
+ * a trial that reports in step needs the AK of its reports before it.  Nothing
+ * else is waited for, but that the order of the manager's frames is kept.
+ * What passed between the dispatcher and programs of its own (`exec`) is no
+ * part of it. */
+#ifndef REPLAY_SCRIPT_H
+#define REPLAY_SCRIPT_H
+
+#include "command.h"
+#include "core/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct logfile;
+
+#define SCRIPT_NONE SIZE_MAX
+
+/* A frame of the manager. */
+struct script_step {
+    char code[3];
+    const char *payload; /* in the log's map */
+    size_t len;
+    uint64_t arrival;
+    size_t trials; /* so many TR must have come before it */
+    size_t trial;  /* which of them gave the id it names; SCRIPT_NONE */
+    char *job;     /* its trial, or NULL */
+    bool killed;   /* the KI of `job` must have come */
+    size_t acks;   /* so many AK of `job` must have come */
+};
+
+/* A frame of the dispatcher; of a TR that was sent twice, or a KI, the first
+ * alone. */
+struct script_answer {
+    enum command_code code;
+    const char *payload;
+    size_t len;
+    char *key;   /* TR, NO: its parameter_id as JSON; KI, AK: the trial */
+    bool needed; /* false: it was on its way when the session ended */
+};
+
+struct script {
+    struct logfile *file;
+    struct script_step *steps;
+    size_t n_steps, steps_cap;
+    struct script_answer *answers;
+    size_t n_answers, answers_cap;
+    size_t n_trials;  /* TR among them */
+    struct map ids;   /* parameter_id as JSON -> struct script_id */
+    struct map jobs;  /* trial_job_id -> struct script_job */
+    struct map skips; /* arrival -> itself */
+    uint64_t seed;    /* of the head */
+    size_t max_payload;
+    size_t crossed;  /* KI that were written behind their trial's EN */
+    size_t left_out; /* GE that a stop dropped, unanswered */
+    bool resumed;    /* frames follow a TE or a stop */
+    bool terminates; /* the session ended by TE */
+    bool ends_whole; /* ... or by end of file: all was answered */
+};
+
+/* Reads the whole log; -1: err tells.  script_close() in either case. */
+int script_open(struct script *s, const char *path, struct err *err);
+void script_close(struct script *s);
+
+/* What a frame from a dispatcher is known by, as struct script_answer's key,
+ * to be freed; NULL: it has none, or is not as PROTOCOL.md says. */
+char *script_key(enum command_code code, const char *payload, size_t len);
+
+/* A parameter_id as JSON, as in such a key; to be freed, NULL: out of
+ * memory. */
+char *script_parameter_key(const struct parameter_id *id);
+
+#endif

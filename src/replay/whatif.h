@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* whatif.h - what another assessor would have done: it is fed the recorded
+ * intermediate metrics in their order, and a trial ends for it where it says
+ * stop.
+ *
+ * What the log cannot answer is marked.  Of a trial that was really stopped
+ * nothing is known behind that.  And from the first decision on that is
+ * another one than the recorded one, the tuner would have heard other results
+ * and been asked at other times: trials that were given out later might have
+ * been others.  One thread. */
+#ifndef REPLAY_WHATIF_H
+#define REPLAY_WHATIF_H
+
+#include "command.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct log;
+struct plugin_paths;
+
+struct whatif_setup {
+    const char *path; /* of the log */
+    const struct plugin_paths *paths;
+    const struct log *log; /* for what the assessor says */
+    const char *assessor;  /* name or file of a plugin */
+    struct jval args;      /* an object, or null */
+    uint64_t until;        /* the last input; 0: all */
+};
+
+struct whatif_stop {
+    bool stops;
+    size_t step;      /* the value it was judged by, from 0 */
+    double value;     /* which was this */
+    uint64_t arrival; /* of the report */
+    int64_t time_us;
+};
+
+struct whatif_trial {
+    char *job;                       /* trial_job_id */
+    char *id;                        /* parameter_id as JSON */
+    size_t steps;                    /* reported without a gap, in its last
+                                        attempt */
+    struct whatif_stop really, then; /* as recorded; by the other assessor */
+    bool ended, has_final;
+    enum end_event event;
+    double final;
+    int64_t end_us;     /* where it has not ended: the log's last record */
+    uint64_t given_out; /* arrival number that its TR answers; 0: none */
+    size_t saved_steps; /* reported behind a stop that is another decision */
+    double saved_s;     /* from there to its end */
+    bool unknown;       /* stopped really and not then */
+    bool open;          /* given out behind the first other decision */
+};
+
+struct whatif {
+    struct whatif_trial *trials; /* in the order of their first report */
+    size_t n, cap;
+    char *assessor; /* name, version, seed, arguments, as JSON */
+    bool maximize;  /* as the log says */
+    bool against;   /* the assessor's optimize_mode is the other one */
+    uint64_t first; /* arrival number of the first other decision; 0: none */
+    const struct whatif_trial *first_trial; /* of that */
+    const struct whatif_trial *best;        /* by final value; NULL: none */
+    const struct whatif_trial *best_left;   /* of those not stopped then */
+    size_t stopped_really, stopped_then, stopped_same; /* same: in both, by the
+                                                          same step */
+    size_t unknown, open, steps, saved_steps;
+    double saved_s;
+};
+
+/* -1: err tells.  whatif_fini() in either case. */
+int whatif_run(const struct whatif_setup *setup, struct whatif *out,
+               struct err *err);
+void whatif_fini(struct whatif *w);
+
+/* whatif_run()'s last step: all that follows from what the trials' members up
+ * to given_out say; the log ends at last_us. */
+void whatif_judge(struct whatif *w, int64_t last_us);
+
+#endif
