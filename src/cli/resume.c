@@ -93,6 +93,7 @@ read_kept(const struct results *r, struct problems *problems, struct err *err)
     if (x != NULL) { /* it may have been drawn */
         x->seed = r->seed;
         x->has_seed = true;
+        x->deterministic = r->deterministic;
     }
     free(config);
     free(space);
