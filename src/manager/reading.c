@@ -32,7 +32,7 @@ struct reading {
 };
 
 static void
-send_metric(struct manager *m, const struct trial *t,
+send_metric(struct manager *m, struct trial *t,
             const struct metric_line *metric)
 {
     struct buf payload;
@@ -42,8 +42,11 @@ send_metric(struct manager *m, const struct trial *t,
                   metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
-    if (m->lockstep.on && !metric->final)
+    if (metric->sync && m->lockstep.on)
         stepping_sent(m, &payload);
+    else if (metric->sync)
+        holding_sent(&t->holding, metric->sequence, m->exchange.last,
+                     payload.data, payload.len);
     buf_fini(&payload);
 }
 

@@ -261,17 +261,28 @@ stepping_resume(struct manager *m, const struct past *past)
     lockstep_resume(&m->lockstep, last, !told->asked);
 }
 
+static void
+repeat_held(struct manager *m, const struct trial *t, uint64_t last)
+{
+    for (const struct held *h = t->holding.first; h != NULL; h = h->next)
+        if (h->frame > 0 && h->frame <= last)
+            exchange_send(&m->exchange, "ME", h->payload, h->len);
+}
+
 void
 stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
                  uint64_t served, uint64_t asked)
 {
     struct expected *e = &m->expected;
 
-    if (!m->lockstep.on)
+    /* What is in the log may be answered, and its answer nowhere: said twice
+     * it is answered again, behind all else that has to be said again. */
+    if (!m->lockstep.on) {
+        for (const struct trial *t = m->live; t != NULL; t = t->next)
+            repeat_held(m, t, last);
         return;
+    }
     lockstep_resumed(&m->lockstep, owed, served, asked);
-    /* It is in the log, but the answer may be nowhere: said twice it is
-     * answered again, behind all else that has to be said again. */
     if (m->lockstep.expects && e->frame <= last)
         exchange_send(&m->exchange, e->end ? "EN" : "ME", buf_text(&e->payload),
                       e->payload.len);
