@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SMALL_MAX 4096
+#define SMALL_MAX 65536
 #define OUTPUT_LINE_MAX 65536
 #define LEASE_OLD TRIAL_LEASE ".old"
 #define COMING_UP_MS 10
@@ -34,7 +34,7 @@ read_small(const char *folder, const char *name, struct buf *out)
     char *path = file_join(folder, name);
     bool ok;
 
-    buf_init(out, 2 * SMALL_MAX);
+    buf_init(out, 4 * SMALL_MAX);
     ok = path != NULL && file_read(path, SMALL_MAX, out, NULL) == 0;
     free(path);
     return ok;

@@ -173,7 +173,7 @@ refuse_living(const struct experiment_folder *f, struct err *err)
     struct buf text;
     long pid = 0;
 
-    buf_init(&text, 64);
+    buf_init(&text, CONFIG_MAX);
     if (path != NULL && file_read(path, 32, &text, NULL) == 0)
         pid = strtol(buf_text(&text), &end, 10);
     buf_fini(&text);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/past.h"
 
+#include "command.h"
 #include "core/buf.h"
+#include "frame.h"
 #include "json.h"
 #include "manager/parameters.h"
 
@@ -137,8 +139,32 @@ take_note(struct past *p, struct jval root, const char *id)
     if (jval_get(root, "attempt", &v))
         jval_uint(v, &attempt);
     t->started = true;
-    if (attempt > t->attempt)
+    if (attempt > t->attempt) {
         t->attempt = attempt;
+        t->heard = (struct metrics_count){0};
+    }
+}
+
+/* They came in the order of their numbers, without those that were bad. */
+static void
+take_metric(struct past *p, const struct record *r)
+{
+    const struct frame frame = {.code = "ME",
+                                .payload = r->payload + CODE_SIZE,
+                                .len = r->len - CODE_SIZE};
+    struct command *cmd = command_decode(&frame, r->number, NULL);
+    struct past_trial *t;
+
+    if (cmd == NULL)
+        return;
+    t = map_get(&p->by_id, cmd->metric.job, strlen(cmd->metric.job));
+    if (t != NULL && t->attempt == cmd->metric.attempt) {
+        if (cmd->metric.type == METRIC_FINAL)
+            t->heard.finals = cmd->metric.sequence + 1;
+        else
+            t->heard.intermediates = cmd->metric.sequence + 1;
+    }
+    command_free(cmd);
 }
 
 static void
@@ -171,6 +197,10 @@ past_add(struct past *p, const struct record *r)
         return;
     if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
         take_trial(p, payload, r->len - CODE_SIZE);
+        return;
+    }
+    if (r->kind == RECORD_IN && memcmp(r->payload, "ME", CODE_SIZE) == 0) {
+        take_metric(p, r);
         return;
     }
     note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;

@@ -5,6 +5,7 @@
 #define MANAGER_PAST_H
 
 #include "core/map.h"
+#include "manager/metrics.h"
 #include "record.h"
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ struct past_trial {
     char *record;       /* the payload of its TR, byte for byte; may be NULL */
     uint64_t attempt;   /* the last that was started */
     bool started;
-    char *event; /* of its EN; NULL: none */
+    struct metrics_count heard; /* of that attempt, from the first on */
+    char *event;                /* of its EN; NULL: none */
     struct past_trial *next;
 };
 
@@ -31,7 +33,7 @@ struct past {
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* The next record; others than TR, NT and EN change nothing. */
+/* The next record; others than TR, NT, ME and EN change nothing. */
 void past_add(struct past *p, const struct record *r);
 
 /* NULL: the log does not know it. */

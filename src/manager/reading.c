@@ -59,7 +59,9 @@ take_metric(struct manager *m, struct trial *t,
         t->has_latest = true;
         t->latest = metric->value;
     }
-    if (!t->told)
+    if (!t->told &&
+        metric->sequence >=
+            (metric->final ? t->heard.finals : t->heard.intermediates))
         send_metric(m, t, metric);
 }
 

@@ -11,7 +11,8 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
- * What is told twice does no harm: metrics are known by their positions.
+ * Metrics that the log has are not sent again; those that are there twice all
+ * the same do no harm, being known by their positions.
  * Parameters that came and are in no folder the dispatcher sends again. */
 #include "manager/restore.h"
 
@@ -19,7 +20,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "manager/adopt.h"
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
@@ -195,6 +196,8 @@ make_trial(struct restoring *r, const struct found *f)
     t->told = f->past != NULL && f->past->event != NULL;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
+    if (f->past != NULL && f->past->attempt == f->attempt)
+        t->heard = f->past->heard;
     if (f->result != NULL)
         t->ends = trial_state_of(f->result->status);
     else if (t->told)
@@ -303,7 +306,7 @@ read_witnesses(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
 
-    if (dispatcher_await_end(m, err) != 0)
+    if (peer_await_end(m, err) != 0)
         return -1;
     r->results = results_load(m->folder.path, err);
     if (r->results == NULL ||
@@ -333,7 +336,7 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
-    return dispatcher_resume(m, err);
+    return peer_resume(m, err);
 }
 
 int

@@ -66,8 +66,9 @@ struct trial {
     bool known; /* its result is on record and has been shown */
     bool told;  /* the dispatcher has heard of its end */
     bool again; /* its files are read from the start by another manager */
-    bool noted; /* the log tells that it was started */
-    enum trial_state ends; /* known or told: how; WAITING: to be judged */
+    struct metrics_count heard; /* the dispatcher has heard of so many */
+    bool noted;                 /* the log tells that it was started */
+    enum trial_state ends;      /* known or told: how; WAITING: to be judged */
 
     struct trial *next;
 };
