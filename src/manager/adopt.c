@@ -14,6 +14,7 @@
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,4 +204,20 @@ adopt_wrapper(struct trial *t)
         t->lease_fd = -1;
     }
     return found;
+}
+
+static int
+discard(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    remove(path);
+    return 0;
+}
+
+void
+adopt_discard(const char *folder)
+{
+    nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
 }

@@ -262,6 +262,19 @@ restore_ended(struct manager *m, struct trial *t)
     m->hungry = true; /* settle() reads it to its end */
 }
 
+/* A folder that was begun, no more: its parameters come again. */
+static void
+discard(const struct restoring *r, const struct found *f)
+{
+    char *folder = NULL;
+
+    if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, f->id) <
+        0)
+        return;
+    adopt_discard(folder);
+    free(folder);
+}
+
 static int
 restore_trial(struct restoring *r, const struct found *f, struct err *err)
 {
@@ -272,6 +285,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         ending_count(m, trial_state_of(f->result->status), f->result->has_value,
                      f->result->value, f->id);
         if (f->past != NULL && f->past->event != NULL) {
+            m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
             scheduler_found(&m->scheduler, false);
@@ -279,8 +293,11 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         }
     }
     t = make_trial(r, f);
-    if (t == NULL)
-        return 0; /* a folder, begun; its parameters come again */
+    if (t == NULL) {
+        discard(r, f);
+        return 0;
+    }
+    m->n_trials = f->number + 1;
     if (f->folder && trial_place(t, m->folder.path, err) != 0) {
         trial_free(t);
         return -1;
@@ -325,11 +342,9 @@ restore_all(struct restoring *r, struct err *err)
     struct manager *m = r->m;
 
     m->exchange.held = true;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++)
         if (restore_trial(r, r->items[i], err) != 0)
             return -1;
-        m->n_trials = r->items[i]->number + 1;
-    }
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",
