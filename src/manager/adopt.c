@@ -14,6 +14,7 @@
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SMALL_MAX 4096
+#define SMALL_MAX 65536
 #define OUTPUT_LINE_MAX 65536
 #define LEASE_OLD TRIAL_LEASE ".old"
 #define COMING_UP_MS 10
@@ -34,7 +35,7 @@ read_small(const char *folder, const char *name, struct buf *out)
     char *path = file_join(folder, name);
     bool ok;
 
-    buf_init(out, 2 * SMALL_MAX);
+    buf_init(out, 4 * SMALL_MAX);
     ok = path != NULL && file_read(path, SMALL_MAX, out, NULL) == 0;
     free(path);
     return ok;
@@ -203,4 +204,20 @@ adopt_wrapper(struct trial *t)
         t->lease_fd = -1;
     }
     return found;
+}
+
+static int
+discard(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    remove(path);
+    return 0;
+}
+
+void
+adopt_discard(const char *folder)
+{
+    nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
 }

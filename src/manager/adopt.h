@@ -16,4 +16,7 @@ void adopt_files(struct trial *t, bool wants_output);
  * False: the wrapper is gone, and cannot come up any more. */
 bool adopt_wrapper(struct trial *t);
 
+/* Removes the folder of a trial that was never started. */
+void adopt_discard(const char *folder);
+
 #endif

@@ -5,7 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "json.h"
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/stepping.h"
@@ -24,7 +24,7 @@ static void
 take_initialized(struct manager *m, const struct frame *frame)
 {
     if (m->exchange.held)
-        dispatcher_resumed(m, frame);
+        peer_resumed(m, frame);
     else if (m->phase == PHASE_STARTING)
         m->phase = PHASE_RUNNING;
     m->outcome->initialized = true;
@@ -208,5 +208,5 @@ answers_dispatcher(struct manager *m)
         continue;
     tail_rest(&m->words, take_word, m);
     manager_unwatch(m, m->words.fd);
-    dispatcher_ended(m);
+    peer_ended(m);
 }

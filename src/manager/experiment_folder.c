@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,18 +168,34 @@ write_pid(const struct experiment_folder *f, struct err *err)
     return write_part(f, FOLDER_PID, text, (size_t)len, err);
 }
 
-static int
-refuse_living(const struct experiment_folder *f, struct err *err)
+static long
+read_pid(const struct experiment_folder *f)
 {
-    char *path = file_join(f->path, FOLDER_PID), *end;
+    char *path = file_join(f->path, FOLDER_PID);
     struct buf text;
     long pid = 0;
 
-    buf_init(&text, 64);
+    buf_init(&text, CONFIG_MAX);
     if (path != NULL && file_read(path, 32, &text, NULL) == 0)
-        pid = strtol(buf_text(&text), &end, 10);
+        pid = strtol(buf_text(&text), NULL, 10);
     buf_fini(&text);
     free(path);
+    return pid;
+}
+
+/* When the manager is gone somebody holds the lock for a moment: a process it
+ * was about to start, or one that looks whether it lives. */
+static int
+take_lock(const struct experiment_folder *f, struct err *err)
+{
+    long pid;
+
+    if (flock(f->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    pid = read_pid(f);
+    if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+        flock(f->lock_fd, LOCK_EX) == 0)
+        return 0;
     return err_set(err, ERR_SYSTEM,
                    "%s: its manager lives (process %ld), expected a folder "
                    "that nobody runs",
@@ -217,9 +234,7 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
     f->id = strrchr(f->path, '/') + 1;
     if (open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
         return -1;
-    if (flock(f->lock_fd, LOCK_EX | LOCK_NB) != 0)
-        return refuse_living(f, err);
-    if (write_pid(f, err) != 0 ||
+    if (take_lock(f, err) != 0 || write_pid(f, err) != 0 ||
         open_part(f, FOLDER_RESULTS, O_RDWR | O_CREAT | O_APPEND,
                   &f->results_fd, err) != 0 ||
         cut_results(f, err) != 0 ||

@@ -9,7 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -226,7 +226,7 @@ watch_idle(struct manager *m, int64_t now)
         return;
     m->idle_told = true;
     m->idle_deadline_ns = INT64_MAX;
-    dispatcher_blame(m, who, sizeof who);
+    peer_blame(m, who, sizeof who);
     progress_warn(&m->progress,
                   "tunepipe: warning: no trial has run for %d seconds%s; "
                   "Ctrl-C ends the experiment",

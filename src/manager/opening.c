@@ -4,7 +4,7 @@
 
 #include "config/experiment.h"
 #include "core/err.h"
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
 #include "manager/trial.h"
@@ -136,8 +136,7 @@ manager_open(struct manager *m, struct err *err)
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
-    return m->options->resume != NULL ? restore(m, err)
-                                      : dispatcher_start(m, err);
+    return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
 }
 
 void

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/past.h"
 
+#include "command.h"
 #include "core/buf.h"
+#include "frame.h"
 #include "json.h"
 #include "manager/parameters.h"
 
@@ -32,9 +34,9 @@ past_fini(struct past *p)
     }
     map_fini(&p->by_parameter);
     map_fini(&p->by_id);
-    *p = (struct past){0};
     free(p->told.id);
     free(p->told.payload);
+    *p = (struct past){0};
 }
 
 const struct past_trial *
@@ -139,10 +141,56 @@ take_note(struct past *p, struct jval root, const char *id)
     if (jval_get(root, "attempt", &v))
         jval_uint(v, &attempt);
     t->started = true;
-    if (attempt > t->attempt)
+    if (attempt > t->attempt) {
         t->attempt = attempt;
+        t->heard = (struct metrics_count){0};
+    }
     if (attempt == 0)
         p->told.asked = true;
+}
+
+static void
+take_told(struct past *p, const char *id, const char *payload, size_t len,
+          bool end)
+{
+    set_text(p, &p->told.id, id, strlen(id));
+    set_text(p, &p->told.payload, payload, len);
+    p->told.len = len;
+    p->told.end = end;
+    p->told.asked = false;
+}
+
+static void
+count(struct metrics_count *c, const struct metric *m)
+{
+    uint64_t *n = m->type == METRIC_FINAL ? &c->finals : &c->intermediates;
+
+    if (m->sequence >= *n)
+        *n = m->sequence + 1;
+}
+
+/* They came in the order of their numbers, without those that were bad. */
+static void
+take_metric(struct past *p, const struct record *r)
+{
+    const struct frame frame = {.code = "ME",
+                                .payload = r->payload + CODE_SIZE,
+                                .len = r->len - CODE_SIZE};
+    struct command *cmd = command_decode(&frame, r->number, NULL);
+    struct past_trial *t;
+
+    if (cmd == NULL)
+        return;
+    t = map_get(&p->by_id, cmd->metric.job, strlen(cmd->metric.job));
+    if (t != NULL && t->attempt == cmd->metric.attempt)
+        count(&t->heard, &cmd->metric);
+    if (t != NULL)
+        count(&t->all, &cmd->metric);
+    if (cmd->metric.type == METRIC_PERIODICAL) {
+        take_told(p, cmd->metric.job, frame.payload, frame.len, false);
+        p->told.sequence = cmd->metric.sequence;
+    }
+    command_free(cmd);
 }
 
 static void
@@ -163,75 +211,39 @@ take_end(struct past *p, struct jval root, const char *id)
     json_free(hint);
 }
 
-static void
-take_report(struct past *p, struct jval root, const char *id)
+void
+past_add(struct past *p, const struct record *r)
 {
-    const char *type = "";
-    struct past_trial *t = find(p, id, root);
-    uint64_t sequence;
-    struct jval v;
-
-    if (t == NULL || !jval_get(root, "type", &v) ||
-        !jval_string(v, &type, NULL) || strcmp(type, "PERIODICAL") != 0 ||
-        !jval_get(root, "sequence", &v) || !jval_uint(v, &sequence))
-        return;
-    if (sequence >= t->reports)
-        t->reports = sequence + 1;
-    p->told.sequence = sequence;
-}
-
-/* A final result is not the last word: its end is. */
-static void
-take_told(struct past *p, const char *id, const char *payload, size_t len,
-          bool end)
-{
-    if (!end && memmem(payload, len, "\"PERIODICAL\"", 12) == NULL)
-        return;
-    set_text(p, &p->told.id, id, strlen(id));
-    set_text(p, &p->told.payload, payload, len);
-    p->told.len = len;
-    p->told.end = end;
-    p->told.asked = false;
-}
-
-static void
-take_in(struct past *p, const char *code, const char *payload, size_t len)
-{
-    bool note = memcmp(code, "NT", CODE_SIZE) == 0;
-    bool end = memcmp(code, "EN", CODE_SIZE) == 0;
-    bool report = memcmp(code, "ME", CODE_SIZE) == 0;
+    const char *payload = r->payload + CODE_SIZE, *id;
     struct json *doc;
-    const char *id;
+    bool note, end;
     struct jval v;
 
-    if (memcmp(code, "GE", CODE_SIZE) == 0)
-        p->told.asked = true;
-    if (!note && !end && !report)
+    if (r->len < CODE_SIZE)
         return;
-    doc = json_parse(payload, len, JSON_STRICT, NULL);
+    if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
+        take_trial(p, payload, r->len - CODE_SIZE);
+        return;
+    }
+    if (r->kind == RECORD_IN && memcmp(r->payload, "ME", CODE_SIZE) == 0) {
+        take_metric(p, r);
+        return;
+    }
+    if (r->kind == RECORD_IN && memcmp(r->payload, "GE", CODE_SIZE) == 0)
+        p->told.asked = true;
+    note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;
+    end = r->kind == RECORD_IN && memcmp(r->payload, "EN", CODE_SIZE) == 0;
+    if (!note && !end)
+        return;
+    doc = json_parse(payload, r->len - CODE_SIZE, JSON_STRICT, NULL);
     if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
         jval_string(v, &id, NULL)) {
         if (note)
             take_note(p, json_root(doc), id);
-        else
-            take_told(p, id, payload, len, end);
-        if (report)
-            take_report(p, json_root(doc), id);
-        if (end)
+        else {
+            take_told(p, id, payload, r->len - CODE_SIZE, true);
             take_end(p, json_root(doc), id);
+        }
     }
     json_free(doc);
-}
-
-void
-past_add(struct past *p, const struct record *r)
-{
-    const char *payload = r->payload + CODE_SIZE;
-
-    if (r->len < CODE_SIZE)
-        return;
-    if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0)
-        take_trial(p, payload, r->len - CODE_SIZE);
-    else if (r->kind == RECORD_IN)
-        take_in(p, r->payload, payload, r->len - CODE_SIZE);
 }

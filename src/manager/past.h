@@ -5,6 +5,7 @@
 #define MANAGER_PAST_H
 
 #include "core/map.h"
+#include "manager/metrics.h"
 #include "record.h"
 
 #include <stdbool.h>
@@ -16,9 +17,11 @@ struct past_trial {
     char *parameter_id; /* JSON text */
     char *record;       /* the payload of its TR, byte for byte; may be NULL */
     uint64_t attempt;   /* the last that was started */
-    uint64_t reports;   /* intermediate ones that were told */
     bool started;
-    char *event; /* of its EN; NULL: none */
+    struct metrics_count heard; /* of that attempt, from the first on */
+    struct metrics_count all;   /* the same of all attempts; in lock step they
+                                   are one to the dispatcher */
+    char *event;                /* of its EN; NULL: none */
     struct past_trial *next;
 };
 

@@ -63,7 +63,9 @@ reading_apply(struct manager *m, struct trial *t,
         t->latest = metric->value;
         t->sent++;
     }
-    if (!t->told && (metric->final || metric->sequence >= t->logged))
+    if (!t->told &&
+        metric->sequence >=
+            (metric->final ? t->heard.finals : t->heard.intermediates))
         send_metric(m, t, metric);
 }
 
@@ -84,7 +86,9 @@ take_metric(struct manager *m, struct trial *t,
     } else if (m->lockstep.on && !t->told) {
         stepping_take(m, t, metric);
     } else {
-        if (metric->waits)
+        if (metric->sequence < t->heard.intermediates)
+            holding_answer_line(&t->holding, metric, false);
+        else if (metric->waits)
             holding_add(&t->holding, metric);
         reading_apply(m, t, metric);
     }

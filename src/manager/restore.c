@@ -11,7 +11,8 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
- * What is told twice does no harm: metrics are known by their positions.
+ * Metrics that the log has are not sent again; those that are there twice all
+ * the same do no harm, being known by their positions.
  * Parameters that came and are in no folder the dispatcher sends again. */
 #include "manager/restore.h"
 
@@ -19,7 +20,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "manager/adopt.h"
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
@@ -192,11 +193,14 @@ make_trial(struct restoring *r, const struct found *f)
     snprintf(t->id, sizeof t->id, "%s", f->id);
     t->attempt = f->attempt;
     t->again = true;
-    t->logged = r->m->lockstep.on && f->past != NULL ? f->past->reports : 0;
     t->known = f->result != NULL;
     t->told = f->past != NULL && f->past->event != NULL;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
+    if (f->past != NULL && f->past->attempt == f->attempt)
+        t->heard = f->past->heard;
+    if (f->past != NULL && r->m->lockstep.on)
+        t->heard = f->past->all;
     if (f->result != NULL)
         t->ends = trial_state_of(f->result->status);
     else if (t->told)
@@ -269,6 +273,19 @@ restore_ended(struct manager *m, struct trial *t)
     m->hungry = true; /* settle() reads it to its end */
 }
 
+/* A folder that was begun, no more: its parameters come again. */
+static void
+discard(const struct restoring *r, const struct found *f)
+{
+    char *folder = NULL;
+
+    if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, f->id) <
+        0)
+        return;
+    adopt_discard(folder);
+    free(folder);
+}
+
 static int
 restore_trial(struct restoring *r, const struct found *f, struct err *err)
 {
@@ -279,6 +296,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         ending_count(m, trial_state_of(f->result->status), f->result->has_value,
                      f->result->value, f->id);
         if (f->past != NULL && f->past->event != NULL) {
+            m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
             scheduler_found(&m->scheduler, false);
@@ -286,8 +304,11 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         }
     }
     t = make_trial(r, f);
-    if (t == NULL)
-        return 0; /* a folder, begun; its parameters come again */
+    if (t == NULL) {
+        discard(r, f);
+        return 0;
+    }
+    m->n_trials = f->number + 1;
     if (f->folder && trial_place(t, m->folder.path, err) != 0) {
         trial_free(t);
         return -1;
@@ -313,7 +334,7 @@ read_witnesses(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
 
-    if (dispatcher_await_end(m, err) != 0)
+    if (peer_await_end(m, err) != 0)
         return -1;
     r->results = results_load(m->folder.path, err);
     if (r->results == NULL ||
@@ -333,18 +354,16 @@ restore_all(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     stepping_resume(m, &r->past);
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++)
         if (restore_trial(r, r->items[i], err) != 0)
             return -1;
-        m->n_trials = r->items[i]->number + 1;
-    }
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
-    return dispatcher_go_on(m, err);
+    return peer_resume(m, err);
 }
 
 int

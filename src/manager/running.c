@@ -185,7 +185,9 @@ running_again(struct manager *m, struct trial *t)
     }
     next->attempt = t->attempt + 1;
     if (m->lockstep.on) /* it goes on where this one was */
-        next->logged = t->sent > t->logged ? t->sent : t->logged;
+        next->heard = (struct metrics_count){
+            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
+            t->heard.finals};
     next->next = t->next; /* its place is kept */
     t->next = next;
     if (t->state == TRIAL_RUNNING)

@@ -59,7 +59,7 @@ stepping_take(struct manager *m, struct trial *t,
 {
     struct err err = {0};
 
-    if (!metric->final && metric->sequence < t->logged) {
+    if (!metric->final && metric->sequence < t->heard.intermediates) {
         holding_answer_line(&t->holding, metric, false);
         reading_apply(m, t, metric); /* it is not sent again */
         return;

@@ -64,8 +64,6 @@ struct trial {
     struct agenda agenda;   /* in lock step: what has not had its turn */
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
-    uint64_t logged;  /* in lock step: as many intermediate results the
-                         dispatcher has heard of in an earlier life */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
     bool complained, nni_complained, nni_cut; /* about the files */
@@ -76,8 +74,9 @@ struct trial {
     bool known; /* its result is on record and has been shown */
     bool told;  /* the dispatcher has heard of its end */
     bool again; /* its files are read from the start by another manager */
-    bool noted; /* the log tells that it was started */
-    enum trial_state ends; /* known or told: how; WAITING: to be judged */
+    struct metrics_count heard; /* the dispatcher has heard of so many */
+    bool noted;                 /* the log tells that it was started */
+    enum trial_state ends;      /* known or told: how; WAITING: to be judged */
 
     struct trial *next;
 };

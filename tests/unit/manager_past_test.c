@@ -19,6 +19,11 @@ add(struct past *p, enum record_kind kind, const char *payload)
     "NT{\"event\": \"started\", \"trial_job_id\": \"00003\"," \
     " \"parameter_id\": 7, \"attempt\": 0}"
 
+#define ME_7(type, sequence, attempt)                                         \
+    "ME{\"parameter_id\": 7, \"trial_job_id\": \"00003\", \"type\": \"" type  \
+    "\", \"sequence\": " sequence ", \"value\": \"1\", \"attempt\": " attempt \
+    "}"
+
 TEST(manager_past_follows_a_trial_to_its_end)
 {
     const struct past_trial *t;
@@ -32,10 +37,16 @@ TEST(manager_past_follows_a_trial_to_its_end)
     CHECK(t->started);
     CHECK(t->event == NULL);
     CHECK_STR(t->record, TR_7 + 2);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "4", "0"));
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "9", "1"));
+    add(&p, RECORD_IN, ME_7("FINAL", "0", "0"));
+    CHECK_EQ(t->heard.intermediates, 5);
+    CHECK_EQ(t->heard.finals, 1);
     add(&p, RECORD_IN,
         "NT{\"event\": \"started\", \"trial_job_id\": \"00003\", "
         "\"parameter_id\": 7, \"attempt\": 2}");
     CHECK_EQ(t->attempt, 2);
+    CHECK_EQ(t->heard.intermediates, 0);
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");

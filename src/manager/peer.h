@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatcher.h - the dispatcher's process: started, started again from its log
+/* peer.h - the dispatcher's process: started, started again from its log
  * when it dies, given up.  Inside src/manager only. */
-#ifndef MANAGER_DISPATCHER_H
-#define MANAGER_DISPATCHER_H
+#ifndef MANAGER_PEER_H
+#define MANAGER_PEER_H
 
 #include <stddef.h>
 
@@ -11,24 +11,24 @@ struct frame;
 struct manager;
 
 /* A new session; m->exchange is empty. */
-int dispatcher_start(struct manager *m, struct err *err);
+int peer_start(struct manager *m, struct err *err);
 
 /* One that goes on from the log, where there is one; what is sent is held
  * until its ID. */
-int dispatcher_go_on(struct manager *m, struct err *err);
+int peer_resume(struct manager *m, struct err *err);
 
 /* The ID of one that goes on: what its log lacks is sent again. */
-void dispatcher_resumed(struct manager *m, const struct frame *id);
+void peer_resumed(struct manager *m, const struct frame *id);
 
 /* Its process has ended, its words are read. */
-void dispatcher_ended(struct manager *m);
+void peer_ended(struct manager *m);
 
 /* " while tuner NAME was at command N" (or the assessor), as far as its lock
  * file tells, or "was being set up"; "": neither. */
-void dispatcher_blame(const struct manager *m, char *text, size_t size);
+void peer_blame(const struct manager *m, char *text, size_t size);
 
 /* Waits until the one of an earlier manager has ended; its input is closed
  * already.  -1: it does not. */
-int dispatcher_await_end(const struct manager *m, struct err *err);
+int peer_await_end(const struct manager *m, struct err *err);
 
 #endif

@@ -4,11 +4,12 @@
  * told waits in the exchange.  Its first frame tells how many commands its log
  * holds; from there on all is sent again, and what was asked for and is not
  * on the wire again is forgotten. */
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 
 #include "command.h"
 #include "config/experiment.h"
 #include "core/clock.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
@@ -30,7 +31,8 @@
 #include <unistd.h>
 
 #define COMMAND_LOG "command.log"
-#define WORDS_MAX 24 + 2 * DISPATCHER_SKIPS_MAX
+#define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
+#define FOLDERS_MAX ((size_t)1 << 20)
 #define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
 struct words {
@@ -117,7 +119,7 @@ start(struct manager *m, struct err *err)
 }
 
 int
-dispatcher_start(struct manager *m, struct err *err)
+peer_start(struct manager *m, struct err *err)
 {
     exchange_base(&m->exchange, 0);
     send_space(m);
@@ -139,10 +141,34 @@ has_log(const struct manager *m)
     return there;
 }
 
+static void
+add_folder(struct buf *out, const struct algorithm *a)
+{
+    const char *slash = a->plugin != NULL ? strrchr(a->plugin, '/') : NULL;
+
+    if (slash == NULL || slash == a->plugin)
+        return;
+    if (out->len > 0)
+        buf_add_char(out, ':');
+    buf_add(out, a->plugin, (size_t)(slash - a->plugin));
+}
+
+/* The log names plugins and not their files: where to look for them. */
+static void
+list_folders(const struct manager *m, struct buf *out)
+{
+    buf_init(out, FOLDERS_MAX);
+    add_folder(out, &m->x->tuner);
+    add_folder(out, &m->x->assessor);
+    for (size_t i = 0; i < m->x->n_filters; i++)
+        add_folder(out, &m->x->filters[i]);
+}
+
 static int
 resume(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
+    struct buf folders;
     struct words w;
     char *own;
     int rc;
@@ -150,6 +176,11 @@ resume(struct manager *m, struct err *err)
     if (begin(m, &w, &own, err) != 0)
         return -1;
     add(&w, "--resume");
+    list_folders(m, &folders);
+    if (folders.len > 0) {
+        add(&w, "--plugin-path");
+        add(&w, buf_text(&folders));
+    }
     for (size_t i = 0; i < m->n_skips; i++) {
         snprintf(skips[i], sizeof skips[i], "%c:%llu",
                  m->skips[i].worker == LOCKFILE_DEFAULT ? 't' : 'a',
@@ -158,12 +189,13 @@ resume(struct manager *m, struct err *err)
         add(&w, skips[i]);
     }
     rc = launch(m, &w, err);
+    buf_fini(&folders);
     free(own);
     return rc;
 }
 
 int
-dispatcher_go_on(struct manager *m, struct err *err)
+peer_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
         return resume(m, err);
@@ -216,7 +248,7 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent,
 }
 
 void
-dispatcher_resumed(struct manager *m, const struct frame *id)
+peer_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = doc == NULL ? (struct jval){0} : json_root(doc);
@@ -259,7 +291,7 @@ is_locked(int fd)
 }
 
 int
-dispatcher_await_end(const struct manager *m, struct err *err)
+peer_await_end(const struct manager *m, struct err *err)
 {
     char *path = file_join(m->folder.path, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dispatcher's death: who was at work, and whether it is started again. */
-#include "manager/dispatcher.h"
+#include "manager/peer.h"
 
 #include "config/experiment.h"
 #include "core/err.h"
@@ -85,7 +85,7 @@ blame_start(const struct manager *m, char *text, size_t size)
 }
 
 void
-dispatcher_blame(const struct manager *m, char *text, size_t size)
+peer_blame(const struct manager *m, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
     char who[256];
@@ -160,14 +160,14 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
     m->restarted = true;
     exchange_hold(&m->exchange);
     tail_close(&m->words);
-    if (dispatcher_go_on(m, &err) == 0)
+    if (peer_resume(m, &err) == 0)
         return true;
     progress_warn(&m->progress, "tunepipe: error: %s", err.text);
     return false;
 }
 
 void
-dispatcher_ended(struct manager *m)
+peer_ended(struct manager *m)
 {
     uint64_t at[LOCKFILE_SLOTS];
     char how[64], who[300];
@@ -177,7 +177,7 @@ dispatcher_ended(struct manager *m)
     if (m->phase == PHASE_CLOSING && status == 0)
         return;
     read_slots(m, at);
-    dispatcher_blame(m, who, sizeof who);
+    peer_blame(m, who, sizeof who);
     if (!is_decision(status) && !dies_at_start(m, signal) &&
         !m->dispatcher_given_up && start_again(m, how, who, signal, at))
         return;
