@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Lock step through kill -9: the same table as without.
+# Lock step through kill -9: the same table as without.  KILL_ROUNDS=N: so many
+# experiments that are killed at any moment, from seed KILL_SEED on.
 . "$(dirname "$0")/lib.sh"
 
 # KILLS_MORE: every place instead of some.
@@ -91,5 +92,26 @@ check "the dispatcher is killed" dispatcher
 
 both() { killed both; }
 check "both are killed" both
+
+# any: at moments drawn from the seed, six times.
+any() {
+    set_up
+    echo 'deterministic: true' >> e.yml
+    run 0 || return 1
+    table > want
+    for seed in $(seq "${KILL_SEED:-1}" $((${KILL_SEED:-1} + ${KILL_ROUNDS:-2} - 1))); do
+        rm -rf tunepipe-experiments # it looks for the one there is
+        HERE=$PWD "$TP_BUILD/tests/tools/killer" "$seed" 6 "$T" e.yml \
+            > out 2> err || fail "seed $seed: status $?" || return 1
+        grep '^killed: ' out >> kills
+        dir=$(ls -d tunepipe-experiments/*)
+        table > got
+        cmp want got ||
+            { diff want got; fail "seed $seed: another table"; return 1; }
+        replays || fail "seed $seed: replay" || return 1
+    done
+    grep -q '[1-9]' kills || fail 'nobody was killed'
+}
+check "kill -9 at any moment" any
 
 finish
