@@ -309,6 +309,7 @@ begin_session(struct words *w, const struct experiment *x,
     session->tuner_args = json_root(args[0]);
     session->assessor_args = json_root(args[1]);
     session->seed = w->seed;
+    session->program_folder = x != NULL ? x->folder : NULL;
     return 0;
 }
 

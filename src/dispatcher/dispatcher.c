@@ -145,12 +145,15 @@ workers_finished(const struct dispatcher *d)
 static bool
 finished(struct dispatcher *d)
 {
-    if (d->phase == RUNNING || !workers_finished(d))
+    bool ended;
+
+    if (d->phase == RUNNING)
+        return false;
+    ended = dispatcher_end_programs(d); /* whatever the workers are at */
+    if (!ended || !workers_finished(d))
         return false;
     look_at_worker(d, &d->by_default); /* its last command may have failed */
     look_at_worker(d, &d->assessor);
-    if (!dispatcher_end_programs(d))
-        return false;
     dispatcher_take_outbox(d);
     dispatcher_write(d);
     return channel_pending(&d->channel) == 0;
@@ -207,6 +210,7 @@ open_signals(struct dispatcher *d)
     sigset_t set;
 
     signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is an error */
+    signal(SIGCHLD, SIG_DFL); /* a program's exit status is not thrown away */
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);

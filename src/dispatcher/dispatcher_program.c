@@ -5,17 +5,21 @@
  * logged and handled here, one frame after the other, as its proxy waits for
  * nobody; so is its silence, when the proxy needs an answer, and its end,
  * which counts only when its last byte has been read and its exit status is
- * known. */
+ * known.
+ *
+ * program     the process and its two pipes (program.h)
+ * proxy       what stands for it: the state of that side (proxy.h)
+ * port        how the proxy reaches the program; none in replay
+ * companion   both together, with the clock on them: what is served here */
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/log.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
-#include "dispatcher/outbox.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
+#include "quote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,12 +30,17 @@
 
 /* ---- inputs ---- */
 
-/* What its proxy makes of an input; rc is -1 when that ends the session. */
+/* What its proxy makes of an input; rc is -1 when that ends the session, err
+ * says why.  What ended it first is what is told. */
 static void
-take(struct companion *c, int rc)
+take(struct companion *c, int rc, const struct err *err)
 {
-    if (rc != 0)
-        dispatcher_fail(c->dispatcher, DRAINING);
+    struct dispatcher *d = c->dispatcher;
+
+    if (rc == 0 || d->end == DISPATCHER_FAILED)
+        return;
+    *d->err = *err;
+    dispatcher_fail(d, DRAINING);
 }
 
 static bool
@@ -43,39 +52,54 @@ log_flushed(struct dispatcher *d)
     return false;
 }
 
-static void
-take_event(struct companion *c, enum proxy_event event, const char *how)
+void
+companion_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
     char text[sizeof c->why + 80];
+    struct err err;
 
     if (d->phase == TERMINATING)
         return;
     snprintf(text, sizeof text, "%s %s", proxy_event_name(event), how);
     commandlog_event(d->commandlog, c->side, ++d->arrivals, text);
     if (log_flushed(d))
-        take(c, proxy_event(c->proxy, d->arrivals, event, how, d->err));
+        take(c, proxy_event(c->proxy, d->arrivals, event, how, &err), &err);
 }
 
 static void
 take_frame(struct companion *c, const struct frame *frame)
 {
     struct dispatcher *d = c->dispatcher;
+    struct err err;
 
     c->heard = true;
-    if (d->phase == TERMINATING || c->program.leaving)
+    if (d->phase == TERMINATING)
         return;
     commandlog_program(d->commandlog, c->side, ++d->arrivals, frame);
     if (log_flushed(d))
-        take(c, proxy_frame(c->proxy, d->arrivals, frame, d->err));
+        take(c, proxy_frame(c->proxy, d->arrivals, frame, &err), &err);
 }
 
 /* Ends it, because of what stands in c->why. */
-static void
-hasten(struct companion *c)
+void
+companion_hasten(struct companion *c)
 {
-    c->program.closed = true;
+    c->program.closed = c->hastened = true;
     program_kill(&c->program);
+}
+
+/* The usual reason is a print(), of which err shows one byte. */
+static void
+blame_bytes(struct companion *c, const struct err *err)
+{
+    const struct frame_decoder *d = &c->program.decoder;
+    char begin[QUOTE_MAX];
+
+    snprintf(c->why, sizeof c->why,
+             "%.150s, in %s (expected only frames on its standard output)",
+             err->text,
+             quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
 static void
@@ -90,8 +114,8 @@ read_frames(struct companion *c)
     while ((status = frame_next(&p->decoder, &frame, &err)) == FRAME_READY)
         take_frame(c, &frame);
     if (status == FRAME_BROKEN) {
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
-        hasten(c);
+        blame_bytes(c, &err);
+        companion_hasten(c);
     } else if (p->closed) {
         if (frame_pending(&p->decoder) > 0)
             snprintf(c->why, sizeof c->why,
@@ -108,12 +132,13 @@ take_exit(struct companion *c)
     bool expected = c->program.leaving;
 
     program_reap(&c->program, how, sizeof how);
-    c->late_at_ns = c->kill_at_ns = 0;
+    c->late_at_ns = c->kill_at_ns = c->stuck_at_ns = 0;
     snprintf(text, sizeof text, "%s%s%s", c->why, c->why[0] != '\0' ? "; " : "",
-             how);
+             c->hastened ? "killed" : how);
     c->why[0] = '\0';
+    c->hastened = false;
     if (!expected)
-        take_event(c, PROXY_GONE, text);
+        companion_event(c, PROXY_GONE, text);
 }
 
 /* ---- its proxy's port ---- */
@@ -132,11 +157,13 @@ start_program(struct companion *c, struct err *err)
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
     c->heard = true;
-    return program_start(&c->program, setup->argv, setup->seed,
+    return program_start(&c->program, setup->argv,
+                         c->dispatcher->session->program_folder, setup->seed,
                          c->dispatcher->setup->session.max_payload, err);
 }
 
-/* That it did not start becomes an input once this one is handled. */
+/* That it did not start becomes an input once those are handled that are
+ * logged already. */
 static void
 start_again(void *ctx)
 {
@@ -145,7 +172,7 @@ start_again(void *ctx)
 
     c->failed_start = start_program(c, &err) != 0;
     if (c->failed_start)
-        snprintf(c->why, sizeof c->why, "%.199s", err.text);
+        snprintf(c->why, sizeof c->why, "%.300s", err.text);
 }
 
 static void
@@ -158,7 +185,7 @@ take_failed_start(struct companion *c)
     c->failed_start = false;
     memcpy(why, c->why, sizeof why);
     c->why[0] = '\0';
-    take_event(c, PROXY_GONE, why);
+    companion_event(c, PROXY_GONE, why);
 }
 
 int
@@ -197,15 +224,16 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 {
     struct companion *c = &d->companions[side];
     struct command *next;
+    struct err err;
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        take(c, proxy_command(c->proxy, cmd, d->err));
-        take_failed_start(c);
+        take(c, proxy_command(c->proxy, cmd, &err), &err);
         gauge_subtract(&d->gauge, cmd->cost);
         command_free(cmd);
     }
     *chain = (struct chain){0};
+    take_failed_start(c);
 }
 
 /* ---- the loop's ---- */
@@ -213,10 +241,7 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    /* A flood of what it sends is held like the manager's. */
-    bool full = d->phase == RUNNING &&
-                outbox_bytes(d->outbox) + channel_pending(&d->channel) >
-                    d->setup->max_queued;
+    bool full = dispatcher_holds_programs(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
@@ -229,43 +254,33 @@ dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
     }
 }
 
+/* What it wrote before it ended comes before its end; what its children write
+ * behind it does not: they may never end. */
 static void
-look_at_time(struct companion *c, int64_t now)
-{
-    const struct proxy_setup *setup = proxy_setup(c->proxy);
-    char how[80];
-
-    if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
-        c->kill_at_ns = 0;
-        hasten(c);
-    }
-    if (!proxy_waits(c->proxy)) {
-        c->late_at_ns = 0;
-    } else if (c->late_at_ns == 0 || c->heard) {
-        c->late_at_ns = now + setup->deadline_ms * MS;
-    } else if (now >= c->late_at_ns) {
-        c->late_at_ns = 0;
-        snprintf(how, sizeof how, "silent for %" PRId64 " ms",
-                 setup->deadline_ms);
-        take_event(c, PROXY_LATE, how);
-    }
-    c->heard = false;
-}
-
-/* What it wrote before it ended comes before its end. */
-static void
-serve(struct companion *c, const struct pollfd *fds)
+read_rest(struct companion *c)
 {
     struct program *p = &c->program;
     struct pollfd more = {p->channel.in, POLLIN, 0};
+    uint64_t rest;
+    bool last = false;
 
+    program_kill(p);
+    rest = program_received(p) + program_unread(p);
+    while (!p->closed && !last && poll(&more, 1, 0) > 0) {
+        last = program_received(p) >= rest;
+        read_frames(c);
+    }
+}
+
+static void
+serve(struct companion *c, const struct pollfd *fds)
+{
     if (fds[0].revents != 0)
         read_frames(c);
-    program_write(p);
+    program_write(&c->program);
     if (fds[2].revents == 0)
         return;
-    while (!p->closed && poll(&more, 1, 0) > 0)
-        read_frames(c);
+    read_rest(c);
     take_exit(c);
 }
 
@@ -279,95 +294,23 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
             continue;
         if (c->program.pid != 0)
             serve(c, fds);
-        look_at_time(c, clock_monotonic_ns());
+        companion_look(c, clock_monotonic_ns());
     }
-}
-
-int64_t
-dispatcher_program_time(const struct dispatcher *d)
-{
-    int64_t first = 0;
-
-    for (int i = 0; i < 2; i++) {
-        const struct companion *c = &d->companions[i];
-        const int64_t times[] = {c->late_at_ns, c->kill_at_ns};
-
-        for (int k = 0; k < 2; k++)
-            if (times[k] != 0 && (first == 0 || times[k] < first))
-                first = times[k];
-    }
-    return first;
 }
 
 size_t
 dispatcher_program_bytes(const struct dispatcher *d)
 {
-    return channel_pending(&d->companions[0].program.channel) +
-           channel_pending(&d->companions[1].program.channel);
-}
-
-/* ---- the stop ---- */
-
-static bool
-is_at_work(const struct companion *c)
-{
-    return c->proxy != NULL && c->program.pid != 0 && !c->program.leaving &&
-           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy);
-}
-
-bool
-dispatcher_end_programs(struct dispatcher *d)
-{
-    bool ended = true;
+    size_t bytes = 0;
 
     for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
+        const struct companion *c = &d->companions[i];
 
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        ended = false;
-        if (c->program.leaving || is_at_work(c))
-            continue;
-        program_send(&c->program, CMD_TERMINATE, NULL, 0);
-        program_hang_up(&c->program);
+        if (c->proxy != NULL)
+            bytes +=
+                channel_pending(&c->program.channel) + proxy_bytes(c->proxy);
     }
-    return ended;
-}
-
-bool
-dispatcher_kill_programs(struct dispatcher *d)
-{
-    bool at_work = false;
-
-    for (int i = 0; i < 2; i++) {
-        struct companion *c = &d->companions[i];
-
-        if (c->proxy == NULL || c->program.pid == 0)
-            continue;
-        if (is_at_work(c))
-            at_work = true;
-        log_warning(d->log, "%s: %s within the grace of %" PRId64 " ms: killed",
-                    proxy_setup(c->proxy)->title,
-                    is_at_work(c) ? "did not answer" : "did not end",
-                    d->setup->grace_ms);
-    }
-    dispatcher_free_programs(d);
-    return at_work;
-}
-
-void
-dispatcher_free_programs(struct dispatcher *d)
-{
-    char how[64];
-
-    for (int i = 0; i < 2; i++) {
-        struct program *p = &d->companions[i].program;
-
-        if (p->pid == 0)
-            continue;
-        program_kill(p);
-        program_reap(p, how, sizeof how);
-    }
+    return bytes;
 }
 
 void
@@ -375,6 +318,6 @@ dispatcher_leave_programs(struct dispatcher *d)
 {
     for (int i = 0; i < 2; i++)
         if (d->companions[i].proxy != NULL)
-            take_event(&d->companions[i], PROXY_LEFT,
-                       "with the dispatcher before");
+            companion_event(&d->companions[i], PROXY_LEFT,
+                            "with the dispatcher before");
 }

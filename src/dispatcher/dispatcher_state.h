@@ -8,6 +8,7 @@
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/gauge.h"
 #include "dispatcher/program.h"
+#include "dispatcher/proxy.h"
 #include "dispatcher/worker.h"
 
 #include "core/wake.h"
@@ -35,10 +36,13 @@ struct companion {
     enum sender side;
     struct proxy *proxy; /* NULL: that side is a plugin */
     struct program program;
-    int64_t late_at_ns; /* when its silence costs something; 0: never */
-    int64_t kill_at_ns; /* when its end is hastened; 0: not */
-    char why[200];      /* what of it ends it; "" */
-    bool heard;         /* it has said something since the last look */
+    int64_t late_at_ns;  /* when its silence costs something; 0: never */
+    int64_t stuck_at_ns; /* when that it reads nothing ends it; 0: never */
+    uint64_t written;    /* when stuck_at_ns was set */
+    int64_t kill_at_ns;  /* when its end is hastened; 0: not */
+    char why[320];       /* what of it ends it; "" */
+    bool hastened;       /* by us, for that */
+    bool heard;          /* it has said something since the last look */
     bool failed_start;
 };
 
@@ -101,10 +105,27 @@ void dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds);
 /* Reads, writes and looks at the time. */
 void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
+/* Bytes that wait to be read, or answered, by them. */
+size_t dispatcher_program_bytes(const struct dispatcher *d);
+
+/* What befalls it becomes an input. */
+void companion_event(struct companion *c, enum proxy_event event,
+                     const char *how);
+/* Ends it, because of what stands in c->why. */
+void companion_hasten(struct companion *c);
+
+/* ---- dispatcher_program_time.c ---- */
+
+/* What its silence costs by now. */
+void companion_look(struct companion *c, int64_t now);
 /* The next time to look; 0: none. */
 int64_t dispatcher_program_time(const struct dispatcher *d);
-/* Bytes that wait to be read by them. */
-size_t dispatcher_program_bytes(const struct dispatcher *d);
+
+/* ---- dispatcher_program_end.c ---- */
+
+/* Whether nothing is read from them: a flood of what they send is held like
+ * the manager's. */
+bool dispatcher_holds_programs(const struct dispatcher *d);
 /* In a stop: asks them to end; whether they have. */
 bool dispatcher_end_programs(struct dispatcher *d);
 /* When a stop takes too long; whether one was at work. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,10 +40,16 @@ make_environment(char *seed)
     return env;
 }
 
+/* What a child becomes, and where. */
+struct image {
+    const char *const *argv;
+    char *const *env;
+    const char *folder; /* NULL: here */
+};
+
 /* In the child.  All other descriptors are close-on-exec. */
 static void
-become(const char *const *argv, char *const *env, int in, int out, int failure,
-       pid_t parent)
+become(const struct image *image, int in, int out, int failure, pid_t parent)
 {
     sigset_t none;
     ssize_t told;
@@ -53,8 +60,9 @@ become(const char *const *argv, char *const *env, int in, int out, int failure,
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-        dup2(in, 0) == 0 && dup2(out, 1) == 1)
-        execvpe(argv[0], (char *const *)argv, env);
+        dup2(in, 0) == 0 && dup2(out, 1) == 1 &&
+        (image->folder == NULL || chdir(image->folder) == 0))
+        execvpe(image->argv[0], (char *const *)image->argv, image->env);
     told = write(failure, &errno, sizeof errno);
     _exit(told > 0 ? 127 : 126);
 }
@@ -84,15 +92,15 @@ close_pipes(int ends[N_PIPES][2])
 
 /* Forks; 0 and *why 0 when exec(2) succeeded. */
 static int
-spawn(struct program *p, const char *const *argv, char *const *env,
-      int ends[N_PIPES][2], int *why)
+spawn(struct program *p, const struct image *image, int ends[N_PIPES][2],
+      int *why)
 {
     pid_t parent = getpid();
     ssize_t n;
 
     p->pid = fork();
     if (p->pid == 0)
-        become(argv, env, ends[TO][0], ends[FROM][1], ends[FAILURE][1], parent);
+        become(image, ends[TO][0], ends[FROM][1], ends[FAILURE][1], parent);
     *why = errno;
     if (p->pid < 0)
         return -1;
@@ -119,21 +127,49 @@ watch(struct program *p, struct err *err)
     return -1;
 }
 
-int
-program_start(struct program *p, const char *const *argv, uint64_t seed,
-              size_t max_payload, struct err *err)
+/* What failed, and what exec(2) does not tell of it. */
+static int
+refuse_start(const struct image *image, int why, struct err *err)
 {
-    int ends[N_PIPES][2], why = 0, rc = -1;
+    const char *name = image->argv[0];
+    const char *folder =
+        image->folder != NULL ? image->folder : "the current folder";
+    char text[128];
+    const char *what = strerror_r(why, text, sizeof text);
+
+    if (why == EACCES)
+        return err_set(err, ERR_PLUGIN,
+                       "%s: cannot start: %s (expected an executable file: "
+                       "chmod +x, or its interpreter before it)",
+                       name, what);
+    if (why == ENOENT && strchr(name, '/') == NULL)
+        return err_set(err, ERR_PLUGIN,
+                       "%s: cannot start: %s (expected a program along PATH; "
+                       "one in %s begins with ./)",
+                       name, what, folder);
+    if (why == ENOENT && name[0] != '/')
+        return err_set(err, ERR_PLUGIN,
+                       "%s: cannot start: %s (expected a path from %s, and in "
+                       "a script's first line an interpreter that is there)",
+                       name, what, folder);
+    return err_set(err, ERR_PLUGIN, "%s: cannot start: %s", name, what);
+}
+
+int
+program_start(struct program *p, const char *const *argv, const char *folder,
+              uint64_t seed, size_t max_payload, struct err *err)
+{
+    int ends[N_PIPES][2], why = ENOMEM, rc = -1;
     char text[sizeof SEED_NAME + 20];
     char **env;
 
     snprintf(text, sizeof text, SEED_NAME "%" PRIu64, seed);
     env = make_environment(text);
+    const struct image image = {argv, env, folder};
     if (open_pipes(ends, err) != 0) {
         rc = -1;
-    } else if (env == NULL || spawn(p, argv, env, ends, &why) != 0) {
-        errno = env == NULL ? ENOMEM : why;
-        err_errno(err, ERR_PLUGIN, "%s: cannot start", argv[0]);
+    } else if (env == NULL || spawn(p, &image, ends, &why) != 0) {
+        refuse_start(&image, why, err);
     } else if (watch(p, err) == 0) {
         channel_adopt(&p->channel, ends[FROM][0], ends[TO][1]);
         ends[FROM][0] = ends[TO][1] = -1;
@@ -166,8 +202,11 @@ program_send_frame(struct program *p, const char code[2], const char *payload,
 void
 program_write(struct program *p)
 {
-    if (channel_pending(&p->channel) > 0)
+    size_t pending = channel_pending(&p->channel);
+
+    if (pending > 0)
         channel_write(&p->channel, NULL);
+    p->written += pending - channel_pending(&p->channel);
     if (p->leaving && p->channel.out >= 0 &&
         channel_pending(&p->channel) == 0) {
         close(p->channel.out);
@@ -187,6 +226,20 @@ program_read(struct program *p)
         break;
     }
     p->closed = true;
+}
+
+uint64_t
+program_received(const struct program *p)
+{
+    return p->decoder.offset + frame_pending(&p->decoder);
+}
+
+size_t
+program_unread(const struct program *p)
+{
+    int n = 0;
+
+    return ioctl(p->channel.in, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 void

@@ -20,10 +20,11 @@
 struct err;
 
 struct program {
-    pid_t pid;    /* 0: none */
-    int pidfd;    /* readable once it has exited */
-    bool closed;  /* it has written its last byte */
-    bool leaving; /* it has been told its last frame */
+    pid_t pid;        /* 0: none */
+    int pidfd;        /* readable once it has exited */
+    bool closed;      /* it has written its last byte */
+    bool leaving;     /* it has been told its last frame */
+    uint64_t written; /* bytes, to it */
     struct channel channel;
     struct frame_decoder decoder;
 };
@@ -33,10 +34,12 @@ struct program {
         .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
     }
 
-/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment; *p is
- * none before.  -1: err tells why, and *p is none. */
-int program_start(struct program *p, const char *const *argv, uint64_t seed,
-                  size_t max_payload, struct err *err);
+/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment, in
+ * `folder` (NULL: where this process is); *p is none before.  -1: err tells
+ * why, and *p is none. */
+int program_start(struct program *p, const char *const *argv,
+                  const char *folder, uint64_t seed, size_t max_payload,
+                  struct err *err);
 
 /* Queues a frame; nothing happens when it does not run. */
 void program_send(struct program *p, enum command_code code,
@@ -52,6 +55,10 @@ void program_write(struct program *p);
 
 /* Reads once into the decoder, when poll(2) says readable. */
 void program_read(struct program *p);
+
+/* Bytes that it has written: read so far, and waiting to be read. */
+uint64_t program_received(const struct program *p);
+size_t program_unread(const struct program *p);
 
 /* No more frames to it: end of file behind what is queued. */
 void program_hang_up(struct program *p);

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "dispatcher/proxy_state.h"
 #include "frame.h"
+#include "scan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,6 +39,7 @@ proxy_init(struct proxy *p, const struct proxy_kind *kind,
     p->emitter = emitter;
     p->log = log;
     p->port = (struct proxy_port){send_nowhere, start_nothing, NULL};
+    p->longest = SIZE_MAX;
     buf_init(&p->payload, SIZE_MAX / 2);
 }
 
@@ -58,6 +60,12 @@ void
 proxy_connect(struct proxy *p, struct proxy_port port)
 {
     p->port = port;
+}
+
+void
+proxy_limit(struct proxy *p, size_t longest)
+{
+    p->longest = longest;
 }
 
 /* ---- inputs ---- */
@@ -160,6 +168,18 @@ proxy_waits(const struct proxy *p)
     return !p->ended && p->kind->waits(p);
 }
 
+size_t
+proxy_bytes(const struct proxy *p)
+{
+    return p->ended ? 0 : p->kind->bytes(p);
+}
+
+void
+proxy_name_due(const struct proxy *p, char *out, size_t size)
+{
+    p->kind->name_due(p, out, size);
+}
+
 const struct proxy_setup *
 proxy_setup(const struct proxy *p)
 {
@@ -235,6 +255,27 @@ proxy_out_of_memory(struct proxy *p)
             p->arrival, p->input);
 }
 
+/* Cut, and made valid UTF-8. */
+void
+proxy_says(struct proxy *p, const struct frame *frame)
+{
+    char text[500];
+    size_t len = 0;
+
+    for (size_t i = 0, n; i < frame->len; i += n, len += n) {
+        n = scan_utf8(frame->payload + i, frame->len - i);
+        if (len + (n == 0 ? 1 : n) >= sizeof text)
+            break;
+        if (n == 0)
+            text[len] = '?';
+        else
+            memcpy(text + len, frame->payload + i, n);
+        n = n == 0 ? 1 : n;
+    }
+    text[len] = '\0';
+    proxy_failed(p, "it says: %s", text);
+}
+
 void
 proxy_write_text(struct proxy *p, const char *key, const char *text)
 {
@@ -247,13 +288,21 @@ proxy_write_value(struct proxy *p, const struct command *cmd)
 {
     struct json *doc = NULL;
     struct jval value;
+    struct buf text;
 
     if (!isnan(cmd->metric.value))
         doc = json_parse(cmd->payload, cmd->payload_len, JSON_NAN, NULL);
     buf_add_text(&p->payload, "\"value\": ");
-    if (doc != NULL && jval_get(json_root(doc), "value", &value))
-        jval_write(value, &p->payload);
-    else
+    buf_init(&text, SIZE_MAX / 2);
+    if (doc == NULL || !jval_get(json_root(doc), "value", &value)) {
         buf_add_text(&p->payload, "\"NaN\"");
+    } else if (jval_type(value) == JSON_STRING) {
+        jval_write(value, &p->payload);
+    } else {
+        jval_write(value, &text);
+        json_write_string(&p->payload, buf_text(&text), text.len);
+    }
+    p->payload.failed = p->payload.failed || text.failed;
+    buf_fini(&text);
     json_free(doc);
 }

@@ -53,6 +53,10 @@ void proxy_free(struct proxy *p);
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
 
+/* The longest payload that fits into the manager's frames; what the program
+ * makes longer costs itself. */
+void proxy_limit(struct proxy *p, size_t longest);
+
 /* "late", "gone", "left": as the log has it. */
 const char *proxy_event_name(enum proxy_event event);
 /* False: no such event. */
@@ -74,6 +78,11 @@ void proxy_reopen(struct proxy *p);
 
 /* Whether the program owes an answer, so that its silence costs something. */
 bool proxy_waits(const struct proxy *p);
+/* Which one, when it does: "ID, or NO, for IN". */
+void proxy_name_due(const struct proxy *p, char *out, size_t size);
+
+/* What of the manager's waits for an answer, in bytes. */
+size_t proxy_bytes(const struct proxy *p);
 
 const struct proxy_setup *proxy_setup(const struct proxy *p);
 

@@ -3,40 +3,20 @@
  *
  * The program is told each intermediate metric and each end of a trial that
  * had any, and says KI when it likes, or AK where the trial waits for one.  It
- * keeps the histories itself.  One that ended is started again with the first
- * metric of a trial that is new; those that have reported before are nobody's
- * then, and go on. */
+ * keeps the histories itself.  A trial is remembered beyond its end, as what
+ * the program says of it may cross its EN.  One that ended is started again
+ * with the first metric of a trial that is new; those that have reported before
+ * are nobody's then, and go on. */
+
+#include "dispatcher/proxy_assessor.h"
 
 #include "core/err.h"
-#include "core/map.h"
-#include "dispatcher/proxy_state.h"
 #include "frame.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A trial that has reported and not ended. */
-struct judged {
-    char *job;
-    uint64_t program; /* which start of the program has heard of it */
-    bool stopped;
-};
-
-/* A report that waits for its AK. */
-struct report {
-    struct report *next;
-    struct judged *trial;
-    uint64_t sequence;
-};
-
-struct proxy_assessor {
-    struct proxy base;
-    struct map trials; /* job -> struct judged */
-    uint64_t program;  /* counts the starts */
-    struct report *reports, **last;
-};
 
 static struct proxy_assessor *
 self(struct proxy *p)
@@ -54,8 +34,8 @@ judged_free(struct judged *trial)
     free(trial);
 }
 
-static struct judged *
-find(struct proxy_assessor *a, const char *job)
+struct judged *
+proxy_assessor_find(struct proxy_assessor *a, const char *job)
 {
     return map_get(&a->trials, job, strlen(job));
 }
@@ -81,14 +61,14 @@ add(struct proxy_assessor *a, const char *job)
 static bool
 is_heard(const struct proxy_assessor *a, const struct judged *trial)
 {
-    return trial->program == a->program && !a->base.gone;
+    return trial->program == a->program && !trial->ended && !a->base.gone;
 }
 
 /* ---- answers ---- */
 
-static void
-acknowledge(struct proxy_assessor *a, const char *job, uint64_t sequence,
-            bool stop)
+void
+proxy_assessor_acknowledge(struct proxy_assessor *a, const char *job,
+                           uint64_t sequence, bool stop)
 {
     buf_clear(&a->base.payload);
     command_write_acknowledge(&a->base.payload, job, sequence, stop);
@@ -105,27 +85,27 @@ add_report(struct proxy_assessor *a, struct judged *trial, uint64_t sequence)
     *r = (struct report){NULL, trial, sequence};
     *a->last = r;
     a->last = &r->next;
+    a->n_reports++;
     return 0;
 }
 
 /* Takes the report at *link out of the list. */
-static void
-remove_report(struct proxy_assessor *a, struct report **link)
+void
+proxy_assessor_remove(struct proxy_assessor *a, struct report **link)
 {
     struct report *r = *link;
 
     *link = r->next;
     if (a->last == &r->next)
         a->last = link;
+    a->n_reports--;
     free(r);
 }
 
-enum answer { GO, STOP, SILENCE };
-
 /* All reports of the trial, or of each (NULL). */
-static void
-answer_all(struct proxy_assessor *a, const struct judged *trial,
-           enum answer answer)
+void
+proxy_assessor_answer(struct proxy_assessor *a, const struct judged *trial,
+                      enum answer answer)
 {
     struct report **link = &a->reports;
 
@@ -134,15 +114,16 @@ answer_all(struct proxy_assessor *a, const struct judged *trial,
             link = &(*link)->next;
             continue;
         }
-        if (answer != SILENCE)
-            acknowledge(a, (*link)->trial->job, (*link)->sequence,
-                        answer == STOP);
-        remove_report(a, link);
+        if (answer != ANSWER_SILENCE)
+            proxy_assessor_acknowledge(a, (*link)->trial->job,
+                                       (*link)->sequence,
+                                       answer == ANSWER_STOP);
+        proxy_assessor_remove(a, link);
     }
 }
 
-static void
-stop(struct proxy_assessor *a, struct judged *trial)
+void
+proxy_assessor_stop(struct proxy_assessor *a, struct judged *trial)
 {
     if (trial->stopped)
         return;
@@ -194,15 +175,15 @@ static void
 metric(struct proxy_assessor *a, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
-    struct judged *trial = find(a, m->job);
+    struct judged *trial = proxy_assessor_find(a, m->job);
 
     if (trial == NULL && m->has_value && (trial = add(a, m->job)) == NULL)
         return;
     if (trial == NULL || !m->has_value || trial->stopped ||
         !is_heard(a, trial)) {
         if (m->sync)
-            acknowledge(a, m->job, m->sequence,
-                        trial != NULL && trial->stopped);
+            proxy_assessor_acknowledge(a, m->job, m->sequence,
+                                       trial != NULL && trial->stopped);
         return;
     }
     if (m->sync && add_report(a, trial, m->sequence) != 0) {
@@ -233,6 +214,7 @@ send_end(struct proxy *p, const struct trial_end *end)
     buf_add_text(&p->payload, ", ");
     proxy_write_text(p, "hyper_params", buf_text(&hyper));
     buf_add_char(&p->payload, '}');
+    p->payload.failed = p->payload.failed || hyper.failed;
     buf_fini(&hyper);
     proxy_send(p, CMD_TRIAL_END);
 }
@@ -241,14 +223,14 @@ static void
 trial_end(struct proxy_assessor *a, const struct command *cmd)
 {
     const char *job = cmd->end.job;
-    struct judged *trial = map_remove(&a->trials, job, strlen(job));
+    struct judged *trial = proxy_assessor_find(a, job);
 
-    if (trial == NULL)
+    if (trial == NULL || trial->ended)
         return;
-    answer_all(a, trial, SILENCE);
+    proxy_assessor_answer(a, trial, ANSWER_SILENCE);
     if (is_heard(a, trial))
         send_end(&a->base, &cmd->end);
-    judged_free(trial);
+    trial->ended = true;
 }
 
 static void
@@ -258,114 +240,6 @@ command(struct proxy *p, const struct command *cmd)
         metric(self(p), cmd);
     else if (cmd->code == CMD_TRIAL_END)
         trial_end(self(p), cmd);
-}
-
-/* ---- from the program ---- */
-
-static void
-take_kill(struct proxy_assessor *a, struct jval root)
-{
-    struct judged *trial;
-    const char *job;
-
-    if (!jval_string(root, &job, NULL)) {
-        proxy_failed(&a->base, "expected a trial_job_id, a text, not %s",
-                     jval_type_name(root));
-        return;
-    }
-    trial = find(a, job);
-    if (trial == NULL) {
-        proxy_failed(&a->base,
-                     "'%.64s' is no trial that has reported and not ended",
-                     job);
-        return;
-    }
-    stop(a, trial);
-    answer_all(a, trial, STOP);
-}
-
-static struct report **
-find_report(struct proxy_assessor *a, const char *job, uint64_t sequence)
-{
-    struct report **link = &a->reports;
-
-    while (*link != NULL && (strcmp((*link)->trial->job, job) != 0 ||
-                             (*link)->sequence != sequence))
-        link = &(*link)->next;
-    return link;
-}
-
-static void
-take_acknowledge(struct proxy_assessor *a, struct jval root)
-{
-    const char *job, *decision;
-    struct report **link;
-    struct judged *trial;
-    uint64_t sequence;
-    struct jval v;
-    bool stops;
-
-    if (!jval_get(root, "trial_job_id", &v) || !jval_string(v, &job, NULL) ||
-        !jval_get(root, "sequence", &v) || !jval_uint(v, &sequence) ||
-        !jval_get(root, "decision", &v) || !jval_string(v, &decision, NULL) ||
-        (strcmp(decision, "go") != 0 && strcmp(decision, "stop") != 0)) {
-        proxy_failed(&a->base, "expected trial_job_id, sequence, and decision "
-                               "\"go\" or \"stop\"");
-        return;
-    }
-    link = find_report(a, job, sequence);
-    if (*link == NULL) {
-        proxy_failed(&a->base,
-                     "trial '%.64s', sequence %" PRIu64 ": nobody waits for it",
-                     job, sequence);
-        return;
-    }
-    stops = strcmp(decision, "stop") == 0;
-    trial = (*link)->trial;
-    if (stops)
-        stop(a, trial);
-    acknowledge(a, job, sequence, stops);
-    remove_report(a, link);
-}
-
-static void
-take_frame(struct proxy *p, const struct frame *frame)
-{
-    bool kills = strcmp(frame->code, command_info(CMD_KILL_TRIAL)->code) == 0;
-    struct json *doc;
-    struct err err;
-
-    if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
-        proxy_failed(p, "it says: %.*s",
-                     frame->len < 500 ? (int)frame->len : 500, frame->payload);
-        return;
-    }
-    if (!kills &&
-        strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0) {
-        proxy_failed(p, "expected KI, AK or ER");
-        return;
-    }
-    doc = json_parse(frame->payload, frame->len, JSON_STRICT, &err);
-    if (doc == NULL)
-        proxy_failed(p, "%s", err.text);
-    else if (kills)
-        take_kill(self(p), json_root(doc));
-    else
-        take_acknowledge(self(p), json_root(doc));
-    json_free(doc);
-}
-
-static bool
-waits(const struct proxy *p)
-{
-    return ((const struct proxy_assessor *)p)->reports != NULL;
-}
-
-/* Silent, or gone: whoever waits goes on. */
-static void
-let_go(struct proxy *p)
-{
-    answer_all(self(p), NULL, GO);
 }
 
 /* ---- start and end ---- */
@@ -378,7 +252,7 @@ free_assessor(struct proxy *p)
     size_t at = 0;
 
     while (a->reports != NULL)
-        remove_report(a, &a->reports);
+        proxy_assessor_remove(a, &a->reports);
     while ((trial = map_next(&a->trials, &at)) != NULL)
         judged_free(trial);
     map_fini(&a->trials);
@@ -394,10 +268,12 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
     static const struct proxy_kind kind = {
         .sender = SENDER_ASSESSOR,
         .command = command,
-        .frame = take_frame,
-        .late = let_go,
-        .gone = let_go,
-        .waits = waits,
+        .frame = proxy_assessor_frame,
+        .late = proxy_assessor_let_go,
+        .gone = proxy_assessor_let_go,
+        .waits = proxy_assessor_waits,
+        .bytes = proxy_assessor_bytes,
+        .name_due = proxy_assessor_name_due,
         .free = free_assessor,
     };
     struct proxy_assessor *a = calloc(1, sizeof *a);

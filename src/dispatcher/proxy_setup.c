@@ -87,11 +87,11 @@ wrap_list(struct jval args)
 }
 
 static int
-refuse_command(const struct proxy_setup *s, struct err *err)
+refuse_empty(const struct proxy_setup *s, struct err *err)
 {
     return err_set(err, ERR_CONFIG,
-                   "%s: classArgs.command: expected a program and its "
-                   "arguments, a list of texts or one text",
+                   "%s: classArgs.command: is empty, expected a program and "
+                   "its arguments",
                    s->title);
 }
 
@@ -99,23 +99,36 @@ refuse_command(const struct proxy_setup *s, struct err *err)
 static int
 split_list(struct proxy_setup *s, const char *text, struct err *err)
 {
-    struct json *doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
-    size_t n = doc == NULL ? 0 : jval_count(json_root(doc)), len, i;
+    struct json *doc = json_parse(text, strlen(text), JSON_STRICT, err);
     char *to = s->words;
+    size_t n, len, i;
     const char *word;
 
+    if (doc == NULL) {
+        err->code = ERR_CONFIG;
+        return err_place(err, "%s: classArgs.command", s->title);
+    }
+    n = jval_count(json_root(doc));
     for (i = 0; i < n; i++) {
         if (!jval_string(jval_at(json_root(doc), i), &word, &len) ||
-            strlen(word) != len || (i == 0 && len == 0))
+            strlen(word) != len)
             break;
         s->argv[i] = to;
         memcpy(to, word, len + 1);
         to += len + 1;
     }
+    if (i < n)
+        err_set(err, ERR_CONFIG,
+                "%s: classArgs.command[%zu]: is %s, expected a text (in quotes "
+                "where it looks like something else)",
+                s->title, i, jval_type_name(jval_at(json_root(doc), i)));
     json_free(doc);
-    return n == 0 || i < n ? refuse_command(s, err) : 0;
+    if (i < n)
+        return -1;
+    return n == 0 || s->argv[0][0] == '\0' ? refuse_empty(s, err) : 0;
 }
 
+/* Whoever writes quotes expects a shell. */
 static int
 split_words(struct proxy_setup *s, const char *text, struct err *err)
 {
@@ -123,6 +136,11 @@ split_words(struct proxy_setup *s, const char *text, struct err *err)
     char *p = s->words;
     size_t n = 0;
 
+    if (strpbrk(text, "'\"\\") != NULL)
+        return err_set(err, ERR_CONFIG,
+                       "%s: classArgs.command: is %.100s, whose quotes nobody "
+                       "would read, expected a list: [python3, my tuner.py]",
+                       s->title, text);
     memcpy(p, text, strlen(text) + 1);
     for (p += strspn(p, space); *p != '\0'; p += strspn(p, space)) {
         s->argv[n++] = p;
@@ -130,7 +148,7 @@ split_words(struct proxy_setup *s, const char *text, struct err *err)
         if (*p != '\0')
             *p++ = '\0';
     }
-    return n == 0 ? refuse_command(s, err) : 0;
+    return n == 0 ? refuse_empty(s, err) : 0;
 }
 
 static int
@@ -169,7 +187,14 @@ read_arguments(struct proxy_setup *s, struct jval args, struct err *err)
     struct json *doc = NULL;
     struct problems problems;
     char where[sizeof s->title + 16];
+    struct jval command;
 
+    if (args.node != NULL && jval_get(args, "command", &command) &&
+        jval_type(command) != JSON_ARRAY && jval_type(command) != JSON_STRING)
+        return err_set(err, ERR_CONFIG,
+                       "%s: classArgs.command: is %s, expected a list of texts "
+                       "or a text",
+                       s->title, jval_type_name(command));
     if (args.node != NULL && jval_type(args) == JSON_OBJECT) {
         doc = wrap_list(args);
         if (doc == NULL)

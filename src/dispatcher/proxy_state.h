@@ -17,6 +17,8 @@ struct proxy_kind {
     void (*late)(struct proxy *p);
     void (*gone)(struct proxy *p);
     bool (*waits)(const struct proxy *p);
+    size_t (*bytes)(const struct proxy *p);
+    void (*name_due)(const struct proxy *p, char *out, size_t size);
     uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
     void (*free)(struct proxy *p);
 };
@@ -30,6 +32,7 @@ struct proxy {
     struct proxy_port port;
     const struct log *log;
     struct buf payload; /* of the frame being written */
+    size_t longest;     /* payload that the manager can be sent */
     uint64_t arrival;   /* of the input being handled */
     const char *input;  /* what it is: "command 7 (GE)" without the number */
     bool gone;          /* there is no program */
@@ -54,14 +57,16 @@ void proxy_complain(struct proxy *p, const char *text);
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void proxy_out_of_memory(struct proxy *p);
+/* Passes an ER on to people: a failure like others. */
+void proxy_says(struct proxy *p, const struct frame *frame);
 
 /* Starts the program again where it is gone; whether it was. */
 bool proxy_restart(struct proxy *p);
 
 /* Pieces of p->payload: "key": "text" and "key": value. */
 void proxy_write_text(struct proxy *p, const char *key, const char *text);
-/* The `value` of the metric that is being handled, as it came; one that is no
- * number as "NaN". */
+/* The `value` of the metric that is being handled, as the text it came as, or
+ * that it would be; one that is no number as "NaN". */
 void proxy_write_value(struct proxy *p, const struct command *cmd);
 
 #endif

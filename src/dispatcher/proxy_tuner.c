@@ -26,20 +26,20 @@ self(struct proxy *p)
 
 struct trial *
 proxy_tuner_add(struct proxy_tuner *t, uint64_t id, const char *label,
-                uint64_t theirs, struct jval parameters)
+                uint64_t theirs, struct buf *text)
 {
     static const double nowhere[1];
-    struct trial *trial;
-    struct buf text;
+    char *parameters = buf_take(text);
+    struct trial *trial = NULL;
 
-    buf_init(&text, SIZE_MAX / 2);
-    jval_write(parameters, &text);
-    trial = text.failed ? NULL : trials_add(t->trials, id, label, nowhere, 0);
-    if (trial != NULL) {
-        trial->theirs = theirs;
-        trial->parameters = buf_take(&text);
+    if (parameters != NULL)
+        trial = trials_add(t->trials, id, label, nowhere, 0);
+    if (trial == NULL) {
+        free(parameters);
+        return NULL;
     }
-    buf_fini(&text);
+    trial->theirs = theirs;
+    trial->parameters = parameters;
     return trial;
 }
 
@@ -98,30 +98,11 @@ update(struct proxy_tuner *t, const struct command *cmd)
 
 /* ---- requests ---- */
 
-static int
-add_request(struct proxy_tuner *t, uint64_t count)
-{
-    struct proxy_request *more;
-
-    if (t->n_requests == t->requests_cap) {
-        size_t cap = t->requests_cap == 0 ? 8 : 2 * t->requests_cap;
-
-        more = realloc(t->requests, cap * sizeof *more);
-        if (more == NULL)
-            return -1;
-        t->requests = more;
-        t->requests_cap = cap;
-    }
-    t->requests[t->n_requests++] =
-        (struct proxy_request){.first = t->next_id, .count = count};
-    t->next_id += count;
-    return 0;
-}
-
 static void
 request(struct proxy_tuner *t, const struct command *cmd)
 {
     struct proxy_request none = {.first = t->next_id};
+    struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
 
     if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
         proxy_complain(&t->base, cmd->request.problem != NULL
@@ -132,10 +113,11 @@ request(struct proxy_tuner *t, const struct command *cmd)
         return;
     }
     proxy_tuner_restart(t);
-    if (add_request(t, cmd->request.count) != 0) {
+    if (proxy_requests_push(&t->asked, r) != 0) {
         proxy_out_of_memory(&t->base);
         return;
     }
+    t->next_id += r.count;
     buf_clear(&t->base.payload);
     buf_printf(&t->base.payload, "%" PRIu64, cmd->request.count);
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
@@ -183,7 +165,8 @@ free_tuner(struct proxy *p)
     trials_free(t->trials);
     buf_fini(&t->space);
     buf_fini(&t->results);
-    free(t->requests);
+    proxy_requests_fini(&t->owed);
+    proxy_requests_fini(&t->asked);
     proxy_fini(p);
     free(t);
 }
@@ -199,6 +182,8 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .late = proxy_tuner_late,
         .gone = proxy_tuner_gone,
         .waits = proxy_tuner_waits,
+        .bytes = proxy_tuner_bytes,
+        .name_due = proxy_tuner_name_due,
         .owed = proxy_tuner_owed,
         .free = free_tuner,
     };

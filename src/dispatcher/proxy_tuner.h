@@ -6,15 +6,9 @@
 #ifndef DISPATCHER_PROXY_TUNER_H
 #define DISPATCHER_PROXY_TUNER_H
 
+#include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_state.h"
 #include "dispatcher/trials.h"
-
-/* The ids of one GE that are neither served nor refused yet. */
-struct proxy_request {
-    uint64_t first, count;
-    uint64_t served, failed; /* first + served + failed is the next */
-    bool owed;               /* NO "later" was its answer */
-};
 
 enum proxy_space {
     PROXY_BARE,  /* no search space */
@@ -29,19 +23,19 @@ struct proxy_tuner {
     uint64_t position; /* of the IN, among the manager's frames */
     struct buf space;  /* as JSON */
     struct trials *trials;
-    struct buf results;             /* elements of an FD, to be told again */
-    struct proxy_request *requests; /* oldest first: the owed ones before the
-                                       unanswered ones */
-    size_t n_requests, requests_cap;
+    struct buf results;          /* elements of an FD, to be told again */
+    struct proxy_requests owed;  /* NO "later" was their answer; all older */
+    struct proxy_requests asked; /* no answer yet */
     uint64_t next_id;
 };
 
 /* ---- proxy_tuner.c ---- */
 
-/* A trial that is out; NULL: out of memory, or the id or label is in use. */
+/* A trial that is out, with the parameters in `text`, which is taken; NULL:
+ * out of memory, or the id or label is in use. */
 struct trial *proxy_tuner_add(struct proxy_tuner *t, uint64_t id,
                               const char *label, uint64_t theirs,
-                              struct jval parameters);
+                              struct buf *text);
 
 /* Sends NO: `units` of that request are refused, or owed. */
 void proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
@@ -53,6 +47,8 @@ void proxy_tuner_frame(struct proxy *p, const struct frame *frame);
 void proxy_tuner_late(struct proxy *p);
 void proxy_tuner_gone(struct proxy *p);
 bool proxy_tuner_waits(const struct proxy *p);
+size_t proxy_tuner_bytes(const struct proxy *p);
+void proxy_tuner_name_due(const struct proxy *p, char *out, size_t size);
 uint64_t proxy_tuner_owed(const struct proxy *p);
 
 /* ---- proxy_tuner_told.c ---- */

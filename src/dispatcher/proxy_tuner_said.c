@@ -5,6 +5,7 @@
 #include "frame.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,52 +13,42 @@
 
 /* ---- requests ---- */
 
-static uint64_t
-left_of(const struct proxy_request *r)
+/* Those that the next TR may serve; the oldest first. */
+static struct proxy_requests *
+waiting(struct proxy_tuner *t)
 {
-    return r->count - r->served - r->failed;
+    return t->owed.n > 0 ? &t->owed : &t->asked;
 }
 
+/* Forgets the oldest one if it is served as far as it can be. */
 static void
-forget_request(struct proxy_tuner *t, size_t i)
+settle_request(struct proxy_tuner *t, struct proxy_requests *q)
 {
-    memmove(&t->requests[i], &t->requests[i + 1],
-            (t->n_requests - i - 1) * sizeof *t->requests);
-    t->n_requests--;
-}
+    struct proxy_request r = *proxy_requests_first(q);
 
-/* One that is served as far as it can be. */
-static void
-settle_request(struct proxy_tuner *t, size_t i)
-{
-    struct proxy_request r = t->requests[i];
-
-    if (left_of(&r) > 0)
+    if (proxy_request_left(&r) > 0)
         return;
-    forget_request(t, i);
+    proxy_requests_pop(q);
     if (r.failed > 0)
         proxy_tuner_no_more(t, &r, NO_FAILED, r.failed);
 }
 
-/* The rest of it is refused. */
+/* The rest of the oldest one is refused. */
 static void
-end_request(struct proxy_tuner *t, size_t i, enum no_reason reason)
+end_request(struct proxy_tuner *t, struct proxy_requests *q,
+            enum no_reason reason)
 {
-    struct proxy_request r = t->requests[i];
+    struct proxy_request r = proxy_requests_pop(q);
 
-    forget_request(t, i);
-    proxy_tuner_no_more(t, &r, reason, left_of(&r) + r.failed);
+    proxy_tuner_no_more(t, &r, reason, proxy_request_left(&r) + r.failed);
 }
 
-/* The oldest request that has no answer yet; n_requests: none. */
-static size_t
-unanswered(const struct proxy_tuner *t)
+static void
+end_requests(struct proxy_tuner *t, struct proxy_requests *q,
+             enum no_reason reason)
 {
-    size_t i = 0;
-
-    while (i < t->n_requests && t->requests[i].owed)
-        i++;
-    return i;
+    while (q->n > 0)
+        end_request(t, q, reason);
 }
 
 /* ---- ID ---- */
@@ -71,7 +62,7 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
         return;
     }
     if (t->state != PROXY_ASKED) {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for each IN");
         return;
     }
     t->state = PROXY_READY;
@@ -121,49 +112,79 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
                        "parameter_id: expected an integer of at least 0 or a "
                        "text");
     if (!jval_get(root, "parameters", &s->parameters))
-        return err_set(err, ERR_INPUT, "no 'parameters'");
+        return err_set(err, ERR_INPUT,
+                       "parameters: missing, expected what the "
+                       "trial is to get");
     if (jval_get(root, "resume_from", &v))
         jval_string(v, &s->resume_from, NULL);
     return 0;
 }
 
+/* Writes its TR; `text` becomes its parameters.  -1: it cannot be sent. */
+static int
+write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
+                 struct buf *text)
+{
+    struct buf *out = &t->base.payload;
+    struct parameter_record record = {.id = id, .label = s->label};
+
+    jval_write(s->parameters, text);
+    record.parameters = buf_text(text);
+    record.parameters_len = text->len;
+    if (t->base.policy->extensions)
+        record.resume_from = s->resume_from;
+    buf_clear(out);
+    command_write_trial(out, &record);
+    if (out->failed || text->failed) {
+        proxy_out_of_memory(&t->base);
+        return -1;
+    }
+    if (out->len <= t->base.longest)
+        return 0;
+    proxy_failed(&t->base,
+                 "parameters: a payload of %zu bytes, over the limit of %zu",
+                 out->len, t->base.longest);
+    return -1;
+}
+
 static int
 give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
 {
-    struct trial *trial =
-        proxy_tuner_add(t, id, s->label, s->theirs, s->parameters);
-    struct parameter_record record = {.id = id, .label = s->label};
+    struct parameter_id label = {.kind = PARAMETER_LABEL};
+    struct trial *trial = NULL;
+    struct buf text;
 
-    if (trial == NULL) {
-        if (s->label == NULL)
-            proxy_out_of_memory(&t->base);
-        else
-            proxy_failed(&t->base,
-                         "parameter_id: '%.64s' is in use, expected "
-                         "a new one",
-                         s->label);
+    label.label = (char *)s->label;
+    if (s->label != NULL && trials_find(t->trials, &label) != NULL) {
+        proxy_failed(&t->base,
+                     "parameter_id: '%.64s' is in use, expected a new one",
+                     s->label);
         return -1;
     }
-    record.parameters = trial->parameters;
-    record.parameters_len = strlen(trial->parameters);
-    if (t->base.policy->extensions)
-        record.resume_from = s->resume_from;
-    buf_clear(&t->base.payload);
-    command_write_trial(&t->base.payload, &record);
-    proxy_emit(&t->base, CMD_NEW_TRIAL);
-    return 0;
+    buf_init(&text, SIZE_MAX / 2);
+    if (write_suggestion(t, id, s, &text) == 0) {
+        trial = proxy_tuner_add(t, id, s->label, s->theirs, &text);
+        if (trial == NULL)
+            proxy_out_of_memory(&t->base);
+        else
+            proxy_emit(&t->base, CMD_NEW_TRIAL);
+    }
+    buf_fini(&text);
+    return trial == NULL ? -1 : 0;
 }
 
+/* NULL: it made no sense, which costs a trial. */
 static void
 serve(struct proxy_tuner *t, const struct suggestion *s)
 {
-    struct proxy_request *r = t->requests;
+    struct proxy_requests *q = waiting(t);
+    struct proxy_request *r = proxy_requests_first(q);
 
     if (s != NULL && give_out(t, r->first + r->served + r->failed, s) == 0)
         r->served++;
     else
         r->failed++;
-    settle_request(t, 0);
+    settle_request(t, q);
 }
 
 static void
@@ -171,13 +192,17 @@ take_trial(struct proxy_tuner *t, const struct frame *frame)
 {
     struct suggestion s;
     struct err err;
-    bool good = read_suggestion(frame, &s, &err) == 0;
+    bool good;
 
+    if (t->state != PROXY_READY) {
+        proxy_failed(&t->base, "no ID was sent before it, expected one for "
+                               "IN");
+        return;
+    }
+    good = read_suggestion(frame, &s, &err) == 0;
     if (!good)
         proxy_failed(&t->base, "%s", err.text);
-    if (t->state != PROXY_READY)
-        proxy_failed(&t->base, "no ID was sent before it");
-    else if (t->n_requests > 0)
+    if (waiting(t)->n > 0)
         serve(t, good ? &s : NULL);
     else if (trials_out(t->trials) >= UNASKED_MAX)
         proxy_failed(&t->base, "nobody asked for it, and %d trials are out",
@@ -214,17 +239,19 @@ read_reason(const struct proxy_tuner *t, const struct frame *frame)
     return (enum no_reason)reason;
 }
 
-/* Its ids wait on; those that a bad TR cost are refused. */
+/* The ids of the oldest that has no answer wait on; those that a bad TR cost
+ * are refused. */
 static void
-owe(struct proxy_tuner *t, size_t i)
+owe(struct proxy_tuner *t)
 {
-    struct proxy_request *r = &t->requests[i], lost = *r;
+    struct proxy_request r = proxy_requests_pop(&t->asked), lost = r;
 
-    r->owed = true;
-    proxy_tuner_no_more(t, r, NO_LATER, left_of(r));
-    r->first += r->failed;
-    r->count -= r->failed;
-    r->failed = 0;
+    proxy_tuner_no_more(t, &r, NO_LATER, proxy_request_left(&r));
+    r.first += r.failed;
+    r.count -= r.failed;
+    r.failed = 0;
+    if (proxy_requests_push(&t->owed, r) != 0)
+        proxy_out_of_memory(&t->base);
     if (lost.failed > 0)
         proxy_tuner_no_more(t, &lost, NO_FAILED, lost.failed);
 }
@@ -233,22 +260,21 @@ static void
 take_no_more(struct proxy_tuner *t, const struct frame *frame)
 {
     enum no_reason reason = read_reason(t, frame);
-    size_t i = unanswered(t);
 
     if (t->state == PROXY_ASKED || t->greeting) {
         proxy_failed(&t->base, "it refused the search space");
         if (!t->greeting)
             refuse_space(t);
         t->greeting = false;
-    } else if (i < t->n_requests && reason == NO_LATER) {
-        owe(t, i);
-    } else if (i < t->n_requests) {
-        end_request(t, i, reason);
-    } else if (t->n_requests > 0 && reason != NO_LATER) {
-        while (t->n_requests > 0)
-            end_request(t, 0, reason);
+    } else if (t->asked.n > 0 && reason == NO_LATER) {
+        owe(t);
+    } else if (t->asked.n > 0) {
+        end_request(t, &t->asked, reason);
+    } else if (t->owed.n > 0 && reason != NO_LATER) {
+        end_requests(t, &t->owed, reason);
     } else {
-        proxy_failed(&t->base, "nobody waits for it");
+        proxy_failed(&t->base, "nobody waits for it, expected one for a GE "
+                               "at most");
     }
 }
 
@@ -257,8 +283,7 @@ take_no_more(struct proxy_tuner *t, const struct frame *frame)
 static void
 take_error(struct proxy_tuner *t, const struct frame *frame)
 {
-    proxy_failed(&t->base, "it says: %.*s",
-                 frame->len < 500 ? (int)frame->len : 500, frame->payload);
+    proxy_says(&t->base, frame);
 }
 
 void
@@ -287,7 +312,7 @@ proxy_tuner_frame(struct proxy *p, const struct frame *frame)
 static bool
 stuck(const struct proxy_tuner *t)
 {
-    return t->n_requests > 0 && trials_out(t->trials) == 0;
+    return t->owed.n + t->asked.n > 0 && trials_out(t->trials) == 0;
 }
 
 bool
@@ -295,19 +320,39 @@ proxy_tuner_waits(const struct proxy *p)
 {
     const struct proxy_tuner *t = (const struct proxy_tuner *)p;
 
-    return t->state == PROXY_ASKED || t->greeting ||
-           unanswered(t) < t->n_requests || stuck(t);
+    return t->state == PROXY_ASKED || t->greeting || t->asked.n > 0 || stuck(t);
+}
+
+size_t
+proxy_tuner_bytes(const struct proxy *p)
+{
+    return ((const struct proxy_tuner *)p)->asked.n *
+           sizeof(struct proxy_request);
+}
+
+void
+proxy_tuner_name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+    const struct proxy_request *r;
+
+    if (t->state == PROXY_ASKED || t->greeting) {
+        snprintf(out, size, "ID, or NO, for IN");
+    } else if (t->asked.n > 0) {
+        r = &t->asked.items[t->asked.at];
+        snprintf(out, size, "%" PRIu64 " more TR, or NO, for GE%" PRIu64,
+                 proxy_request_left(r), r->count);
+    } else {
+        snprintf(out, size, "TR for what it owes, as no trial is out");
+    }
 }
 
 uint64_t
 proxy_tuner_owed(const struct proxy *p)
 {
     const struct proxy_tuner *t = (const struct proxy_tuner *)p;
-    uint64_t owed = 0;
 
-    for (size_t i = 0; i < t->n_requests; i++)
-        owed += left_of(&t->requests[i]) + t->requests[i].failed;
-    return owed;
+    return proxy_requests_ids(&t->owed) + proxy_requests_ids(&t->asked);
 }
 
 /* Whoever waits, waits no more. */
@@ -317,8 +362,7 @@ let_down(struct proxy_tuner *t)
     t->greeting = false;
     if (t->state == PROXY_ASKED)
         refuse_space(t);
-    for (size_t i; (i = unanswered(t)) < t->n_requests;)
-        end_request(t, i, NO_FAILED);
+    end_requests(t, &t->asked, NO_FAILED);
 }
 
 void
@@ -327,8 +371,8 @@ proxy_tuner_late(struct proxy *p)
     struct proxy_tuner *t = (struct proxy_tuner *)p;
 
     let_down(t);
-    while (stuck(t))
-        end_request(t, 0, NO_EXHAUSTED);
+    if (stuck(t))
+        end_requests(t, &t->owed, NO_EXHAUSTED);
 }
 
 void
@@ -337,6 +381,5 @@ proxy_tuner_gone(struct proxy *p)
     struct proxy_tuner *t = (struct proxy_tuner *)p;
 
     let_down(t);
-    while (t->n_requests > 0)
-        end_request(t, 0, NO_FAILED);
+    end_requests(t, &t->owed, NO_FAILED);
 }

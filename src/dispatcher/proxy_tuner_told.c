@@ -66,8 +66,10 @@ send_out(struct proxy_tuner *t)
     if (trials == NULL)
         proxy_out_of_memory(&t->base);
     for (size_t i = 0; trials != NULL && i < n; i++) {
-        if (trials[i]->ended)
+        if (trials[i]->ended) { /* not known to it: a result is an import */
+            trials[i]->foreign = true;
             continue;
+        }
         trials[i]->theirs = trials[i]->id;
         buf_add_text(&list, list.len == 0 ? "" : ", ");
         write_record(trials[i], &list);
@@ -121,9 +123,14 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
     struct buf *out = &t->base.payload;
     size_t from;
 
-    write_theirs(t, trial);
-    write_job(t, job);
-    buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
+    if (trial->foreign) {
+        buf_clear(out);
+        buf_printf(out, "[{\"parameter\": %s, ", trial->parameters);
+    } else {
+        write_theirs(t, trial);
+        write_job(t, job);
+        buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
+    }
     from = out->len;
     if (mark != NULL) {
         buf_add_text(out, "\"value\": \"");
@@ -133,8 +140,8 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
         proxy_write_value(&t->base, cmd);
     }
     keep_result(t, trial, from);
-    buf_add_char(out, '}');
-    proxy_send(&t->base, CMD_METRIC);
+    buf_add_text(out, trial->foreign ? "}]" : "}");
+    proxy_send(&t->base, trial->foreign ? CMD_IMPORT : CMD_METRIC);
     trial->told = true;
 }
 
@@ -234,6 +241,7 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
 {
     struct jval v, parameters;
     struct trial *trial;
+    struct buf text;
     uint64_t id;
 
     if (!jval_get(record, "parameter_id", &v) || !jval_uint(v, &id) ||
@@ -247,7 +255,13 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
         err_set(err, ERR_INPUT, "no 'parameters'");
         return NULL;
     }
-    trial = proxy_tuner_add(t, id, NULL, id, parameters);
+    if (proxy_requests_has(&t->owed, id) || proxy_requests_has(&t->asked, id)) {
+        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
+        return NULL;
+    }
+    buf_init(&text, SIZE_MAX / 2);
+    jval_write(parameters, &text);
+    trial = proxy_tuner_add(t, id, NULL, id, &text);
     if (trial == NULL)
         err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
                 id);

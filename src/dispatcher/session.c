@@ -9,6 +9,7 @@
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/tuning.h"
+#include "frame.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
@@ -161,6 +162,17 @@ load_assessor(struct session *s, const struct session_setup *setup,
     return s->setups[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
 
+/* A payload that fits into the manager's frames. */
+static size_t
+longest_payload(const struct session_setup *setup)
+{
+    const size_t old = 999999; /* what six digits hold */
+
+    return setup->digits == FRAME_DIGITS_OLD && setup->max_payload > old
+               ? old
+               : setup->max_payload;
+}
+
 static void
 pass_on(void *ctx, const struct emission *e)
 {
@@ -212,6 +224,11 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     }
     s->emitter = emitter;
     s->policy = setup->policy;
+    if (setup->program_folder != NULL &&
+        (s->program_folder = strdup(setup->program_folder)) == NULL) {
+        err_set(err, ERR_MEMORY, "session: out of memory");
+        goto fail;
+    }
     if (load_tuner(s, setup, log, err) != 0 ||
         load_assessor(s, setup, log, err) != 0)
         goto fail;
@@ -220,6 +237,9 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     s->router = router_new(log, err);
     if (s->router == NULL || make_sides(s, log, err) != 0)
         goto fail;
+    for (int i = 0; i < 2; i++)
+        if (s->proxies[i] != NULL)
+            proxy_limit(s->proxies[i], longest_payload(setup));
     return s;
 fail:
     session_free(s);
@@ -240,6 +260,7 @@ session_free(struct session *s)
     router_free(s->router);
     tuner_free(s->tuner);
     assessor_free(s->assessor);
+    free(s->program_folder);
     free(s);
 }
 

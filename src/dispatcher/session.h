@@ -49,11 +49,13 @@ struct session_setup {
     bool maximize_given; /* policy.maximize is set; else the arguments tell */
     int digits;          /* of the frames */
     size_t max_payload;
+    const char *program_folder; /* where programs run; NULL: here */
 };
 
 /* One side: either a plugin, with tuning or assessing around it, or a program
  * with its proxy. */
 struct session {
+    char *program_folder;   /* where programs run; NULL: here */
     struct emitter emitter; /* where what the sides say goes */
     struct policy policy;
     struct router *router;

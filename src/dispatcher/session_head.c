@@ -12,6 +12,7 @@
 #include "tunepipe/plugin.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void
 session_write_head(const struct session *s, const struct session_setup *setup,
@@ -36,6 +37,12 @@ session_write_head(const struct session *s, const struct session_setup *setup,
         buf_add_text(out, "[]");
     buf_add_text(out, ", \"assessor\": ");
     session_describe(s, SENDER_ASSESSOR, out);
+    if (setup->program_folder != NULL &&
+        (s->proxies[0] != NULL || s->proxies[1] != NULL)) {
+        buf_add_text(out, ", \"program_folder\": ");
+        json_write_string(out, setup->program_folder,
+                          strlen(setup->program_folder));
+    }
     buf_add_text(out, "}");
 }
 
@@ -145,6 +152,7 @@ session_read_head(struct jval head, struct session_setup *setup,
 {
     struct policy *p = &setup->policy;
     uint64_t digits, max_payload;
+    struct jval folder;
 
     if (read_uint(head, "seed", &setup->seed, err) != 0 ||
         read_uint(head, "digits", &digits, err) != 0 ||
@@ -162,6 +170,8 @@ session_read_head(struct jval head, struct session_setup *setup,
         return -1;
     if (setup->tuner == NULL)
         return err_set(err, ERR_LOG, "head record: tuner: expected one");
+    if (jval_get(head, "program_folder", &folder))
+        jval_string(folder, &setup->program_folder, NULL);
     setup->maximize_given = true;
     setup->digits = (int)digits;
     setup->max_payload = (size_t)max_payload;

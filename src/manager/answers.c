@@ -76,7 +76,8 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_uint(v, &units);
     if (m->phase == PHASE_STARTING) {
         manager_end(m, MANAGER_REFUSED,
-                    "the dispatcher refused the search space");
+                    "the dispatcher refused the search space; what it said is "
+                    "in " FOLDER_DISPATCHER_LOG);
     } else if (strcmp(reason, "failed") == 0) {
         scheduler_refused(&m->scheduler, units);
         progress_warn(&m->progress,

@@ -118,6 +118,11 @@ open_library(struct plugin *p, struct err *err)
         why = "dlopen failed";
     if (strncmp(why, path, strlen(path)) == 0)
         why += strlen(path) + strspn(why + strlen(path), ": ");
+    if (strstr(why, "ELF header") != NULL || strstr(why, "too short") != NULL)
+        return err_set(err, ERR_CONFIG,
+                       "%s: %s (expected a shared object; a program in any "
+                       "language is named exec, see PROTOCOL.md, \"Programs\")",
+                       p->file, why);
     return err_set(err, ERR_CONFIG, "%s: %s", p->file, why);
 }
 

@@ -305,7 +305,7 @@ begin(struct play *p, struct err *err)
     if (number_answers(p) != 0)
         return err_set(err, ERR_MEMORY, "play: out of memory");
     signal(SIGPIPE, SIG_IGN);
-    return program_start(&p->program, p->setup->argv, p->script.seed,
+    return program_start(&p->program, p->setup->argv, NULL, p->script.seed,
                          p->script.max_payload, err);
 }
 

@@ -4,6 +4,8 @@
 # told, what becomes of them, the examples in Python.
 . "$TP_SOURCE/tests/e2e/lib.sh"
 EXAMPLES=$TP_SOURCE/tuners/exec
+STEPS=$TP_SOURCE/tests/programs/steps.sh
+export STEPS
 
 # frame CODE PAYLOAD
 frame() { printf '%s%014d%s' "$1" ${#2} "$2"; }
@@ -91,6 +93,102 @@ E
         told 10 'ME {"parameter_id": 1, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": "0.25"}'
 }
 
+# A burst of requests for one that cannot be started again: that it did not
+# start is an input behind them, for replay, too.
+burst_for_one_that_is_gone() {
+    cat > once.sh <<'E'
+#!/bin/sh
+rm once.sh
+exec sh "$STEPS" IN +ID GE exit:1
+E
+    chmod +x once.sh
+    wire <<'E'
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":"./once.sh"}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 1
+< NO {"parameter_id": 0, *
+raw GE000000000000012GE000000000000013
+< NO {"parameter_id": 1, *"units": 2}
+< NO {"parameter_id": 3, *"units": 3}
+eof
+exit 0
+err ./once.sh: cannot start: No such file or directory
+replay
+E
+}
+
+# One that ended, but whose child writes on.
+child_that_writes_on() {
+    cat > tuner.sh <<'E'
+sh "$STEPS" IN +ID GE exit:0
+yes ER00000000000001x | tr -d '\n' &
+exit 3
+E
+    wire <<'E'
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["sh","tuner.sh"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 1
+< NO {"parameter_id": 0, *"reason": "failed", "units": 1}
+> TE
+exit 0
+err (its end): tuner exec (sh tuner.sh): *exit status 3
+replay
+E
+}
+
+# A result of a trial that had ended before the program was started again.
+result_that_comes_late() {
+    wire <<'E' || return 1
+run dispatch --tuner exec --seed 1 --tuner-args {"command":["sh","$SOURCE/tests/programs/steps.sh","IN","+ID","GE","+TR:{\"parameter_id\":7,\"parameters\":1}","GE","once:died"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *
+> EN {"trial_job_id":"A","event":"FAILED","hyper_params":"{\"parameter_id\": 0}"}
+> GE 1
+< NO {"parameter_id": 1, *
+> GE 1
+< TR {"parameter_id": 2, *
+> ME {"parameter_id": 0, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": {"default": 1, "loss": Infinity}}
+> ME {"parameter_id": 2, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": 2}
+> TE
+exit 0
+E
+    told 5 'IN {"x": {"_type": "uniform", "_value": [0, 1]}}' &&
+        told 6 'GE 1' &&
+        told 7 'FD [{"parameter": 1, "value": "{\"default\": 1, \"loss\": Infinity}"}]' &&
+        told 8 'ME {"parameter_id": 7, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": "2"}'
+}
+
+# One that reads nothing holds the manager, and so the tuner, for a time only.
+assessor_that_reads_nothing() {
+    {
+        cat <<'E'
+run dispatch --tuner random --assessor exec --seed 1 --extensions --dir $DIR/log --max-queued 200k --assessor-args {"command":["sleep","1000"],"deadline":0.3}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 1
+< TR {"parameter_id": 0, *
+E
+        awk 'BEGIN {
+            for (i = 0; i < 4000; i++)
+                print "> ME {\"parameter_id\": 0, \"trial_job_id\": \"A\", " \
+                    "\"type\": \"PERIODICAL\", \"sequence\": " i \
+                    ", \"value\": \"1\"}"
+        }'
+        cat <<'E'
+> GE 1
+< TR {"parameter_id": 1, *
+> TE
+exit 0
+err (its end): assessor exec (sleep 1000): has read nothing for 300 ms; killed by signal 9
+replay
+E
+    } | wire
+}
+
 # Who kills the dispatcher ends the program, which waits for nothing.
 program_ends_with_the_dispatcher() {
     cat > tuner.sh <<'E'
@@ -134,6 +232,57 @@ E
     count 1 stopped && count 2 succeeded
 }
 
+# Relative paths begin at the configuration's folder, wherever `run` is.
+experiment_from_another_folder() {
+    mkdir there && cd there || return 1
+    cat > tuner.sh <<'E'
+#!/bin/sh
+pwd > seen
+exec sh "$STEPS" IN +ID GE '+TR:{"parameter_id":0,"parameters":{"x":0.5}}'
+E
+    chmod +x tuner.sh
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: exec, classArgs: {command: ./tuner.sh}}' <<'E'
+tunepipe trial report --final "$(tunepipe trial param x)"
+E
+    STEPS=$TP_SOURCE/tests/programs/steps.sh
+    export STEPS
+    cd .. || return 1
+    "$T" run there/e.yml > out 2> err || fail "exit status $?" || return 1
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] || return 1
+    rm there/seen
+    frame GE 1 |
+        "$T" dispatch --resume --dir there/tunepipe-experiments/* > out 2> err
+    [ "$(cat there/seen)" = "$(cd there && pwd)" ] ||
+        fail 'gone on with, it runs elsewhere'
+}
+
+# What cannot start says what would.
+starts_not() {
+    "$T" dispatch --tuner exec --tuner-args "{\"command\": $1}" \
+        < /dev/null > out 2> err
+    [ $? = 3 ] || fail "exit status $?" || return 1
+    has err "$2"
+}
+
+program_that_does_not_start() {
+    printf '#!/no/such/interpreter\n' > mine
+    starts_not '["mine"]' 'expected a program along PATH' &&
+        starts_not '["./mine"]' 'expected an executable file' &&
+        chmod +x mine &&
+        starts_not '["./mine"]' 'an interpreter that is there'
+}
+
+command_that_is_none() {
+    starts_not '[]' 'command: is empty' &&
+        starts_not '""' 'command: is empty' &&
+        starts_not '[""]' 'command: is empty' &&
+        starts_not '["sh", 3]' 'command[1]: is an integer, expected a text' &&
+        starts_not '{"sh": 3}' 'expected a list of texts or a text' &&
+        starts_not '"[sh"' 'command: byte 1: ' &&
+        starts_not '"sh -c \"exit 3\""' 'expected a list'
+}
+
 # The experiment goes on behind a program that dies now and then.
 experiment_with_a_program_that_dies() {
     cat > tuner.sh <<'E'
@@ -145,8 +294,6 @@ E
         'tuner: {name: exec, classArgs: {command: sh tuner.sh}}' <<'E'
 tunepipe trial report --final "$(tunepipe trial param x)"
 E
-    STEPS=$TP_SOURCE/tests/programs/steps.sh
-    export STEPS
     run 0 && count 7 succeeded && has err 'killed by signal 11' && replays &&
         [ "$(wc -l < starts)" -ge 3 ]
 }
@@ -154,7 +301,14 @@ E
 check programs_grid_through_a_program grid_through_a_program
 check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids
 check programs_that_died_are_told_again program_that_died_is_told_again
+check programs_that_are_gone_and_a_burst burst_for_one_that_is_gone
+check programs_whose_child_writes_on child_that_writes_on
+check programs_and_a_late_result result_that_comes_late
+check programs_that_read_nothing assessor_that_reads_nothing
 check programs_end_with_the_dispatcher program_ends_with_the_dispatcher
 check programs_examples experiment_with_the_examples
+check programs_of_the_configurations_folder experiment_from_another_folder
+check programs_that_do_not_start program_that_does_not_start
+check programs_of_commands_that_are_none command_that_is_none
 check programs_that_die_under_run experiment_with_a_program_that_dies
 finish

@@ -191,6 +191,22 @@ TEST(loader_goes_by_the_plugins_own_name)
     plugin_paths_free(paths);
 }
 
+TEST(loader_refuses_a_script_and_names_exec)
+{
+    struct err err = {0};
+    FILE *f = fopen("tuner.py", "w");
+
+    CHECK(f != NULL);
+    fputs("#!/usr/bin/env python3\nprint('a text as long as a header of ELF, "
+          "which is 64 bytes')\n",
+          f);
+    fclose(f);
+    CHECK(plugin_load_file("tuner.py", PLUGIN_ANY, &err) == NULL);
+    CHECK_EQ(err.code, ERR_CONFIG);
+    CHECK_HAS(err.text, "tuner.py: ");
+    CHECK_HAS(err.text, "a program in any language is named exec");
+}
+
 TEST(loader_that_is_unknown_lists_those_there_are)
 {
     struct plugin_paths *paths = paths_of("plugins");

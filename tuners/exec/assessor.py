@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""An assessor as a program: stops what is worse than the median at its step.
+"""An assessor as a program: stops what is worse than the median at its step
+(larger is better).
 assessor: {name: exec, classArgs: {command: [python3, assessor.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
 import json, math, statistics, sys

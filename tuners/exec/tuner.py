@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A tuner as a program: random search, and the best so far on stderr.
+"""A tuner as a program: random search, and the best so far (the largest) on
+stderr, as stdout is for frames alone.
 tuner: {name: exec, classArgs: {command: [python3, tuner.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
 import itertools, json, math, os, random, sys

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/proxy_requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+proxy_requests_fini(struct proxy_requests *q)
+{
+    free(q->items);
+    *q = (struct proxy_requests){0};
+}
+
+/* Room behind the last: where half of it lies in front of the first that is
+ * used, so each request is moved at most once on average. */
+static int
+make_room(struct proxy_requests *q)
+{
+    struct proxy_request *more;
+    size_t cap = q->cap == 0 ? 8 : 2 * q->cap;
+
+    if (q->at + q->n < q->cap)
+        return 0;
+    if (q->at > q->n) {
+        memmove(q->items, q->items + q->at, q->n * sizeof *q->items);
+        q->at = 0;
+        return 0;
+    }
+    if (cap > SIZE_MAX / sizeof *more)
+        return -1;
+    more = realloc(q->items, cap * sizeof *more);
+    if (more == NULL)
+        return -1;
+    q->items = more;
+    q->cap = cap;
+    return 0;
+}
+
+int
+proxy_requests_push(struct proxy_requests *q, struct proxy_request r)
+{
+    if (make_room(q) != 0)
+        return -1;
+    q->items[q->at + q->n++] = r;
+    return 0;
+}
+
+struct proxy_request *
+proxy_requests_first(const struct proxy_requests *q)
+{
+    return q->n == 0 ? NULL : &q->items[q->at];
+}
+
+struct proxy_request
+proxy_requests_pop(struct proxy_requests *q)
+{
+    struct proxy_request r = q->items[q->at++];
+
+    if (--q->n == 0)
+        proxy_requests_fini(q);
+    return r;
+}
+
+bool
+proxy_requests_has(const struct proxy_requests *q, uint64_t id)
+{
+    size_t low = q->at, high = q->at + q->n;
+    const struct proxy_request *r;
+
+    while (low < high) { /* the first one behind that of the id */
+        size_t mid = low + (high - low) / 2;
+
+        if (q->items[mid].first <= id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == q->at)
+        return false;
+    r = &q->items[low - 1];
+    return id >= r->first + r->served + r->failed && id < r->first + r->count;
+}
+
+uint64_t
+proxy_request_left(const struct proxy_request *r)
+{
+    return r->count - r->served - r->failed;
+}
+
+uint64_t
+proxy_requests_ids(const struct proxy_requests *q)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < q->n; i++)
+        n += q->items[q->at + i].count - q->items[q->at + i].served;
+    return n;
+}
