@@ -80,9 +80,9 @@ tunepipe trial report 1
 if [ "$TUNEPIPE_TRIAL_ID" = 00000 ] && [ ! -e "$HERE/second" ]; then
     touch "$HERE/second"
     tunepipe trial report 2
-    kill -KILL "$(cat "$HERE/pid")"
     read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
-    kill -KILL "$wrapper"
+    kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+    while :; do sleep 1; done
 fi
 exec tunepipe trial report --final 3
 E
