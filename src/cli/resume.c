@@ -41,7 +41,10 @@ static const char help[] =
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
-    "Exit status: as of `tunepipe run`; 5 the command log is damaged.\n"
+    "Exit status: 0 done, now or before; 1 interrupted, no trial has a result,\n"
+    "the tuner failed to give parameters, the dispatcher died, or the manager\n"
+    "lives; 2 usage; 3 no experiment's folder, or its configuration cannot be\n"
+    "used any more; 5 the command log is damaged.\n"
     "\n"
     "Example: tunepipe resume tunepipe-experiments/digits-20260801-120000\n";
 

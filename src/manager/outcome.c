@@ -61,7 +61,8 @@ read_number(const char *line, struct outcome *out)
         if (strncmp(line, fields[i].name, len) == 0)
             number_parse_u64(line + len, strlen(line + len), fields[i].to);
     }
-    out->abandoned = abandoned > 0;
+    if (abandoned > 0)
+        out->abandoned = true;
     if (started > 0)
         out->started_ns = (int64_t)started;
     if (ended > 0)

@@ -144,13 +144,14 @@ has_log(const struct manager *m)
 static void
 add_folder(struct buf *out, const struct algorithm *a)
 {
-    const char *slash = a->plugin != NULL ? strrchr(a->plugin, '/') : NULL;
+    const char *file = a->plugin != NULL ? a->plugin : a->name;
+    const char *slash = file != NULL ? strrchr(file, '/') : NULL;
 
-    if (slash == NULL || slash == a->plugin)
-        return;
+    if (slash == NULL || slash == file)
+        return; /* it comes with tunepipe */
     if (out->len > 0)
         buf_add_char(out, ':');
-    buf_add(out, a->plugin, (size_t)(slash - a->plugin));
+    buf_add(out, file, (size_t)(slash - file));
 }
 
 /* The log names plugins and not their files: where to look for them. */

@@ -167,7 +167,8 @@ running_in_vain(const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    if (t->told || t->known || t->stop != STOP_NOT)
+    if (t->told || t->known || t->stop != STOP_NOT || t->has_final ||
+        t->heard.finals > 0)
         return false;
     return o->kind == OUTCOME_LOST ||
            (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));

@@ -130,7 +130,8 @@ void running_start_waiting(struct manager *m);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 void running_end(struct manager *m, struct trial *t);    /* frees t */
-/* Its end means nothing: it is lost, or ended for want of a manager. */
+/* Its end means nothing, and its result is not known: it is lost, or was ended
+ * for want of a manager. */
 bool running_in_vain(const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);

@@ -328,6 +328,7 @@ take(struct script *s, const struct record *r, struct err *err)
     case RECORD_ASSESSOR_FRAME:
     case RECORD_TUNER_EVENT:
     case RECORD_ASSESSOR_EVENT:
+    case RECORD_RESUMED:
         break;
     }
     return 0;

@@ -80,9 +80,9 @@ tunepipe trial report 1
 if [ "$TUNEPIPE_TRIAL_ID" = 00000 ] && [ ! -e "$HERE/second" ]; then
     touch "$HERE/second"
     tunepipe trial report 2
-    kill -KILL "$(cat "$HERE/pid")"
     read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
-    kill -KILL "$wrapper"
+    kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+    while :; do sleep 1; done
 fi
 exec tunepipe trial report --final 3
 E
@@ -98,6 +98,37 @@ E
         grep -q '"seed": 1' "$dir/experiment.json"
 }
 check "a trial that is lost" lost
+
+# What a wrapper ends for want of a manager has not ended by itself.
+abandoned() {
+    experiment 'maxTrialNumber: 1' << 'E'
+[ -e "$HERE/second" ] && exec tunepipe trial report --final 3
+touch "$HERE/second"
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+printf 'signalled 15\nabandoned 1\n' > "$TUNEPIPE_TRIAL_DIR/exit"
+kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+E
+    run 137
+    resume 0 && once 1 && told 1 && count 1 succeeded &&
+        has out '1 started again'
+}
+check "a trial that was ended for want of a manager" abandoned
+
+# A stop is remembered, and what came behind it does not count.
+stopped() {
+    experiment 'maxTrialNumber: 1' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}" << 'E'
+trap 'tunepipe trial report --final 9; kill -KILL "$(cat "$HERE/pid")"; exit' TERM
+tunepipe trial report 1
+tunepipe trial report 2
+while :; do sleep 0.01; done
+E
+    run 137 && has "$dir/trials/00000/stop" 'assessor 2 0' &&
+        resume 1 && count 1 stopped && has show.json '"value": null' &&
+        has show.json '"latest": 2.0' && told 1 &&
+        has log '"event": "EARLY_STOPPED"' && lacks log FINAL
+}
+check "a trial that was being stopped" stopped
 
 living() {
     experiment 'maxTrialNumber: 1' << 'E'
