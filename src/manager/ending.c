@@ -39,7 +39,7 @@ ending_send(struct manager *m, const struct trial *t)
     buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
-    if (m->lockstep.on)
+    if (m->lockstep.on && t->exited) /* one that never ran has no turn */
         stepping_sent(m, &payload);
     buf_fini(&payload);
 }

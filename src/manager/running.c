@@ -185,10 +185,12 @@ running_again(struct manager *m, struct trial *t)
         return;
     }
     next->attempt = t->attempt + 1;
-    if (m->lockstep.on) /* it goes on where this one was */
+    if (m->lockstep.on) { /* it goes on where this one was */
+        lockstep_retract(&m->lockstep, t->number);
         next->heard = (struct metrics_count){
             t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
             t->heard.finals};
+    }
     next->next = t->next; /* its place is kept */
     t->next = next;
     if (t->state == TRIAL_RUNNING)

@@ -18,7 +18,7 @@ cat > "$work/nap" << 'E'
 sleep 0.0$(($(date +%N | tr -cd 1-9 | tail -c 3) % 5))
 E
 
-# kill_them WHOM: the manager, its dispatcher, or both.
+# kill_them WHOM: the manager, its dispatcher, both, or these and all trials.
 cat > "$work/kill_them" << 'E'
 read -r manager < "$HERE/pid"
 read -r children < "/proc/$manager/task/$manager/children"
@@ -30,6 +30,7 @@ case $1 in
 manager) kill -KILL "$manager" ;;
 dispatcher) kill -KILL "$dispatcher" ;;
 both) kill -KILL "$manager" "$dispatcher" ;;
+all) kill -KILL "$manager" $children ;;
 esac
 E
 
@@ -92,6 +93,10 @@ check "the dispatcher is killed" dispatcher
 
 both() { killed both; }
 check "both are killed" both
+
+# Trials are started again, and pass over what they had reported.
+all() { killed all; }
+check "all are killed" all
 
 # any: at moments drawn from the seed, six times.
 any() {
