@@ -7,6 +7,7 @@
 #                         kill -9 of dispatcher, manager or both
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
+#   make bench-log        what the command log costs, by sync policy
 #   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
@@ -97,7 +98,7 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
@@ -223,6 +224,10 @@ bench: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
 	@scripts/bench $(B)
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
+
+bench-log: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log
+	@scripts/bench $(B) log
 
 check-valgrind check-helgrind: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) tests

@@ -252,6 +252,18 @@ read_head(struct cursor *c, struct record *r, uint32_t *crc)
     return status;
 }
 
+size_t
+record_claims(const char *bytes, size_t len)
+{
+    struct cursor c = {bytes, bytes + len, NULL};
+    struct record r = {0};
+    uint32_t crc;
+
+    if (read_head(&c, &r, &crc) != RECORD_READY || r.len >= SIZE_MAX - HEAD_MAX)
+        return 0;
+    return (size_t)(c.p - bytes) + r.len + 1;
+}
+
 enum record_status
 record_next(const char *bytes, size_t len, size_t max_payload,
             struct record *out, struct err *err)

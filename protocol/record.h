@@ -29,21 +29,22 @@ struct err;
 #define RECORD_MAGIC "tunepipe-log "
 
 enum record_kind {
-    RECORD_HEAD,     /* "H": JSON with all that answers depend on; first */
-    RECORD_IN,       /* "<": code and payload of an inbound frame */
-    RECORD_TUNER,    /* ">t": code and payload of an outbound frame sent by
-                        the default worker; NUMBER is its cause */
-    RECORD_ASSESSOR, /* ">a": by the assessor worker */
-    RECORD_ROUTER,   /* ">r": by the router */
-    RECORD_SKIPPED,  /* "S": this command was not, or not wholly, handled;
-                        payload: which half (t, a or both "ta"; "o": what is
-                        owed is dropped from here on), a space, and why, in
-                        words */
-    RECORD_SYNC,     /* "M": all before this record is on stable storage */
-    RECORD_END,      /* "E": the session ended; payload: how, in words */
-    RECORD_TUNER_FRAME,    /* "<t": code and payload of a frame from the
-                              program that is the tuner; numbered with the
-                              manager's frames */
+    RECORD_HEAD,        /* "H": JSON with all that answers depend on; first */
+    RECORD_IN,          /* "<": code and payload of an inbound frame */
+    RECORD_TUNER,       /* ">t": code and payload of an outbound frame sent by
+                           the default worker; NUMBER is its cause */
+    RECORD_ASSESSOR,    /* ">a": by the assessor worker */
+    RECORD_ROUTER,      /* ">r": by the router */
+    RECORD_SKIPPED,     /* "S": this command was not, or not wholly, handled;
+                           payload: which half (t, a or both "ta"; "o": what is
+                           owed is dropped from here on), a space, and why, in
+                           words */
+    RECORD_SYNC,        /* "M": all before this record is on stable storage,
+                           or all before the offset (decimal) in its payload */
+    RECORD_END,         /* "E": the session ended; payload: how, in words */
+    RECORD_TUNER_FRAME, /* "<t": code and payload of a frame from the
+                           program that is the tuner; numbered with the
+                           manager's frames */
     RECORD_ASSESSOR_FRAME, /* "<a": from the one that is the assessor */
     RECORD_TUNER_EVENT,    /* "!t": what else happened to that program, and was
                               acted on: `late` or `gone`, a space, how, in
@@ -83,6 +84,10 @@ enum record_status {
 enum record_status record_next(const char *bytes, size_t len,
                                size_t max_payload, struct record *out,
                                struct err *err);
+
+/* Bytes of the whole record, as its head says, whatever the checksum; 0: this
+ * is no record's head, or a cut one. */
+size_t record_claims(const char *bytes, size_t len);
 
 /* "<", ">t", ... */
 const char *record_kind_text(enum record_kind kind);

@@ -126,6 +126,10 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         else
             out->x[i] = between(self, id, i, out->x[i]);
     }
+    /* Why, for who asks with `tunepipe explain`. */
+    if (TP_HAS(self->host, explain))
+        self->host->explain(self->host->ctx, "near the best result so far, %g",
+                            self->sign * self->best_value);
     return TP_OK;
 }
 

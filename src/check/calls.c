@@ -124,7 +124,8 @@ calls_open(struct calls *c, const struct calls_setup *setup)
     const struct plugin *p = setup->plugin;
     const struct tp_host *lent;
 
-    *c = (struct calls){.setup = setup, .host = fake_host_new(SEED)};
+    *c = (struct calls){.setup = setup,
+                        .host = fake_host_new(SEED, setup->asked)};
     c->args = fake_arguments(p, setup->args, &c->err);
     c->broken = c->host == NULL || c->args == NULL;
     if (c->broken)

@@ -37,6 +37,7 @@ struct calls_setup {
     const struct plugin *plugin;
     const char *args;           /* JSON; NULL: the defaults */
     struct calls_seen *seen;    /* never NULL */
+    bool asked;                 /* somebody wants to know why */
     struct surroundings *watch; /* compared after each call; or NULL */
     struct buf *answers;        /* gets a line an answer; or NULL */
     enum inner_mood mood;       /* of what lies inside a filter */

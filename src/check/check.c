@@ -124,8 +124,9 @@ compare(struct session *s)
         child_find(s->page, CHECK_FAILED, "out of memory");
     else if (answers_compare(first, second, &err) != 0)
         child_find(s->page, CHECK_FAILED,
-                   "%s: no clock, address, environment, locale or fresh "
-                   "memory may matter; for random numbers use the host's",
+                   "%s: no clock, address, environment, locale, fresh "
+                   "memory or who asks for reasons may matter; for random "
+                   "numbers use the host's",
                    err.text);
     else
         child_find(s->page, CHECK_OK,

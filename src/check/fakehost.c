@@ -23,7 +23,8 @@ struct fake_host {
     uint64_t seed;
     const struct space *space;
     char error[512], said[512];
-    const char *fault; /* what it was asked wrongly; NULL: nothing */
+    bool wants_to_know; /* why */
+    const char *fault;  /* what it was asked wrongly; NULL: nothing */
 };
 
 struct later_dim {
@@ -111,8 +112,25 @@ fake_key(void *ctx, const double *x, uint64_t *key)
     return TP_OK;
 }
 
+static int
+fake_explain(void *ctx, const char *fmt, ...)
+{
+    struct fake_host *h = ctx;
+    char text[512];
+    va_list ap;
+
+    if (!h->wants_to_know || fmt == NULL)
+        return h->wants_to_know;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (strchr(text, '\n') != NULL)
+        h->fault = "host->explain() was given more than one line";
+    return 1;
+}
+
 struct fake_host *
-fake_host_new(uint64_t seed)
+fake_host_new(uint64_t seed, bool wants_to_know)
 {
     struct fake_host *h = calloc(1, sizeof *h);
 
@@ -128,8 +146,10 @@ fake_host_new(uint64_t seed)
         .sample = fake_sample,
         .value = fake_value,
         .key = fake_key,
+        .explain = fake_explain,
     };
     h->seed = seed;
+    h->wants_to_know = wants_to_know;
     return h;
 }
 

@@ -16,8 +16,8 @@ struct space;
 struct arguments;
 struct fake_host;
 
-/* NULL when out of memory. */
-struct fake_host *fake_host_new(uint64_t seed);
+/* `wants_to_know`: what host->explain() returns.  NULL when out of memory. */
+struct fake_host *fake_host_new(uint64_t seed, bool wants_to_know);
 void fake_host_free(struct fake_host *h);
 
 const struct tp_host *fake_host_services(const struct fake_host *h);

@@ -76,12 +76,13 @@ run_moods(const struct job *job, struct calls_setup *setup, struct err *err)
 }
 
 static int
-run_all(const struct job *job, struct err *err)
+run_all(const struct job *job, bool asked, struct err *err)
 {
     struct buf answers;
     struct calls_setup setup = {.plugin = job->plugin,
                                 .args = job->args,
                                 .seen = &job->page->seen,
+                                .asked = asked,
                                 .answers = &answers};
     int rc;
 
@@ -132,7 +133,7 @@ job_conformance(const struct job *job)
 {
     struct err err = {0};
 
-    if (run_all(job, &err) != 0)
+    if (run_all(job, false, &err) != 0)
         child_find(job->page, CHECK_FAILED, "%s", err.text);
     else if (job->plugin->kind == PLUGIN_ASSESSOR)
         child_find(job->page, CHECK_OK, "%" PRIu64 " verdicts",
@@ -146,7 +147,7 @@ job_determinism(const struct job *job)
 {
     struct err err = {0};
 
-    if (run_all(job, &err) != 0)
+    if (run_all(job, true, &err) != 0)
         child_find(job->page, CHECK_FAILED, "the second time: %s", err.text);
 }
 

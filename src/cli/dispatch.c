@@ -30,8 +30,8 @@ static const char help[] =
     "protocol is described in PROTOCOL.md.  An experiment manager starts this;\n"
     "people use tunepipe run.\n"
     "\n"
-    "  --config FILE           tuner, filters, assessor, seed, earlyStopped of\n"
-    "                          an experiment; options here go before it\n"
+    "  --config FILE           tuner, filters, assessor, seed, earlyStopped,\n"
+    "                          sync of an experiment; options here go before it\n"
     "  --tuner NAME            a plugin's name (see tunepipe tuners) or file\n"
     "  --tuner-args JSON       its arguments, as an object\n"
     "  --filter NAME[:JSON]    a filter around it, with its arguments; may be\n"
@@ -41,6 +41,10 @@ static const char help[] =
     "                          given\n"
     "  --dir DIR               experiment folder: command.log is written there;\n"
     "                          without it no log is kept\n"
+    "  --sync none|interval:MS|always\n"
+    "                          when the log goes to stable storage: at the end,\n"
+    "                          within so many milliseconds, or before anything\n"
+    "                          takes effect (default interval:1000)\n"
     "  --resume                go on with the session recorded in DIR, which has\n"
     "                          tuner, seed and all that answers depend on\n"
     "  --skip t:N, --skip a:N  there, command N ended the process before: the\n"
@@ -73,10 +77,11 @@ static const char help[] =
 struct words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
-        *plugin_path;
+        *sync_text, *plugin_path;
     struct option_list filters;
     uint64_t seed, in_fd, out_fd, digits;
     size_t max_payload, max_queued;
+    struct sync_policy sync;
     int64_t grace_ms;
     bool extensions, debug, quiet, has_seed, resume;
     struct option_list skips;
@@ -92,6 +97,7 @@ static const struct option options[] = {
     {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
     {"seed", OPTION_TEXT, OF(seed_text), "N"},
     {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
+    {"sync", OPTION_TEXT, OF(sync_text), "none|interval:MS|always"},
     {"resume", OPTION_FLAG, OF(resume), NULL},
     {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
     {"in-fd", OPTION_UINT, OF(in_fd), "N"},
@@ -164,6 +170,9 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--in-fd, --out-fd: expected at most "
                        "65535");
+    if (w->sync_text != NULL &&
+        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
+        return err_place(err, "--sync");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
@@ -207,6 +216,8 @@ read_config(struct words *w, struct experiment **out, struct err *err)
         w->seed = x->seed;
         w->has_seed = true;
     }
+    if (w->sync_text == NULL)
+        w->sync = x->sync;
     if (w->early_stopped == NULL)
         w->early_stopped = early_stopped_name(x->early_stopped);
     if (w->tuner == NULL)
@@ -322,6 +333,8 @@ run_with(struct words *w, const struct experiment *x, const struct log *log,
         .in_fd = (int)w->in_fd,
         .out_fd = (int)w->out_fd,
         .folder = w->folder,
+        .sync = w->sync,
+        .log_retry_ms = DISPATCHER_LOG_RETRY_MS,
         .max_queued = w->max_queued,
         .grace_ms = w->grace_ms,
         .log = log,
@@ -355,6 +368,7 @@ run(int argc, char **argv)
         .digits = FRAME_DIGITS,
         .max_payload = FRAME_PAYLOAD_MAX_DEFAULT,
         .max_queued = (size_t)64 << 20,
+        .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
         .grace_ms = 2000,
     };
     atomic_ulong lost = 0;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/log_at.h"
+#include "cli/log_follow.h"
+#include "cli/log_print.h"
+#include "cli/log_repair.h"
+#include "cli/log_select.h"
+#include "cli/logpath.h"
 #include "cli/options.h"
-#include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/logfile.h"
-#include "json.h"
+#include "record.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 static const char help[] =
-    "usage: tunepipe log LOG [--json]\n"
+    "usage: tunepipe log LOG [OPTIONS]\n"
     "\n"
     "Prints a command log (or the one in an experiment folder), a line a\n"
     "record: the number of the inbound command (for an answer: of its cause),\n"
@@ -32,87 +32,165 @@ static const char help[] =
     "  <t  <a  !t  !a  of programs (`exec`)\n"
     "                              (all of it: PROTOCOL.md, \"The log\")\n"
     "\n"
-    "  --json   one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
-    "           \"offset\", \"payload\"}\n"
+    "Which records (all that are given must hold):\n"
+    "  --trial TRIAL      of one trial, by trial_job_id or parameter_id: its TR,\n"
+    "                     ME, NT, KI, AK, EN\n"
+    "  --command CODES    with these codes: ME,EN\n"
+    "  --kind KINDS       manager, tuner, assessor, router, program, skipped,\n"
+    "                     sync, head, resumed, end, or the marks above\n"
+    "  --from N           with these numbers, both included\n"
+    "  --to N\n"
+    "  --since TIME       not before, not after; TIME: 2026-11-21T19:30:00, a\n"
+    "  --until TIME       date, or how long ago: 10m\n"
     "\n"
-    "Example: tunepipe log tunepipe-experiments/digits-1 | less\n"
+    "  --follow   go on with what is being written, until the writer is gone\n"
+    "  --json     one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
+    "             \"offset\", \"payload\"}\n"
     "\n"
-    "Exit status: 0 all printed; 1 not; 2 usage; 5 the log is damaged, or none.\n";
+    "  --at N          how things stood when command N had been handled, by a\n"
+    "                  replay up to there: trials that are out, ids that are\n"
+    "                  owed, answers that had not been written yet\n"
+    "  --plugin-path FOLDERS   for --at: of plugins, separated by colons\n"
+    "\n"
+    "  --repair FILE   keep what is provable of a damaged log in a new file, and\n"
+    "                  say what is lost; the log itself stays as it is\n"
+    "\n"
+    "Example: tunepipe log tunepipe-experiments/digits-1 --trial 7\n"
+    "\n"
+    "Exit status: 0 done; 1 not all, no such trial, or the replay differs; 2\n"
+    "usage; 3 the plugins cannot be loaded; 5 the log is damaged (--repair:\n"
+    "nothing can be kept), or none.\n";
 
-static void
-print_plain(const struct record *r)
+struct words {
+    struct log_words select;
+    bool follow, json;
+    const char *repair, *plugin_path;
+    uint64_t at; /* UINT64_MAX: not given */
+};
+
+#define OF(member) offsetof(struct words, member)
+static const struct option options[] = {
+    {"trial", OPTION_TEXT, OF(select.trial), "TRIAL"},
+    {"command", OPTION_TEXT, OF(select.commands), "CODES"},
+    {"kind", OPTION_TEXT, OF(select.kinds), "KINDS"},
+    {"from", OPTION_UINT, OF(select.from), "N"},
+    {"to", OPTION_UINT, OF(select.to), "N"},
+    {"since", OPTION_TEXT, OF(select.since), "TIME"},
+    {"until", OPTION_TEXT, OF(select.until), "TIME"},
+    {"follow", OPTION_FLAG, OF(follow), NULL},
+    {"json", OPTION_FLAG, OF(json), NULL},
+    {"repair", OPTION_TEXT, OF(repair), "FILE"},
+    {"at", OPTION_UINT, OF(at), "N"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+};
+#undef OF
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+struct printing {
+    const struct words *words;
+    struct log_select select;
+    struct logfile *file;
+    struct follow *follow; /* NULL: what is there is all */
+    bool ended;            /* by its last record, but for sync marks */
+};
+
+/* All that is there. */
+static enum logfile_status
+print_rest(struct printing *p, struct err *err)
 {
-    time_t seconds = (time_t)(r->time_us / 1000000);
-    struct tm tm;
-    char when[32] = "?";
+    struct record r;
+    enum logfile_status status;
 
-    if (localtime_r(&seconds, &tm) != NULL)
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%8" PRIu64 " %s.%06d %-2s ", r->number, when,
-           (int)(r->time_us % 1000000), record_kind_text(r->kind));
-    for (size_t i = 0; i < r->len; i++) {
-        unsigned char c = (unsigned char)r->payload[i];
-
-        if (c == '\n')
-            fputs("\\n", stdout);
+    while ((status = logfile_next(p->file, &r, err)) == LOGFILE_RECORD) {
+        p->ended = r.kind == RECORD_END || (p->ended && r.kind == RECORD_SYNC);
+        if (!log_select_has(&p->select, &r))
+            continue;
+        if (p->words->json)
+            log_print_json(&r, logfile_offset(p->file));
         else
-            putchar(c < ' ' || c == 127 ? '?' : c);
+            log_print_plain(&r);
     }
-    putchar('\n');
+    return status;
 }
 
-static void
-print_json(const struct record *r, uint64_t offset)
+/* And all that comes. */
+static enum logfile_status
+print_coming(struct printing *p, struct err *err)
 {
-    struct buf out;
+    enum logfile_status status = print_rest(p, err);
+    enum follow_word word = FOLLOW_MORE;
 
-    buf_init(&out, SIZE_MAX / 2);
-    buf_printf(&out,
-               "{\"kind\": \"%s\", \"number\": %" PRIu64
-               ", \"time_us\": %" PRId64 ", \"offset\": %" PRIu64
-               ", \"payload\": ",
-               record_kind_text(r->kind), r->number, r->time_us, offset);
-    json_write_string(&out, r->payload, r->len);
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
-    buf_fini(&out);
+    while (word == FOLLOW_MORE && status != LOGFILE_DAMAGED) {
+        fflush(stdout);
+        word = follow_wait(p->follow, err);
+        if (word == FOLLOW_FAILED || logfile_grow(p->file, err) < 0)
+            return LOGFILE_DAMAGED;
+        if (word != FOLLOW_DEAF)
+            status = print_rest(p, err);
+    }
+    if (word == FOLLOW_GONE && !p->ended && status != LOGFILE_DAMAGED)
+        fputs("tunepipe log: nobody writes this log, and it has no end\n",
+              stderr);
+    return status;
 }
 
 static int
-print_all(struct logfile *file, bool json, struct err *err)
+print_all(struct printing *p, struct err *err)
 {
-    struct record record;
-    enum logfile_status status;
+    enum logfile_status status =
+        p->follow == NULL ? print_rest(p, err) : print_coming(p, err);
 
-    while ((status = logfile_next(file, &record, err)) == LOGFILE_RECORD) {
-        if (json)
-            print_json(&record, logfile_offset(file));
-        else
-            print_plain(&record);
-    }
     if (status == LOGFILE_TORN)
         fprintf(stderr,
                 "tunepipe log: the log is cut off: %" PRIu64
                 " bytes at its end are no whole record\n",
-                logfile_torn(file));
+                logfile_torn(p->file));
     return status == LOGFILE_DAMAGED ? -1 : 0;
 }
 
-struct words {
-    bool json;
-};
+static int
+print(const struct words *w, const char *path, struct err *err)
+{
+    struct printing p = {.words = w};
+    int rc = log_select_init(&p.select, &w->select, err);
 
-static const struct option options[] = {
-    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
-};
-#define N_OPTIONS (sizeof options / sizeof *options)
+    if (rc == 0) {
+        p.file = logfile_open(path, err);
+        p.follow = w->follow && p.file != NULL ? follow_new(path, err) : NULL;
+        rc = p.file == NULL || (w->follow && p.follow == NULL) ? -1 : 0;
+    }
+    if (rc == 0)
+        rc =
+            log_select_find(&p.select, p.file, w->select.trial, w->follow, err);
+    if (rc == 0)
+        rc = print_all(&p, err);
+    log_select_fini(&p.select);
+    follow_free(p.follow);
+    logfile_close(p.file);
+    return rc;
+}
+
+static int
+answer(const struct words *w, const char *path, struct err *err)
+{
+    bool at = w->at != UINT64_MAX, repair = w->repair != NULL;
+
+    if (at + repair + w->follow > 1)
+        return err_set(err, ERR_USAGE,
+                       "expected only one of --at, --follow and --repair");
+    if (w->at == 0)
+        return err_set(err, ERR_USAGE, "--at: expected 1 or more, not 0");
+    if (at)
+        return log_at(path, w->at, w->plugin_path, w->json, err);
+    if (repair)
+        return log_repair(path, w->repair, w->json, err);
+    return print(w, path, err);
+}
 
 static int
 run(int argc, char **argv)
 {
-    struct words w = {0};
-    struct logfile *file;
-    struct stat st;
+    struct words w = {.select.to = UINT64_MAX, .at = UINT64_MAX};
     struct err err;
     char *path;
     int status = EXIT_DONE;
@@ -123,13 +201,9 @@ run(int argc, char **argv)
         err_set(&err, ERR_USAGE, "expected one log; see --help");
         return verb_fail("log", &err);
     }
-    path = stat(argv[1], &st) == 0 && S_ISDIR(st.st_mode)
-               ? file_join(argv[1], COMMANDLOG_NAME)
-               : strdup(argv[1]);
-    file = path == NULL ? NULL : logfile_open(path, &err);
-    if (file == NULL || print_all(file, w.json, &err) != 0)
+    path = logpath(argv[1], &err);
+    if (path == NULL || answer(&w, path, &err) != 0)
         status = verb_fail("log", &err);
-    logfile_close(file);
     free(path);
     return verb_printed("log", status);
 }

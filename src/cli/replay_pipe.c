@@ -49,7 +49,7 @@ print_table(FILE *out, struct play_report *r, const char *command, bool shell)
                 r->crossed);
     if (r->resumed)
         fprintf(out, "the session had been stopped and resumed: played as "
-                     "one\n");
+                     "one, in which nothing became void by a stop\n");
     if (!r->ended)
         fprintf(out, "the session did not end by itself: ended with TE\n");
     print_lines(out, buf_text(&r->lines));

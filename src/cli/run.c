@@ -53,6 +53,8 @@ static const char help[] =
     "                            pattern the default), or: none\n"
     "  earlyStopped: latest      what the tuner learns of a stopped trial:\n"
     "                            ignore, latest or best\n"
+    "  sync: interval:1000       when the log goes to stable storage: none (at\n"
+    "                            the end), interval:MS or always\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
     "  deterministic: false      true: as --deterministic\n"
     "\n"

@@ -311,9 +311,10 @@ read_one(const char *path, const char *as, const char *space,
          enum experiment_use use, struct problems *problems,
          struct problems *notes, struct err *err)
 {
-    struct draft d = {
-        .x = {.early_stopped = STOPPED_LATEST, .grace_ms = GRACE_MS_DEFAULT},
-        .kept_space = space};
+    struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
+                            .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
+                            .grace_ms = GRACE_MS_DEFAULT},
+                      .kept_space = space};
     struct experiment *x = NULL;
 
     if (read_draft(&d, path, as, use, problems, notes, err) == 0) {

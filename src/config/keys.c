@@ -3,6 +3,7 @@
 
 #include "config/reader.h"
 #include "config/yaml.h"
+#include "core/err.h"
 #include "core/problems.h"
 
 #include <regex.h>
@@ -98,6 +99,20 @@ set_seed(struct reader *r, const struct key *key, const struct yaml_node *node,
     if (!d->x.has_seed)
         reader_problem(r, node->line, path,
                        "expected an integer from 0 to 2^63-1");
+}
+
+static void
+set_sync(struct reader *r, const struct key *key, const struct yaml_node *node,
+         const char *path, void *target)
+{
+    struct err err;
+
+    (void)key;
+    if (node->kind != YAML_SCALAR)
+        reader_problem(r, node->line, path, "expected a text, got %s",
+                       yaml_type_name(node));
+    else if (sync_policy_parse(node->text, target, &err) != 0)
+        reader_problem(r, node->line, path, "%s", err.text);
 }
 
 static void
@@ -257,6 +272,7 @@ const struct key config_keys[] = {
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
      early_stopped_words, NULL},
+    {"sync", set_sync, OF(x.sync), KEY_DISPATCH, NULL, NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),

@@ -36,3 +36,13 @@ idset_add(struct idset *s, uint64_t id)
     s->words[id / 64] |= (uint64_t)1 << (id % 64);
     return 0;
 }
+
+uint64_t
+idset_count(const struct idset *s)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < s->n_words; i++)
+        n += (uint64_t)__builtin_popcountll(s->words[i]);
+    return n;
+}

@@ -16,6 +16,7 @@ struct idset {
 /* A zeroed struct idset is an empty one. */
 void idset_fini(struct idset *s);
 bool idset_has(const struct idset *s, uint64_t id);
+uint64_t idset_count(const struct idset *s);
 int idset_add(struct idset *s, uint64_t id); /* -1: out of memory */
 
 #endif

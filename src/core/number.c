@@ -213,17 +213,31 @@ number_parse_duration_ms(const char *text, int64_t *out_ms)
     return true;
 }
 
+/* Two digits a division: every record of a log has three numbers. */
 char *
 number_write_u64(char *p, uint64_t v)
 {
+    static const char pairs[] = "00010203040506070809"
+                                "10111213141516171819"
+                                "20212223242526272829"
+                                "30313233343536373839"
+                                "40414243444546474849"
+                                "50515253545556575859"
+                                "60616263646566676869"
+                                "70717273747576777879"
+                                "80818283848586878889"
+                                "90919293949596979899";
     char digits[20];
-    int n = 0;
+    char *first = digits + sizeof digits;
+    size_t len;
 
-    do {
-        digits[n++] = (char)('0' + v % 10);
-        v /= 10;
-    } while (v != 0);
-    while (n > 0)
-        *p++ = digits[--n];
-    return p;
+    for (; v >= 100; v /= 100)
+        memcpy(first -= 2, pairs + v % 100 * 2, 2);
+    if (v >= 10)
+        memcpy(first -= 2, pairs + v * 2, 2);
+    else
+        *--first = (char)('0' + v);
+    len = (size_t)(digits + sizeof digits - first);
+    memcpy(p, first, len);
+    return p + len;
 }

@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/histories.h"
 #include "plugin/assessor.h"
 #include "tunepipe/assessor.h"
@@ -17,6 +18,7 @@ struct assessing {
     struct assessor *assessor; /* NULL: none */
     const struct policy *policy;
     struct emitter emitter;
+    const struct explainer *explainer; /* NULL: nobody */
     const struct log *log;
     struct histories *histories;
     struct buf payload;
@@ -49,6 +51,15 @@ assessing_free(struct assessing *a)
     histories_free(a->histories);
     buf_fini(&a->payload);
     free(a);
+}
+
+void
+assessing_listen(struct assessing *a, const struct explainer *explainer)
+{
+    a->explainer = explainer;
+    if (a->assessor != NULL)
+        assessor_listen(a->assessor,
+                        explainer == NULL ? NULL : &explainer->listener);
 }
 
 static int
@@ -116,6 +127,24 @@ say_why(const struct assessing *a, const struct metric *m,
              threshold);
 }
 
+static void
+explain(const struct assessing *a, const struct command *cmd,
+        const struct tp_history *h, const struct tp_verdict *v)
+{
+    struct judgement j = {
+        .cause = cmd->arrival,
+        .job = cmd->metric.job,
+        .step = h->n - 1,
+        .stop = v->decision == TP_STOP,
+        .value = v->value,
+        .threshold = v->threshold,
+        .rule = v->rule,
+    };
+
+    if (a->explainer != NULL)
+        a->explainer->judged(a->explainer->listener.ctx, &j);
+}
+
 static int
 assess(struct assessing *a, const struct command *cmd, struct history *history,
        struct err *err)
@@ -126,8 +155,11 @@ assess(struct assessing *a, const struct command *cmd, struct history *history,
                                  .value = NAN,
                                  .threshold = NAN};
 
+    if (a->explainer != NULL)
+        a->explainer->begin(a->explainer->listener.ctx);
     if (assessor_assess(a->assessor, &lent, &verdict, err) != 0)
         return plugin_failed(a, cmd, err);
+    explain(a, cmd, &lent, &verdict);
     if (verdict.decision != TP_STOP)
         return 0;
     history->stopped = true;

@@ -10,6 +10,7 @@
 
 struct assessor;
 struct err;
+struct explainer;
 struct log;
 
 struct assessing;
@@ -21,6 +22,9 @@ struct assessing *assessing_new(struct assessor *assessor,
                                 struct emitter emitter, const struct log *log,
                                 struct err *err);
 void assessing_free(struct assessing *a);
+
+/* As tuning_listen(). */
+void assessing_listen(struct assessing *a, const struct explainer *explainer);
 
 /* Handles one command of the assessor queue; as tuning_handle(). */
 int assessing_handle(struct assessing *a, const struct command *cmd,

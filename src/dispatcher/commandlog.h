@@ -11,23 +11,28 @@
 #define DISPATCHER_COMMANDLOG_H
 
 #include "command.h"
+#include "core/sync_policy.h"
 #include "dispatcher/emission.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct commandlog;
 struct err;
 struct frame;
-struct commandlog;
+struct logio;
+struct wake;
 
 #define COMMANDLOG_NAME "command.log"
 
 /* Makes the folder where missing, takes the lock, begins the log with `head`
  * (JSON).  A log that is there already, or a living writer, is an error.
- * folder NULL: no log. */
+ * folder NULL: no log.  io NULL: the system's. */
 struct commandlog *commandlog_create(const char *folder, const char *head,
-                                     size_t head_len, struct err *err);
+                                     size_t head_len, const struct logio *io,
+                                     struct err *err);
 /* The same for a log that is there, to be gone on with; slots[] (by sender)
  * becomes what the workers were at when its last writer ended. */
 struct commandlog *commandlog_reopen(const char *folder, uint64_t slots[2],
@@ -56,12 +61,43 @@ void commandlog_resumed(struct commandlog *l, uint64_t last_arrival,
 void commandlog_end(struct commandlog *l, uint64_t last_arrival,
                     const char *how);
 
-/* Appends what was collected.  After a failure nothing is appended any more:
- * the log ends behind the last whole append, and err is not touched again. */
-int commandlog_flush(struct commandlog *l, struct err *err);
+enum commandlog_status {
+    COMMANDLOG_OK,
+    COMMANDLOG_HELD,        /* it stays collected; commandlog_tend() tries
+                               again, and nothing of it may take effect */
+    COMMANDLOG_FAILED = -1, /* nothing is appended any more: the log ends
+                               behind the last whole append, and err is not
+                               touched again */
+};
+/* Appends what was collected; under SYNC_ALWAYS it is durable then. */
+enum commandlog_status commandlog_flush(struct commandlog *l, struct err *err);
+/* Whether something is held. */
+bool commandlog_held(const struct commandlog *l);
+/* Forgets what is held: it was never taken in. */
+void commandlog_take_back(struct commandlog *l);
 
-/* Puts all that was flushed on stable storage and marks it so. */
+/* Sync by this policy from here on; what is held up is tried again every
+ * retry_ms.  `wake` (borrowed) is signalled when commandlog_tend() has
+ * something to do; NULL: it then waits for the disk itself. */
+int commandlog_follow(struct commandlog *l, struct sync_policy policy,
+                      const struct wake *wake, int64_t retry_ms,
+                      struct err *err);
+/* Does what is due: syncs, marks, tries again.  Returns at once.  -1: nothing
+ * is appended any more. */
+int commandlog_tend(struct commandlog *l, struct err *err);
+/* When to call it next, of the monotonic clock; 0: whenever. */
+int64_t commandlog_next_ns(const struct commandlog *l);
+/* What does not go on, in words; NULL: all is well.  While it is not, nothing
+ * more should be taken in. */
+const char *commandlog_trouble(const struct commandlog *l, char *out,
+                               size_t size);
+
+/* Appends what was collected, puts all on stable storage and marks it so,
+ * however long that takes.  -1 also when it is held; 0 when appending failed
+ * before: there is nothing more to do. */
 int commandlog_sync(struct commandlog *l, struct err *err);
+/* The same at the end, where a log that failed is a failure. */
+int commandlog_finish(struct commandlog *l, struct err *err);
 
 /* Whether anything was flushed since the last sync mark. */
 bool commandlog_dirty(const struct commandlog *l);

@@ -27,8 +27,7 @@
  * the grace is over.  After Terminate or a signal requests are dropped and
  * nothing is written to the manager any more, but all is logged. */
 
-#define SYNC_INTERVAL_NS 1000000000 /* power loss costs at most this */
-#define WARN_LENGTH 20              /* of a queue; then each doubling */
+#define WARN_LENGTH 20 /* of a queue; then each doubling */
 #define CACHE_LINE 64
 
 /* ---- what the workers do ---- */
@@ -87,29 +86,11 @@ look_at_worker(struct dispatcher *d, const struct side *side)
     dispatcher_fail(d, DRAINING);
 }
 
-static void
-sync_when_due(struct dispatcher *d)
-{
-    int64_t now;
-
-    if (!commandlog_dirty(d->commandlog)) {
-        d->sync_at_ns = 0;
-        return;
-    }
-    now = clock_monotonic_ns();
-    if (d->sync_at_ns == 0)
-        d->sync_at_ns = now + SYNC_INTERVAL_NS;
-    if (now < d->sync_at_ns)
-        return;
-    if (commandlog_sync(d->commandlog, d->err) != 0)
-        dispatcher_fail(d, TERMINATING);
-    d->sync_at_ns = 0;
-}
-
 static int
 timeout_ms(const struct dispatcher *d)
 {
-    int64_t at = d->sync_at_ns, program = dispatcher_program_time(d);
+    int64_t at = commandlog_next_ns(d->commandlog);
+    int64_t program = dispatcher_program_time(d);
     int64_t left;
 
     if (program != 0 && (at == 0 || program < at))
@@ -128,10 +109,16 @@ timeout_ms(const struct dispatcher *d)
 static bool
 may_read(struct dispatcher *d)
 {
-    return d->phase == RUNNING &&
+    return d->phase == RUNNING && !dispatcher_log_holds(d) &&
            !gauge_holds(&d->gauge, outbox_bytes(d->outbox) +
                                        channel_pending(&d->channel) +
                                        dispatcher_program_bytes(d));
+}
+
+static bool
+may_write(const struct dispatcher *d)
+{
+    return channel_pending(&d->channel) > 0 && !commandlog_held(d->commandlog);
 }
 
 static bool
@@ -154,9 +141,11 @@ finished(struct dispatcher *d)
         return false;
     look_at_worker(d, &d->by_default); /* its last command may have failed */
     look_at_worker(d, &d->assessor);
+    if (commandlog_held(d->commandlog))
+        return false;
     dispatcher_take_outbox(d);
     dispatcher_write(d);
-    return channel_pending(&d->channel) == 0;
+    return channel_pending(&d->channel) == 0 && !commandlog_held(d->commandlog);
 }
 
 static void
@@ -166,8 +155,7 @@ step(struct dispatcher *d)
         {.fd = d->signal_fd, .events = POLLIN},
         {.fd = d->wake.fd, .events = POLLIN},
         {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
-        {.fd = channel_pending(&d->channel) > 0 ? d->channel.out : -1,
-         .events = POLLOUT},
+        {.fd = may_write(d) ? d->channel.out : -1, .events = POLLOUT},
     };
 
     dispatcher_poll_programs(d, fds + 4);
@@ -186,14 +174,16 @@ step(struct dispatcher *d)
         err_set(d->err, ERR_MEMORY, "output: out of memory");
         dispatcher_fail(d, TERMINATING);
     }
-    dispatcher_take_outbox(d);
+    if (!commandlog_held(d->commandlog))
+        dispatcher_take_outbox(d);
     dispatcher_write(d);
-    sync_when_due(d);
+    dispatcher_tend_log(d);
 }
 
 static void
 loop(struct dispatcher *d)
 {
+    dispatcher_tend_log(d); /* it may be held up from the first */
     while (!finished(d)) {
         step(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)
@@ -222,17 +212,18 @@ open_signals(struct dispatcher *d)
 static int
 open_log(struct dispatcher *d)
 {
+    const struct dispatcher_setup *s = d->setup;
     struct buf head;
     int rc;
 
     buf_init(&head, (size_t)16 << 20);
-    session_write_head(d->session, &d->setup->session, &head);
+    session_write_head(d->session, &s->session, &head);
     rc = buf_check(&head, "head record", d->err);
     if (rc == 0)
-        d->commandlog =
-            commandlog_create(d->setup->folder, head.data, head.len, d->err);
+        d->commandlog = commandlog_create(s->folder, head.data, head.len,
+                                          s->log_io, d->err);
     buf_fini(&head);
-    return d->commandlog == NULL ? -1 : 0;
+    return d->commandlog == NULL ? -1 : dispatcher_follow_log(d);
 }
 
 static int

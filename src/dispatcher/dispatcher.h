@@ -13,6 +13,7 @@
  *   default    drains the default queue; owns tuning: tuner, search space,
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
+ *   syncing    puts the command log on stable storage when it is asked to.
  *   Shared: the queues, the outbox, the gauge, the begin slots, wake.
  *
  * A tuner or an assessor that is a program (proxy.h) has no worker: its side
@@ -20,6 +21,7 @@
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 
+#include "core/sync_policy.h"
 #include "dispatcher/session.h"
 
 #include <stddef.h>
@@ -28,6 +30,9 @@
 struct commandlog;
 struct emission;
 struct log;
+struct logio;
+
+#define DISPATCHER_LOG_RETRY_MS 1000
 struct session;
 
 /* A session that goes on: as it was when its log ended. */
@@ -56,8 +61,11 @@ struct dispatcher_setup {
     struct session_setup session;
     int in_fd, out_fd;
     const char *folder; /* of the command log; NULL: none is kept */
-    size_t max_queued;  /* bytes; above it nothing is read */
-    int64_t grace_ms;   /* how long a stop may take */
+    struct sync_policy sync;
+    int64_t log_retry_ms; /* between tries to write a log that is held up */
+    const struct logio *log_io; /* NULL: the system's */
+    size_t max_queued;          /* bytes; above it nothing is read */
+    int64_t grace_ms;           /* how long a stop may take */
     const struct log *log;
     const struct dispatcher_resume *resume; /* NULL: a new session */
 };

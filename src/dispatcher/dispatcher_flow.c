@@ -41,14 +41,25 @@ push(struct dispatcher *d, struct side *side, struct chain *chain)
     warn_length(d, side, length - fresh); /* a burst alone is no lag */
 }
 
-static void
-drop(struct chain *chain)
+void
+dispatcher_take_inbound(struct dispatcher *d)
 {
-    struct command *next;
+    struct inbound *in = &d->inbound;
 
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        command_free(cmd);
+    in->waits = false;
+    gauge_add(&d->gauge, in->routed.bytes);
+    push(d, &d->by_default, &in->routed.by_default);
+    push(d, &d->assessor, &in->routed.assessor);
+    in->routed = (struct routed){0};
+    if (in->word == ROUTER_TERMINATE) {
+        dispatcher_stop(d, TERMINATING, DISPATCHER_TERMINATED);
+    } else if (in->word == ROUTER_MEMORY) {
+        err_set(d->err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                d->arrivals);
+        dispatcher_fail(d, TERMINATING);
+    } else if (in->status == FRAME_BROKEN) {
+        *d->err = in->broken;
+        dispatcher_fail(d, DRAINING);
     }
 }
 
@@ -57,36 +68,23 @@ drop(struct chain *chain)
 static void
 take_frames(struct dispatcher *d)
 {
-    struct routed routed = {0};
+    struct inbound *in = &d->inbound;
     struct frame frame;
-    enum frame_status status;
-    enum router_word word = ROUTER_ON;
-    struct err broken;
 
-    while (word == ROUTER_ON &&
-           (status = frame_next(&d->decoder, &frame, &broken)) == FRAME_READY) {
+    in->word = ROUTER_ON;
+    in->count = 0;
+    while (in->word == ROUTER_ON &&
+           (in->status = frame_next(&d->decoder, &frame, &in->broken)) ==
+               FRAME_READY) {
         commandlog_in(d->commandlog, ++d->arrivals, &frame);
-        word = router_frame(d->session->router, &frame, d->arrivals, &routed);
+        in->count++;
+        in->word =
+            router_frame(d->session->router, &frame, d->arrivals, &in->routed);
     }
-    if (commandlog_flush(d->commandlog, d->err) != 0) {
-        drop(&routed.by_default);
-        drop(&routed.assessor);
-        dispatcher_fail(d, TERMINATING);
-        return;
-    }
-    gauge_add(&d->gauge, routed.bytes);
-    push(d, &d->by_default, &routed.by_default);
-    push(d, &d->assessor, &routed.assessor);
-    if (word == ROUTER_TERMINATE) {
-        dispatcher_stop(d, TERMINATING, DISPATCHER_TERMINATED);
-    } else if (word == ROUTER_MEMORY) {
-        err_set(d->err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
-                d->arrivals);
-        dispatcher_fail(d, TERMINATING);
-    } else if (status == FRAME_BROKEN) {
-        *d->err = broken;
-        dispatcher_fail(d, DRAINING);
-    }
+    if (dispatcher_log(d))
+        dispatcher_take_inbound(d);
+    else
+        in->waits = commandlog_held(d->commandlog);
 }
 
 void
@@ -140,10 +138,7 @@ dispatcher_take_outbox(struct dispatcher *d)
         }
         free(f);
     }
-    if (commandlog_flush(d->commandlog, d->err) != 0) {
-        channel_drop(&d->channel); /* nothing unlogged is written */
-        dispatcher_fail(d, TERMINATING);
-    }
+    dispatcher_log(d);
 }
 
 void
@@ -151,6 +146,8 @@ dispatcher_write(struct dispatcher *d)
 {
     struct err err;
 
+    if (commandlog_held(d->commandlog))
+        return; /* what waits to be written may not be in it */
     if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
         return;
     if (d->phase == TERMINATING || d->end == DISPATCHER_FAILED) {

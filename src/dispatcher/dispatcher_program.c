@@ -43,42 +43,64 @@ take(struct companion *c, int rc, const struct err *err)
     dispatcher_fail(d, DRAINING);
 }
 
-static bool
-log_flushed(struct dispatcher *d)
+/* Once it is in the log. */
+static void
+handle_event(struct companion *c)
 {
-    if (commandlog_flush(d->commandlog, d->err) == 0)
-        return true;
-    dispatcher_fail(d, TERMINATING);
-    return false;
+    struct err err;
+
+    c->waits = WAITS_NOT;
+    take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, &err), &err);
+}
+
+static void
+handle_frame(struct companion *c)
+{
+    struct err err;
+
+    c->waits = WAITS_NOT;
+    take(c, proxy_frame(c->proxy, c->arrival, &c->frame, &err), &err);
+}
+
+/* What was recorded takes effect, or waits until it can be. */
+static void
+log_then(struct companion *c, enum companion_waits what,
+         void (*handle)(struct companion *))
+{
+    c->waits = what;
+    if (dispatcher_log(c->dispatcher))
+        handle(c);
+    else if (!commandlog_held(c->dispatcher->commandlog))
+        c->waits = WAITS_NOT;
 }
 
 void
 companion_event(struct companion *c, enum proxy_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
-    char text[sizeof c->why + 80];
-    struct err err;
+    char text[sizeof c->how + 8];
 
     if (d->phase == TERMINATING)
         return;
-    snprintf(text, sizeof text, "%s %s", proxy_event_name(event), how);
-    commandlog_event(d->commandlog, c->side, ++d->arrivals, text);
-    if (log_flushed(d))
-        take(c, proxy_event(c->proxy, d->arrivals, event, how, &err), &err);
+    c->event = event;
+    snprintf(c->how, sizeof c->how, "%s", how);
+    snprintf(text, sizeof text, "%s %s", proxy_event_name(event), c->how);
+    c->arrival = ++d->arrivals;
+    commandlog_event(d->commandlog, c->side, c->arrival, text);
+    log_then(c, WAITS_EVENT, handle_event);
 }
 
 static void
-take_frame(struct companion *c, const struct frame *frame)
+take_frame(struct companion *c)
 {
     struct dispatcher *d = c->dispatcher;
-    struct err err;
 
     c->heard = true;
     if (d->phase == TERMINATING)
         return;
-    commandlog_program(d->commandlog, c->side, ++d->arrivals, frame);
-    if (log_flushed(d))
-        take(c, proxy_frame(c->proxy, d->arrivals, frame, &err), &err);
+    c->arrival = ++d->arrivals;
+    commandlog_program(d->commandlog, c->side, c->arrival, &c->frame);
+    log_then(c, WAITS_FRAME, handle_frame);
 }
 
 /* Ends it, because of what stands in c->why. */
@@ -102,17 +124,19 @@ blame_bytes(struct companion *c, const struct err *err)
              quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
+/* Up to one that waits. */
 static void
-read_frames(struct companion *c)
+take_frames(struct companion *c)
 {
     struct program *p = &c->program;
-    struct frame frame;
-    enum frame_status status;
+    enum frame_status status = FRAME_READY;
     struct err err;
 
-    program_read(p);
-    while ((status = frame_next(&p->decoder, &frame, &err)) == FRAME_READY)
-        take_frame(c, &frame);
+    while (c->waits == WAITS_NOT &&
+           (status = frame_next(&p->decoder, &c->frame, &err)) == FRAME_READY)
+        take_frame(c);
+    if (c->waits != WAITS_NOT)
+        return;
     if (status == FRAME_BROKEN) {
         blame_bytes(c, &err);
         companion_hasten(c);
@@ -122,6 +146,13 @@ read_frames(struct companion *c)
                      "its output ends inside of a frame");
         c->kill_at_ns = clock_monotonic_ns() + EXIT_NS;
     }
+}
+
+static void
+read_frames(struct companion *c)
+{
+    program_read(&c->program);
+    take_frames(c);
 }
 
 static void
@@ -241,11 +272,12 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    bool full = dispatcher_holds_programs(d);
+    bool held = commandlog_held(d->commandlog);
+    bool full = held || dispatcher_holds_programs(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
         const struct program *p = &d->companions[i].program;
-        bool writes = channel_pending(&p->channel) > 0;
+        bool writes = channel_pending(&p->channel) > 0 && !held;
 
         fds[0] =
             (struct pollfd){p->closed || full ? -1 : p->channel.in, POLLIN, 0};
@@ -266,7 +298,8 @@ read_rest(struct companion *c)
 
     program_kill(p);
     rest = program_received(p) + program_unread(p);
-    while (!p->closed && !last && poll(&more, 1, 0) > 0) {
+    while (!p->closed && !last && c->waits == WAITS_NOT &&
+           poll(&more, 1, 0) > 0) {
         last = program_received(p) >= rest;
         read_frames(c);
     }
@@ -281,7 +314,8 @@ serve(struct companion *c, const struct pollfd *fds)
     if (fds[2].revents == 0)
         return;
     read_rest(c);
-    take_exit(c);
+    if (c->waits == WAITS_NOT)
+        take_exit(c);
 }
 
 void
@@ -292,9 +326,45 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
 
         if (c->proxy == NULL)
             continue;
-        if (c->program.pid != 0)
+        if (c->program.pid != 0 && !commandlog_held(d->commandlog))
             serve(c, fds);
-        companion_look(c, clock_monotonic_ns());
+        if (!commandlog_held(d->commandlog)) {
+            companion_look(c, clock_monotonic_ns());
+        } else { /* that time is no silence of its */
+            c->heard = true;
+            c->stuck_at_ns = 0;
+        }
+    }
+}
+
+void
+dispatcher_go_on_programs(struct dispatcher *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct companion *c = &d->companions[i];
+
+        if (c->waits == WAITS_NOT || commandlog_held(d->commandlog))
+            continue;
+        if (c->waits == WAITS_EVENT) {
+            handle_event(c);
+        } else {
+            handle_frame(c);
+            take_frames(c);
+        }
+    }
+}
+
+void
+dispatcher_forget_programs(struct dispatcher *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct companion *c = &d->companions[i];
+
+        if (c->waits == WAITS_NOT)
+            continue;
+        c->waits = WAITS_NOT;
+        d->arrivals--;
+        commandlog_take_back(d->commandlog);
     }
 }
 

@@ -19,6 +19,7 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
     struct buf payload;
+    int rc;
 
     buf_init(&payload, 256);
     command_write_resumed(&payload, r->frames, r->owed, r->trials);
@@ -31,7 +32,9 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
         frame_encode(&d->channel.text, d->setup->session.digits,
                      command_info(r->resent[i]->code)->code,
                      r->resent[i]->payload, r->resent[i]->len);
-    return buf_check(&payload, "recovery", d->err);
+    rc = buf_check(&payload, "recovery", d->err);
+    buf_fini(&payload);
+    return rc;
 }
 
 int
@@ -43,13 +46,13 @@ dispatcher_resume(struct dispatcher *d)
     d->commandlog = r->log;
     d->arrivals = r->arrivals;
     session_redirect(d->session, outbox_emitter(d->outbox));
-    if (dispatcher_start_programs(d) != 0)
+    if (dispatcher_start_programs(d) != 0 || dispatcher_follow_log(d) != 0)
         return -1;
     commandlog_resumed(d->commandlog, r->arrivals, r->words);
     for (size_t i = 0; i < r->n_skips; i++)
         commandlog_skipped(d->commandlog, r->skips[i].arrival, r->skips[i].text,
                            strlen(r->skips[i].text));
-    if (commandlog_flush(d->commandlog, d->err) != 0)
+    if (commandlog_flush(d->commandlog, d->err) == COMMANDLOG_FAILED)
         return -1;
     if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
         return -1;

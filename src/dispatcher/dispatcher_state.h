@@ -9,6 +9,7 @@
 #include "dispatcher/gauge.h"
 #include "dispatcher/program.h"
 #include "dispatcher/proxy.h"
+#include "dispatcher/router.h"
 #include "dispatcher/worker.h"
 
 #include "core/wake.h"
@@ -30,6 +31,8 @@ struct side {
     const char *letter; /* in skipped records */
 };
 
+enum companion_waits { WAITS_NOT, WAITS_FRAME, WAITS_EVENT };
+
 /* A tuner or an assessor that is a program. */
 struct companion {
     struct dispatcher *dispatcher;
@@ -44,6 +47,21 @@ struct companion {
     bool hastened;       /* by us, for that */
     bool heard;          /* it has said something since the last look */
     bool failed_start;
+    enum companion_waits waits; /* for the log: the input below */
+    uint64_t arrival;
+    struct frame frame; /* lies in the decoder */
+    enum proxy_event event;
+    char how[400];
+};
+
+/* What one read brought, from its decoding until it takes effect. */
+struct inbound {
+    struct routed routed;
+    enum router_word word;
+    enum frame_status status;
+    struct err broken;
+    uint64_t count; /* of frames */
+    bool waits;     /* for the log */
 };
 
 struct dispatcher {
@@ -65,8 +83,9 @@ struct dispatcher {
     enum dispatcher_end end;
     int signal_number;
     int64_t deadline_ns; /* of the stop */
-    bool left;          /* a worker was still at work when the grace was over */
-    int64_t sync_at_ns; /* 0: nothing to sync */
+    bool left; /* a worker was still at work when the grace was over */
+    struct inbound inbound;
+    int64_t log_held_ns; /* since when the log is held up; 0: it is not */
     struct companion companions[2]; /* by sender */
     atomic_bool closing; /* tells the default worker to drop requests */
     bool closed;         /* the default worker's: it has been told */
@@ -77,11 +96,29 @@ struct dispatcher {
 
 /* Reads once, then logs and routes every whole frame there is. */
 void dispatcher_read(struct dispatcher *d);
+/* Lets what was read take effect once it stands in the log. */
+void dispatcher_take_inbound(struct dispatcher *d);
 /* Everything in the outbox goes into the log, then towards the channel. */
 void dispatcher_take_outbox(struct dispatcher *d);
 /* Writes what can be written without blocking. */
 void dispatcher_write(struct dispatcher *d);
 
+/* ---- dispatcher_log.c ---- */
+
+/* From here on it syncs as the setup says. */
+int dispatcher_follow_log(struct dispatcher *d);
+
+/* Whether what was collected is in the log.  If not, it is held or (then the
+ * session has failed) never will be. */
+bool dispatcher_log(struct dispatcher *d);
+/* Syncs, tries again, and lets go on what waited. */
+void dispatcher_tend_log(struct dispatcher *d);
+/* Whether nothing more may be read. */
+bool dispatcher_log_holds(const struct dispatcher *d);
+/* A stop: what is held was never taken in.  Also what waits for it. */
+void dispatcher_take_back(struct dispatcher *d);
+/* The last words, and all of it on stable storage. */
+void dispatcher_close_log(struct dispatcher *d, const char *how);
 /* ---- dispatcher_resume.c ---- */
 
 /* Takes over what setup->resume has: before any thread runs. */
@@ -105,6 +142,9 @@ void dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds);
 /* Reads, writes and looks at the time. */
 void dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds);
+/* What they said that waited for the log takes effect, or never was. */
+void dispatcher_go_on_programs(struct dispatcher *d);
+void dispatcher_forget_programs(struct dispatcher *d);
 /* Bytes that wait to be read, or answered, by them. */
 size_t dispatcher_program_bytes(const struct dispatcher *d);
 

@@ -24,6 +24,7 @@ dispatcher_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
     if (d->end != DISPATCHER_FAILED)
         d->end = end; /* a signal may cut short what an end of file began */
     if (d->phase == RUNNING) {
+        dispatcher_take_back(d);
         d->deadline_ns = clock_monotonic_ns() + d->setup->grace_ms * 1000000;
         queue_close(d->by_default.queue);
         queue_close(d->assessor.queue);
@@ -138,8 +139,5 @@ dispatcher_record_end(struct dispatcher *d)
                 channel_pending(&d->channel), d->setup->grace_ms);
         d->end = DISPATCHER_FAILED;
     }
-    commandlog_end(d->commandlog, d->arrivals, end_text(d));
-    if (commandlog_flush(d->commandlog, d->err) != 0 ||
-        commandlog_sync(d->commandlog, d->err) != 0)
-        d->end = DISPATCHER_FAILED;
+    dispatcher_close_log(d, end_text(d));
 }

@@ -2,6 +2,7 @@
 #include "dispatcher/logfile.h"
 
 #include "core/err.h"
+#include "core/number.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,35 +14,41 @@
 
 struct logfile {
     char *path;
+    int fd;
     const char *bytes; /* mapped; "" when empty */
     size_t len;
     size_t begin; /* of the first record */
     size_t at;    /* of the next record */
     size_t last;  /* of the record last returned */
+    size_t freed; /* pages before this offset were given back */
 };
 
+/* Maps `len` bytes of the file; the map before is gone. */
 static int
-map_file(struct logfile *f, struct err *err)
+map_file(struct logfile *f, size_t len, struct err *err)
 {
-    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    void *map;
-    int rc = 0;
+    void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, f->fd, 0);
 
-    if (fd < 0)
-        return err_errno(err, ERR_LOG, "%s: cannot open", f->path);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        rc = err_set(err, ERR_LOG, "%s: expected a file", f->path);
-    } else if (st.st_size > 0) {
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
-            rc = err_errno(err, ERR_LOG, "%s: cannot map", f->path);
-        else
-            f->bytes = map;
-        f->len = rc == 0 ? (size_t)st.st_size : 0;
-    }
-    close(fd);
-    return rc;
+    if (map == MAP_FAILED)
+        return err_errno(err, ERR_LOG, "%s: cannot map", f->path);
+    if (f->len > 0)
+        munmap((void *)(uintptr_t)f->bytes, f->len);
+    f->bytes = map;
+    f->len = len;
+    f->freed = 0;
+    return 0;
+}
+
+int
+logfile_grow(struct logfile *f, struct err *err)
+{
+    struct stat st;
+
+    if (fstat(f->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return err_set(err, ERR_LOG, "%s: expected a file", f->path);
+    if ((size_t)st.st_size <= f->len)
+        return 0;
+    return map_file(f, (size_t)st.st_size, err) == 0 ? 1 : -1;
 }
 
 struct logfile *
@@ -55,7 +62,12 @@ logfile_open(const char *path, struct err *err)
         return NULL;
     }
     f->bytes = "";
-    if (map_file(f, err) != 0)
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0) {
+        err_errno(err, ERR_LOG, "%s: cannot open", f->path);
+        goto fail;
+    }
+    if (logfile_grow(f, err) < 0)
         goto fail;
     f->begin = record_read_version(f->bytes, f->len, err);
     if (f->begin == 0) {
@@ -76,6 +88,8 @@ logfile_close(struct logfile *f)
         return;
     if (f->len > 0)
         munmap((void *)(uintptr_t)f->bytes, f->len);
+    if (f->fd >= 0)
+        close(f->fd);
     free(f->path);
     free(f);
 }
@@ -84,12 +98,43 @@ void
 logfile_rewind(struct logfile *f)
 {
     f->at = f->begin;
+    f->freed = 0;
+}
+
+#define KEPT ((size_t)16 << 20) /* bytes of the map that stay, about */
+
+/* Gives back the pages before the record last returned, so that a log of any
+ * size is read in the same memory. */
+static void
+give_back(struct logfile *f)
+{
+    size_t end = f->last / KEPT * KEPT;
+
+    if (end <= f->freed)
+        return;
+    (void)madvise((void *)(uintptr_t)(f->bytes + f->freed), end - f->freed,
+                  MADV_DONTNEED);
+    f->freed = end;
 }
 
 #define CRC_SIZE 8
 
-/* Whether a whole sync mark stands anywhere behind `from`; not only behind a
- * newline, for that may be what is damaged. */
+/* How far all was on stable storage when the mark at `begin` was written. */
+static size_t
+synced_upto(const struct record *mark, size_t begin)
+{
+    uint64_t upto;
+
+    if (mark->len == 0)
+        return begin;
+    if (!number_parse_u64(mark->payload, mark->len, &upto) || upto > begin)
+        return 0;
+    return (size_t)upto;
+}
+
+/* Whether a whole sync mark anywhere behind `from` says that the bytes there
+ * were on stable storage; not only behind a newline, for that may be what is
+ * damaged. */
 static bool
 synced_behind(const struct logfile *f, size_t from)
 {
@@ -106,8 +151,9 @@ synced_behind(const struct logfile *f, size_t from)
         if (at == NULL)
             return false;
         begin = at - CRC_SIZE;
-        if (record_next(begin, (size_t)(end - begin), 0, &r, NULL) ==
-            RECORD_READY)
+        if (record_next(begin, (size_t)(end - begin), SIZE_MAX, &r, NULL) ==
+                RECORD_READY &&
+            synced_upto(&r, (size_t)(begin - f->bytes)) > from)
             return true;
     }
     return false;
@@ -138,6 +184,7 @@ logfile_next(struct logfile *f, struct record *out, struct err *err)
         return not_a_record(f, err);
     f->last = f->at;
     f->at += out->size;
+    give_back(f);
     return LOGFILE_RECORD;
 }
 

@@ -4,6 +4,7 @@
 #include "core/idset.h"
 #include "core/map.h"
 #include "core/number.h"
+#include "dispatcher/view.h"
 #include "json.h"
 
 #include <math.h>
@@ -280,6 +281,29 @@ marks_issued(struct marks *m, uint64_t next)
 {
     if (next > m->issued)
         m->issued = next;
+}
+
+void
+marks_see(const struct marks *m, const struct viewer *viewer)
+{
+    for (size_t i = 0; i < m->living.n_slots; i++) {
+        const struct map_slot *slot = &m->living.slots[i];
+        const struct living *l = slot->value;
+        struct living_view v;
+
+        if (slot->key == NULL)
+            continue;
+        v = (struct living_view){
+            .job = slot->key,
+            .job_len = slot->len,
+            .parameter = &l->parameter,
+            .attempt = l->attempt,
+            .killed = l->killed,
+            .has_marks = l->has_marks,
+            .latest = l->latest,
+        };
+        viewer->living(viewer->ctx, &v);
+    }
 }
 
 size_t

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct marks;
+struct viewer;
 
 struct marks *marks_new(void);
 void marks_free(struct marks *m);
@@ -46,6 +47,9 @@ void marks_written(struct marks *m, enum command_code code, const char *payload,
 /* Ids below `next` were issued before this session (AD); at most
  * MARKS_RECOVERED_MAX + 1. */
 void marks_issued(struct marks *m, uint64_t next);
+
+/* See view.h. */
+void marks_see(const struct marks *m, const struct viewer *viewer);
 
 size_t marks_living(const struct marks *m);
 

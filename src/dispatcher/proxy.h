@@ -24,6 +24,8 @@ struct frame;
 struct log;
 struct proxy;
 struct proxy_setup;
+struct tuning_view;
+struct viewer;
 
 /* Where the program is.  Replay has none. */
 struct proxy_port {
@@ -72,6 +74,10 @@ int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
 
 /* Ids that were asked of it and have no answer. */
 uint64_t proxy_owed(const struct proxy *p);
+
+/* Of one that is a tuner; see view.h. */
+void proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
+                     const struct viewer *viewer);
 
 /* The session goes on behind its end. */
 void proxy_reopen(struct proxy *p);

@@ -13,6 +13,7 @@
 #include "dispatcher/proxy_tuner.h"
 
 #include "core/err.h"
+#include "dispatcher/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,6 +182,33 @@ free_tuner(struct proxy *p)
     proxy_requests_fini(&t->asked);
     proxy_fini(p);
     free(t);
+}
+
+static void
+see_requests(const struct proxy_requests *q, const struct viewer *viewer)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        const struct proxy_request *r = &q->items[q->at + i];
+
+        if (proxy_request_left(r) > 0)
+            viewer->owed(viewer->ctx, r->first + r->served + r->failed,
+                         proxy_request_left(r));
+    }
+}
+
+void
+proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
+                const struct viewer *viewer)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+
+    *out = (struct tuning_view){
+        .has_space = t->state == PROXY_READY,
+        .next_id = t->next_id,
+        .trials = t->trials,
+    };
+    see_requests(&t->owed, viewer);
+    see_requests(&t->asked, viewer);
 }
 
 struct proxy *

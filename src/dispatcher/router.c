@@ -205,6 +205,12 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
 }
 
 void
+router_see(const struct router *r, const struct viewer *viewer)
+{
+    marks_see(r->marks, viewer);
+}
+
+void
 router_written(struct router *r, enum command_code code, const char *payload,
                size_t len)
 {

@@ -21,6 +21,7 @@ struct err;
 struct frame;
 struct log;
 struct router;
+struct viewer;
 
 struct router *router_new(const struct log *log, struct err *err);
 void router_free(struct router *r);
@@ -41,6 +42,9 @@ enum router_word {
  * to *out.  A frame that cannot be used costs one line. */
 enum router_word router_frame(struct router *r, const struct frame *frame,
                               uint64_t arrival, struct routed *out);
+
+/* See view.h. */
+void router_see(const struct router *r, const struct viewer *viewer);
 
 /* An outbound frame was written (or stands in the log): see marks.h. */
 void router_written(struct router *r, enum command_code code,

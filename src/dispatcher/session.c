@@ -247,6 +247,31 @@ fail:
 }
 
 void
+session_listen(struct session *s, const struct explainer *explainer)
+{
+    if (s->tuning != NULL)
+        tuning_listen(s->tuning, explainer);
+    if (s->assessing != NULL)
+        assessing_listen(s->assessing, explainer);
+}
+
+void
+session_see_tuning(const struct session *s, struct tuning_view *out,
+                   const struct viewer *viewer)
+{
+    if (s->tuning != NULL)
+        tuning_see(s->tuning, out, viewer);
+    else
+        proxy_tuner_see(s->proxies[SENDER_DEFAULT], out, viewer);
+}
+
+void
+session_see_living(const struct session *s, const struct viewer *viewer)
+{
+    router_see(s->router, viewer);
+}
+
+void
 session_free(struct session *s)
 {
     if (s == NULL)

@@ -18,6 +18,7 @@ struct assessing;
 struct assessor;
 struct buf;
 struct err;
+struct explainer;
 struct log;
 struct plugin_paths;
 struct problems;
@@ -26,6 +27,8 @@ struct proxy_setup;
 struct router;
 struct tuner;
 struct tuning;
+struct tuning_view;
+struct viewer;
 
 #define SESSION_FILTERS_MAX 16
 
@@ -74,11 +77,19 @@ struct session *session_new(const struct session_setup *setup,
                             struct err *err);
 void session_free(struct session *s);
 
+/* Borrowed until session_free(), for replay.  A program explains nothing. */
+void session_listen(struct session *s, const struct explainer *explainer);
+
 /* From now on what the sides say goes there. */
 void session_redirect(struct session *s, struct emitter emitter);
 
 /* The session goes on behind an end: what the end dropped is void. */
 void session_reopen(struct session *s);
+
+/* How it stands between two commands; see view.h. */
+void session_see_tuning(const struct session *s, struct tuning_view *out,
+                        const struct viewer *viewer);
+void session_see_living(const struct session *s, const struct viewer *viewer);
 
 /* Appends name, version and arguments of the tuner or the assessor; null:
  * there is none. */

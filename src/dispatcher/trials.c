@@ -197,6 +197,12 @@ trials_settle(struct trials *t, struct trial *trial)
     forget(t, trial);
 }
 
+uint64_t
+trials_n_finished(const struct trials *t)
+{
+    return idset_count(&t->finished);
+}
+
 size_t
 trials_out(const struct trials *t)
 {

@@ -63,6 +63,9 @@ int trial_move(struct trial *trial, const double *x, size_t n_dims);
 /* Suggestions given out that have not ended. */
 size_t trials_out(const struct trials *t);
 
+/* How many had their result and their end. */
+uint64_t trials_n_finished(const struct trials *t);
+
 /* All of them in the order of ids, an array to be freed; NULL: out of
  * memory. */
 struct trial **trials_sorted(const struct trials *t, size_t *n);

@@ -3,7 +3,10 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
+#include "dispatcher/view.h"
+#include "plugin/tuner.h"
 #include "space/space.h"
 
 #include <inttypes.h>
@@ -27,6 +30,26 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
     buf_init(&t->json, (size_t)64 << 20);
     buf_init(&t->payload, (size_t)65 << 20);
     return t;
+}
+
+void
+tuning_listen(struct tuning *t, const struct explainer *explainer)
+{
+    t->explainer = explainer;
+    tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
+}
+
+void
+tuning_see(const struct tuning *t, struct tuning_view *out,
+           const struct viewer *viewer)
+{
+    *out = (struct tuning_view){
+        .has_space = t->space != NULL,
+        .next_id = t->next_id,
+        .trials = t->trials,
+    };
+    for (size_t i = 0; i < t->owed.n_runs; i++)
+        viewer->owed(viewer->ctx, t->owed.runs[i].first, t->owed.runs[i].count);
 }
 
 void

@@ -15,8 +15,11 @@
 #include <stdint.h>
 
 struct err;
+struct explainer;
 struct log;
 struct tuner;
+struct tuning_view;
+struct viewer;
 
 struct tuning;
 
@@ -26,10 +29,17 @@ struct tuning *tuning_new(struct tuner *tuner, const struct policy *policy,
                           struct err *err);
 void tuning_free(struct tuning *t);
 
+/* Borrowed; NULL, as at first: nobody wants to know. */
+void tuning_listen(struct tuning *t, const struct explainer *explainer);
+
 /* Handles one command of the default queue.  -1: err says why it costs more
  * than itself: the session (policy ERROR_FAIL, or out of memory).  What costs
  * one command is told to the log and is 0. */
 int tuning_handle(struct tuning *t, const struct command *cmd, struct err *err);
+
+/* See view.h. */
+void tuning_see(const struct tuning *t, struct tuning_view *out,
+                const struct viewer *viewer);
 
 /* From now on requests and owed ids are dropped: the session is ending. */
 void tuning_close(struct tuning *t);

@@ -9,6 +9,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
@@ -18,18 +19,35 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* What the host itself has to say. */
+static void
+explain(const struct tuning *t, const char *text)
+{
+    const struct host_listener *listener;
+
+    if (t->explainer == NULL)
+        return;
+    listener = &t->explainer->listener;
+    listener->said(listener->ctx, "tunepipe", text);
+}
+
 /* *label is the caller's to free. */
 static int
 ask_tuner(struct tuning *t, uint64_t id, char **label)
 {
     struct err err;
-    int rc = tuner_ask(t->tuner, id, t->x, label, &err);
+    int rc;
 
+    if (t->explainer != NULL)
+        t->explainer->begin(t->explainer->listener.ctx);
+    rc = tuner_ask(t->tuner, id, t->x, label, &err);
     if (rc != TP_ERR)
         return rc;
     tuning_plugin_failed(t, &err);
     if (t->fatal || t->policy->ask_error == ASK_REFUSE)
         return TP_ERR;
+    explain(t, err.text);
+    explain(t, "in its place a sample of the prior (ask-error: prior)");
     space_sample(t->space, tuner_seed(t->tuner), id, t->x);
     return TP_OK;
 }

@@ -16,6 +16,7 @@ struct tuning {
     struct tuner *tuner;
     const struct policy *policy;
     struct emitter emitter;
+    const struct explainer *explainer; /* NULL: nobody */
     const struct log *log;
     struct space *space; /* NULL before IN */
     struct trials *trials;

@@ -2,6 +2,7 @@
 #include "plugin/assessor.h"
 
 #include "core/err.h"
+#include "plugin/host.h"
 #include "plugin/instance.h"
 
 #include <math.h>
@@ -41,6 +42,12 @@ assessor_free(struct assessor *a)
         return;
     instance_close(&a->instance);
     free(a);
+}
+
+void
+assessor_listen(struct assessor *a, const struct host_listener *listener)
+{
+    host_listen(a->instance.host, listener);
 }
 
 const struct plugin *

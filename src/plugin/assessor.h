@@ -13,6 +13,7 @@
 struct assessor;
 struct buf;
 struct err;
+struct host_listener;
 struct log;
 struct plugin;
 struct plugin_paths;
@@ -22,6 +23,9 @@ struct assessor *assessor_new(const struct plugin_paths *paths,
                               const char *name, struct jval args, uint64_t seed,
                               const struct log *log, struct err *err);
 void assessor_free(struct assessor *a);
+
+/* As tuner_listen(). */
+void assessor_listen(struct assessor *a, const struct host_listener *listener);
 
 const struct plugin *assessor_plugin(const struct assessor *a);
 uint64_t assessor_seed(const struct assessor *a);

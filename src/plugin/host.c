@@ -22,6 +22,7 @@ struct host {
     uint32_t purpose;
     const struct log *log;
     const struct space *space;
+    const struct host_listener *listener; /* NULL: nobody wants to know */
     pthread_mutex_t lock;
     /* guarded by lock */
     char error[TEXT_MAX];
@@ -108,6 +109,24 @@ service_key(void *ctx, const double *x, uint64_t *key)
     return TP_OK;
 }
 
+static int
+service_explain(void *ctx, const char *fmt, ...)
+{
+    const struct host *h = ctx;
+    char text[TEXT_MAX];
+    va_list ap;
+
+    if (h->listener == NULL)
+        return 0;
+    if (fmt == NULL)
+        return 1;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    h->listener->said(h->listener->ctx, h->title, text);
+    return 1;
+}
+
 struct host *
 host_new(const char *title, uint64_t seed, uint32_t purpose,
          const struct log *log, struct err *err)
@@ -128,6 +147,7 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
         .sample = service_sample,
         .value = service_value,
         .key = service_key,
+        .explain = service_explain,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;
@@ -156,6 +176,12 @@ void
 host_set_space(struct host *h, const struct space *space)
 {
     h->space = space;
+}
+
+void
+host_listen(struct host *h, const struct host_listener *listener)
+{
+    h->listener = listener;
 }
 
 void

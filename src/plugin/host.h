@@ -30,6 +30,15 @@ const struct tp_host *host_services(const struct host *h);
  * nothing (x stays as it is). */
 void host_set_space(struct host *h, const struct space *space);
 
+/* Who is told what the plugin says with host->explain(): `title` as above,
+ * `text` lent for the call. */
+struct host_listener {
+    void (*said)(void *ctx, const char *title, const char *text);
+    void *ctx;
+};
+/* Borrowed; NULL, as at first: nobody. */
+void host_listen(struct host *h, const struct host_listener *listener);
+
 /* Forgets what was said with host->error(); before each call. */
 void host_clear_error(struct host *h);
 

@@ -148,6 +148,14 @@ tuner_free(struct tuner *t)
     free(t);
 }
 
+void
+tuner_listen(struct tuner *t, const struct host_listener *listener)
+{
+    host_listen(t->instance.host, listener);
+    for (struct filter *f = t->filters; f != NULL; f = f->inner)
+        host_listen(f->instance.host, listener);
+}
+
 const struct plugin *
 tuner_plugin(const struct tuner *t)
 {

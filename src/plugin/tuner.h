@@ -16,6 +16,7 @@
 
 struct buf;
 struct err;
+struct host_listener;
 struct log;
 struct plugin;
 struct plugin_paths;
@@ -46,6 +47,10 @@ const struct plugin *tuner_filter(const struct tuner *t, size_t i);
 /* Appends what tuner_describe() does, of each filter, as one JSON array in the
  * order they are called. */
 void tuner_describe_filters(const struct tuner *t, struct buf *out);
+
+/* From now on `listener`, borrowed, is told what the tuner and its filters say
+ * of their answers; see host.h. */
+void tuner_listen(struct tuner *t, const struct host_listener *listener);
 
 /* The loaded file, with name and version; borrowed. */
 const struct plugin *tuner_plugin(const struct tuner *t);

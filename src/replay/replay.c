@@ -281,6 +281,7 @@ begin(struct replay *r, struct err *err)
     if (r->session == NULL ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
         return err_place(err, "%s", r->setup->path);
+    session_listen(r->session, r->setup->explainer);
     return 0;
 }
 

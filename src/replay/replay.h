@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct err;
+struct explainer;
 struct log;
 struct plugin_paths;
 struct record;
@@ -51,6 +52,8 @@ struct replay_setup {
      * was then, and lent for the call.  NULL: nobody.  -1 as above. */
     int (*reached)(void *ctx, struct session *session, struct err *err);
     void *ctx;
+    /* Who is told why; NULL: nobody. */
+    const struct explainer *explainer;
     /* Begin slots, by sender, kept as a dispatcher's workers keep them; NULL:
      * none are. */
     _Atomic uint64_t *const *slots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/script.h"
+#include "replay/script_state.h"
 
 #include "core/err.h"
 #include "dispatcher/logfile.h"
@@ -9,128 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the log has shown of a parameter_id, a trial, a skipped command. */
-struct script_id {
-    size_t trial;
-};
-struct script_job {
-    bool killed, ended;
-    size_t acks;
-};
-struct script_skip {
-    size_t step; /* SCRIPT_NONE: not walked yet */
-    bool answered;
-};
-
 static int
 no_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "script: out of memory");
 }
 
-/* The entry of that key, made when it is new; NULL: out of memory. */
-static void *
-entry(struct map *m, const void *key, size_t len, size_t size)
-{
-    void *e = map_get(m, key, len);
-
-    if (e != NULL)
-        return e;
-    e = calloc(1, size);
-    if (e != NULL && map_put(m, key, len, e) != 0) {
-        free(e);
-        return NULL;
-    }
-    return e;
-}
-
-static struct script_job *
-job_of(struct script *s, const char *job)
-{
-    return entry(&s->jobs, job, strlen(job), sizeof(struct script_job));
-}
-
-/* Which TR gave that id; SCRIPT_NONE: none so far. */
-static size_t
-trial_of(const struct script *s, const struct parameter_id *id)
-{
-    char *key = script_parameter_key(id);
-    const struct script_id *known =
-        key == NULL ? NULL : map_get(&s->ids, key, strlen(key));
-
-    free(key);
-    return known == NULL ? SCRIPT_NONE : known->trial;
-}
-
 /* ---- the manager's frames ---- */
-
-static void
-need_trial(struct script_step *step, size_t trial)
-{
-    step->trial = trial;
-    if (trial != SCRIPT_NONE && trial + 1 > step->trials)
-        step->trials = trial + 1;
-}
-
-static int
-need_job(struct script *s, struct script_step *step, const char *name,
-         bool ends, struct err *err)
-{
-    struct script_job *job = job_of(s, name);
-
-    step->job = job == NULL ? NULL : strdup(name);
-    if (step->job == NULL)
-        return no_memory(err);
-    step->killed = ends && job->killed;
-    step->acks = job->acks;
-    job->ended = job->ended || ends;
-    return 0;
-}
-
-/* A note's trial is known by its parameter_id. */
-static void
-need_noted(const struct script *s, struct script_step *step,
-           const struct command *cmd)
-{
-    struct parameter_id id = {PARAMETER_NUMBER, 0, NULL};
-    const char *label;
-    struct jval v;
-
-    if (!jval_get(json_root(cmd->document), "parameter_id", &v))
-        return;
-    if (jval_string(v, &label, NULL)) {
-        id.kind = PARAMETER_LABEL;
-        id.label = (char *)(uintptr_t)label;
-    } else if (!jval_uint(v, &id.number)) {
-        return;
-    }
-    need_trial(step, trial_of(s, &id));
-}
-
-/* What cannot be decoded costs itself there as here: it is sent as it is. */
-static int
-find_needs(struct script *s, struct script_step *step, struct err *err)
-{
-    struct frame frame = {.payload = step->payload, .len = step->len};
-    struct command *cmd;
-    int rc = 0;
-
-    memcpy(frame.code, step->code, 3);
-    cmd = command_decode(&frame, step->arrival, NULL);
-    if (cmd == NULL)
-        return 0;
-    if (cmd->code == CMD_METRIC) {
-        need_trial(step, trial_of(s, &cmd->metric.parameter));
-        rc = need_job(s, step, cmd->metric.job, false, err);
-    } else if (cmd->code == CMD_TRIAL_END) {
-        need_trial(step, trial_of(s, &cmd->end.hint));
-        rc = need_job(s, step, cmd->end.job, true, err);
-    } else if (cmd->code == CMD_NOTE) {
-        need_noted(s, step, cmd);
-    }
-    command_free(cmd);
-    return rc;
-}
 
 static bool
 is_stop(const struct script_step *step)
@@ -155,7 +40,6 @@ go_on(struct script *s)
 static int
 take_in(struct script *s, const struct record *r, struct err *err)
 {
-    struct script_skip *skip = map_get(&s->skips, &r->number, sizeof r->number);
     struct script_step *step;
 
     if (r->len < 2)
@@ -177,9 +61,7 @@ take_in(struct script *s, const struct record *r, struct err *err)
                                  .trial = SCRIPT_NONE};
     memcpy(step->code, r->payload, 2);
     s->terminates = is_stop(step);
-    if (skip != NULL)
-        skip->step = s->n_steps - 1;
-    return find_needs(s, step, err);
+    return script_needs(s, step, err);
 }
 
 /* ---- the dispatcher's frames ---- */
@@ -192,7 +74,7 @@ know_trial(struct script *s, const char *key, bool *again, struct err *err)
     *again = id != NULL;
     if (id != NULL)
         return 0;
-    id = entry(&s->ids, key, strlen(key), sizeof *id);
+    id = script_entry(&s->ids, key, strlen(key), sizeof *id);
     if (id == NULL)
         return no_memory(err);
     id->trial = s->n_trials++;
@@ -212,7 +94,7 @@ know_answer(struct script *s, enum command_code code, const char *key,
         return know_trial(s, key, again, err);
     if (code != CMD_KILL_TRIAL && code != CMD_ACKNOWLEDGE)
         return 0;
-    job = job_of(s, key);
+    job = script_job_of(s, key);
     if (job == NULL)
         return no_memory(err);
     *again = code == CMD_KILL_TRIAL && job->killed;
@@ -240,17 +122,48 @@ add_answer(struct script *s, struct script_answer a, struct err *err)
     return 0;
 }
 
+/* That side did not, or not as usual, handle it. */
+static bool
+is_skipped(const struct script *s, uint64_t arrival, enum sender side)
+{
+    const struct skips_of *of = skips_find(&s->skips, arrival);
+    const struct skip *half = of == NULL ? NULL : &of->half[side];
+
+    return half != NULL && (half->dropped || half->barred || half->left > 0);
+}
+
+static int
+compare_arrival(const void *key, const void *step)
+{
+    uint64_t a = *(const uint64_t *)key;
+    uint64_t b = ((const struct script_step *)step)->arrival;
+
+    return a < b ? -1 : a > b;
+}
+
+static void
+note_answered(struct script *s, uint64_t arrival)
+{
+    struct script_step *step = bsearch(&arrival, s->steps, s->n_steps,
+                                       sizeof *s->steps, compare_arrival);
+
+    if (step != NULL)
+        step->answered = true;
+}
+
 static int
 take_out(struct script *s, const struct record *r, struct err *err)
 {
-    struct script_skip *skip = map_get(&s->skips, &r->number, sizeof r->number);
-    struct script_answer a = {.needed = !s->terminates && skip == NULL};
+    bool tuner = r->kind == RECORD_TUNER;
+    bool skipped =
+        is_skipped(s, r->number, tuner ? SENDER_DEFAULT : SENDER_ASSESSOR);
+    struct script_answer a = {.needed = !s->terminates && !skipped};
     bool again;
 
     if (r->len < 2 || command_find(r->payload, &a.code) == NULL)
         return 0;
-    if (skip != NULL)
-        skip->answered = true;
+    if (skipped && tuner)
+        note_answered(s, r->number);
     a.payload = r->payload + 2;
     a.len = r->len - 2;
     a.key = script_key(a.code, a.payload, a.len);
@@ -294,20 +207,6 @@ take_head(struct script *s, const struct record *r, struct err *err)
 }
 
 static int
-take_skip(struct script *s, const struct record *r, struct err *err)
-{
-    struct script_skip *skip;
-
-    if (r->len == 0 || r->payload[0] != 't')
-        return 0;
-    skip = entry(&s->skips, &r->number, sizeof r->number, sizeof *skip);
-    if (skip == NULL)
-        return no_memory(err);
-    skip->step = SCRIPT_NONE;
-    return 0;
-}
-
-static int
 take(struct script *s, const struct record *r, struct err *err)
 {
     switch (r->kind) {
@@ -337,7 +236,7 @@ take(struct script *s, const struct record *r, struct err *err)
 static int
 take_skips(struct script *s, const struct record *r, struct err *err)
 {
-    return r->kind == RECORD_SKIPPED ? take_skip(s, r, err) : 0;
+    return r->kind == RECORD_SKIPPED ? skips_add(&s->skips, r, err) : 0;
 }
 
 static int
@@ -359,18 +258,16 @@ walk(struct script *s,
 static void
 leave_out_dropped(struct script *s)
 {
-    struct script_skip *skip;
-    size_t at = 0, n = 0;
+    size_t n = 0;
 
-    while ((skip = map_next(&s->skips, &at)) != NULL)
-        if (skip->step != SCRIPT_NONE && !skip->answered &&
-            memcmp(s->steps[skip->step].code, "GE", 2) == 0)
-            s->steps[skip->step].code[0] = '\0';
     for (size_t i = 0; i < s->n_steps; i++) {
-        if (s->steps[i].code[0] != '\0')
-            s->steps[n++] = s->steps[i];
-        else
+        const struct script_step *step = &s->steps[i];
+
+        if (memcmp(step->code, "GE", 2) == 0 && !step->answered &&
+            is_skipped(s, step->arrival, SENDER_DEFAULT))
             s->left_out++;
+        else
+            s->steps[n++] = *step;
     }
     s->n_steps = n;
 }
@@ -409,6 +306,6 @@ script_close(struct script *s)
     free(s->answers);
     free_all(&s->ids);
     free_all(&s->jobs);
-    free_all(&s->skips);
+    skips_fini(&s->skips);
     logfile_close(s->file);
 }

@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "core/map.h"
+#include "replay/skips.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ struct script_step {
     char *job;     /* its trial, or NULL */
     bool killed;   /* the KI of `job` must have come */
     size_t acks;   /* so many AK of `job` must have come */
+    bool answered; /* by the tuner's side */
 };
 
 /* A frame of the dispatcher; of a TR that was sent twice, or a KI, the first
@@ -53,11 +55,11 @@ struct script {
     size_t n_steps, steps_cap;
     struct script_answer *answers;
     size_t n_answers, answers_cap;
-    size_t n_trials;  /* TR among them */
-    struct map ids;   /* parameter_id as JSON -> struct script_id */
-    struct map jobs;  /* trial_job_id -> struct script_job */
-    struct map skips; /* arrival -> itself */
-    uint64_t seed;    /* of the head */
+    size_t n_trials; /* TR among them */
+    struct map ids;  /* parameter_id as JSON -> struct script_id */
+    struct map jobs; /* trial_job_id -> struct script_job */
+    struct skips skips;
+    uint64_t seed; /* of the head */
     size_t max_payload;
     size_t crossed;  /* KI that were written behind their trial's EN */
     size_t left_out; /* GE that a stop dropped, unanswered */

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/whatif.h"
+#include "replay/whatif_state.h"
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/log.h"
-#include "core/map.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/histories.h"
 #include "dispatcher/logfile.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
-#include "frame.h"
 #include "plugin/assessor.h"
-#include "replay/script.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,25 +21,6 @@
  * its own ends the trial for it at once, whatever the log goes on to say of
  * it; meanwhile `seen` keeps what was really reported. */
 
-struct walk {
-    const struct whatif_setup *setup;
-    struct whatif *out;
-    struct logfile *file;
-    struct json *head;
-    struct log silent; /* the router said all of it when it was recorded */
-    struct policy policy;
-    struct router *router;
-    struct assessor *assessor;
-    struct assessing *assessing;
-    struct histories *seen;
-    struct map jobs;      /* trial_job_id -> its number + 1, as a pointer */
-    struct map given_out; /* parameter_id as JSON -> arrival, as a pointer */
-    struct map kills;     /* arrival of a KI's cause -> the walk */
-    bool kills_now;       /* the command in hand made it say stop */
-    int64_t time_us;      /* of the record in hand */
-    bool failed;          /* out of memory */
-};
-
 static int
 no_memory(struct err *err)
 {
@@ -54,209 +30,9 @@ no_memory(struct err *err)
 static void
 collect(void *ctx, const struct emission *e)
 {
-    struct walk *w = ctx;
+    struct whatif_walk *w = ctx;
 
     w->kills_now = w->kills_now || e->code == CMD_KILL_TRIAL;
-}
-
-/* ---- trials ---- */
-
-static void *
-number_pointer(size_t n)
-{
-    return (void *)(uintptr_t)n;
-}
-
-static struct whatif_trial *
-find(const struct walk *w, const char *job)
-{
-    size_t n = (uintptr_t)map_get(&w->jobs, job, strlen(job));
-
-    return n == 0 ? NULL : &w->out->trials[n - 1];
-}
-
-/* NULL: out of memory. */
-static struct whatif_trial *
-get(struct walk *w, const char *job, const struct parameter_id *id)
-{
-    struct whatif *out = w->out;
-    struct whatif_trial *t = find(w, job);
-
-    if (t == NULL && out->n == out->cap) {
-        size_t cap = out->cap == 0 ? 64 : 2 * out->cap;
-        void *grown = realloc(out->trials, cap * sizeof *out->trials);
-
-        if (grown == NULL)
-            return NULL;
-        out->trials = grown;
-        out->cap = cap;
-    }
-    if (t == NULL) {
-        t = &out->trials[out->n];
-        *t = (struct whatif_trial){.job = strdup(job),
-                                   .id = script_parameter_key(id)};
-        if (t->job == NULL || t->id == NULL ||
-            map_put(&w->jobs, job, strlen(job), number_pointer(out->n + 1)) !=
-                0) {
-            free(t->job);
-            free(t->id);
-            return NULL;
-        }
-        t->given_out = (uintptr_t)map_get(&w->given_out, t->id, strlen(t->id));
-        out->n++;
-    }
-    return t;
-}
-
-/* ---- the manager's frames ---- */
-
-/* What was really reported; NULL: out of memory. */
-static const struct history *
-see(struct walk *w, const struct metric *m)
-{
-    struct history *h = histories_get(w->seen, m->job);
-
-    if (h == NULL)
-        return NULL;
-    if (m->attempt > h->attempt)
-        history_restart(h, m->attempt);
-    return history_enter(h, m->sequence, m->value) < 0 ? NULL : h;
-}
-
-/* The end that the other assessor would have seen behind its stop. */
-static int
-end_now(struct walk *w, const struct command *cmd, struct err *err)
-{
-    struct command end = {.code = CMD_TRIAL_END, .arrival = cmd->arrival};
-
-    end.end = (struct trial_end){.job = cmd->metric.job,
-                                 .event = END_EARLY_STOPPED,
-                                 .attempt = cmd->metric.attempt,
-                                 .stopped = true};
-    return assessing_handle(w->assessing, &end, err);
-}
-
-static int
-take_report(struct walk *w, const struct command *cmd, struct err *err)
-{
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
-    const struct history *h = see(w, &cmd->metric);
-    struct whatif_stop stop;
-
-    if (t == NULL || h == NULL)
-        return no_memory(err);
-    t->steps = h->n;
-    stop = (struct whatif_stop){true, h->n - 1,
-                                h->n == 0 ? NAN : h->values[h->n - 1],
-                                cmd->arrival, w->time_us};
-    if (map_get(&w->kills, &cmd->arrival, sizeof cmd->arrival) != NULL)
-        t->really = stop;
-    if (t->then.stops)
-        return 0;
-    w->kills_now = false;
-    if (assessing_handle(w->assessing, cmd, err) != 0)
-        return -1;
-    if (!w->kills_now)
-        return 0;
-    t->then = stop;
-    return end_now(w, cmd, err);
-}
-
-static int
-take_end(struct walk *w, const struct command *cmd, struct err *err)
-{
-    struct whatif_trial *t = get(w, cmd->end.job, &cmd->end.parameter);
-
-    if (t == NULL)
-        return no_memory(err);
-    t->ended = true;
-    t->event = cmd->end.event;
-    t->end_us = w->time_us;
-    history_free(histories_remove(w->seen, cmd->end.job));
-    return t->then.stops ? 0 : assessing_handle(w->assessing, cmd, err);
-}
-
-static int
-take_final(struct walk *w, const struct command *cmd, struct err *err)
-{
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
-
-    if (t == NULL)
-        return no_memory(err);
-    if (!t->has_final) {
-        t->has_final = true;
-        t->final = cmd->metric.value;
-    }
-    return 0;
-}
-
-static int
-take_command(struct walk *w, const struct command *cmd, struct err *err)
-{
-    if (cmd->code == CMD_METRIC && cmd->metric.type == METRIC_FINAL)
-        return take_final(w, cmd, err);
-    if (cmd->code == CMD_METRIC && cmd->metric.type == METRIC_PERIODICAL &&
-        cmd->metric.has_value)
-        return take_report(w, cmd, err);
-    if (cmd->code == CMD_TRIAL_END && !cmd->tuner_half)
-        return take_end(w, cmd, err);
-    return 0;
-}
-
-static int
-take_chain(struct walk *w, struct chain *chain, struct err *err)
-{
-    struct command *next;
-    int rc = 0;
-
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        rc = rc != 0 ? rc : take_command(w, cmd, err);
-        command_free(cmd);
-    }
-    return rc;
-}
-
-static int
-take_in(struct walk *w, const struct record *r, struct err *err)
-{
-    struct routed routed = {0};
-    struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
-    int rc;
-
-    if (r->len < 2)
-        return 0; /* replay tells */
-    memcpy(frame.code, r->payload, 2);
-    if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
-        return no_memory(err);
-    rc = take_chain(w, &routed.by_default, err);
-    return take_chain(w, &routed.assessor, err) != 0 ? -1 : rc;
-}
-
-/* ---- the dispatcher's frames ---- */
-
-static void
-note_given_out(struct walk *w, const char *key, uint64_t cause)
-{
-    if (map_get(&w->given_out, key, strlen(key)) == NULL &&
-        map_put(&w->given_out, key, strlen(key), number_pointer(cause)) != 0)
-        w->failed = true;
-}
-
-static int
-take_out(struct walk *w, const struct record *r, struct err *err)
-{
-    enum command_code code;
-    char *key;
-
-    if (r->len < 2 || command_find(r->payload, &code) == NULL)
-        return 0;
-    router_written(w->router, code, r->payload + 2, r->len - 2);
-    key = script_key(code, r->payload + 2, r->len - 2);
-    if (key != NULL && code == CMD_NEW_TRIAL)
-        note_given_out(w, key, r->number);
-    free(key);
-    return w->failed ? no_memory(err) : 0;
 }
 
 /* ---- the walks ---- */
@@ -264,7 +40,7 @@ take_out(struct walk *w, const struct record *r, struct err *err)
 /* A KI may stand behind later reports of its trial: which report it answers
  * is collected first. */
 static int
-take_kill(struct walk *w, const struct record *r, struct err *err)
+take_kill(struct whatif_walk *w, const struct record *r, struct err *err)
 {
     if (r->kind == RECORD_ASSESSOR && r->len > 2 &&
         memcmp(r->payload, "KI", 2) == 0 &&
@@ -274,15 +50,15 @@ take_kill(struct walk *w, const struct record *r, struct err *err)
 }
 
 static int
-take(struct walk *w, const struct record *r, struct err *err)
+take(struct whatif_walk *w, const struct record *r, struct err *err)
 {
     w->time_us = r->time_us;
     switch (r->kind) {
     case RECORD_IN:
-        return take_in(w, r, err);
+        return whatif_in(w, r, err);
     case RECORD_TUNER:
     case RECORD_ASSESSOR:
-        return take_out(w, r, err);
+        return whatif_out(w, r, err);
     case RECORD_HEAD:
     case RECORD_ROUTER:
     case RECORD_SKIPPED:
@@ -299,8 +75,9 @@ take(struct walk *w, const struct record *r, struct err *err)
 }
 
 static int
-walk_all(struct walk *w,
-         int (*take_one)(struct walk *, const struct record *, struct err *),
+walk_all(struct whatif_walk *w,
+         int (*take_one)(struct whatif_walk *, const struct record *,
+                         struct err *),
          struct err *err)
 {
     uint64_t until = w->setup->until;
@@ -317,7 +94,7 @@ walk_all(struct walk *w,
 /* ---- start and end ---- */
 
 static int
-describe(struct walk *w, struct err *err)
+describe(struct whatif_walk *w, struct err *err)
 {
     struct jval args, mode;
     struct json *doc;
@@ -341,7 +118,7 @@ describe(struct walk *w, struct err *err)
 }
 
 static int
-read_head(struct walk *w, struct session_setup *session, struct err *err)
+read_head(struct whatif_walk *w, struct session_setup *session, struct err *err)
 {
     struct record r;
 
@@ -360,7 +137,7 @@ read_head(struct walk *w, struct session_setup *session, struct err *err)
 }
 
 static int
-begin(struct walk *w, struct err *err)
+begin(struct whatif_walk *w, struct err *err)
 {
     struct session_setup session = {.paths = w->setup->paths};
     struct emitter emitter = {collect, w};
@@ -386,7 +163,7 @@ begin(struct walk *w, struct err *err)
 }
 
 static void
-end(struct walk *w)
+end(struct whatif_walk *w)
 {
     assessing_free(w->assessing);
     assessor_free(w->assessor);
@@ -403,7 +180,7 @@ int
 whatif_run(const struct whatif_setup *setup, struct whatif *out,
            struct err *err)
 {
-    struct walk w = {.setup = setup, .out = out};
+    struct whatif_walk w = {.setup = setup, .out = out};
     int rc = -1;
 
     *out = (struct whatif){0};

@@ -13,7 +13,7 @@ E
 # what notes say of processes: their ids, and how those that were killed took it.
 commands() {
     "$T" log "$dir" > log || return 1
-    sed '/^ *0 .* M  $/d; s/^\( *[0-9]*\) [0-9-]* [0-9:.]* /\1 /
+    sed '/^ *0 .* M  [0-9]*$/d; s/^\( *[0-9]*\) [0-9-]* [0-9:.]* /\1 /
         s/\(NT.*\)"pid": [0-9]*/\1/; s/\(NT.*\)"status": "[^"]*"/\1/' log
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Plays sessions that were recorded with NNI's manager; what came of them is
-# replayed from the log.
+# replayed from the log, and played to another dispatcher from there.
 failed=0
 for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
     name=$(basename "$file" .jsonl)
@@ -14,6 +14,11 @@ for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
         }
         "$TP_BUILD/tunepipe" replay log --verify > replay 2>&1 || {
             echo "FAILED recording $name: $(head -n 1 replay)"
+            exit 1
+        }
+        "$TP_BUILD/tunepipe" replay log --pipe 'sh ./command' > played 2> err || {
+            sed 's/^/# /' played err
+            echo "FAILED recording $name: --pipe finds differences"
             exit 1
         }
     ) || failed=1

@@ -102,6 +102,15 @@ a_session_that_was_cut_off() {
     has out "199 of 199 frames sent" && has out "ended with TE"
 }
 
+# A dispatcher that was killed and went on.
+resumed() {
+    sed 's/\$DIR/./g; s|\$PLUGINS|'"$PLUGINS"'|g' \
+        "$TP_SOURCE/tests/transcripts/resume-killed.wire" > s.wire
+    TUNEPIPE_PLUGIN_PATH=$PLUGINS "$TP_BUILD/tests/tools/wire" s.wire > said 2>&1 || { cat said; return 1; }
+    play 0 log "$D --tuner random --seed 1 --extensions --assessor stops_at --assessor-args '{\"step\": 1}'" || return 1
+    has out "11 of 11 frames sent" && has out "6 TR are the same to the byte" && has out "0 differences"
+}
+
 paced() {
     "$T" replay "$LOGS/medianstop.log" --speed 1000000 > fast || return 1
     "$T" replay "$LOGS/medianstop.log" --speed max | cmp - fast || return 1
@@ -122,5 +131,6 @@ check "pipe: one that ends" one_that_ends
 check "pipe: one that says what no dispatcher says" one_that_says_what_no_dispatcher_says
 check "pipe: one that does not start" one_that_does_not_start
 check "pipe: a session that was cut off" a_session_that_was_cut_off
+check "pipe: a resumed session" resumed
 check "speed" paced
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* play RECORDING [ARG...]: plays a recorded session of NNI's manager against
  * `tunepipe dispatch --in-fd 3 --out-fd 4 ARG...` and compares the answers.
+ * Writes ./command, which starts such a dispatcher alone.
  * RECORDING.jsonl holds the frames, RECORDING.meta.json tuner and assessor.
  *
  * Causality: a command is sent once as many answers of each code have arrived
@@ -64,6 +65,23 @@ add_plugin(struct play *p, const char *kind, const char **argv, int n)
     return n;
 }
 
+/* The same dispatcher, without ARG..., for `tunepipe replay --pipe 'sh
+ * ./command'`.  Nothing in a recording has a single quote. */
+static void
+write_command(const struct play *p, const char **argv, int n)
+{
+    FILE *f = fopen("command", "w");
+
+    if (f == NULL)
+        die(p, "command: %m");
+    fputs("exec", f);
+    for (int i = 0; i < n; i++)
+        fprintf(f, " '%s'", argv[i]);
+    fputs(" 3<&0 4>&1\n", f);
+    if (fclose(f) != 0)
+        die(p, "command: %m");
+}
+
 static void
 start(struct play *p, char **more)
 {
@@ -84,6 +102,7 @@ start(struct play *p, char **more)
     argv[n++] = tell ? "latest" : "ignore";
     n = add_plugin(p, "tuner", argv, n);
     n = add_plugin(p, "assessor", argv, n);
+    write_command(p, argv, n);
     while (*more != NULL && n < ARGS_MAX - 1)
         argv[n++] = *more++;
     p->child = fork();

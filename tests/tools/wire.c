@@ -243,6 +243,7 @@ start(struct wire *w, char *args)
     w->from = out[0];
     w->stderr_fd = errors[0];
     w->from_open = w->stderr_open = true;
+    frame_decoder_fini(&w->decoder); /* of a run before */
     frame_decoder_init(&w->decoder,
                        strstr(args, "--digits 6") ? FRAME_DIGITS_OLD
                                                   : FRAME_DIGITS,

@@ -14,7 +14,7 @@
 static int
 write_log(struct err *err)
 {
-    struct commandlog *l = commandlog_create("log", "{}", 2, err);
+    struct commandlog *l = commandlog_create("log", "{}", 2, NULL, err);
     struct frame f = {.code = "GE", .payload = "1", .len = 1};
     struct emission e = {.cause = 1, .code = CMD_INITIALIZED, .payload = ""};
     int rc;

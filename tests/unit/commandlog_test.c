@@ -12,7 +12,7 @@
 static struct commandlog *
 create(const char *folder, struct err *err)
 {
-    return commandlog_create(folder, "{}", 2, err);
+    return commandlog_create(folder, "{}", 2, NULL, err);
 }
 
 static void

@@ -59,6 +59,7 @@ TEST(config_reads_a_whole_experiment)
         "trainingService: {platform: local}\n"
         "seed: 9223372036854775807\n"
         "earlyStopped: best\n"
+        "sync: interval:250\n"
         "grace: 2s\n"
         "metrics:\n"
         "  pattern: 'acc=([0-9.]+)'\n";
@@ -87,6 +88,8 @@ TEST(config_reads_a_whole_experiment)
     CHECK_STR(x->mode_from, "the tuner");
     CHECK(x->has_seed && x->seed == INT64_MAX);
     CHECK_EQ(x->early_stopped, STOPPED_BEST);
+    CHECK_EQ(x->sync.when, SYNC_INTERVAL);
+    CHECK_EQ(x->sync.interval_ms, 250);
     CHECK_EQ(x->grace_ms, 2000);
     CHECK_STR(x->metrics_pattern, "acc=([0-9.]+)");
     CHECK(x->last_is_final);
@@ -116,6 +119,8 @@ TEST(config_has_defaults)
     CHECK_STR(x->mode_from, "the default");
     CHECK(!x->has_seed);
     CHECK_EQ(x->early_stopped, STOPPED_LATEST);
+    CHECK_EQ(x->sync.when, SYNC_INTERVAL);
+    CHECK_EQ(x->sync.interval_ms, 1000);
     CHECK(!x->last_is_final);
     done(x);
 }
@@ -209,6 +214,11 @@ static const struct {
                         "info, debug, trace, got 'debgu' (did you mean "
                         "'debug'?)"},
     {"earlyStopped: lates", "(did you mean 'latest'?)"},
+    {"sync: allways", ":1: sync: expected none, interval, interval:MS or "
+                      "always, got 'allways' (did you mean 'always'?)"},
+    {"sync: interval:1s", ":1: sync: interval: expected milliseconds from 1 "
+                          "to 3600000, got '1s'"},
+    {"sync: [always]", ":1: sync: expected a text, got a list"},
     {"seed: -4", ":1: seed: expected an integer from 0 to 2^63-1"},
     {"seed: 9223372036854775808", ":1: seed: expected an integer"},
     {"advisor: {name: BOHB}",

@@ -159,7 +159,7 @@ drive_record(struct drive *d, const char *folder)
 
     buf_init(&head, 1 << 20);
     session_write_head(d->session, &d->setup, &head);
-    d->log = commandlog_create(folder, head.data, head.len, &d->err);
+    d->log = commandlog_create(folder, head.data, head.len, NULL, &d->err);
     CHECK_STR(d->err.text, "");
     buf_fini(&head);
 }

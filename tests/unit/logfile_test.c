@@ -46,6 +46,16 @@ write_log(const char *data, size_t len)
     CHECK_EQ(file_write("log", data, len, &err), 0);
 }
 
+static void
+append(const char *path, const char *data, size_t len)
+{
+    FILE *out = fopen(path, "a");
+
+    CHECK(out != NULL);
+    CHECK_EQ(fwrite(data, 1, len, out), len);
+    CHECK_EQ(fclose(out), 0);
+}
+
 /* Walks; *n becomes the number of records. */
 static enum logfile_status
 walk(size_t *n, uint64_t *torn, struct err *err)
@@ -204,4 +214,73 @@ TEST(logfile_refuses_what_is_none)
     write_log("hello", 5);
     CHECK(logfile_open("log", &err) == NULL);
     CHECK_HAS(err.text, "log: not a command log");
+}
+
+TEST(logfile_grows_with_what_is_appended)
+{
+    struct logfile *f;
+    struct record r;
+    struct err err;
+    size_t half, n = 0;
+
+    make_log();
+    half = ends[3] + 5; /* in the middle of a record */
+    write_log(bytes.data, half);
+    f = logfile_open("log", &err);
+    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        n++;
+    CHECK_EQ(n, 3);
+    CHECK_EQ(logfile_grow(f, &err), 0);
+    append("log", bytes.data + half, bytes.len - half);
+    CHECK_EQ(logfile_grow(f, &err), 1);
+    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        n++;
+    CHECK_EQ(n + 1, n_ends);
+    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_END);
+    CHECK_EQ(logfile_grow(f, &err), 0);
+    logfile_close(f);
+}
+
+/* Bytes of the maps of regular files that are in memory. */
+static size_t
+resident_of_files(void)
+{
+    FILE *in = fopen("/proc/self/status", "r");
+    char line[256];
+    size_t kb = 0;
+
+    CHECK(in != NULL);
+    while (fgets(line, sizeof line, in) != NULL)
+        if (sscanf(line, "RssFile: %zu kB", &kb) == 1)
+            break;
+    fclose(in);
+    return kb * 1024;
+}
+
+#define LARGE ((size_t)64 << 20)
+
+/* Whatever its size, a log that is read takes the same memory. */
+TEST(logfile_gives_back_what_was_read)
+{
+    static char payload[1 << 19];
+    struct logfile *f;
+    struct record r;
+    struct err err;
+    size_t before, most = 0;
+    int i = 0;
+
+    make_log();
+    write_log(bytes.data, bytes.len);
+    buf_clear(&bytes);
+    record_encode(&bytes, RECORD_IN, 1, 1, payload, sizeof payload);
+    for (size_t n = 0; n < LARGE; n += bytes.len)
+        append("log", bytes.data, bytes.len);
+    f = logfile_open("log", &err);
+    before = resident_of_files();
+    for (; logfile_next(f, &r, &err) == LOGFILE_RECORD; i++)
+        if (resident_of_files() > most)
+            most = resident_of_files();
+    CHECK(i > 120);
+    CHECK(most < before + LARGE / 4 * 3);
+    logfile_close(f);
 }

@@ -100,6 +100,11 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         return TP_DONE;
     case 1:
         out->x[0] = (double)i;
+        if (TP_HAS(self->host, explain))
+            self->host->explain(self->host->ctx,
+                                "element %zu of the list, the first that is "
+                                "left",
+                                i);
         return TP_OK;
     }
     return fail(self, "out of memory");

@@ -15,6 +15,7 @@ struct grid_tuner {
     struct grid *grid; /* NULL before space() */
     size_t n_dims;
     uint64_t epoch;   /* the one last told of */
+    uint64_t points;  /* given out or left out so far, of this grid */
     struct seen seen; /* given out, imported or told, in any space */
 };
 
@@ -139,8 +140,28 @@ space(void *vself, const struct tp_space *s)
     grid_free(self->grid);
     self->grid = grid;
     self->n_dims = s->n_dims;
+    self->points = 0;
     tell_epoch(self, 0);
     return TP_OK;
+}
+
+static void
+explain(const struct grid_tuner *self, uint64_t left_out)
+{
+    const struct tp_host *host = self->host;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    host->explain(host->ctx,
+                  "point %llu of the grid, which is subdivided for the %lluth "
+                  "time",
+                  (unsigned long long)self->points,
+                  (unsigned long long)grid_epoch(self->grid));
+    if (left_out > 0)
+        host->explain(host->ctx,
+                      "%llu before it were left out: their values had been "
+                      "tried",
+                      (unsigned long long)left_out);
 }
 
 static int
@@ -148,19 +169,23 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct grid_tuner *self = vself;
     int rc = GRID_POINT, added = 0;
+    uint64_t before = self->points;
 
     (void)id;
     while (added == 0 && (rc = grid_next(self->grid, out->x)) == GRID_POINT) {
         uint64_t key[2];
 
+        self->points++;
         /* A lognormal's far quantiles may be beyond the doubles. */
         if (self->host->key(self->host->ctx, out->x, key) == TP_OK)
             added = seen_add(&self->seen, key);
     }
     if (grid_epoch(self->grid) != self->epoch)
         tell_epoch(self, rc == GRID_END);
-    if (added == 1)
+    if (added == 1) {
+        explain(self, self->points - before - 1);
         return TP_OK;
+    }
     return added == 0 && rc == GRID_END ? TP_DONE : fail(self, "out of memory");
 }
 

@@ -115,7 +115,8 @@ medianstop_assess(struct medianstop *m, struct medianstop_trial **trial,
     const struct step *s;
 
     *out = (struct medianstop_verdict){.best = NAN, .median = NAN};
-    if (n == 0 || n < m->start_step)
+    out->early = n == 0 || n < m->start_step;
+    if (out->early)
         return 0;
     if (*trial == NULL && (*trial = trial_new(m)) == NULL)
         return -1;
@@ -124,6 +125,7 @@ medianstop_assess(struct medianstop *m, struct medianstop_trial **trial,
         return 0;
     s = &m->steps[n - 1];
     out->compared = true;
+    out->averages = s->n_lower + s->n_upper;
     out->best = (*trial)->best;
     out->median = signed_value(m, s->values[0]);
     out->stop = signed_value(m, out->best) < s->values[0];

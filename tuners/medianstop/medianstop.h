@@ -33,8 +33,10 @@ struct medianstop_trial; /* what is kept for a running trial */
 
 struct medianstop_verdict {
     bool stop;
+    bool early;    /* it has reported fewer than start_step values */
     bool compared; /* else no trial has completed this step yet */
     double best, median;
+    size_t averages; /* of so many completed trials it is the median */
 };
 
 /* NULL when out of memory. */

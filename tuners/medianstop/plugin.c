@@ -65,6 +65,26 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
+static void
+explain(const struct shell *self, size_t n, const struct medianstop_verdict *v)
+{
+    const struct tp_host *host = self->host;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    if (v->compared)
+        host->explain(
+            host->ctx,
+            "its best of %zu: %.9g; the median of the averages of the first %zu, over %zu completed trials: %.9g",
+            n, v->best, n, v->averages, v->median);
+    else if (v->early)
+        host->explain(host->ctx,
+                      "not judged: %zu values, fewer than start_step", n);
+    else
+        host->explain(host->ctx,
+                      "not judged: no trial has completed %zu values", n);
+}
+
 static int
 assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 {
@@ -76,6 +96,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
     *h->slot = trial;
     if (rc != 0)
         return out_of_memory(self);
+    explain(self, h->n, &v);
     out->decision = v.stop ? TP_STOP : TP_GO;
     out->value = v.best;
     out->threshold = v.median;

@@ -43,6 +43,10 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct random_tuner *self = vself;
 
     self->host->sample(self->host->ctx, id, out->x);
+    if (TP_HAS(self->host, explain))
+        self->host->explain(self->host->ctx,
+                            "draw %llu of the prior, whatever the results are",
+                            (unsigned long long)id);
     return TP_OK;
 }
 

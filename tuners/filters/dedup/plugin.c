@@ -167,6 +167,18 @@ replace(struct dedup *self, uint64_t id, double *x)
 }
 
 static int
+replace_and_say(struct dedup *self, uint64_t id, double *x)
+{
+    int rc = replace(self, id, x);
+
+    if (rc == TP_OK)
+        self->host->explain(self->host->ctx,
+                            "those parameters had been given out before: in "
+                            "their place the next that are left");
+    return rc;
+}
+
+static int
 ask(void *vself, const struct tp_next *next, uint64_t id,
     struct tp_suggestion *out)
 {
@@ -181,7 +193,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
         return rc;
     rc = take(self, id, out->x);
     if (rc == 0)
-        return replace(self, id, out->x);
+        return replace_and_say(self, id, out->x);
     return rc == TP_ERR ? rc : TP_OK;
 }
 

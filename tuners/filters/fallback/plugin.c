@@ -113,6 +113,9 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
                     (unsigned long long)id,
                     rc == TP_LATER ? "the tuner waits and nothing is out"
                                    : next->why(next->ctx));
+    self->host->explain(self->host->ctx, "a sample of the prior: %s",
+                        rc == TP_LATER ? "the tuner waits and nothing is out"
+                                       : next->why(next->ctx));
     if (remember(self, id) != TP_OK)
         return TP_ERR;
     out->label = NULL;

@@ -193,6 +193,13 @@ struct tp_host {
      * no point of the space.  For remembering, not for storing: another
      * release may have other bits. */
     int (*key)(void *ctx, const double *x, uint64_t *key);
+
+    /* In ask or assess: one line, at most 500 bytes, that says why the answer
+     * is what it is, for `tunepipe explain`; as many as there is to say.  1
+     * when somebody wants to know, else 0: the line is then not even
+     * formatted.  fmt NULL only returns that, for lines that cost something to
+     * find out.  No answer may depend on it. */
+    int (*explain)(void *ctx, const char *fmt, ...);
 };
 
 #endif

@@ -113,8 +113,8 @@ struct tp_tuner {
      * TP_OK, TP_LATER, TP_DONE or TP_ERR. */
     int (*ask)(void *self, uint64_t id, struct tp_suggestion *out);
 
-    /* Required.  The result of `id`; x, a copy, is what ask() gave, bit by bit, or the
-     * imported point, or what a filter put in the place of ask()'s. */
+    /* Required.  The result of `id`; x, a copy, is what ask() gave, bit by bit,
+     * or the imported point, or what a filter put in the place of ask()'s. */
     int (*tell)(void *self, uint64_t id, const double *x,
                 const struct tp_result *result);
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "cli/fork_folder.h"
+#include "cli/options.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "core/number.h"
+#include "dispatcher/commandlog.h"
+#include "json.h"
+#include "plugin/paths.h"
+#include "replay/fork.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: tunepipe fork LOG --at N NEWDIR [CHANGES]\n"
+    "\n"
+    "Begins a new experiment at any moment of an old one: NEWDIR gets a log with\n"
+    "the old one's records up to the input with arrival number N (tunepipe log\n"
+    "shows the numbers), so that everything goes on from there as if what came\n"
+    "later had not been.  LOG is a command log, or an experiment's folder; then\n"
+    "configuration, search space and the results so far are copied, too.\n"
+    "\n"
+    "To go on: tunepipe resume NEWDIR, or tunepipe dispatch --resume --dir NEWDIR\n"
+    "\n"
+    "  --at N                  the last input that counts\n"
+    "  --assessor NAME, --assessor-args JSON, --no-assessor\n"
+    "                          another assessor, that takes the old one's place\n"
+    "                          from the beginning; or none\n"
+    "  --early-stopped ignore|latest|best, --on-error skip|fail,\n"
+    "  --ask-error refuse|prior, --seed N, --tuner NAME, --tuner-args JSON\n"
+    "                          as in tunepipe dispatch; allowed where they change\n"
+    "                          none of the answers up to N (a seed or a tuner:\n"
+    "                          before the first trial was given out)\n"
+    "  --plugin-path DIRS      folders of plugins, separated by colons\n"
+    "  --debug                 show the lines the handlers write\n"
+    "\n"
+    "Example: tunepipe fork digits-1 --at 57 digits-1-other --assessor medianstop\n"
+    "\n"
+    "Exit status: 0 NEWDIR is there; 1 failed; 2 usage, or a change that would\n"
+    "change the past; 3 a plugin cannot be loaded; 5 the log is damaged, or\n"
+    "NEWDIR has one.\n";
+
+struct words {
+    uint64_t at;
+    const char *tuner, *tuner_args, *assessor, *assessor_args, *seed,
+        *early_stopped, *on_error, *ask_error, *plugin_path;
+    bool no_assessor, debug;
+};
+
+#define OF(member) offsetof(struct words, member)
+static const struct option options[] = {
+    {"at", OPTION_UINT, OF(at), "N"},
+    {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
+    {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
+    {"no-assessor", OPTION_FLAG, OF(no_assessor), NULL},
+    {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
+    {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
+    {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
+    {"seed", OPTION_TEXT, OF(seed), "N"},
+    {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
+    {"tuner-args", OPTION_TEXT, OF(tuner_args), "JSON"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+    {"debug", OPTION_FLAG, OF(debug), NULL},
+};
+#undef OF
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static int
+check_words(const struct words *w, int argc, struct err *err)
+{
+    if (argc != 3)
+        return err_set(err, ERR_USAGE,
+                       "expected a log and a new folder; see --help");
+    if (w->at == 0)
+        return err_set(err, ERR_USAGE,
+                       "expected --at N, the arrival number of the last input "
+                       "(see tunepipe log)");
+    if (w->no_assessor && (w->assessor != NULL || w->assessor_args != NULL))
+        return err_set(err, ERR_USAGE,
+                       "--no-assessor: expected without --assessor and "
+                       "--assessor-args");
+    return 0;
+}
+
+/* Borrowed from *doc; nothing where there is no text. */
+static int
+parse_args(const char *option, const char *text, struct json **doc,
+           struct jval *out, struct err *err)
+{
+    if (text == NULL)
+        return 0;
+    *doc = json_parse(text, strlen(text), JSON_UNIQUE, err);
+    if (*doc == NULL) {
+        if (err->code == ERR_INPUT)
+            err->code = ERR_USAGE;
+        return err_place(err, "--%s", option);
+    }
+    *out = json_root(*doc);
+    return 0;
+}
+
+static int
+read_changes(const struct words *w, struct json *docs[2],
+             struct fork_changes *c, struct err *err)
+{
+    *c = (struct fork_changes){.tuner = w->tuner,
+                               .assessor = w->assessor,
+                               .no_assessor = w->no_assessor,
+                               .has_seed = w->seed != NULL,
+                               .early_stopped = w->early_stopped,
+                               .on_error = w->on_error,
+                               .ask_error = w->ask_error};
+    if (w->seed != NULL &&
+        (!number_parse_u64(w->seed, strlen(w->seed), &c->seed) ||
+         c->seed > INT64_MAX))
+        return err_set(err, ERR_USAGE,
+                       "--seed: expected an integer from 0 to %" PRId64
+                       ", got '%s'",
+                       INT64_MAX, w->seed);
+    if (parse_args("tuner-args", w->tuner_args, &docs[0], &c->tuner_args,
+                   err) != 0)
+        return -1;
+    return parse_args("assessor-args", w->assessor_args, &docs[1],
+                      &c->assessor_args, err);
+}
+
+static void
+tell(FILE *out, const struct fork_report *r, const char *folder,
+     bool experiment)
+{
+    fprintf(out, "%s: %" PRIu64 " inputs and %" PRIu64 " answers", folder,
+            r->inputs, r->answers);
+    if (r->unsent > 0)
+        fprintf(out, "; %" PRIu64 " more follow when it goes on", r->unsent);
+    fprintf(out, "\nto go on: tunepipe %s %s\n",
+            experiment ? "resume" : "dispatch --resume --dir", folder);
+}
+
+static int
+fork_it(const struct words *w, const char *from, const char *to, FILE *out,
+        struct err *err)
+{
+    struct log log = {
+        .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
+    bool experiment = fork_folder_is_experiment(from);
+    struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
+    struct stat st;
+    char *path = stat(from, &st) == 0 && S_ISDIR(st.st_mode)
+                     ? file_join(from, COMMANDLOG_NAME)
+                     : strdup(from);
+    struct json *docs[2] = {NULL, NULL};
+    struct fork_report report = {0};
+    struct fork_changes changes;
+    struct fork_setup setup = {.path = path,
+                               .folder = to,
+                               .at = w->at,
+                               .changes = &changes,
+                               .paths = paths,
+                               .log = &log};
+    int rc = -1;
+
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if (paths != NULL && read_changes(w, docs, &changes, err) == 0)
+        rc = fork_run(&setup, &report, err);
+    if (rc == 0 && experiment)
+        rc = fork_folder_copy(from, to, w->at, &report, err);
+    if (rc == 0)
+        tell(out, &report, to, experiment);
+    fork_report_fini(&report);
+    json_free(docs[0]);
+    json_free(docs[1]);
+    plugin_paths_free(paths);
+    free(path);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {0};
+    struct err err = {0};
+    FILE *out;
+    int fd, rc;
+
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0 ||
+        check_words(&w, argc, &err) != 0)
+        return verb_fail("fork", &err);
+    fd = verb_shield_stdout(&err);
+    out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (out == NULL)
+        return verb_fail("fork", &err);
+    rc = fork_it(&w, argv[1], argv[2], out, &err);
+    if (fclose(out) != 0 && rc == 0)
+        rc = err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
+    return rc == 0 ? EXIT_DONE : verb_fail("fork", &err);
+}
+
+const struct verb verb_fork = {
+    .name = "fork",
+    .summary = "begin a new experiment at a moment of an old one",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FILE",
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/log_print.h"
+
+#include "core/buf.h"
+#include "json.h"
+#include "record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+const char *
+log_time(int64_t time_us, char out[LOG_TIME_MAX])
+{
+    time_t seconds = (time_t)(time_us / 1000000);
+    struct tm tm;
+    char day[32] = "?";
+
+    if (localtime_r(&seconds, &tm) != NULL)
+        strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &tm);
+    snprintf(out, LOG_TIME_MAX, "%s.%06d", day, (int)(time_us % 1000000));
+    return out;
+}
+
+void
+log_print_plain(const struct record *r)
+{
+    char when[LOG_TIME_MAX];
+
+    flockfile(stdout);
+    printf("%8" PRIu64 " %s %-2s ", r->number, log_time(r->time_us, when),
+           record_kind_text(r->kind));
+    for (size_t i = 0; i < r->len; i++) {
+        unsigned char c = (unsigned char)r->payload[i];
+
+        if (c == '\n')
+            fputs("\\n", stdout);
+        else
+            putc_unlocked(c < ' ' || c == 127 ? '?' : c, stdout);
+    }
+    putc_unlocked('\n', stdout);
+    funlockfile(stdout);
+}
+
+void
+log_print_json(const struct record *r, uint64_t offset)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX / 2);
+    buf_printf(&out,
+               "{\"kind\": \"%s\", \"number\": %" PRIu64
+               ", \"time_us\": %" PRId64 ", \"offset\": %" PRIu64
+               ", \"payload\": ",
+               record_kind_text(r->kind), r->number, r->time_us, offset);
+    json_write_string(&out, r->payload, r->len);
+    buf_add_text(&out, "}\n");
+    fputs(buf_text(&out), stdout);
+    buf_fini(&out);
+}

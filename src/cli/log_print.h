@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* log_print.h - a record as a line on stdout. */
+#ifndef CLI_LOG_PRINT_H
+#define CLI_LOG_PRINT_H
+
+#include <stdint.h>
+
+struct record;
+
+void log_print_plain(const struct record *r);
+void log_print_json(const struct record *r, uint64_t offset);
+
+#define LOG_TIME_MAX 48
+/* "2026-11-21 19:30:00.000000", local; "?" when it is no time. */
+const char *log_time(int64_t time_us, char out[LOG_TIME_MAX]);
+
+#endif

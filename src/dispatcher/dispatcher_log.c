@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * What cannot be logged does not happen, yet.  While the log is held up (no
+ * space, an input/output error) nothing more is read, what was read waits, and
+ * nothing is written: nobody has seen an effect of what is not in the log.
+ * Nothing on this wire can be refused, so nothing is.  A stop meanwhile takes
+ * back what waits, as if it had never been read. */
+
+#include "dispatcher/dispatcher_state.h"
+
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/commandlog.h"
+
+#include <inttypes.h>
+
+int
+dispatcher_follow_log(struct dispatcher *d)
+{
+    return commandlog_follow(d->commandlog, d->setup->sync, &d->wake,
+                             d->setup->log_retry_ms, d->err);
+}
+
+static void
+fail(struct dispatcher *d)
+{
+    channel_drop(&d->channel); /* nothing unlogged is written */
+    dispatcher_fail(d, TERMINATING);
+}
+
+bool
+dispatcher_log(struct dispatcher *d)
+{
+    switch (commandlog_flush(d->commandlog, d->err)) {
+    case COMMANDLOG_OK:
+        return true;
+    case COMMANDLOG_HELD:
+        return false;
+    case COMMANDLOG_FAILED:
+        break;
+    }
+    fail(d);
+    return false;
+}
+
+/* One line when it begins, one when it is over. */
+static void
+tell(struct dispatcher *d)
+{
+    char text[160];
+    const char *trouble = commandlog_trouble(d->commandlog, text, sizeof text);
+    int64_t now;
+
+    if ((trouble != NULL) == (d->log_held_ns != 0))
+        return;
+    now = clock_monotonic_ns();
+    if (trouble != NULL) {
+        log_warning(d->log,
+                    COMMANDLOG_NAME ": %s; nothing is read until it goes on "
+                                    "(tried every %" PRId64 " ms)",
+                    trouble, d->setup->log_retry_ms);
+        d->log_held_ns = now;
+    } else {
+        log_warning(d->log, COMMANDLOG_NAME ": goes on after %" PRId64 " ms",
+                    (now - d->log_held_ns) / 1000000);
+        d->log_held_ns = 0;
+    }
+}
+
+void
+dispatcher_tend_log(struct dispatcher *d)
+{
+    if (commandlog_tend(d->commandlog, d->err) != 0)
+        fail(d);
+    tell(d);
+    if (commandlog_held(d->commandlog))
+        return;
+    if (d->inbound.waits)
+        dispatcher_take_inbound(d);
+    dispatcher_go_on_programs(d);
+}
+
+bool
+dispatcher_log_holds(const struct dispatcher *d)
+{
+    return d->log_held_ns != 0;
+}
+
+static void
+drop(struct chain *chain)
+{
+    struct command *next;
+
+    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        command_free(cmd);
+    }
+    *chain = (struct chain){0};
+}
+
+void
+dispatcher_take_back(struct dispatcher *d)
+{
+    struct inbound *in = &d->inbound;
+
+    dispatcher_forget_programs(d);
+    drop(&in->routed.by_default);
+    drop(&in->routed.assessor);
+    if (!in->waits)
+        return;
+    in->waits = false;
+    d->arrivals -= in->count;
+    commandlog_take_back(d->commandlog);
+}
+
+void
+dispatcher_close_log(struct dispatcher *d, const char *how)
+{
+    bool failed = d->end == DISPATCHER_FAILED;
+
+    commandlog_end(d->commandlog, d->arrivals, how);
+    if (commandlog_finish(d->commandlog, failed ? NULL : d->err) != 0)
+        d->end = DISPATCHER_FAILED;
+}

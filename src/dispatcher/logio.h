@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* logio.h - the system calls under the command log, as a table, so that tests
+ * can let each of them fail. */
+#ifndef DISPATCHER_LOGIO_H
+#define DISPATCHER_LOGIO_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* As the system calls of these names; called from the reader's thread and
+ * from the one that syncs. */
+struct logio {
+    int (*open)(const char *path, int flags, mode_t mode);
+    ssize_t (*pread)(int fd, void *data, size_t len, off_t at);
+    ssize_t (*pwrite)(int fd, const void *data, size_t len, off_t at);
+    int (*fallocate)(int fd, int mode, off_t at, off_t len);
+    int (*fdatasync)(int fd);
+    int (*ftruncate)(int fd, off_t len);
+};
+
+extern const struct logio logio_system;
+
+/* 0 or an errno.  Through EINTR and short writes. */
+int logio_write(const struct logio *io, int fd, const void *data, size_t len,
+                off_t at, off_t *written_to);
+int logio_sync(const struct logio *io, int fd);
+
+/* Whether it may pass: no space, over quota, input/output error. */
+bool logio_may_pass(int error);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* explain.h - why a trial got its parameters, and why it was stopped: what the
+ * plugins say of it when its log is replayed.
+ *
+ * One thread. */
+#ifndef REPLAY_EXPLAIN_H
+#define REPLAY_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct log;
+struct plugin_paths;
+
+struct explain_line {
+    char *who, *text; /* "tuner random" */
+};
+
+struct explain_lines {
+    struct explain_line *at;
+    size_t n, cap;
+};
+
+/* Arrival numbers are 0 where there is no such command; texts are owned. */
+struct explanation {
+    char *job, *parameter;  /* its two names; NULL: not known */
+    char *tuner, *assessor; /* as in the log's head; NULL: none */
+
+    uint64_t asked;   /* the cause of its TR */
+    char asked_by[3]; /* the code of that command */
+    int64_t asked_us; /* the TR's time */
+    char *suggestion; /* the TR's payload */
+    struct explain_lines why;
+    uint64_t recovered; /* AD: it is of an earlier run */
+
+    uint64_t reports; /* intermediate metrics, as they arrived */
+    uint64_t latest_step;
+    double latest; /* NaN: none is a number */
+    uint64_t attempts;
+
+    uint64_t judgements; /* how often the assessor looked */
+    uint64_t judged;     /* the cause of the last one */
+    uint64_t step;
+    bool stop;
+    double value, threshold; /* NaN: nothing was compared */
+    char *rule;
+    struct explain_lines judged_why;
+    uint64_t killed; /* the cause of its KI */
+
+    uint64_t final; /* its final metric */
+    double result;
+    uint64_t ended;
+    const char *event; /* "SUCCEEDED" */
+};
+
+struct explain_setup {
+    const char *path; /* of the log */
+    const char *trial;
+    const struct plugin_paths *paths;
+    const struct log *log;
+};
+
+/* -1: err tells: there is no such trial (ERR_INPUT), or why the log could not
+ * be replayed.  explanation_fini() is to be called in any case. */
+int explain_run(const struct explain_setup *setup, struct explanation *out,
+                struct err *err);
+void explanation_fini(struct explanation *x);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* logtrial.h - which records of a log are of one trial.
+ *
+ * A trial has two names: the manager's (trial_job_id) and the dispatcher's
+ * (parameter_id), and most records hold only one of them.  What a trial's own
+ * metrics say counts; then its `started` note; what its end says is a hint.
+ * One thread. */
+#ifndef REPLAY_LOGTRIAL_H
+#define REPLAY_LOGTRIAL_H
+
+#include <stdbool.h>
+
+struct err;
+struct logfile;
+struct record;
+
+struct logtrial {
+    char *job;       /* trial_job_id; NULL: none is known */
+    char *parameter; /* parameter_id as text; NULL: none is known */
+    bool may_learn;  /* found by word alone: the first record with both names
+                        tells the other one */
+};
+
+/* Finds the trial that `word`, a trial_job_id or else a parameter_id, names,
+ * and rewinds the log.  1: found; 0: the log has nothing of it (yet): both
+ * names are then `word`; -1: err tells. */
+int logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
+                  struct err *err);
+void logtrial_fini(struct logtrial *t);
+
+/* Whether the record is of this trial: its TR, ME, NT, KI, AK, EN, or AD. */
+bool logtrial_has(struct logtrial *t, const struct record *record);
+
+#endif

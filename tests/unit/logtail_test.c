@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What the loss of power leaves of a log: everything before the last mark's
+ * word, and of what stands behind it any blocks, in any order. */
+#include "dispatcher/logfile.h"
+
+#include "core/file.h"
+#include "dispatcher_help.h"
+
+#define RECORDS 120
+
+/* A log whose marks vouch for what an earlier moment had: `ends` are those of
+ * its records, `durable` is what its last mark vouches for. */
+struct tail {
+    struct buf bytes;
+    size_t ends[RECORDS + 1];
+    size_t durable;
+};
+
+static void
+tail_make(struct tail *t, uint64_t *state)
+{
+    char text[400];
+    size_t synced = 0;
+
+    buf_init(&t->bytes, 1 << 20);
+    record_write_version(&t->bytes);
+    t->ends[0] = t->bytes.len;
+    t->durable = 0;
+    for (uint64_t i = 1; i <= RECORDS; i++) {
+        size_t len = (size_t)help_below(state, 300);
+        bool mark = help_below(state, 12) == 0 || i == 2;
+
+        if (!mark) { /* payloads full of what looks like records */
+            snprintf(text, sizeof text, "GE%0*d\n12345678 M 0 1 0 \n",
+                     (int)len + 1, 0);
+            record_encode(&t->bytes, RECORD_IN, i, 1, text, strlen(text));
+        } else if (help_below(state, 2) == 0 || synced == 0) {
+            t->durable = t->bytes.len;
+            record_encode(&t->bytes, RECORD_SYNC, 0, 1, "", 0);
+        } else {
+            t->durable = synced > t->durable ? synced : t->durable;
+            snprintf(text, sizeof text, "%zu", synced);
+            record_encode(&t->bytes, RECORD_SYNC, 0, 1, text, strlen(text));
+        }
+        t->ends[i] = t->bytes.len;
+        if (help_below(state, 5) == 0)
+            synced = t->bytes.len; /* asked for here, marked later */
+    }
+}
+
+/* Records that lie wholly before `at`. */
+static size_t
+whole_before(const struct tail *t, size_t at)
+{
+    size_t n = 0;
+
+    while (n < RECORDS && t->ends[n + 1] <= at)
+        n++;
+    return n;
+}
+
+static enum logfile_status
+tail_walk(const struct tail *t, size_t len, size_t *n, uint64_t *torn,
+          struct err *err)
+{
+    struct logfile *f;
+    struct record r;
+    enum logfile_status status;
+
+    *n = 0;
+    *torn = 0;
+    err_clear(err);
+    CHECK_EQ(file_write("log", t->bytes.data, len, err), 0);
+    f = logfile_open("log", err);
+    CHECK(f != NULL);
+    while ((status = logfile_next(f, &r, err)) == LOGFILE_RECORD)
+        ++*n;
+    if (status == LOGFILE_TORN)
+        *torn = logfile_torn(f);
+    logfile_close(f);
+    return status;
+}
+
+/* Loses blocks behind what is vouched for: zeros, or what stood there before;
+ * returns the first byte that differs, or the end. */
+static size_t
+lose_blocks(struct tail *t, uint64_t *state)
+{
+    static const size_t sizes[] = {16, 64, 512};
+    size_t size = sizes[help_below(state, 3)];
+    size_t first = (t->durable + size - 1) / size * size;
+    size_t differs = t->bytes.len;
+    char *before = malloc(t->bytes.len);
+
+    memcpy(before, t->bytes.data, t->bytes.len);
+    for (size_t at = first; at + size <= t->bytes.len; at += size) {
+        if (help_below(state, 4) != 0)
+            continue;
+        if (help_below(state, 2) == 0)
+            memset(t->bytes.data + at, 0, size);
+        else
+            for (size_t k = 0; k < size; k++)
+                t->bytes.data[at + k] = (char)help_below(state, 256);
+    }
+    for (size_t at = t->bytes.len; at-- > 0;)
+        if (t->bytes.data[at] != before[at])
+            differs = at;
+    free(before);
+    return differs;
+}
+
+TEST(logtail_blocks_lost_and_reordered_are_cut)
+{
+    uint64_t state = 1;
+    int torn_ones = 0;
+
+    for (int i = 0; i < 3000; i++) {
+        struct tail t;
+        struct err err;
+        size_t n, differs, kept;
+        uint64_t torn;
+        enum logfile_status status;
+
+        tail_make(&t, &state);
+        differs = lose_blocks(&t, &state);
+        kept = whole_before(&t, differs);
+        status = tail_walk(&t, t.bytes.len, &n, &torn, &err);
+        CHECK_STR(status == LOGFILE_DAMAGED ? err.text : "", "");
+        CHECK_EQ(n, kept);
+        CHECK_EQ(torn, t.bytes.len - t.ends[kept]);
+        CHECK_EQ(status, differs < t.bytes.len ? LOGFILE_TORN : LOGFILE_END);
+        torn_ones += status == LOGFILE_TORN;
+        buf_fini(&t.bytes);
+    }
+    CHECK(torn_ones > 1000);
+}
+
+TEST(logtail_bits_flipped_before_are_damage)
+{
+    uint64_t state = 2;
+
+    for (int i = 0; i < 3000; i++) {
+        struct tail t;
+        struct err err;
+        char want[80];
+        size_t n, at, kept;
+        uint64_t torn;
+
+        tail_make(&t, &state);
+        at = t.ends[0] + help_below(&state, t.durable - t.ends[0]);
+        t.bytes.data[at] ^= (char)(1 << help_below(&state, 8));
+        kept = whole_before(&t, at);
+        CHECK_EQ(tail_walk(&t, t.bytes.len, &n, &torn, &err), LOGFILE_DAMAGED);
+        CHECK_EQ(n, kept);
+        snprintf(want, sizeof want,
+                 "log: offset %zu, before the last sync mark: ", t.ends[kept]);
+        CHECK_HAS(err.text, want);
+        buf_fini(&t.bytes);
+    }
+}
+
+/* Blocks that were reserved and never written. */
+TEST(logtail_zeros_are_cut)
+{
+    static const char zeros[8192];
+    uint64_t state = 3;
+    struct tail t;
+    struct err err;
+    size_t n, len;
+    uint64_t torn;
+
+    tail_make(&t, &state);
+    len = t.bytes.len;
+    buf_add(&t.bytes, zeros, sizeof zeros);
+    for (size_t more = 1; more <= sizeof zeros; more *= 2) {
+        CHECK_EQ(tail_walk(&t, len + more, &n, &torn, &err), LOGFILE_TORN);
+        CHECK_EQ(n, RECORDS);
+        CHECK_EQ(torn, more);
+    }
+    buf_fini(&t.bytes);
+}
+
+/* A mark cannot vouch for what stands behind it. */
+TEST(logtail_a_mark_that_boasts_is_none)
+{
+    struct buf b;
+    struct err err;
+    struct logfile *f;
+    struct record r;
+
+    buf_init(&b, 4096);
+    record_write_version(&b);
+    record_encode(&b, RECORD_HEAD, 0, 1, "{}", 2);
+    buf_add_text(&b, "garbage\n");
+    record_encode(&b, RECORD_SYNC, 0, 1, "18446744073709551615", 20);
+    CHECK_EQ(file_write("log", b.data, b.len, &err), 0);
+    f = logfile_open("log", &err);
+    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
+    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_TORN);
+    logfile_close(f);
+    buf_fini(&b);
+}

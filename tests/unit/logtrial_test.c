@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/logtrial.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "dispatcher/logfile.h"
+#include "record.h"
+#include "t.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct line {
+    enum record_kind kind;
+    const char *payload;
+};
+
+static struct logfile *
+write_log(const struct line *lines, size_t n)
+{
+    struct logfile *f;
+    struct buf out;
+    struct err err;
+
+    buf_init(&out, 1 << 20);
+    record_write_version(&out);
+    for (size_t i = 0; i < n; i++)
+        record_encode(&out, lines[i].kind, i, 1, lines[i].payload,
+                      strlen(lines[i].payload));
+    CHECK_EQ(file_write("log", out.data, out.len, &err), 0);
+    buf_fini(&out);
+    f = logfile_open("log", &err);
+    CHECK(f != NULL);
+    return f;
+}
+
+/* The numbers of the trial's records, as "1 3 4 "; "none": there is no such
+ * trial. */
+static const char *
+records_of(struct logfile *f, const char *word, char *text, size_t size)
+{
+    struct logtrial t;
+    struct record r;
+    struct err err;
+    size_t at = 0;
+    int found = logtrial_find(&t, f, word, &err);
+
+    CHECK(found >= 0);
+    text[0] = '\0';
+    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        if (logtrial_has(&t, &r))
+            at += (size_t)snprintf(text + at, size - at, "%d ", (int)r.number);
+    logfile_rewind(f);
+    logtrial_fini(&t);
+    if (found == 0)
+        snprintf(text, size, "none");
+    return text;
+}
+
+TEST(logtrial_goes_by_what_the_trial_itself_said)
+{
+    static const struct line lines[] = {
+        {RECORD_HEAD, "{}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": 1}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": \"0-3_1\"}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": 11}"},
+        {RECORD_IN, "ME{\"trial_job_id\": \"A\", \"parameter_id\": 1}"},
+        {RECORD_IN, "EN{\"trial_job_id\": \"B\", \"hyper_params\": "
+                    "\"{\\\"parameter_id\\\": 1}\"}"},
+        {RECORD_IN, "EN{\"trial_job_id\": \"A\", \"hyper_params\": "
+                    "\"{\\\"parameter_id\\\": 11}\"}"},
+        {RECORD_ASSESSOR, "KI\"A\""},
+        {RECORD_ASSESSOR, "KI\"\\u0041\""},
+        {RECORD_IN, "ME{\"trial_job_id\": \"1\", \"parameter_id\": 4}"},
+        {RECORD_IN, "EN{\"trial_job_id\": \"C\", \"hyper_params\": "
+                    "\"{\\\"parameter_id\\\": \\\"0-3_1\\\"}\"}"},
+        {RECORD_IN, "AD[{\"parameter_id\": 7}, \"{\\\"parameter_id\\\": 9}\"]"},
+        {RECORD_TUNER_FRAME, "TR{\"parameter_id\": 4}"},
+        {RECORD_IN, "ME{\"trial_job_id\": \"D\", \"parameter_id\": null}"},
+        {RECORD_ASSESSOR, "AK{\"trial_job_id\": \"D\", \"decision\": \"go\"}"},
+        {RECORD_IN, "ME{not JSON, \"trial_job_id\": \"D\"}"},
+    };
+    static const struct {
+        const char *word, *want;
+    } cases[] = {
+        {"A", "1 4 6 7 8 "},
+        {"B", "1 5 "},
+        {"1", "9 "},
+        {"4", "9 "},
+        {"11", "3 "},
+        {"0-3_1", "2 10 "},
+        {"C", "2 10 "},
+        {"7", "11 "},
+        {"9", "11 "},
+        {"D", "13 14 "},
+        {"Z", "none"},
+        {"", "none"},
+        {"parameter_id", "none"},
+    };
+    struct logfile *f = write_log(lines, sizeof lines / sizeof *lines);
+    char text[64];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_STR(records_of(f, cases[i].word, text, sizeof text),
+                  cases[i].want);
+    logfile_close(f);
+}
+
+/* A log that is followed: the other name is learnt when it comes. */
+TEST(logtrial_learns_the_other_name)
+{
+    static const struct line lines[] = {
+        {RECORD_TUNER, "TR{\"parameter_id\": 3}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": 4}"},
+        {RECORD_IN, "NT{\"event\": \"started\", \"trial_job_id\": \"x\", "
+                    "\"parameter_id\": 3}"},
+        {RECORD_ASSESSOR, "KI\"x\""},
+        {RECORD_ASSESSOR, "KI\"y\""},
+    };
+    static const struct line nothing[] = {{RECORD_HEAD, "{}"}};
+    struct logfile *f = write_log(nothing, 1);
+    struct logtrial t;
+    struct record r;
+    struct err err;
+    size_t i = 0;
+
+    CHECK_EQ(logtrial_find(&t, f, "3", &err), 0);
+    logfile_close(f);
+    f = write_log(lines, sizeof lines / sizeof *lines);
+    for (; logfile_next(f, &r, &err) == LOGFILE_RECORD; i++)
+        CHECK_EQ(logtrial_has(&t, &r), i == 0 || i == 2 || i == 3);
+    CHECK_EQ(i, 5);
+    CHECK_STR(t.job, "x");
+    CHECK_STR(t.parameter, "3");
+    logtrial_fini(&t);
+    logfile_close(f);
+}
