@@ -104,14 +104,14 @@ peer_blame(const struct manager *m, char *text, size_t size)
 
 /* These are its own decisions, and would be the same again. */
 static bool
-is_decision(int status)
+is_decision(const struct manager *m, int status)
 {
     static const int statuses[] = {0, 2, 3, 5, 6, 130, 143};
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i] == status)
             return true;
-    return false;
+    return m->phase == PHASE_CLOSING && status >= 0;
 }
 
 /* Nothing would be saved by another try. */
@@ -178,7 +178,7 @@ peer_ended(struct manager *m)
         return;
     read_slots(m, at);
     peer_blame(m, who, sizeof who);
-    if (!is_decision(status) && !dies_at_start(m, signal) &&
+    if (!is_decision(m, status) && !dies_at_start(m, signal) &&
         !m->dispatcher_given_up && start_again(m, how, who, signal, at))
         return;
     if (m->phase == PHASE_CLOSING) {

@@ -58,6 +58,13 @@ struct restoring {
 };
 
 static struct found *
+no_room(struct restoring *r)
+{
+    r->past.failed = true; /* told once all is read */
+    return NULL;
+}
+
+static struct found *
 add_found(struct restoring *r, const char *id, size_t len)
 {
     struct found *f = map_get(&r->by_id, id, len), **items;
@@ -66,16 +73,18 @@ add_found(struct restoring *r, const char *id, size_t len)
     if (f != NULL || len >= sizeof f->id || !number_parse_u64(id, len, &number))
         return f;
     if (r->n == r->cap) {
-        r->cap = r->cap == 0 ? 64 : 2 * r->cap;
-        items = realloc(r->items, r->cap * sizeof *items);
+        size_t cap = r->cap == 0 ? 64 : 2 * r->cap;
+
+        items = realloc(r->items, cap * sizeof *items);
         if (items == NULL)
-            return NULL;
+            return no_room(r);
         r->items = items;
+        r->cap = cap;
     }
     f = calloc(1, sizeof *f);
     if (f == NULL || map_put(&r->by_id, id, len, f) != 0) {
         free(f);
-        return NULL;
+        return no_room(r);
     }
     memcpy(f->id, id, len);
     f->number = number;
