@@ -3,7 +3,8 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make install          into $(DESTDIR)$(PREFIX)
-#   make torture          every allocation of every case fails once
+#   make torture          every allocation of every case fails once; 500 times
+#                         kill -9 of dispatcher, manager or both
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
@@ -201,8 +202,10 @@ check: setup
 	@scripts/check $(B)
 
 torture:
-	@$(MAKE) -s --no-print-directory $(JOBS) $(B)/tests/torture/run
+	@$(MAKE) -s --no-print-directory $(JOBS) tests $(B)/tests/torture/run
 	@$(B)/tests/torture/run
+	@TP_BUILD=$(CURDIR)/$(B) TP_SOURCE=$(CURDIR) KILL_ROUNDS=42 \
+	    sh tests/e2e/run_kills.sh
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
 TARGET  ?=

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct verb verb_dispatch, verb_run, verb_show, verb_replay,
-    verb_log, verb_explain, verb_fork, verb_tuners, verb_trial, verb_plugin;
+extern const struct verb verb_dispatch, verb_run, verb_resume, verb_show,
+    verb_replay, verb_log, verb_explain, verb_fork, verb_tuners, verb_trial,
+    verb_plugin;
 
 static const struct verb *const verbs[] = {
-    &verb_run,     &verb_show, &verb_dispatch, &verb_replay, &verb_log,
-    &verb_explain, &verb_fork, &verb_tuners,   &verb_trial,  &verb_plugin,
+    &verb_run,    &verb_resume, &verb_show,    &verb_dispatch,
+    &verb_replay, &verb_log,    &verb_explain, &verb_fork,
+    &verb_tuners, &verb_trial,  &verb_plugin,
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/conduct.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
@@ -7,8 +8,6 @@
 #include "core/err.h"
 #include "core/problems.h"
 #include "manager/manager.h"
-#include "manager/results.h"
-#include "manager/table.h"
 #include "json.h"
 #include "space/space.h"
 
@@ -114,51 +113,6 @@ check_space(const struct experiment *x, struct problems *problems)
     json_free(doc);
 }
 
-static int
-status_of(const struct manager_outcome *out)
-{
-    if (out->ok)
-        return EXIT_DONE;
-    if (!out->initialized && (out->end == MANAGER_REFUSED ||
-                              (out->end == MANAGER_DISPATCHER &&
-                               out->dispatcher_status == EXIT_CONFIG)))
-        return EXIT_CONFIG;
-    return EXIT_FAILED;
-}
-
-static void
-print_results(const char *folder)
-{
-    struct err err = {0};
-    struct results *r = results_load(folder, &err);
-
-    if (r != NULL)
-        table_print(stdout, r, false);
-    else
-        verb_fail("run", &err);
-    results_free(r);
-}
-
-static int
-run_experiment(const struct experiment *x, const char *dispatcher)
-{
-    const struct manager_options options = {dispatcher, STDOUT_FILENO,
-                                            STDERR_FILENO};
-    struct manager_outcome out;
-    struct err err = {0};
-    int rc = manager_run(x, &options, &out, &err);
-
-    if (out.folder != NULL && out.initialized)
-        print_results(out.folder);
-    free(out.folder);
-    if (rc != 0)
-        return verb_fail("run", &err);
-    if (!out.ok && out.end <= MANAGER_INTERRUPTED) /* the rest was told */
-        fprintf(stderr, "tunepipe run: %s%s\n", out.reason,
-                out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
-    return status_of(&out);
-}
-
 struct words {
     const char *dispatcher;
     bool deterministic;
@@ -196,7 +150,8 @@ run(int argc, char **argv)
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
     else
-        status = run_experiment(x, w.dispatcher);
+        status = conduct("run", x,
+                         &(struct manager_options){.dispatcher = w.dispatcher});
     experiment_free(x);
     problems_fini(&problems);
     problems_fini(&notes);

@@ -225,6 +225,20 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
 }
 
 static void
+take_kept_space(struct reader *r, struct draft *d)
+{
+    if (d->kept_space == NULL)
+        return;
+    free(d->x.search_space);
+    d->x.search_space = NULL;
+    d->space_line = 0;
+    free(d->space_file);
+    d->space_file = strdup(d->kept_space);
+    if (d->space_file == NULL)
+        reader_problem(r, 0, "searchSpace", "out of memory");
+}
+
+static void
 read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
 {
     if (root->kind != YAML_MAP) {
@@ -234,6 +248,7 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
     }
     read_map(r, config_keys, root, "", d);
     if (r->use == EXPERIMENT_RUN) {
+        take_kept_space(r, d);
         check_space(r, d, root);
         check_folder(r, d, root);
         if (d->x.trial_command == NULL &&
@@ -243,12 +258,14 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
     fill_defaults(r, d, root);
 }
 
+/* `as`: where it counts as standing; NULL: where it stands. */
 static int
-find_place(struct experiment *x, const char *path, struct err *err)
+find_place(struct experiment *x, const char *path, const char *as,
+           struct err *err)
 {
     char *slash;
 
-    x->file = realpath(path, NULL);
+    x->file = as != NULL ? strdup(as) : realpath(path, NULL);
     if (x->file == NULL)
         return err_errno(err, ERR_CONFIG, "%s: cannot open", path);
     x->folder = strdup(x->file);
@@ -260,8 +277,9 @@ find_place(struct experiment *x, const char *path, struct err *err)
 }
 
 static int
-read_draft(struct draft *d, const char *path, enum experiment_use use,
-           struct problems *problems, struct problems *notes, struct err *err)
+read_draft(struct draft *d, const char *path, const char *as,
+           enum experiment_use use, struct problems *problems,
+           struct problems *notes, struct err *err)
 {
     struct reader r = {path, NULL, use, problems, notes};
     struct yaml_node *root;
@@ -269,7 +287,7 @@ read_draft(struct draft *d, const char *path, enum experiment_use use,
     int rc = -1;
 
     buf_init(&text, 2 * YAML_TEXT_MAX);
-    if (find_place(&d->x, path, err) != 0 ||
+    if (find_place(&d->x, path, as, err) != 0 ||
         file_read(path, YAML_TEXT_MAX, &text, err) != 0) {
         if (err != NULL) {
             err->code = ERR_CONFIG;
@@ -288,17 +306,18 @@ out:
     return rc;
 }
 
-struct experiment *
-experiment_read(const char *path, enum experiment_use use,
-                struct problems *problems, struct problems *notes,
-                struct err *err)
+static struct experiment *
+read_one(const char *path, const char *as, const char *space,
+         enum experiment_use use, struct problems *problems,
+         struct problems *notes, struct err *err)
 {
     struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
                             .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
-                            .grace_ms = GRACE_MS_DEFAULT}};
+                            .grace_ms = GRACE_MS_DEFAULT},
+                      .kept_space = space};
     struct experiment *x = NULL;
 
-    if (read_draft(&d, path, use, problems, notes, err) == 0) {
+    if (read_draft(&d, path, as, use, problems, notes, err) == 0) {
         x = malloc(sizeof *x);
         if (x == NULL)
             err_set(err, ERR_MEMORY, "out of memory");
@@ -309,4 +328,19 @@ experiment_read(const char *path, enum experiment_use use,
         fini(&d.x);
     free(d.space_file);
     return x;
+}
+
+struct experiment *
+experiment_read(const char *path, enum experiment_use use,
+                struct problems *problems, struct problems *notes,
+                struct err *err)
+{
+    return read_one(path, NULL, NULL, use, problems, notes, err);
+}
+
+struct experiment *
+experiment_read_kept(const char *path, const char *original, const char *space,
+                     struct problems *problems, struct err *err)
+{
+    return read_one(path, original, space, EXPERIMENT_RUN, problems, NULL, err);
 }

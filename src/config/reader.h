@@ -50,6 +50,7 @@ struct draft {
     int log, final; /* enum log_wish, enum metrics_final */
     int ignored;    /* words with one meaning */
     char *space_file;
+    const char *kept_space; /* read instead of either; NULL: none */
     unsigned space_line, space_file_line; /* 0: absent */
 };
 

@@ -4,22 +4,17 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
-#include "config/experiment.h"
 #include "json.h"
-#include "lockfile.h"
+#include "manager/peer.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */
@@ -28,8 +23,9 @@
 static void
 take_initialized(struct manager *m, const struct frame *frame)
 {
-    (void)frame;
-    if (m->phase == PHASE_STARTING)
+    if (m->exchange.held)
+        peer_resumed(m, frame);
+    else if (m->phase == PHASE_STARTING)
         m->phase = PHASE_RUNNING;
     m->outcome->initialized = true;
 }
@@ -37,17 +33,20 @@ take_initialized(struct manager *m, const struct frame *frame)
 static void
 take_trial(struct manager *m, const struct frame *frame)
 {
-    struct record record;
+    struct suggestion record;
     struct err err = {0};
     struct trial *t;
 
-    if (record_read(frame->payload, frame->len, &record, &err) != 0) {
+    if (suggestion_read(frame->payload, frame->len, &record, &err) != 0) {
         progress_warn(&m->progress, "tunepipe: error: a TR that is none: %s",
                       err.text);
         return;
     }
     lockstep_came(&m->lockstep);
-    if (scheduler_take(&m->scheduler)) {
+    if (map_get(&m->taken, record.id, strlen(record.id)) != NULL) {
+        scheduler_repeated(&m->scheduler); /* it was sent twice */
+    } else if (scheduler_take(&m->scheduler)) {
+        manager_taken(m, record.id);
         t = trial_new(m->n_trials++, frame->payload, frame->len, record.id,
                       record.parameters);
         if (t != NULL)
@@ -60,7 +59,7 @@ take_trial(struct manager *m, const struct frame *frame)
                       "maxTrialNumber: not started",
                       record.id);
     }
-    record_fini(&record);
+    suggestion_fini(&record);
 }
 
 /* Without a reason, as NNI's dispatcher writes it, it means the end. */
@@ -168,6 +167,7 @@ answers_frames(struct manager *m)
     close(m->exchange.from);
     m->exchange.from = -1;
     if (rc < 0) {
+        m->dispatcher_given_up = true;
         manager_end(m, MANAGER_DISPATCHER,
                     "the dispatcher's stream is broken: "
                     "%s",
@@ -200,98 +200,14 @@ answers_words(struct manager *m)
         manager_unwatch(m, m->words.fd);
 }
 
-/* "exit status 3" or "signal 9"; the status, or -1. */
-static int
-reap(struct manager *m, char *text, size_t size)
-{
-    siginfo_t info = {0};
-
-    waitid(P_PIDFD, (id_t)m->dispatcher_fd, &info, WEXITED);
-    manager_unwatch(m, m->dispatcher_fd);
-    close(m->dispatcher_fd);
-    m->dispatcher_fd = -1;
-    if (info.si_code == CLD_EXITED) {
-        snprintf(text, size, "exit status %d", info.si_status);
-        return info.si_status;
-    }
-    snprintf(text, size, "signal %d", info.si_status);
-    return -1;
-}
-
-static const char *
-name_of(const struct algorithm *a)
-{
-    return a->name != NULL ? a->name : a->plugin;
-}
-
-/* Before the first command they are made, one after the other. */
-static void
-blame_start(const struct manager *m, char *text, size_t size)
-{
-    const char *tuner = name_of(&m->x->tuner);
-    const char *assessor = name_of(&m->x->assessor);
-
-    if (assessor == NULL)
-        snprintf(text, size, " while tuner %.200s was being set up", tuner);
-    else
-        snprintf(text, size,
-                 " while tuner %.120s and assessor %.120s were being set up",
-                 tuner, assessor);
-}
-
-void
-answers_blame(const struct manager *m, char *text, size_t size)
-{
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile at = {.pid = 0};
-    uint64_t tuner, assessor;
-
-    text[0] = '\0';
-    if (m->phase == PHASE_STARTING)
-        blame_start(m, text, size);
-    if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
-        memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0) {
-        tuner = at.slots[LOCKFILE_DEFAULT];
-        assessor = at.slots[LOCKFILE_ASSESSOR];
-        if (tuner != 0)
-            snprintf(text, size, " while tuner %.200s%s was at command %llu",
-                     name_of(&m->x->tuner),
-                     m->x->n_filters > 0 ? " (or a filter around it)" : "",
-                     (unsigned long long)tuner);
-        else if (assessor != 0)
-            snprintf(text, size, " while assessor %.200s was at command %llu",
-                     name_of(&m->x->assessor), (unsigned long long)assessor);
-    }
-    if (fd >= 0)
-        close(fd);
-    free(path);
-}
-
 void
 answers_dispatcher(struct manager *m)
 {
-    char how[64], who[300] = "";
-
     if (m->exchange.from >= 0)
         answers_frames(m); /* what it said before it died */
     while (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) > 0)
         continue;
     tail_rest(&m->words, take_word, m);
     manager_unwatch(m, m->words.fd);
-    m->outcome->dispatcher_status = reap(m, how, sizeof how);
-    if (m->phase == PHASE_CLOSING && m->outcome->dispatcher_status == 0)
-        return;
-    answers_blame(m, who, sizeof who);
-    if (m->phase == PHASE_CLOSING) {
-        progress_warn(&m->progress,
-                      "tunepipe: warning: the dispatcher ended with %s%s", how,
-                      who);
-        return;
-    }
-    manager_end(
-        m, MANAGER_DISPATCHER,
-        "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
-        how, who);
-    running_stop_all(m);
+    peer_ended(m);
 }

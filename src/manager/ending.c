@@ -7,6 +7,7 @@
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/state.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -33,10 +34,13 @@ ending_send(struct manager *m, const struct trial *t)
                "\"hyper_params\": ",
                t->id, trial_event_name(t->state));
     json_write_string(&payload, t->record, t->record_len);
-    buf_add_text(&payload, ", \"attempt\": 0");
+    buf_printf(&payload, ", \"attempt\": %llu",
+               (unsigned long long)stepping_attempt(m, t));
     buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
+    if (m->lockstep.on && t->exited) /* one that never ran has no turn */
+        stepping_sent(m, &payload);
     buf_fini(&payload);
 }
 
@@ -152,25 +156,39 @@ say_end(struct manager *m, const struct trial *t, double seconds)
 }
 
 static void
-count_best(struct manager *m, const struct trial *t)
+count_best(struct manager *m, double final, const char *id)
 {
     struct progress *p = &m->progress;
 
     m->n_results++;
-    if (!isfinite(t->final))
+    if (!isfinite(final))
         return;
-    if (p->has_best &&
-        (p->minimize ? t->final >= p->best : t->final <= p->best))
+    if (p->has_best && (p->minimize ? final >= p->best : final <= p->best))
         return;
     p->has_best = true;
-    p->best = t->final;
-    snprintf(p->best_trial, sizeof p->best_trial, "%s", t->id);
+    p->best = final;
+    snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
 }
 
 static bool
-is_failure(const struct trial *t)
+is_failure(enum trial_state state)
 {
-    return t->state == TRIAL_FAILED || t->state == TRIAL_LOST;
+    return state == TRIAL_FAILED || state == TRIAL_LOST;
+}
+
+void
+ending_count(struct manager *m, enum trial_state state, bool has_final,
+             double final, const char *id)
+{
+    struct progress *p = &m->progress;
+
+    p->done++;
+    if (is_failure(state))
+        p->failed++;
+    else if (state != TRIAL_SUCCEEDED)
+        p->stopped++;
+    if (has_final && !is_failure(state))
+        count_best(m, final, id);
 }
 
 void
@@ -178,17 +196,11 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
 {
     struct progress *p = &m->progress;
 
-    p->done++;
     p->running = m->n_running;
-    if (is_failure(t))
-        p->failed++;
-    else if (t->state != TRIAL_SUCCEEDED)
-        p->stopped++;
-    if (t->has_final && !is_failure(t))
-        count_best(m, t);
-    if (!p->terminal || is_failure(t) || t->state == TRIAL_TIMED_OUT)
+    ending_count(m, t->state, t->has_final, t->final, t->id);
+    if (!p->terminal || is_failure(t->state) || t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);
-    if (is_failure(t) && !p->failed_once && t->folder != NULL) {
+    if (is_failure(t->state) && !p->failed_once && t->folder != NULL) {
         p->failed_once = true;
         show_no_final(m, t);
         show_stderr(m, t);

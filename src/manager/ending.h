@@ -5,11 +5,18 @@
 #ifndef MANAGER_ENDING_H
 #define MANAGER_ENDING_H
 
+#include "manager/trial.h"
+
+#include <stdbool.h>
+
 struct manager;
-struct trial;
 
 /* Sends EN; t is in a state it ends in. */
 void ending_send(struct manager *m, const struct trial *t);
+
+/* Counts an end that has been shown before. */
+void ending_count(struct manager *m, enum trial_state state, bool has_final,
+                  double final, const char *id);
 
 /* Counts it and shows it. */
 void ending_show(struct manager *m, const struct trial *t, double seconds);

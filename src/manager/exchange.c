@@ -1,19 +1,42 @@
 /* SPDX-License-Identifier: MIT */
+/* DESIGN.  `out` is a window onto the stream of all frames ever sent:
+ *
+ *   |  kept no more  |  written, kept  |  not written  |
+ *   0              front             out_at         out.len
+ *                    ^ frame base + 1            frame last ^
+ *
+ * A frame leaves the window when as many bytes are written behind it as can
+ * be on their way: the pipe's capacity, one read(2) of the dispatcher (which
+ * becomes one append to its log), and the unfinished frame before that. */
 #include "manager/exchange.h"
 
 #include "core/err.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)1 << 30)
+/* frame_room(): so much, or as much again as is pending. */
+#define ONE_READ ((size_t)256 << 10)
+#define PIPE_DEFAULT ((size_t)64 << 10)
+
+void
+exchange_init(struct exchange *x)
+{
+    *x = (struct exchange){.to = -1, .from = -1};
+    buf_init(&x->out, OUT_MAX);
+}
 
 void
 exchange_open(struct exchange *x, int to, int from)
 {
-    *x = (struct exchange){.to = to, .from = from};
+    int size = fcntl(to, F_GETPIPE_SZ);
+
+    x->to = to;
+    x->from = from;
+    x->pipe = size > 0 ? (size_t)size : PIPE_DEFAULT;
     frame_decoder_init(&x->in, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
-    buf_init(&x->out, OUT_MAX);
 }
 
 static void
@@ -34,43 +57,123 @@ exchange_close(struct exchange *x)
 }
 
 void
+exchange_hold(struct exchange *x)
+{
+    close_one(&x->to);
+    close_one(&x->from);
+    frame_decoder_fini(&x->in);
+    x->out_at = x->front;
+    x->held = true;
+    x->over = false;
+}
+
+static size_t
+size_at(const struct exchange *x, size_t at)
+{
+    return frame_size(x->out.data + at, FRAME_DIGITS);
+}
+
+static void
+show(const struct exchange *x, size_t at, exchange_frame *take, void *ctx)
+{
+    const char *bytes = x->out.data + at;
+    size_t size = size_at(x, at);
+    const struct frame frame = {
+        .code = {bytes[0], bytes[1]},
+        .payload = bytes + FRAME_HEADER_MAX,
+        .len = size - FRAME_HEADER_MAX,
+    };
+
+    take(ctx, &frame);
+}
+
+void
+exchange_base(struct exchange *x, uint64_t last)
+{
+    x->last = last + (x->last - x->base);
+    x->base = last;
+    x->based = true;
+}
+
+int
+exchange_resume(struct exchange *x, uint64_t last, exchange_frame *take,
+                void *ctx, struct err *err)
+{
+    size_t at = x->front;
+
+    if (!x->based)
+        exchange_base(x, last);
+    if (last < x->base || last > x->last)
+        return err_set(err, ERR_PROTOCOL,
+                       "its log ends with command %llu, expected %llu to %llu",
+                       (unsigned long long)last, (unsigned long long)x->base,
+                       (unsigned long long)x->last);
+    for (uint64_t n = x->base; n < last; n++)
+        at += size_at(x, at);
+    x->out_at = at;
+    x->held = x->over = false;
+    for (; take != NULL && at < x->out.len; at += size_at(x, at))
+        show(x, at, take, ctx);
+    return 0;
+}
+
+void
 exchange_send(struct exchange *x, const char code[2], const char *payload,
               size_t len)
 {
-    if (x->to < 0)
+    size_t before = x->out.len;
+
+    if (x->over)
         return;
-    if (x->out_at > 0 && x->out_at >= x->out.len / 2) {
-        buf_consume(&x->out, x->out_at);
-        x->out_at = 0;
-    }
     frame_encode(&x->out, FRAME_DIGITS, code, payload, len);
+    if (x->out.failed)
+        return;
+    x->last++;
+    if (x->out.len - before > x->largest)
+        x->largest = x->out.len - before;
 }
 
 size_t
 exchange_pending(const struct exchange *x)
 {
-    return x->to < 0 ? 0 : x->out.len - x->out_at;
+    return x->over ? 0 : x->out.len - x->out_at;
 }
 
 void
 exchange_close_to(struct exchange *x)
 {
     close_one(&x->to);
-    buf_clear(&x->out);
-    x->out_at = 0;
+    x->over = true;
 }
 
 static int
 give_up(struct exchange *x)
 {
-    exchange_close_to(x);
+    close_one(&x->to);
     return -1;
+}
+
+/* Forgets what has surely arrived. */
+static void
+trim(struct exchange *x)
+{
+    size_t kept = x->pipe + ONE_READ + 3 * x->largest;
+
+    while (x->out_at - x->front >= kept) { /* more than any one frame */
+        x->front += size_at(x, x->front);
+        x->base++;
+    }
+    if (x->front >= x->out.len / 2 && x->front > 0) {
+        buf_consume(&x->out, x->front);
+        x->out_at -= x->front;
+        x->front = 0;
+    }
 }
 
 int
 exchange_flush(struct exchange *x, struct err *err)
 {
-    if (x->to < 0)
+    if (x->to < 0 || x->held)
         return 0;
     if (buf_check(&x->out, "what waits for the dispatcher", err) != 0)
         return give_up(x);
@@ -81,15 +184,14 @@ exchange_flush(struct exchange *x, struct err *err)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return 0;
+            break;
         if (n < 0) {
             err_errno(err, ERR_SYSTEM, "cannot write to the dispatcher");
             return give_up(x);
         }
         x->out_at += (size_t)n;
     }
-    buf_clear(&x->out);
-    x->out_at = 0;
+    trim(x);
     return 0;
 }
 

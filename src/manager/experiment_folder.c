@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,96 @@ write_experiment(const struct experiment_folder *f, const struct experiment *x,
     return rc;
 }
 
+static int
+write_pid(const struct experiment_folder *f, struct err *err)
+{
+    char text[32];
+    int len = snprintf(text, sizeof text, "%d\n", (int)getpid());
+
+    return write_part(f, FOLDER_PID, text, (size_t)len, err);
+}
+
+static long
+read_pid(const struct experiment_folder *f)
+{
+    char *path = file_join(f->path, FOLDER_PID);
+    struct buf text;
+    long pid = 0;
+
+    buf_init(&text, CONFIG_MAX);
+    if (path != NULL && file_read(path, 32, &text, NULL) == 0)
+        pid = strtol(buf_text(&text), NULL, 10);
+    buf_fini(&text);
+    free(path);
+    return pid;
+}
+
+/* When the manager is gone somebody holds the lock for a moment: a process it
+ * was about to start, or one that looks whether it lives. */
+static int
+take_lock(const struct experiment_folder *f, struct err *err)
+{
+    long pid;
+
+    if (flock(f->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    pid = read_pid(f);
+    if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+        flock(f->lock_fd, LOCK_EX) == 0)
+        return 0;
+    return err_set(err, ERR_SYSTEM,
+                   "%s: its manager lives (process %ld), expected a folder "
+                   "that nobody runs",
+                   f->path, pid);
+}
+
+/* A line without its end was never there: it is written anew. */
+static int
+cut_results(const struct experiment_folder *f, struct err *err)
+{
+    off_t size = lseek(f->results_fd, 0, SEEK_END), end = size;
+    char c = '\n';
+
+    for (; end > 0; end--)
+        if (pread(f->results_fd, &c, 1, end - 1) != 1 || c == '\n')
+            break;
+    if (size < 0 || (end < size && ftruncate(f->results_fd, end) != 0))
+        return err_errno(err, ERR_SYSTEM, "%s/%s: cannot cut", f->path,
+                         FOLDER_RESULTS);
+    return 0;
+}
+
+int
+experiment_folder_open(struct experiment_folder *f, const char *path,
+                       uint64_t seed, struct err *err)
+{
+    char *summary;
+
+    *f = (struct experiment_folder){.path = strdup(path),
+                                    .seed = seed,
+                                    .lock_fd = -1,
+                                    .results_fd = -1,
+                                    .log_fd = -1};
+    if (f->path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    f->id = strrchr(f->path, '/') + 1;
+    if (open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
+        return -1;
+    if (take_lock(f, err) != 0 || write_pid(f, err) != 0 ||
+        open_part(f, FOLDER_RESULTS, O_RDWR | O_CREAT | O_APPEND,
+                  &f->results_fd, err) != 0 ||
+        cut_results(f, err) != 0 ||
+        open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
+                  &f->log_fd, err) != 0)
+        return -1;
+    summary = file_join(f->path, FOLDER_SUMMARY);
+    if (summary == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(summary);
+    free(summary);
+    return 0;
+}
+
 int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                        uint64_t seed, struct err *err)
@@ -178,6 +269,8 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                   &f->log_fd, err) != 0)
         return -1;
     flock(f->lock_fd, LOCK_EX | LOCK_NB);
+    if (write_pid(f, err) != 0)
+        return -1;
     trials = file_join(f->path, FOLDER_TRIALS);
     rc = trials == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                         : file_make_folder(trials, err);
@@ -258,7 +351,7 @@ experiment_folder_add_log(const struct experiment_folder *f, const char *line,
 }
 
 int
-experiment_folder_finish(const struct experiment_folder *f, bool ok,
+experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
                          const char *reason, double duration_s, struct err *err)
 {
     struct buf text;
@@ -268,7 +361,8 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok,
     buf_add_char(&text, '{');
     add_text(&text, "reason", reason);
     add_number(&text, "duration_s", true, duration_s);
-    buf_printf(&text, "\"ok\": %s}\n", ok ? "true" : "false");
+    buf_printf(&text, "\"ok\": %s, \"over\": %s}\n", ok ? "true" : "false",
+               over ? "true" : "false");
     rc = buf_check(&text, FOLDER_SUMMARY, err);
     if (rc == 0)
         rc = write_part(f, FOLDER_SUMMARY, text.data, text.len, err);

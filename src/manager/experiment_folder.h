@@ -7,6 +7,7 @@
  *   search_space.json   as sent to the dispatcher
  *   experiment.json     name, seed, direction; the manager holds a lock on it
  *                       while it lives
+ *   manager.pid         its process id, for people
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   summary.json        how it ended; absent until then
  *   trials/ID/          see trial/files.h
@@ -25,6 +26,7 @@ struct err;
 struct experiment;
 struct trial;
 
+#define FOLDER_PID "manager.pid"
 #define FOLDER_CONFIG "config.yml"
 #define FOLDER_SPACE "search_space.json"
 #define FOLDER_EXPERIMENT "experiment.json"
@@ -45,6 +47,13 @@ struct experiment_folder {
 int experiment_folder_make(struct experiment_folder *f,
                            const struct experiment *x, uint64_t seed,
                            struct err *err);
+
+/* Takes over a folder whose manager has died or has ended: its lock, results
+ * without a line that was cut off.  `path` is absolute and a folder of an
+ * experiment.  -1: it lives, and err names it. */
+int experiment_folder_open(struct experiment_folder *f, const char *path,
+                           uint64_t seed, struct err *err);
+
 void experiment_folder_close(struct experiment_folder *f);
 
 /* Appends the line of a trial that has ended. */
@@ -55,9 +64,9 @@ int experiment_folder_add_result(const struct experiment_folder *f,
 int experiment_folder_add_log(const struct experiment_folder *f,
                               const char *line, size_t len, struct err *err);
 
-/* `reason` is one line for people. */
+/* `reason` is one line for people; `over`: nothing is left to be done. */
 int experiment_folder_finish(const struct experiment_folder *f, bool ok,
-                             const char *reason, double duration_s,
+                             bool over, const char *reason, double duration_s,
                              struct err *err);
 
 #endif

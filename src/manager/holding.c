@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,7 @@ holding_close(struct holding *h)
     while (h->first != NULL) {
         struct held *next = h->first->next;
 
+        free(h->first->payload);
         free(h->first);
         h->first = next;
     }
@@ -93,10 +95,31 @@ holding_add(struct holding *h, const struct metric_line *metric)
         write_answer(h, metric->end, false);
         return;
     }
-    *held = (struct held){NULL, metric->sequence, metric->end, metric->hears};
+    *held = (struct held){.sequence = metric->sequence,
+                          .end = metric->end,
+                          .hears = metric->hears};
     while (*link != NULL)
         link = &(*link)->next;
     *link = held;
+}
+
+void
+holding_sent(struct holding *h, uint64_t sequence, uint64_t frame,
+             const char *payload, size_t len)
+{
+    struct held *held = h->first;
+
+    while (held != NULL && held->sequence != sequence)
+        held = held->next;
+    if (held == NULL)
+        return;
+    free(held->payload);
+    held->payload = malloc(len);
+    if (held->payload == NULL)
+        return;
+    memcpy(held->payload, payload, len);
+    held->len = len;
+    held->frame = frame;
 }
 
 bool
@@ -115,6 +138,7 @@ answer_one(struct holding *h, struct held **link, bool stop)
 
     *link = held->next;
     write_answer(h, held->end, stop);
+    free(held->payload);
     free(held);
 }
 

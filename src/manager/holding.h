@@ -5,6 +5,7 @@
 #define MANAGER_HOLDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -13,8 +14,11 @@ struct metric_line;
 struct held {
     struct held *next;
     uint64_t sequence;
-    int64_t end; /* where its line ends */
-    bool hears;  /* the trial ends by itself on "stop" */
+    int64_t end;    /* where its line ends */
+    bool hears;     /* the trial ends by itself on "stop" */
+    uint64_t frame; /* the number of its ME; 0: it was not sent yet */
+    char *payload;  /* of that */
+    size_t len;
 };
 
 struct holding {
@@ -38,6 +42,11 @@ void holding_close(struct holding *h); /* a closed one too */
 
 /* The metric's trial waits until holding_answer(). */
 void holding_add(struct holding *h, const struct metric_line *metric);
+
+/* Its ME was sent, as a dispatcher's frame of that number; copies.  Without
+ * effect where nobody waits. */
+void holding_sent(struct holding *h, uint64_t sequence, uint64_t frame,
+                  const char *payload, size_t len);
 
 /* Whether somebody waits who ends by itself on "stop". */
 bool holding_hears(const struct holding *h);

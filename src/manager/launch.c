@@ -294,11 +294,8 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : 0;
 
-    if (rc == 0 &&
-        asprintf(&t->folder, "%s/trials/%s", l->experiment_folder, t->id) < 0) {
-        t->folder = NULL;
-        rc = err_set(err, ERR_MEMORY, "out of memory");
-    }
+    if (rc == 0)
+        rc = trial_place(t, l->experiment_folder, err);
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
     if (rc == 0)

@@ -42,7 +42,7 @@ static const struct lockstep_trial *
 whose_turn(const struct lockstep *l)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (l->trials[i].number >= l->next && l->trials[i].stands)
+        if (l->trials[i].number >= l->next)
             return &l->trials[i];
     return NULL;
 }
@@ -52,6 +52,8 @@ lockstep_next(const struct lockstep *l, uint64_t *number)
 {
     const struct lockstep_trial *t;
 
+    if (l->expects)
+        return LOCKSTEP_WAIT;
     switch (l->phase) {
     case LOCKSTEP_ASKS:
         return LOCKSTEP_ASK;
@@ -69,11 +71,11 @@ lockstep_next(const struct lockstep *l, uint64_t *number)
     case LOCKSTEP_DELIVERS:
         break;
     }
-    if (l->expects)
-        return LOCKSTEP_WAIT;
     t = whose_turn(l);
     if (t == NULL)
         return LOCKSTEP_ASK;
+    if (!t->stands)
+        return LOCKSTEP_WAIT; /* it was stopped, or started again */
     *number = t->number;
     return LOCKSTEP_DELIVER;
 }
@@ -83,7 +85,7 @@ lockstep_asked(struct lockstep *l, uint64_t owed, uint64_t n)
 {
     l->before = owed;
     l->asked = n;
-    l->news = false;
+    l->news = l->again = false;
     l->phase = n > 0 ? LOCKSTEP_ASKED : LOCKSTEP_STARTS;
 }
 
@@ -92,7 +94,7 @@ go_on(struct lockstep *l)
 {
     l->news = true;
     if (l->phase == LOCKSTEP_ASKED && l->asked == 0)
-        l->phase = LOCKSTEP_STARTS;
+        l->phase = l->again ? LOCKSTEP_ASKS : LOCKSTEP_STARTS;
 }
 
 void
@@ -118,6 +120,10 @@ lockstep_refused(struct lockstep *l, bool later, uint64_t units)
 int
 lockstep_join(struct lockstep *l, uint64_t number, struct err *err)
 {
+    size_t at = l->n;
+
+    if (find(l, number) != NULL)
+        return 0;
     if (l->n == l->cap) {
         size_t cap = l->cap == 0 ? 16 : l->cap * 2;
         struct lockstep_trial *trials =
@@ -128,7 +134,11 @@ lockstep_join(struct lockstep *l, uint64_t number, struct err *err)
         l->trials = trials;
         l->cap = cap;
     }
-    l->trials[l->n++] = (struct lockstep_trial){.number = number};
+    while (at > 0 && l->trials[at - 1].number > number)
+        at--;
+    memmove(&l->trials[at + 1], &l->trials[at],
+            (l->n++ - at) * sizeof *l->trials);
+    l->trials[at] = (struct lockstep_trial){.number = number};
     return 0;
 }
 
@@ -195,6 +205,25 @@ lockstep_delivered(struct lockstep *l, uint64_t number, bool ends,
     count_waiting(l, t, now_ns);
     if (ends)
         drop(l, t);
+}
+
+void
+lockstep_resume(struct lockstep *l, uint64_t last, bool open)
+{
+    l->phase = open ? LOCKSTEP_DELIVERS : LOCKSTEP_ASKED;
+    l->next = last + 1;
+    l->expects = true;
+}
+
+void
+lockstep_resumed(struct lockstep *l, uint64_t owed, uint64_t served, uint64_t n)
+{
+    if (l->phase == LOCKSTEP_ASKS)
+        l->phase = LOCKSTEP_ASKED;
+    l->again = true;
+    l->before = n > 0 ? owed + served : 0;
+    l->asked = n > 0 ? n : served;
+    go_on(l);
 }
 
 void

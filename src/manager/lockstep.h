@@ -40,7 +40,9 @@ struct lockstep {
     bool expects;           /* what was delivered is not answered */
     uint64_t before, asked; /* units owed from before the request, and its own,
                                that are not answered */
-    bool news;              /* since the last request */
+    bool again; /* then it is to be asked again: a dispatcher goes on
+                   from its log, where that stood is not known */
+    bool news;  /* since the last request */
     uint64_t rounds;
     int64_t waited_ns; /* by all trials together */
 };
@@ -64,7 +66,7 @@ void lockstep_asked(struct lockstep *l, uint64_t owed, uint64_t n);
 void lockstep_came(struct lockstep *l);
 void lockstep_refused(struct lockstep *l, bool later, uint64_t units);
 
-/* The trial runs.  Numbers ascend. */
+/* The trial runs, or, having been started again, runs on: then it is known. */
 int lockstep_join(struct lockstep *l, uint64_t number, struct err *err);
 void lockstep_started(struct lockstep *l);
 
@@ -78,6 +80,15 @@ void lockstep_retract(struct lockstep *l, uint64_t number);
 /* `ends`: it was the trial's last, it is no longer known. */
 void lockstep_delivered(struct lockstep *l, uint64_t number, bool ends,
                         int64_t now_ns);
+/* A manager goes on where another one was: the last that was delivered is not
+ * known to be answered, and was of the trial `last`; `open`: nothing was asked
+ * for since, so that the round goes on behind it. */
+void lockstep_resume(struct lockstep *l, uint64_t last, bool open);
+/* A dispatcher goes on from its log: so many units are owed, and so many are
+ * served again at once; n were asked for again. */
+void lockstep_resumed(struct lockstep *l, uint64_t owed, uint64_t served,
+                      uint64_t n);
+
 /* What was delivered is answered; without effect when nothing was. */
 void lockstep_answered(struct lockstep *l);
 

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/peer.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -70,11 +71,19 @@ manager_note(struct manager *m, const char *event, const struct trial *t,
     buf_init(&payload, 65536);
     buf_printf(&payload,
                "{\"event\": \"%s\", \"trial_job_id\": \"%s\", "
-               "\"parameter_id\": %s, \"attempt\": 0, %s}",
-               event, t->id, t->parameter_id, detail);
+               "\"parameter_id\": %s, \"attempt\": %llu, %s}",
+               event, t->id, t->parameter_id, (unsigned long long)t->attempt,
+               detail);
     if (buf_check(&payload, "a note", NULL) == 0)
         exchange_send(&m->exchange, "NT", payload.data, payload.len);
     buf_fini(&payload);
+}
+
+void
+manager_taken(struct manager *m, const char *parameter_id)
+{
+    if (map_put(&m->taken, parameter_id, strlen(parameter_id), m) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
 }
 
 void
@@ -91,8 +100,10 @@ take_signals(struct manager *m)
 
     while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
         m->interrupts++;
-        if (m->phase == PHASE_CLOSING)
+        if (m->phase == PHASE_CLOSING) {
+            m->dispatcher_given_up = true;
             manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
+        }
         if (m->interrupts > 1) {
             running_hurry_all(m);
             continue;
@@ -133,7 +144,7 @@ manager_ask(struct manager *m)
     uint64_t n = scheduler_wants(&m->scheduler);
     char text[32];
 
-    if (m->phase != PHASE_RUNNING || n == 0)
+    if (m->phase != PHASE_RUNNING || m->exchange.held || n == 0)
         return 0;
     if (n > ASK_MAX)
         n = ASK_MAX; /* the rest with the next round */
@@ -179,7 +190,7 @@ flush(struct manager *m)
     struct err err = {0};
     bool wanted;
 
-    if (fd < 0)
+    if (fd < 0 || m->exchange.held)
         return;
     if (exchange_flush(&m->exchange, &err) != 0) {
         m->writable_asked = false; /* closing took it out of epoll */
@@ -215,7 +226,7 @@ watch_idle(struct manager *m, int64_t now)
         return;
     m->idle_told = true;
     m->idle_deadline_ns = INT64_MAX;
-    answers_blame(m, who, sizeof who);
+    peer_blame(m, who, sizeof who);
     progress_warn(&m->progress,
                   "tunepipe: warning: no trial has run for %d seconds%s; "
                   "Ctrl-C ends the experiment",
@@ -236,6 +247,7 @@ expire(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && now >= m->closing_deadline_ns) {
         m->closing_deadline_ns = INT64_MAX;
+        m->dispatcher_given_up = true;
         progress_warn(&m->progress,
                       "tunepipe: warning: the dispatcher does not end: killed");
         manager_signal_dispatcher(m, SIGKILL);
@@ -248,9 +260,8 @@ settle(struct manager *m)
     expire(m);
     if (m->hungry)
         reading_hungry(m);
-    if (!m->lockstep.on)
-        running_start_waiting(m);
-    else if (m->phase == PHASE_RUNNING)
+    running_start_waiting(m);
+    if (m->phase == PHASE_RUNNING && !m->exchange.held)
         stepping_go(m);
     m->progress.running = m->n_running;
     if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
@@ -320,8 +331,9 @@ finish(struct manager *m, struct err *err)
                  (unsigned long long)m->n_trials);
     stepping_say(m);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
-    return experiment_folder_finish(&m->folder, out->ok, out->reason, seconds,
-                                    err);
+    return experiment_folder_finish(&m->folder, out->ok,
+                                    out->end <= MANAGER_DURATION, out->reason,
+                                    seconds, err);
 }
 
 int
@@ -333,7 +345,6 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .options = options,
         .outcome = out,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
-        .exchange = {.to = -1, .from = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
@@ -348,6 +359,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     };
     int rc;
 
+    exchange_init(&m.exchange);
     *out = (struct manager_outcome){.dispatcher_status = -1};
     if (x->max_experiment_ms > 0)
         m.experiment_deadline_ns =

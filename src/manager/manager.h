@@ -9,6 +9,9 @@
 struct err;
 struct experiment;
 
+struct record; /* protocol/record.h */
+typedef void manager_record(void *ctx, const struct record *record);
+
 enum manager_end {
     MANAGER_COMPLETE,    /* maxTrialNumber trials */
     MANAGER_EXHAUSTED,   /* nothing more to try */
@@ -22,6 +25,11 @@ enum manager_end {
 struct manager_options {
     const char *dispatcher; /* program; NULL: this one */
     int out_fd, err_fd;     /* progress; what went wrong */
+    const char *resume;     /* absolute: the folder of an experiment that goes
+                               on; NULL: a new one */
+    /* Only to resume: reads the folder's command log, where there is one. */
+    int (*walk_log)(const char *folder, manager_record *take, void *ctx,
+                    struct err *err);
 };
 
 struct manager_outcome {

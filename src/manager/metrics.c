@@ -247,7 +247,7 @@ pattern_match(const struct pattern *p, const char *line, double *out)
 
 void
 metrics_write(struct buf *out, const char *job, const char *parameter_id,
-              const struct metric_line *metric)
+              uint64_t attempt, const struct metric_line *metric)
 {
     buf_printf(out, "{\"parameter_id\": %s, \"trial_job_id\": ", parameter_id);
     json_write_string(out, job, strlen(job));
@@ -255,6 +255,6 @@ metrics_write(struct buf *out, const char *job, const char *parameter_id,
                metric->final ? "FINAL" : "PERIODICAL",
                (unsigned long long)metric->sequence);
     json_write_string(out, metric->json, metric->len);
-    buf_add_text(out, ", \"attempt\": 0");
+    buf_printf(out, ", \"attempt\": %llu", (unsigned long long)attempt);
     buf_add_text(out, metric->sync ? ", \"sync\": true}" : "}");
 }

@@ -31,6 +31,11 @@ struct metrics {
     uint64_t intermediates, finals;
 };
 
+/* How many of each came before a stop; positions, bad ones included. */
+struct metrics_count {
+    uint64_t intermediates, finals;
+};
+
 enum metrics_word { METRICS_METRIC, METRICS_BAD };
 
 /* The next line of the file.  METRICS_BAD: err (ERR_INPUT) says what is wrong
@@ -57,6 +62,6 @@ bool pattern_match(const struct pattern *p, const char *line, double *out);
 
 /* The payload of ME, in NNI's spelling; `parameter_id` is JSON text. */
 void metrics_write(struct buf *out, const char *job, const char *parameter_id,
-                   const struct metric_line *metric);
+                   uint64_t attempt, const struct metric_line *metric);
 
 #endif

@@ -4,8 +4,9 @@
 
 #include "config/experiment.h"
 #include "core/err.h"
-#include "core/file.h"
+#include "manager/peer.h"
 #include "manager/metrics.h"
+#include "manager/restore.h"
 #include "manager/trial.h"
 
 #include <fcntl.h>
@@ -21,7 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORD_LINE_MAX 65536
 #define FDS_PER_TRIAL 6
 #define FDS_BESIDES 32
 
@@ -62,45 +62,6 @@ open_sources(struct manager *m, struct err *err)
         manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
         manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");
-    return 0;
-}
-
-static int
-start_dispatcher(struct manager *m, struct err *err)
-{
-    const char *program = m->options->dispatcher;
-    struct dispatcher_pipes pipes;
-    char seed[32], *own = NULL;
-    int rc;
-
-    if (program == NULL)
-        program = own = file_join(m->launch.program_folder, "tunepipe");
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
-    const char *const argv[] = {
-        program,           "dispatch",
-        "--in-fd",         "0",
-        "--out-fd",        "1",
-        "--dir",           m->folder.path,
-        "--config",        m->x->file,
-        "--seed",          seed,
-        "--early-stopped", early_stopped_name(m->x->early_stopped),
-        "--extensions",    NULL};
-
-    rc = program == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                         : launch_dispatcher((char *const *)argv, &pipes, err);
-    free(own);
-    if (rc != 0)
-        return -1;
-    m->dispatcher_pid = pipes.pid;
-    m->dispatcher_fd = pipes.pidfd;
-    exchange_open(&m->exchange, pipes.to, pipes.from);
-    tail_attach(&m->words, pipes.errors, 65536);
-    if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) != 0 ||
-        manager_watch(m, pipes.errors, EPOLLIN, SOURCE_WORDS) != 0 ||
-        manager_watch(m, pipes.pidfd, EPOLLIN, SOURCE_DISPATCHER) != 0)
-        return err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
-    exchange_send(&m->exchange, "IN", m->x->search_space,
-                  strlen(m->x->search_space));
     return 0;
 }
 
@@ -152,13 +113,18 @@ manager_open(struct manager *m, struct err *err)
     if (raise_descriptor_limit(x, err) != 0)
         return -1;
     m->seed = x->seed;
-    if (!x->has_seed && draw_seed(&m->seed, err) != 0)
+    if (!x->has_seed && m->options->resume == NULL &&
+        draw_seed(&m->seed, err) != 0)
         return -1;
     if (x->metrics_pattern != NULL &&
         (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
         return -1;
-    if (launch_open(&m->launch, err) != 0 || open_sources(m, err) != 0 ||
-        experiment_folder_make(&m->folder, x, m->seed, err) != 0)
+    if (launch_open(&m->launch, err) != 0 || open_sources(m, err) != 0)
+        return -1;
+    if (m->options->resume != NULL
+            ? experiment_folder_open(&m->folder, m->options->resume, m->seed,
+                                     err) != 0
+            : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
@@ -170,7 +136,7 @@ manager_open(struct manager *m, struct err *err)
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
-    return start_dispatcher(m, err);
+    return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
 }
 
 void
@@ -194,6 +160,8 @@ manager_close(struct manager *m)
     tail_close(&m->words);
     map_fini(&m->watches);
     lockstep_fini(&m->lockstep);
+    buf_fini(&m->expected.payload);
+    map_fini(&m->taken);
     pattern_free(m->pattern);
     launch_close(&m->launch);
     experiment_folder_close(&m->folder);

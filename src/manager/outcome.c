@@ -47,15 +47,13 @@ read_first(const char *line, struct outcome *out, struct err *err)
 static void
 read_number(const char *line, struct outcome *out)
 {
-    uint64_t ended = 0, started = 0;
+    uint64_t ended = 0, started = 0, abandoned = 0;
     const struct {
         const char *name;
         uint64_t *to;
-    } fields[] = {{"started_ns ", &started},
-                  {"ended_ns ", &ended},
-                  {"maxrss_kb ", &out->maxrss_kb},
-                  {"user_us ", &out->user_us},
-                  {"system_us ", &out->system_us}};
+    } fields[] = {{"started_ns ", &started},   {"ended_ns ", &ended},
+                  {"abandoned ", &abandoned},  {"maxrss_kb ", &out->maxrss_kb},
+                  {"user_us ", &out->user_us}, {"system_us ", &out->system_us}};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);
@@ -63,6 +61,8 @@ read_number(const char *line, struct outcome *out)
         if (strncmp(line, fields[i].name, len) == 0)
             number_parse_u64(line + len, strlen(line + len), fields[i].to);
     }
+    if (abandoned > 0)
+        out->abandoned = true;
     if (started > 0)
         out->started_ns = (int64_t)started;
     if (ended > 0)

@@ -4,6 +4,7 @@
 #ifndef MANAGER_OUTCOME_H
 #define MANAGER_OUTCOME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -17,8 +18,9 @@ enum outcome_kind {
 
 struct outcome {
     enum outcome_kind kind;
-    int number;                   /* exit status or signal */
-    char text[256];               /* UNSTARTED: why */
+    int number;     /* exit status or signal */
+    char text[256]; /* UNSTARTED: why */
+    bool abandoned; /* the wrapper ended it, because no manager came back */
     int64_t started_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
 };

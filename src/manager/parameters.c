@@ -46,32 +46,33 @@ check_record(struct jval root, struct jval *id, struct jval *parameters,
 }
 
 int
-record_read(const char *text, size_t len, struct record *out, struct err *err)
+suggestion_read(const char *text, size_t len, struct suggestion *out,
+                struct err *err)
 {
     struct jval id, parameters;
 
-    *out = (struct record){.doc = json_parse(text, len, JSON_STRICT, err)};
+    *out = (struct suggestion){.doc = json_parse(text, len, JSON_STRICT, err)};
     if (out->doc == NULL)
         return -1;
     if (check_record(json_root(out->doc), &id, &parameters, err) != 0) {
-        record_fini(out);
+        suggestion_fini(out);
         return -1;
     }
     out->id = json_text(id);
     out->parameters = json_text(parameters);
     if (out->id != NULL && out->parameters != NULL)
         return 0;
-    record_fini(out);
+    suggestion_fini(out);
     return err_set(err, ERR_MEMORY, "out of memory");
 }
 
 void
-record_fini(struct record *r)
+suggestion_fini(struct suggestion *r)
 {
     json_free(r->doc);
     free(r->id);
     free(r->parameters);
-    *r = (struct record){0};
+    *r = (struct suggestion){0};
 }
 
 /* A nested choice is an object that names itself. */

@@ -12,15 +12,15 @@
 struct buf;
 struct err;
 
-struct record {
+struct suggestion {
     struct json *doc;
     char *id;         /* JSON text of parameter_id: a number or a string */
     char *parameters; /* JSON text, one line */
 };
 
-int record_read(const char *text, size_t len, struct record *out,
-                struct err *err);
-void record_fini(struct record *r);
+int suggestion_read(const char *text, size_t len, struct suggestion *out,
+                    struct err *err);
+void suggestion_fini(struct suggestion *r);
 
 /* One value, flattened as trial/files.h says for parameters.tsv; `value` is
  * not escaped and may hold NUL bytes. */

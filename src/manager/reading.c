@@ -32,15 +32,21 @@ struct reading {
 };
 
 static void
-send_metric(struct manager *m, const struct trial *t,
+send_metric(struct manager *m, struct trial *t,
             const struct metric_line *metric)
 {
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
-    metrics_write(&payload, t->id, t->parameter_id, metric);
+    metrics_write(&payload, t->id, t->parameter_id, stepping_attempt(m, t),
+                  metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
+    if (metric->sync && m->lockstep.on)
+        stepping_sent(m, &payload);
+    else if (metric->sync)
+        holding_sent(&t->holding, metric->sequence, m->exchange.last,
+                     payload.data, payload.len);
     buf_fini(&payload);
 }
 
@@ -57,19 +63,32 @@ reading_apply(struct manager *m, struct trial *t,
         t->latest = metric->value;
         t->sent++;
     }
-    send_metric(m, t, metric);
+    if (!t->told &&
+        metric->sequence >=
+            (metric->final ? t->heard.finals : t->heard.intermediates))
+        send_metric(m, t, metric);
+}
+
+static bool
+counts(const struct trial *t, const struct metric_line *metric)
+{
+    return t->stop == STOP_NOT ||
+           metric->sequence <
+               (metric->final ? t->counted.finals : t->counted.intermediates);
 }
 
 static void
 take_metric(struct manager *m, struct trial *t,
             const struct metric_line *metric)
 {
-    if (t->stop != STOP_NOT) { /* it stands in the trial's folder */
+    if (!counts(t, metric)) { /* it stands in the trial's folder */
         holding_answer_line(&t->holding, metric, true);
-    } else if (m->lockstep.on) {
+    } else if (m->lockstep.on && !t->told) {
         stepping_take(m, t, metric);
     } else {
-        if (metric->waits)
+        if (metric->sequence < t->heard.intermediates)
+            holding_answer_line(&t->holding, metric, false);
+        else if (metric->waits)
             holding_add(&t->holding, metric);
         reading_apply(m, t, metric);
     }
@@ -219,7 +238,7 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop != STOP_NOT)
+    if (t->stop != STOP_NOT && !t->again)
         return true; /* nothing of it would be used */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
@@ -318,6 +337,15 @@ reading_end(struct manager *m, struct trial *t)
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);
+}
+
+struct metrics_count
+reading_count(const struct manager *m, const struct trial *t)
+{
+    return (struct metrics_count){
+        m->pattern != NULL ? t->matches : t->metrics.intermediates,
+        t->metrics.finals,
+    };
 }
 
 void

@@ -4,6 +4,8 @@
 #ifndef MANAGER_READING_H
 #define MANAGER_READING_H
 
+#include "manager/metrics.h"
+
 #include <stdbool.h>
 
 struct manager;
@@ -30,6 +32,9 @@ bool reading_drain(struct manager *m, struct trial *t);
 /* The metric counts: it is sent. */
 void reading_apply(struct manager *m, struct trial *t,
                    const struct metric_line *metric);
+/* What it has reported so far. */
+struct metrics_count reading_count(const struct manager *m,
+                                   const struct trial *t);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

@@ -42,6 +42,7 @@ results_free(struct results *r)
     free(r->id);
     free(r->mode_from);
     free(r->reason);
+    free(r->config);
     free(r);
 }
 
@@ -183,6 +184,7 @@ load_experiment(struct results *r, struct err *err)
         return err_place(err, "%s is no experiment's folder", r->folder);
     r->id = get_text(json_root(doc), "id");
     r->mode_from = get_text(json_root(doc), "mode_from");
+    r->config = get_text(json_root(doc), "config");
     mode = get_text(json_root(doc), "optimize_mode");
     r->minimize = mode != NULL && strcmp(mode, "minimize") == 0;
     if (jval_get(json_root(doc), "seed", &v))
@@ -191,7 +193,7 @@ load_experiment(struct results *r, struct err *err)
         jval_bool(v, &r->deterministic);
     free(mode);
     json_free(doc);
-    return r->id == NULL || r->mode_from == NULL
+    return r->id == NULL || r->mode_from == NULL || r->config == NULL
                ? err_set(err, ERR_MEMORY, "out of memory")
                : 0;
 }
@@ -214,10 +216,14 @@ static void
 load_summary(struct results *r)
 {
     struct json *doc = load_part(r, FOLDER_SUMMARY, NULL);
+    struct jval v;
 
     if (doc != NULL) {
         r->state = RESULTS_ENDED;
         r->reason = get_text(json_root(doc), "reason");
+        if (jval_get(json_root(doc), "over", &v) ||
+            jval_get(json_root(doc), "ok", &v))
+            jval_bool(v, &r->over);
         get_number(json_root(doc), "duration_s", &r->duration_s);
     } else {
         r->state = is_locked(r) ? RESULTS_RUNNING : RESULTS_DIED;
@@ -234,7 +240,7 @@ count_unended(struct results *r)
     size_t n = 0;
 
     while (trials != NULL && (entry = readdir(trials)) != NULL)
-        n += entry->d_name[0] != '.';
+        n += strchr(entry->d_name, '.') == NULL; /* a later attempt */
     if (trials != NULL)
         closedir(trials);
     r->unended = n > r->n ? n - r->n : 0;

@@ -35,6 +35,8 @@ struct results {
     size_t unended; /* trials that have a folder and no end */
     enum results_state state;
     char *reason; /* ENDED: how; one line */
+    bool over;    /* ENDED: nothing is left to be done */
+    char *config; /* the configuration's path when it began */
     double duration_s;
     size_t damaged; /* lines that could not be read */
 };

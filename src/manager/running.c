@@ -9,43 +9,79 @@
 #include "manager/stepping.h"
 #include "manager/trial.h"
 
+#include "core/file.h"
+#include "trial/files.h"
+
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LAUNCHES_FAILED_MAX 3
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
 
+/* Never a stranger, even when the wrapper is nobody's child any more. */
 static void
-set_deadline(struct manager *m, struct trial *t)
+signal_wrapper(const struct trial *t, int sig)
 {
-    t->started_ns = clock_monotonic_ns();
+    syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+}
+
+void
+running_since(struct manager *m, struct trial *t, int64_t started_ns)
+{
+    t->started_ns = started_ns;
     if (m->x->max_trial_ms > 0)
         t->deadline_ns = t->started_ns + m->x->max_trial_ms * 1000000;
+}
+
+static double
+seconds_of(const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    if (t->again && o->started_ns > 0 && o->ended_ns > o->started_ns)
+        return (double)(o->ended_ns - o->started_ns) / 1e9;
+    if (t->started_ns == 0)
+        return 0;
+    return (double)((t->exited ? t->ended_ns : clock_monotonic_ns()) -
+                    t->started_ns) /
+           1e9;
+}
+
+static void
+leave(struct manager *m, struct trial *t)
+{
+    struct trial **link = &m->live;
+
+    reading_end(m, t);
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+    trial_free(t);
 }
 
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
 static void
 conclude(struct manager *m, struct trial *t)
 {
-    int64_t until = t->exited ? t->ended_ns : clock_monotonic_ns();
-    int64_t lasted = t->started_ns == 0 ? 0 : until - t->started_ns;
-    double seconds = (double)lasted / 1e9;
+    double seconds = seconds_of(t);
     struct err err = {0};
-    struct trial **link = &m->live;
 
-    ending_send(m, t);
-    if (experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
+    if (!t->told)
+        ending_send(m, t);
+    if (!t->known &&
+        experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
-    m->trials_ns += lasted;
-    ending_show(m, t, seconds);
-    reading_end(m, t);
-    while (*link != t)
-        link = &(*link)->next;
-    *link = t->next;
-    trial_free(t);
+    m->trials_ns += (int64_t)(seconds * 1e9);
+    if (!t->known)
+        ending_show(m, t, seconds);
+    leave(m, t);
 }
 
 static void
@@ -66,7 +102,7 @@ start(struct manager *m, struct trial *t)
     m->launches_failed = 0;
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
-    set_deadline(m, t);
+    running_since(m, t, clock_monotonic_ns());
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -85,8 +121,7 @@ running_take(struct manager *m, struct trial *t)
     while (*link != NULL)
         link = &(*link)->next;
     *link = t;
-    if (!m->lockstep.on)
-        running_start_waiting(m);
+    running_start_waiting(m);
 }
 
 void
@@ -101,7 +136,8 @@ running_start_waiting(struct manager *m)
         if (m->end_known) {
             trial_enter(t, TRIAL_CANCELLED);
             conclude(m, t);
-        } else if (m->n_running < m->x->concurrency) {
+        } else if (m->n_running < m->x->concurrency &&
+                   (t->attempt > 0 || stepping_may_start(m))) {
             start(m, t);
         }
     }
@@ -120,13 +156,53 @@ running_exited(struct manager *m, struct trial *t)
     t->ended_ns = clock_monotonic_ns();
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    running_finish(m, t);
+    if (t->again && running_in_vain(t))
+        running_again(m, t);
+    else
+        running_finish(m, t);
+}
+
+bool
+running_in_vain(const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    if (t->told || t->known || t->stop != STOP_NOT || t->has_final ||
+        t->heard.finals > 0)
+        return false;
+    return o->kind == OUTCOME_LOST ||
+           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
+}
+
+void
+running_again(struct manager *m, struct trial *t)
+{
+    struct trial *next = trial_new(t->number, t->record, t->record_len,
+                                   t->parameter_id, t->parameters);
+
+    if (next == NULL) {
+        running_finish(m, t);
+        return;
+    }
+    next->attempt = t->attempt + 1;
+    if (m->lockstep.on) { /* it goes on where this one was */
+        lockstep_retract(&m->lockstep, t->number);
+        next->heard = (struct metrics_count){
+            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
+            t->heard.finals};
+    }
+    next->next = t->next; /* its place is kept */
+    t->next = next;
+    if (t->state == TRIAL_RUNNING)
+        m->n_running--;
+    m->recovered.again++;
+    leave(m, t);
 }
 
 void
 running_finish(struct manager *m, struct trial *t)
 {
-    if (m->lockstep.on)
+    if (m->lockstep.on && !t->told)
         stepping_exited(m, t); /* it ends when it is its turn */
     else if (reading_drain(m, t))
         running_end(m, t);
@@ -137,10 +213,15 @@ void
 running_end(struct manager *m, struct trial *t)
 {
     const struct outcome *o = &t->outcome;
+    enum trial_state state;
     char detail[64];
 
     reading_promote(m, t, o);
-    trial_enter(t, trial_judge(t, o));
+    state = trial_judge(t, o);
+    if (t->ends != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
+        state = t->ends; /* as it was told, or recorded */
+    trial_enter(t, state);
     m->n_running--;
     if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
@@ -150,8 +231,35 @@ running_end(struct manager *m, struct trial *t)
                  : o->kind == OUTCOME_SIGNALLED ? "signalled"
                                                 : "unstarted",
                  o->number);
-    manager_note(m, "exited", t, detail);
+    if (!t->told)
+        manager_note(m, "exited", t, detail);
     conclude(m, t);
+}
+
+/* So that another manager knows what counts and what does not. */
+static void
+record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    static const char *const reasons[] = {
+        [STOP_NOT] = "",
+        [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
+        [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
+        [STOP_CANCEL] = TRIAL_STOP_CANCEL,
+    };
+    char *path = file_join(t->folder, TRIAL_STOP);
+    char line[80];
+    int len;
+
+    t->stop = stop;
+    t->counted = m->lockstep.on && stop == STOP_ASSESSOR
+                     ? (struct metrics_count){t->sent, 0}
+                     : reading_count(m, t);
+    len = snprintf(line, sizeof line, "%s %llu %llu\n", reasons[stop],
+                   (unsigned long long)t->counted.intermediates,
+                   (unsigned long long)t->counted.finals);
+    if (path != NULL)
+        file_write(path, line, (size_t)len, NULL);
+    free(path);
 }
 
 static void
@@ -159,18 +267,7 @@ terminate(struct manager *m, struct trial *t)
 {
     t->term_ns = INT64_MAX;
     t->kill_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS;
-    kill(t->pid, SIGTERM);
-}
-
-/* Whoever waits to be told so is, and ends by itself within the grace. */
-static void
-tell_to_end(struct manager *m, struct trial *t)
-{
-    if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
-        t->term_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000;
-    else
-        terminate(m, t);
-    holding_answer_all(&t->holding, true);
+    signal_wrapper(t, SIGTERM);
 }
 
 void
@@ -184,18 +281,29 @@ running_stop(struct manager *m, struct trial *t, int stop)
     if (t->exited) {
         /* Its end is not known to anybody yet: only the user's word counts,
          * who does not wait for a dispatcher that is slow or hangs. */
-        if (stop == STOP_CANCEL || m->lockstep.on)
-            t->stop = (enum trial_stop)stop;
+        if ((stop == STOP_CANCEL || m->lockstep.on) && !t->told && !t->known)
+            record_stop(m, t, (enum trial_stop)stop);
         if (m->lockstep.on)
             stepping_stopped(m, t);
         return;
     }
     reading_feed(m, t); /* what it reported before still counts */
-    t->stop = (enum trial_stop)stop;
-    t->deadline_ns = INT64_MAX;
+    record_stop(m, t, (enum trial_stop)stop);
     if (m->lockstep.on && stop == STOP_ASSESSOR)
         stepping_stopped(m, t);
-    tell_to_end(m, t);
+    running_press(m, t);
+}
+
+void
+running_press(struct manager *m, struct trial *t)
+{
+    t->deadline_ns = INT64_MAX;
+    /* Whoever waits to be told so is, and ends by itself within the grace. */
+    if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
+        t->term_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000;
+    else
+        terminate(m, t);
+    holding_answer_all(&t->holding, true);
 }
 
 void
@@ -215,7 +323,7 @@ running_hurry_all(struct manager *m)
         if (t->state == TRIAL_RUNNING && !t->exited) {
             t->term_ns = INT64_MAX;
             t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
-            kill(t->pid, SIGTERM);
+            signal_wrapper(t, SIGTERM);
         }
 }
 
@@ -229,7 +337,7 @@ running_expire(struct manager *m, int64_t now_ns)
             terminate(m, t);
         if (now_ns >= t->kill_ns) {
             t->kill_ns = INT64_MAX;
-            kill(t->pid, SIGKILL);
+            signal_wrapper(t, SIGKILL);
         }
     }
 }

@@ -59,6 +59,26 @@ scheduler_take(struct scheduler *s)
 }
 
 void
+scheduler_repeated(struct scheduler *s)
+{
+    if (s->owed > 0)
+        s->owed--;
+}
+
+void
+scheduler_owes(struct scheduler *s, uint64_t units)
+{
+    s->owed = units;
+}
+
+void
+scheduler_found(struct scheduler *s, bool live)
+{
+    s->started++;
+    s->live += live;
+}
+
+void
 scheduler_ended(struct scheduler *s)
 {
     s->live--;

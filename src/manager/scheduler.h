@@ -39,6 +39,12 @@ void scheduler_asked(struct scheduler *s, uint64_t n);
 
 /* A trial has come; false: it is one too many and must not be started. */
 bool scheduler_take(struct scheduler *s);
+/* One has come that was taken on before. */
+void scheduler_repeated(struct scheduler *s);
+/* What was owed is forgotten: it is so much. */
+void scheduler_owes(struct scheduler *s, uint64_t units);
+/* A trial of an earlier life; live: it has not ended. */
+void scheduler_found(struct scheduler *s, bool live);
 void scheduler_ended(struct scheduler *s);
 
 /* Refusals: `units` are no longer owed. */

@@ -3,7 +3,9 @@
  *
  *   manager.c   the loop, deadlines, the end
  *   opening.c   what the loop needs
- *   answers.c   frames from the dispatcher, its words, its death
+ *   answers.c   frames from the dispatcher, its words
+ *   peer.c      its process: start, death, and another one
+ *   restore.c   what an earlier manager left
  *   running.c   trials: start, stop, end
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
@@ -14,6 +16,7 @@
 #define MANAGER_STATE_H
 
 #include "core/map.h"
+#include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/launch.h"
@@ -29,6 +32,19 @@
 struct experiment;
 struct pattern;
 struct trial;
+
+#define DISPATCHER_SKIPS_MAX 16
+
+/* A command that its worker must not be given again. */
+struct skip {
+    int worker;
+    uint64_t number;
+};
+
+/* What was found in the folder of an experiment that goes on. */
+struct recovered {
+    uint64_t finished, adopted, again;
+};
 
 enum phase {
     PHASE_STARTING, /* waits for ID */
@@ -53,6 +69,8 @@ struct expected {
     char id[24]; /* the trial's */
     bool end;    /* its EN, else its ME with this */
     uint64_t sequence;
+    struct buf payload; /* of it, to be told again */
+    uint64_t frame;     /* its number in the exchange; 0: another manager's */
 };
 
 struct manager {
@@ -68,6 +86,12 @@ struct manager {
     pid_t dispatcher_pid;
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
+    bool dispatcher_given_up; /* it was told to end at once */
+    bool restarted;           /* another one goes on for it */
+    uint64_t log_last;        /* as the last ID of such a one told */
+    struct deaths deaths;
+    struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
+    size_t n_skips;
 
     struct scheduler scheduler;
     struct lockstep lockstep;
@@ -75,6 +99,8 @@ struct manager {
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
+    struct map taken; /* parameter_ids, as JSON text, of all trials */
+    struct recovered recovered;
     struct trial *live;
     uint64_t n_trials;        /* numbers given */
     uint64_t n_running;       /* of the live ones */
@@ -97,9 +123,6 @@ struct manager {
 void answers_frames(struct manager *m);     /* the pipe is readable */
 void answers_words(struct manager *m);      /* its standard error is */
 void answers_dispatcher(struct manager *m); /* its process has ended */
-/* " while tuner NAME was at command N" (or the assessor), as far as the
- * dispatcher's lock file tells, or "was being set up"; "": neither. */
-void answers_blame(const struct manager *m, char *text, size_t size);
 
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
@@ -107,6 +130,14 @@ void running_start_waiting(struct manager *m);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 void running_end(struct manager *m, struct trial *t);    /* frees t */
+/* Its end means nothing, and its result is not known: it is lost, or was ended
+ * for want of a manager. */
+bool running_in_vain(const struct trial *t);
+/* Starts it again as a new attempt; frees t. */
+void running_again(struct manager *m, struct trial *t);
+void running_since(struct manager *m, struct trial *t, int64_t started_ns);
+/* Sends the stop that is recorded. */
+void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 void running_hurry_all(struct manager *m);
@@ -127,6 +158,8 @@ void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
 void manager_signal_dispatcher(const struct manager *m, int sig);
 /* Asks for as many trials as are wanted, and returns how many that is. */
 uint64_t manager_ask(struct manager *m);
+/* The parameters with this id have come. */
+void manager_taken(struct manager *m, const char *parameter_id);
 /* Sends a note for the dispatcher's log. */
 void manager_note(struct manager *m, const char *event, const struct trial *t,
                   const char *detail);

@@ -7,9 +7,13 @@
 #include "manager/stepping.h"
 
 #include "core/clock.h"
+#include "core/buf.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "frame.h"
+#include "config/experiment.h"
 #include "json.h"
+#include "manager/past.h"
 #include "manager/reading.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -55,6 +59,11 @@ stepping_take(struct manager *m, struct trial *t,
 {
     struct err err = {0};
 
+    if (!metric->final && metric->sequence < t->heard.intermediates) {
+        holding_answer_line(&t->holding, metric, false);
+        reading_apply(m, t, metric); /* it is not sent again */
+        return;
+    }
     if (agenda_add(&t->agenda, metric, &err) != 0) {
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
         return;
@@ -207,6 +216,76 @@ stepping_acknowledged(struct manager *m, const struct frame *frame)
         jval_string(v, &job, NULL))
         answer(m, job, json_root(doc));
     json_free(doc);
+}
+
+/* ---- going on ---- */
+
+uint64_t
+stepping_attempt(const struct manager *m, const struct trial *t)
+{
+    return m->x->deterministic ? 0 : t->attempt;
+}
+
+bool
+stepping_may_start(const struct manager *m)
+{
+    return !m->lockstep.on || m->lockstep.phase == LOCKSTEP_STARTS;
+}
+
+void
+stepping_sent(struct manager *m, const struct buf *payload)
+{
+    struct expected *e = &m->expected;
+
+    buf_clear(&e->payload);
+    e->payload.max = SIZE_MAX / 2;
+    buf_add(&e->payload, payload->data, payload->len);
+    e->frame = m->exchange.last;
+}
+
+void
+stepping_resume(struct manager *m, const struct past *past)
+{
+    const struct past_told *told = &past->told;
+    struct expected *e = &m->expected;
+    uint64_t last = 0;
+
+    if (!m->lockstep.on || told->id == NULL ||
+        !number_parse_u64(told->id, strlen(told->id), &last))
+        return;
+    snprintf(e->id, sizeof e->id, "%s", told->id);
+    e->end = told->end;
+    e->sequence = told->sequence;
+    e->payload.max = SIZE_MAX / 2;
+    buf_add(&e->payload, told->payload, told->len);
+    lockstep_resume(&m->lockstep, last, !told->asked);
+}
+
+static void
+repeat_held(struct manager *m, const struct trial *t, uint64_t last)
+{
+    for (const struct held *h = t->holding.first; h != NULL; h = h->next)
+        if (h->frame > 0 && h->frame <= last)
+            exchange_send(&m->exchange, "ME", h->payload, h->len);
+}
+
+void
+stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
+                 uint64_t served, uint64_t asked)
+{
+    struct expected *e = &m->expected;
+
+    /* What is in the log may be answered, and its answer nowhere: said twice
+     * it is answered again, behind all else that has to be said again. */
+    if (!m->lockstep.on) {
+        for (const struct trial *t = m->live; t != NULL; t = t->next)
+            repeat_held(m, t, last);
+        return;
+    }
+    lockstep_resumed(&m->lockstep, owed, served, asked);
+    if (m->lockstep.expects && e->frame <= last)
+        exchange_send(&m->exchange, e->end ? "EN" : "ME", buf_text(&e->payload),
+                      e->payload.len);
 }
 
 /* ---- the end ---- */

@@ -7,13 +7,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct frame;
 struct manager;
 struct metric_line;
+struct past;
 struct trial;
 
 /* AK: whoever waits for it goes on. */
 void stepping_acknowledged(struct manager *m, const struct frame *frame);
+
+/* What the dispatcher knows as the trial's attempt: in lock step one that is
+ * started again goes on where it was. */
+uint64_t stepping_attempt(const struct manager *m, const struct trial *t);
+
+/* Whether new trials may be started now; those that are started again have
+ * their turn in any case. */
+bool stepping_may_start(const struct manager *m);
 
 /* The rest is for lock step alone. */
 
@@ -26,6 +36,15 @@ void stepping_take(struct manager *m, struct trial *t,
                    const struct metric_line *metric);
 void stepping_exited(struct manager *m, struct trial *t);
 void stepping_stopped(struct manager *m, struct trial *t);
+
+/* An event was sent. */
+void stepping_sent(struct manager *m, const struct buf *payload);
+
+/* Goes on where an earlier manager was. */
+void stepping_resume(struct manager *m, const struct past *past);
+/* The dispatcher goes on from its log of `last` commands. */
+void stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
+                      uint64_t served, uint64_t asked);
 
 /* Gives up lock step: what trials have reported counts, who has ended has. */
 void stepping_release(struct manager *m);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/trial.h"
 
+#include "core/err.h"
+#include "manager/experiment_folder.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +32,16 @@ static const struct {
     [TRIAL_LOST] = {"lost", "FAILED", 0},
 };
 
+enum trial_state
+trial_state_of(const char *name)
+{
+    int state = 0;
+
+    while (state < TRIAL_STATES && strcmp(states[state].name, name) != 0)
+        state++;
+    return (enum trial_state)state;
+}
+
 struct trial *
 trial_new(uint64_t number, const char *record, size_t record_len,
           const char *parameter_id, const char *parameters)
@@ -53,6 +66,32 @@ trial_new(uint64_t number, const char *record, size_t record_len,
         return NULL;
     }
     return t;
+}
+
+enum trial_state
+trial_state_of_event(const char *event)
+{
+    int state = TRIAL_SUCCEEDED;
+
+    while (state < TRIAL_STATES && strcmp(states[state].event, event) != 0)
+        state++;
+    return (enum trial_state)state;
+}
+
+int
+trial_place(struct trial *t, const char *experiment_folder, struct err *err)
+{
+    char attempt[32] = "";
+
+    free(t->folder);
+    if (t->attempt > 0)
+        snprintf(attempt, sizeof attempt, ".%llu",
+                 (unsigned long long)t->attempt);
+    if (asprintf(&t->folder, "%s/" FOLDER_TRIALS "/%s%s", experiment_folder,
+                 t->id, attempt) >= 0)
+        return 0;
+    t->folder = NULL;
+    return err_set(err, ERR_MEMORY, "out of memory");
 }
 
 void
@@ -130,6 +169,10 @@ judge_exited(struct trial *t, const struct outcome *outcome)
 static enum trial_state
 judge_unstopped(struct trial *t, const struct outcome *outcome)
 {
+    /* Nobody knows how it would have ended; its result counts already. */
+    if (t->again && t->has_final &&
+        (outcome->kind == OUTCOME_LOST || outcome->abandoned))
+        return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
     case OUTCOME_EXITED:
         return judge_exited(t, outcome);

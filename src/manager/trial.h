@@ -34,17 +34,19 @@ enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
 struct trial {
-    uint64_t number; /* from 0, in the order of the TRs */
-    char id[24];     /* its trial_job_id: the number, five digits or more */
-    char *record;    /* the TR's payload, byte for byte */
+    uint64_t number;  /* from 0, in the order of the TRs */
+    char id[24];      /* its trial_job_id: the number, five digits or more */
+    uint64_t attempt; /* how often it was started before */
+    char *record;     /* the TR's payload, byte for byte */
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
 
     enum trial_state state;
     enum trial_stop stop;
-    char *folder; /* absolute */
-    pid_t pid;    /* the wrapper's */
+    struct metrics_count counted; /* of a stopped one, what came before */
+    char *folder;                 /* absolute */
+    pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
     struct outcome outcome;  /* then */
@@ -67,6 +69,15 @@ struct trial {
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */
+
+    /* Of an earlier manager's life. */
+    bool known; /* its result is on record and has been shown */
+    bool told;  /* the dispatcher has heard of its end */
+    bool again; /* its files are read from the start by another manager */
+    struct metrics_count heard; /* the dispatcher has heard of so many */
+    bool noted;                 /* the log tells that it was started */
+    enum trial_state ends;      /* known or told: how; WAITING: to be judged */
+
     struct trial *next;
 };
 
@@ -75,6 +86,10 @@ struct trial *trial_new(uint64_t number, const char *record, size_t record_len,
                         const char *parameter_id, const char *parameters);
 /* Closes what is open; never kills. */
 void trial_free(struct trial *t);
+
+/* Sets t->folder: FOLDER/trials/ID, of a later attempt FOLDER/trials/ID.N. */
+int trial_place(struct trial *t, const char *experiment_folder,
+                struct err *err);
 
 /* Follows the table of legal transitions; an illegal one is our own mistake
  * and ends the process. */
@@ -86,6 +101,10 @@ const char *trial_state_name(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
  * "system"; t has ended. */
 const char *trial_ended_by(const struct trial *t);
+/* The other way round; TRIAL_STATES: no such word. */
+enum trial_state trial_state_of(const char *name);
+/* The first state that has this word of NNI's. */
+enum trial_state trial_state_of_event(const char *event);
 /* NNI's word for EN; state is one a trial ends in. */
 const char *trial_event_name(enum trial_state state);
 

@@ -18,6 +18,7 @@
  *   stdout, stderr   trial       people
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
+ *   stop             manager     a later manager
  *   exit             wrapper     manager
  */
 #ifndef TRIAL_FILES_H
@@ -154,6 +155,7 @@
  *   maxrss_kb N    the largest resident set of any one process of the trial
  *   user_us N      user and system time of all processes of the trial
  *   system_us N
+ *   abandoned 1    only where the wrapper ended the trial for want of a manager
  *
  * A wrapper that is gone without this file: the trial is lost. */
 #define TRIAL_EXIT "exit"
@@ -161,6 +163,15 @@
 #define TRIAL_EXIT_EXITED "exited"
 #define TRIAL_EXIT_SIGNALLED "signalled"
 #define TRIAL_EXIT_UNSTARTED "unstarted"
+
+/* Why the manager stopped the trial, one line that appears by rename before
+ * the stop: REASON INTERMEDIATES FINALS, the reason being one of the three
+ * words, followed by how many metrics of each type came before it.  What comes
+ * behind these does not count. */
+#define TRIAL_STOP "stop"
+#define TRIAL_STOP_ASSESSOR "assessor"
+#define TRIAL_STOP_TIMEOUT "timeout"
+#define TRIAL_STOP_CANCEL "cancel"
 
 /* The environment of a trial, set by the manager. */
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */

@@ -115,10 +115,11 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
     getrusage(RUSAGE_CHILDREN, &used);
     snprintf(text, sizeof(text),
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
-             "user_us %lld\nsystem_us %lld\n",
+             "user_us %lld\nsystem_us %lld\n%s",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
-             (long long)microseconds(used.ru_stime));
+             (long long)microseconds(used.ru_stime),
+             outcome->abandoned ? "abandoned 1\n" : "");
     return replace(dir_fd, TRIAL_EXIT_TMP, TRIAL_EXIT, text, true);
 }

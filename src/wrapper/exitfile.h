@@ -4,6 +4,7 @@
 #ifndef WRAPPER_EXITFILE_H
 #define WRAPPER_EXITFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EXITFILE_TEXT_MAX 512
@@ -12,6 +13,7 @@ struct outcome {
     char unstarted[EXITFILE_TEXT_MAX]; /* "" when the program was started */
     int wait_status;                   /* as wait4(2) gave it */
     int64_t started_ns, ended_ns;      /* CLOCK_REALTIME */
+    bool abandoned;                    /* ended for want of a manager */
 };
 
 int64_t exitfile_now_ns(void);

@@ -144,8 +144,10 @@ on_timer(struct watch *w)
         return; /* it was set anew meanwhile */
     if (w->phase == ENDING)
         kill_tree(w);
-    else if (w->phase == RUNNING && !lease_look(w->lease))
+    else if (w->phase == RUNNING && !lease_look(w->lease)) {
+        w->outcome->abandoned = true;
         end_tree(w);
+    }
 }
 
 static void

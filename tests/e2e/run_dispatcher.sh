@@ -65,23 +65,24 @@ refused_space() {
 check "a tuner that does not take the space" refused_space
 
 killed() {
-    experiment 'trialConcurrency: 2' << 'E'
-[ "$TUNEPIPE_TRIAL_ID" = 00000 ] && exec tunepipe trial report --final 3
+    experiment 'trialConcurrency: 2' 'maxTrialNumber: 4' << 'E'
 manager=$(cat "$HERE/pid")
 read -r dispatcher rest < "/proc/$manager/task/$manager/children"
 [ "$TUNEPIPE_TRIAL_ID" = 00002 ] && kill -KILL "$dispatcher"
-exec sleep 1000
+exec tunepipe trial report --final 3
 E
-    run 1 && has err 'the dispatcher ended by itself (signal 9)' &&
-        count 1 succeeded && count 2 cancelled &&
-        has show.json '"value": 3.0'
+    run 0 && has err 'the dispatcher died (signal 9)' &&
+        has out 'the dispatcher goes on from its log' && replays &&
+        count 4 succeeded
 }
 check "a dispatcher that is killed" killed
 
 crashes() {
-    simple "tuner: {plugin: $PLUGINS/crashes.so}"
-    run 1 && count 2 succeeded && has err 'the dispatcher ended by itself' &&
-        has err 'while tuner' && has err 'crashes.so was at command'
+    simple 'maxTrialNumber: 5' "tuner: {plugin: $PLUGINS/crashes.so}"
+    run 0 && count 5 succeeded && replays &&
+        has err 'the dispatcher died (signal 11) while tuner' &&
+        has err 'crashes.so was at command' &&
+        has err 'again and again: the command is skipped'
 }
 check "a tuner that crashes" crashes
 

@@ -55,6 +55,11 @@ TEST(manager_holding_answers_by_sequence)
     holding_add(&h, &lines[1]);
     CHECK(holding_hears(&h));
     holding_add(&h, &lines[2]);
+    holding_sent(&h, 2, 17, "xyz", 3);
+    holding_sent(&h, 8, 18, "", 0); /* nobody waits */
+    CHECK_EQ(h.first->next->next->frame, 17);
+    CHECK_EQ(h.first->next->next->len, 3);
+    CHECK_EQ(h.first->frame, 0);
     holding_answer(&h, 1, true);
     holding_answer(&h, 1, true); /* nobody waits any more */
     holding_answer(&h, 7, true);

@@ -80,7 +80,7 @@ TEST(manager_lockstep_forgets_who_ended)
     lockstep_fini(&l);
 }
 
-TEST(manager_lockstep_skips_who_was_stopped_meanwhile)
+TEST(manager_lockstep_waits_for_who_was_stopped_meanwhile)
 {
     struct lockstep l = {0};
 
@@ -91,17 +91,57 @@ TEST(manager_lockstep_skips_who_was_stopped_meanwhile)
     lockstep_retract(&l, 1);
     lockstep_retract(&l, 9); /* nobody */
     lockstep_answered(&l);
-    expect(&l, LOCKSTEP_DELIVER, 2);
-    lockstep_delivered(&l, 2, false, 1);
-    lockstep_answered(&l);
-    expect(&l, LOCKSTEP_ASK, 0);
-    lockstep_asked(&l, 0, 0);
-    lockstep_started(&l);
-    lockstep_stand(&l, 0, true, 2);
-    lockstep_stand(&l, 2, true, 2);
     expect(&l, LOCKSTEP_WAIT, 0); /* for its end */
     lockstep_stand(&l, 1, true, 2);
-    expect(&l, LOCKSTEP_DELIVER, 0);
+    expect(&l, LOCKSTEP_DELIVER, 1);
+    lockstep_delivered(&l, 1, true, 1);
+    lockstep_answered(&l);
+    expect(&l, LOCKSTEP_DELIVER, 2);
+    lockstep_fini(&l);
+}
+
+TEST(manager_lockstep_goes_on_in_the_middle_of_a_round)
+{
+    struct lockstep l = {0};
+
+    /* Another manager had delivered to 3, perhaps without an answer. */
+    lockstep_resume(&l, 3, true);
+    for (uint64_t i = 5; i >= 2; i--)
+        CHECK_EQ(lockstep_join(&l, i, NULL), 0);
+    lockstep_resumed(&l, 0, 0, 0);
+    lockstep_stand(&l, 5, true, 1);
+    expect(&l, LOCKSTEP_WAIT, 0);
+    lockstep_answered(&l);
+    expect(&l, LOCKSTEP_WAIT, 0);
+    lockstep_stand(&l, 4, true, 1);
+    for (uint64_t i = 4; i <= 5; i++) {
+        expect(&l, LOCKSTEP_DELIVER, i);
+        lockstep_delivered(&l, i, false, 1);
+        lockstep_answered(&l);
+    }
+    expect(&l, LOCKSTEP_ASK, 0); /* 2 and 3 have had their turn */
+    lockstep_fini(&l);
+}
+
+TEST(manager_lockstep_goes_on_behind_a_round)
+{
+    struct lockstep l = {0};
+
+    /* Two suggestions had come and were not started, one was asked for. */
+    lockstep_resume(&l, 3, false);
+    CHECK_EQ(lockstep_join(&l, 2, NULL), 0);
+    lockstep_resumed(&l, 0, 2, 0);
+    lockstep_stand(&l, 2, true, 1);
+    lockstep_answered(&l);
+    lockstep_came(&l);
+    expect(&l, LOCKSTEP_WAIT, 0);
+    lockstep_came(&l);
+    expect(&l, LOCKSTEP_ASK, 0); /* perhaps nobody has */
+    lockstep_asked(&l, 0, 0);
+    expect(&l, LOCKSTEP_START, 0);
+    CHECK_EQ(lockstep_join(&l, 4, NULL), 0);
+    CHECK_EQ(lockstep_join(&l, 4, NULL), 0); /* known */
+    CHECK_EQ(l.n, 2);
     lockstep_fini(&l);
 }
 

@@ -16,19 +16,19 @@
 
 TEST(manager_record_is_taken_apart)
 {
-    struct record r;
+    struct suggestion r;
     struct err err;
     const char *text = RECORD("{\"x\": 1.0, \"s\": \"\\u00e9\"}");
 
-    CHECK_EQ(record_read(text, strlen(text), &r, &err), 0);
+    CHECK_EQ(suggestion_read(text, strlen(text), &r, &err), 0);
     CHECK_STR(r.id, "4");
     CHECK_STR(r.parameters, "{\"x\": 1.0, \"s\": \"\\u00e9\"}");
-    record_fini(&r);
+    suggestion_fini(&r);
     text = "{\"parameter_id\": \"0-3_1_5\", \"parameters\": \"text\"}";
-    CHECK_EQ(record_read(text, strlen(text), &r, &err), 0);
+    CHECK_EQ(suggestion_read(text, strlen(text), &r, &err), 0);
     CHECK_STR(r.id, "\"0-3_1_5\"");
     CHECK_STR(r.parameters, "\"text\"");
-    record_fini(&r);
+    suggestion_fini(&r);
 }
 
 TEST(manager_record_names_what_is_wrong)
@@ -44,11 +44,11 @@ TEST(manager_record_names_what_is_wrong)
         {"{", ""},
         {"{\"parameter_id\": 1, \"parameters\": {\"x\": NaN}}", ""},
     };
-    struct record r;
+    struct suggestion r;
     struct err err;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CHECK_EQ(record_read(cases[i].text, strlen(cases[i].text), &r, &err),
+        CHECK_EQ(suggestion_read(cases[i].text, strlen(cases[i].text), &r, &err),
                  -1);
         CHECK_HAS(err.text, cases[i].want);
     }

@@ -150,3 +150,21 @@ TEST(manager_scheduler_property)
         CHECK_EQ(s.started, s.max_trials);
     }
 }
+
+TEST(manager_scheduler_goes_on_where_another_stopped)
+{
+    struct scheduler s = {.concurrency = 4, .max_trials = 10};
+
+    for (int i = 0; i < 5; i++)
+        scheduler_found(&s, i >= 3); /* two of them live */
+    scheduler_owes(&s, 1);
+    CHECK_EQ(scheduler_wants(&s), 1);
+    scheduler_repeated(&s); /* one of the living, sent twice */
+    CHECK_EQ(scheduler_wants(&s), 2);
+    scheduler_asked(&s, 2);
+    CHECK(scheduler_take(&s));
+    scheduler_owes(&s, 0); /* it forgets what it had asked for */
+    CHECK_EQ(scheduler_wants(&s), 1);
+    scheduler_repeated(&s); /* that nobody owes */
+    CHECK_EQ(scheduler_wants(&s), 1);
+}

@@ -120,6 +120,10 @@ TEST(manager_outcome_is_read_from_the_wrappers_file)
     CHECK_EQ(o.maxrss_kb, 7);
     CHECK_EQ(o.user_us, 8);
     CHECK_EQ(o.system_us, 9);
+    CHECK(!o.abandoned);
+    CHECK_EQ(read_text("signalled 15\nabandoned 1\nsystem_us 9\n", &o, &err),
+             0);
+    CHECK(o.abandoned);
     CHECK_EQ(read_text("signalled 9\n", &o, &err), 0);
     CHECK_EQ(o.kind, OUTCOME_SIGNALLED);
     CHECK_EQ(read_text("unstarted no such file: x\n", &o, &err), 0);

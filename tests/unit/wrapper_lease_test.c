@@ -11,6 +11,7 @@ TEST(wrapper_ends_the_trial_of_a_dead_manager)
     close(run.lease);
     CHECK_EQ(wait_exit(&run), 0);
     CHECK_STR(first_line(), "signalled 15");
+    CHECK_EQ(system("grep -q '^abandoned 1$' trial/exit"), 0);
 }
 
 TEST(wrapper_ends_a_trial_whose_manager_died_before_it_began)
@@ -64,6 +65,7 @@ TEST(wrapper_is_adopted_by_whoever_opens_the_lease)
     CHECK_EQ(kill(run.pid, SIGTERM), 0);
     CHECK_EQ(wait_exit(&run), 0);
     CHECK_STR(first_line(), "signalled 15");
+    CHECK(system("grep -q abandoned trial/exit") != 0);
 }
 
 TEST(wrapper_does_not_spin_while_nobody_holds_the_lease)

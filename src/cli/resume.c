@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/conduct.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/problems.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/logfile.h"
+#include "manager/experiment_folder.h"
+#include "manager/manager.h"
+#include "manager/results.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: tunepipe resume FOLDER [--dispatcher PROGRAM]\n"
+    "\n"
+    "Goes on with an experiment whose manager, dispatcher or machine died, or\n"
+    "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
+    "named it.  Configuration, search space, seed and everything the tuner has\n"
+    "learnt are taken from there, whatever became of the original files; the\n"
+    "folder that trialCodeDirectory names is still needed.\n"
+    "\n"
+    "  a trial that ended      its result counts, once, as if nothing had been\n"
+    "  a trial that runs       is adopted; what it reported meanwhile is read\n"
+    "  a trial that was lost   (it runs for ten seconds without a manager) is\n"
+    "                          started again with the same parameters, in\n"
+    "                          trials/ID.1, then trials/ID.2, ...\n"
+    "\n"
+    "maxExperimentDuration counts from here.  A finished experiment is shown\n"
+    "and left alone; one whose manager lives is refused.\n"
+    "\n"
+    "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
+    "                         tunepipe's own\n"
+    "\n"
+    "Exit status: 0 done, now or before; 1 interrupted, no trial has a result,\n"
+    "the tuner failed to give parameters, the dispatcher died, or the manager\n"
+    "lives; 2 usage; 3 no experiment's folder, or its configuration cannot be\n"
+    "used any more; 5 the command log is damaged.\n"
+    "\n"
+    "Example: tunepipe resume tunepipe-experiments/digits-20260801-120000\n";
+
+static int
+walk_file(struct logfile *file, manager_record *take, void *ctx,
+          struct err *err)
+{
+    struct record record;
+    enum logfile_status status;
+
+    while ((status = logfile_next(file, &record, err)) == LOGFILE_RECORD)
+        take(ctx, &record);
+    return status == LOGFILE_DAMAGED ? -1 : 0;
+}
+
+/* One of no size was never begun. */
+static int
+walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
+{
+    char *path = file_join(folder, COMMANDLOG_NAME);
+    struct logfile *file;
+    struct stat st;
+    int rc;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (stat(path, &st) != 0 || st.st_size == 0) {
+        free(path);
+        return 0;
+    }
+    file = logfile_open(path, err);
+    rc = file == NULL ? -1 : walk_file(file, take, ctx, err);
+    logfile_close(file);
+    free(path);
+    return rc;
+}
+
+static struct experiment *
+read_kept(const struct results *r, struct problems *problems, struct err *err)
+{
+    char *config = file_join(r->folder, FOLDER_CONFIG);
+    char *space = file_join(r->folder, FOLDER_SPACE);
+    struct experiment *x = NULL;
+
+    if (config == NULL || space == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else
+        x = experiment_read_kept(config, r->config, space, problems, err);
+    if (x != NULL) { /* it may have been drawn */
+        x->seed = r->seed;
+        x->has_seed = true;
+        x->deterministic = r->deterministic;
+    }
+    free(config);
+    free(space);
+    return x;
+}
+
+static int
+go_on(const struct results *r, const char *dispatcher)
+{
+    struct manager_options options = {
+        .dispatcher = dispatcher, .resume = r->folder, .walk_log = walk_log};
+    struct problems problems;
+    struct experiment *x;
+    struct err err = {0};
+    int status;
+
+    problems_init(&problems);
+    x = read_kept(r, &problems, &err);
+    if (x == NULL) {
+        fputs(buf_text(&problems.lines), stderr);
+        status = verb_fail("resume", &err);
+    } else {
+        status = conduct("resume", x, &options);
+    }
+    experiment_free(x);
+    problems_fini(&problems);
+    return status;
+}
+
+struct words {
+    const char *dispatcher;
+};
+
+static const struct option options[] = {
+    {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {0};
+    struct err err = {0};
+    struct results *r;
+    int status;
+
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
+        return verb_fail("resume", &err);
+    if (argc != 2) {
+        err_set(&err, ERR_USAGE,
+                "expected one experiment's folder; see --help");
+        return verb_fail("resume", &err);
+    }
+    r = results_load(argv[1], &err);
+    if (r == NULL)
+        return verb_fail("resume", &err);
+    if (r->state == RESULTS_ENDED && r->over) {
+        printf("tunepipe: %s is over (%s): nothing is left to do\n", r->id,
+               r->reason);
+        conduct_print("resume", r->folder);
+        status = EXIT_DONE;
+    } else {
+        status = go_on(r, w.dispatcher);
+    }
+    results_free(r);
+    return status;
+}
+
+const struct verb verb_resume = {
+    .name = "resume",
+    .summary = "go on with an experiment that was cut off",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  A wrapper lives when its end of the lease is open.  One that was
+ * started and has not come so far yet must neither be taken for dead nor start
+ * its trial later, beside a new attempt: where nobody has the FIFO open it is
+ * moved away, so that such a wrapper does not find it and gives up; if one had
+ * opened it in between, that is seen behind the move. */
+#include "manager/adopt.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SMALL_MAX 65536
+#define OUTPUT_LINE_MAX 65536
+#define LEASE_OLD TRIAL_LEASE ".old"
+#define COMING_UP_MS 10
+#define COMING_UP_TIMES 300
+
+static bool
+read_small(const char *folder, const char *name, struct buf *out)
+{
+    char *path = file_join(folder, name);
+    bool ok;
+
+    buf_init(out, 4 * SMALL_MAX);
+    ok = path != NULL && file_read(path, SMALL_MAX, out, NULL) == 0;
+    free(path);
+    return ok;
+}
+
+static void
+read_stop(struct trial *t)
+{
+    static const struct {
+        const char *word;
+        enum trial_stop stop;
+    } reasons[] = {{TRIAL_STOP_ASSESSOR, STOP_ASSESSOR},
+                   {TRIAL_STOP_TIMEOUT, STOP_TIMEOUT},
+                   {TRIAL_STOP_CANCEL, STOP_CANCEL}};
+    unsigned long long intermediates, finals;
+    struct buf text;
+    char word[16];
+
+    if (read_small(t->folder, TRIAL_STOP, &text) &&
+        sscanf(buf_text(&text), "%15s %llu %llu", word, &intermediates,
+               &finals) == 3)
+        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+            if (strcmp(reasons[i].word, word) == 0) {
+                t->stop = reasons[i].stop;
+                t->counted.intermediates = intermediates;
+                t->counted.finals = finals;
+            }
+    buf_fini(&text);
+}
+
+static void
+open_lines(const struct trial *t, const char *name, size_t max_line,
+           struct tail *tail)
+{
+    char *path = file_join(t->folder, name);
+
+    if (path == NULL || tail_open(tail, path, max_line, NULL) != 0)
+        tail_close(tail);
+    free(path);
+}
+
+void
+adopt_files(struct trial *t, bool wants_output)
+{
+    char *records = file_join(t->folder, TRIAL_NNI_METRICS);
+
+    open_lines(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report);
+    if (wants_output)
+        open_lines(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out);
+    if (records == NULL || nnifile_open(&t->nni, records, NULL) != 0)
+        nnifile_close(&t->nni);
+    free(records);
+    read_stop(t);
+}
+
+static int
+open_lease(const struct trial *t, const char *name)
+{
+    char *path = file_join(t->folder, name);
+    int fd = path == NULL ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+
+    free(path);
+    return fd;
+}
+
+static void
+move(const struct trial *t, const char *from, const char *to)
+{
+    char *a = file_join(t->folder, from), *b = file_join(t->folder, to);
+
+    if (a != NULL && b != NULL)
+        rename(a, b);
+    free(a);
+    free(b);
+}
+
+static bool
+take_lease(struct trial *t)
+{
+    t->lease_fd = open_lease(t, TRIAL_LEASE);
+    if (t->lease_fd >= 0)
+        return true;
+    move(t, TRIAL_LEASE, LEASE_OLD);
+    t->lease_fd = open_lease(t, LEASE_OLD);
+    if (t->lease_fd < 0)
+        return false;
+    move(t, LEASE_OLD, TRIAL_LEASE);
+    return true;
+}
+
+/* Field 22 of /proc/PID/stat; 0: no such process. */
+static unsigned long long
+start_time(int pid)
+{
+    unsigned long long start = 0;
+    char folder[64];
+    struct buf text;
+    const char *at;
+
+    snprintf(folder, sizeof folder, "/proc/%d", pid);
+    if (read_small(folder, "stat", &text) &&
+        (at = strrchr(buf_text(&text), ')')) != NULL)
+        sscanf(at + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+               "%*d %*d %*d %*d %llu",
+               &start);
+    buf_fini(&text);
+    return start;
+}
+
+static void
+set_start(struct trial *t, unsigned long long ticks)
+{
+    int64_t hz = sysconf(_SC_CLK_TCK), lived;
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    lived = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
+            (int64_t)ticks * (1000000000 / (hz > 0 ? hz : 100));
+    t->started_ns = clock_monotonic_ns() - (lived > 0 ? lived : 0);
+}
+
+/* What it wrote is believed when the process began as it says. */
+static bool
+find_process(struct trial *t)
+{
+    unsigned long long start;
+    struct buf text;
+    bool read;
+    int pid;
+
+    read = read_small(t->folder, TRIAL_WRAPPER_PID, &text) &&
+           sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2;
+    buf_fini(&text);
+    if (!read || pid <= 0)
+        return false;
+    t->pid = pid;
+    t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (t->pidfd >= 0 && start_time(pid) == start) {
+        set_start(t, start);
+        return true;
+    }
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    t->pidfd = -1;
+    return false;
+}
+
+bool
+adopt_wrapper(struct trial *t)
+{
+    char *exit_file = file_join(t->folder, TRIAL_EXIT);
+    bool found = false;
+
+    if (exit_file != NULL && take_lease(t))
+        for (int i = 0; i < COMING_UP_TIMES && !found; i++) {
+            if (i > 0) /* it writes its number at once behind the opening */
+                poll(NULL, 0, COMING_UP_MS);
+            found = find_process(t);
+            if (!found && access(exit_file, F_OK) == 0)
+                break;
+        }
+    free(exit_file);
+    if (!found && t->lease_fd >= 0) {
+        close(t->lease_fd);
+        t->lease_fd = -1;
+    }
+    return found;
+}
+
+static int
+discard(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    remove(path);
+    return 0;
+}
+
+void
+adopt_discard(const char *folder)
+{
+    nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
+}

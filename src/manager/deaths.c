@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/deaths.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+#define TIMES_ALONE 2
+#define TIMES_AMONG 3
+
+bool
+deaths_is_fault(int signal)
+{
+    static const int faults[] = {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE};
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (signal == faults[i])
+            return true;
+    return false;
+}
+
+void
+deaths_progress(struct deaths *d)
+{
+    d->in_vain = 0;
+}
+
+static bool
+is_poison(const struct deaths *d, const uint64_t at[LOCKFILE_SLOTS], int worker)
+{
+    bool alone = true;
+
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        alone = alone && (i == worker || at[i] == 0);
+    return d->times[worker] >= (alone ? TIMES_ALONE : TIMES_AMONG);
+}
+
+enum deaths_verdict
+deaths_add(struct deaths *d, bool fault, const uint64_t at[LOCKFILE_SLOTS],
+           int *worker)
+{
+    int poison = -1;
+
+    for (int i = 0; fault && i < LOCKFILE_SLOTS; i++) {
+        d->times[i] =
+            at[i] != 0 && at[i] == d->at[i] ? d->times[i] + 1 : at[i] != 0;
+        d->at[i] = at[i];
+        if (poison < 0 && is_poison(d, at, i))
+            poison = i;
+    }
+    if (++d->in_vain > DEATHS_IN_VAIN_MAX)
+        return DEATHS_OVER;
+    if (poison < 0)
+        return DEATHS_RESTART;
+    if (at[poison] == 1)
+        return DEATHS_OVER;
+    *worker = poison;
+    d->at[poison] = 0;
+    d->times[poison] = 0;
+    return DEATHS_SKIP;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* past.h - what a command log tells a manager about its trials: a fold over
+ * the records, which the caller reads.  One thread. */
+#ifndef MANAGER_PAST_H
+#define MANAGER_PAST_H
+
+#include "core/map.h"
+#include "manager/metrics.h"
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct past_trial {
+    char *id;           /* its trial_job_id; NULL: it was never started */
+    char *parameter_id; /* JSON text */
+    char *record;       /* the payload of its TR, byte for byte; may be NULL */
+    uint64_t attempt;   /* the last that was started */
+    bool started;
+    struct metrics_count heard; /* of that attempt, from the first on */
+    struct metrics_count all;   /* the same of all attempts; in lock step they
+                                   are one to the dispatcher */
+    char *event;                /* of its EN; NULL: none */
+    struct past_trial *next;
+};
+
+struct past {
+    struct past_trial *first, *last; /* in the order of the records */
+    struct map by_parameter;         /* JSON text -> past_trial */
+    struct map by_id;
+    /* The last report or end that was told; `asked`: a request, or a trial
+     * that was started for the first time, stands behind it. */
+    struct past_told {
+        char *id, *payload; /* NULL: there was none */
+        size_t len;
+        bool end, asked;
+        uint64_t sequence; /* of a report */
+    } told;
+    bool failed; /* out of memory */
+};
+
+/* A zeroed struct past is an empty one. */
+void past_fini(struct past *p);
+
+/* The next record; others than TR, NT, ME, EN and GE change nothing. */
+void past_add(struct past *p, const struct record *r);
+
+/* NULL: the log does not know it. */
+const struct past_trial *past_find(const struct past *p, const char *id);
+
+#endif

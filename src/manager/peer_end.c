@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* The dispatcher's death: who was at work, and whether it is started again. */
+#include "manager/peer.h"
+
+#include "config/experiment.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "lockfile.h"
+#include "manager/deaths.h"
+#include "manager/state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* "exit status 3" or "signal 9"; the status, or -1. */
+static int
+reap(struct manager *m, char *text, size_t size, int *signal)
+{
+    siginfo_t info = {0};
+
+    waitid(P_PIDFD, (id_t)m->dispatcher_fd, &info, WEXITED);
+    manager_unwatch(m, m->dispatcher_fd);
+    close(m->dispatcher_fd);
+    m->dispatcher_fd = -1;
+    *signal = 0;
+    if (info.si_code == CLD_EXITED) {
+        snprintf(text, size, "exit status %d", info.si_status);
+        return info.si_status;
+    }
+    *signal = info.si_status;
+    snprintf(text, size, "signal %d", info.si_status);
+    return -1;
+}
+
+static const char *
+name_of(const struct algorithm *a)
+{
+    return a->name != NULL ? a->name : a->plugin;
+}
+
+/* Who was at work when it died, as far as its lock file tells. */
+static void
+read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
+{
+    char *path = file_join(m->folder.path, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct lockfile at = {.pid = 0};
+    bool good = fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
+                memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0;
+
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        out[i] = good ? at.slots[i] : 0;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+}
+
+static void
+name_worker(const struct manager *m, int worker, char *text, size_t size)
+{
+    if (worker == LOCKFILE_DEFAULT)
+        snprintf(text, size, "tuner %.200s%s", name_of(&m->x->tuner),
+                 m->x->n_filters > 0 ? " (or a filter around it)" : "");
+    else
+        snprintf(text, size, "assessor %.200s", name_of(&m->x->assessor));
+}
+
+/* Before the first command they are made, one after the other. */
+static void
+blame_start(const struct manager *m, char *text, size_t size)
+{
+    const char *tuner = name_of(&m->x->tuner);
+    const char *assessor = name_of(&m->x->assessor);
+
+    if (assessor == NULL)
+        snprintf(text, size, " while tuner %.200s was being set up", tuner);
+    else
+        snprintf(text, size,
+                 " while tuner %.120s and assessor %.120s were being set up",
+                 tuner, assessor);
+}
+
+void
+peer_blame(const struct manager *m, char *text, size_t size)
+{
+    uint64_t at[LOCKFILE_SLOTS];
+    char who[256];
+
+    text[0] = '\0';
+    read_slots(m, at);
+    for (int i = 0; i < LOCKFILE_SLOTS && text[0] == '\0'; i++)
+        if (at[i] != 0) {
+            name_worker(m, i, who, sizeof who);
+            snprintf(text, size, " while %s was at command %llu", who,
+                     (unsigned long long)at[i]);
+        }
+    if (text[0] == '\0' && m->phase == PHASE_STARTING)
+        blame_start(m, text, size);
+}
+
+/* These are its own decisions, and would be the same again. */
+static bool
+is_decision(const struct manager *m, int status)
+{
+    static const int statuses[] = {0, 2, 3, 5, 6, 130, 143};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i] == status)
+            return true;
+    return m->phase == PHASE_CLOSING && status >= 0;
+}
+
+/* Nothing would be saved by another try. */
+static bool
+dies_at_start(const struct manager *m, int signal)
+{
+    return m->phase == PHASE_STARTING && m->options->resume == NULL &&
+           deaths_is_fault(signal);
+}
+
+static void
+skip(struct manager *m, int worker, uint64_t number)
+{
+    char who[256];
+
+    name_worker(m, worker, who, sizeof who);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: %s kills the dispatcher at command %llu, "
+                  "again and again: the command is skipped",
+                  who, (unsigned long long)number);
+    if (m->n_skips < DISPATCHER_SKIPS_MAX)
+        m->skips[m->n_skips++] = (struct skip){worker, number};
+}
+
+/* Whether another one was started. */
+static bool
+start_again(struct manager *m, const char *how, const char *who, int signal,
+            const uint64_t at[LOCKFILE_SLOTS])
+{
+    struct err err = {0};
+    int worker = 0;
+
+    switch (deaths_add(&m->deaths, deaths_is_fault(signal), at, &worker)) {
+    case DEATHS_OVER:
+        return false;
+    case DEATHS_RESTART:
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher died (%s)%s: it is "
+                      "started again from its log",
+                      how, who);
+        break;
+    case DEATHS_SKIP:
+        skip(m, worker, at[worker]);
+        break;
+    }
+    m->restarted = true;
+    exchange_hold(&m->exchange);
+    tail_close(&m->words);
+    if (peer_resume(m, &err) == 0)
+        return true;
+    progress_warn(&m->progress, "tunepipe: error: %s", err.text);
+    return false;
+}
+
+void
+peer_ended(struct manager *m)
+{
+    uint64_t at[LOCKFILE_SLOTS];
+    char how[64], who[300];
+    int signal, status = reap(m, how, sizeof how, &signal);
+
+    m->outcome->dispatcher_status = status;
+    if (m->phase == PHASE_CLOSING && status == 0)
+        return;
+    read_slots(m, at);
+    peer_blame(m, who, sizeof who);
+    if (!is_decision(m, status) && !dies_at_start(m, signal) &&
+        !m->dispatcher_given_up && start_again(m, how, who, signal, at))
+        return;
+    if (m->phase == PHASE_CLOSING) {
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher ended with %s%s", how,
+                      who);
+        return;
+    }
+    manager_end(
+        m, MANAGER_DISPATCHER,
+        "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
+        how, who);
+    running_stop_all(m);
+}

@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Experiments that go on: after the death of manager, trial, dispatcher.
+. "$(dirname "$0")/lib.sh"
+
+final='tunepipe trial report --final 1'
+
+# resume STATUS: goes on in $dir; show.json as behind `run`.
+resume() {
+    want=$1
+    shift
+    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" resume "$@"' "$T" "$dir" "$@" \
+        > out 2> err
+    got=$?
+    "$T" show --json "$dir" > show.json || return 1
+    [ "$got" = "$want" ] || fail "status $got, expected $want"
+}
+
+# once: the trials of results.jsonl are the first $1, each there once.
+once() {
+    grep -o '"trial": "[0-9]*"' "$dir/results.jsonl" | sort > trials
+    seq -f '"trial": "%05.0f"' 0 $(($1 - 1)) | cmp -s - trials ||
+        fail "not each trial once: $(tr '\n' ' ' < trials)"
+}
+
+# told N: the log has the end of N trials, of each once.
+told() {
+    "$T" log "$dir" > log
+    grep -o '<  EN{"trial_job_id": "[0-9]*"' log | sort > ends
+    [ "$(uniq ends | wc -l)" = "$1" ] && [ "$(wc -l < ends)" = "$1" ] ||
+        fail "ends told: $(wc -l < ends), expected $1"
+}
+
+manager_killed() {
+    experiment 'maxTrialNumber: 6' 'trialConcurrency: 2' << 'E'
+tunepipe trial report 1
+[ "$TUNEPIPE_TRIAL_ID" = 00003 ] && kill -KILL "$(cat "$HERE/pid")"
+tunepipe trial report 2
+exec tunepipe trial report --final 3
+E
+    run 137
+    resume 0 && has out 'tunepipe: resumed: ' && once 6 && told 6 &&
+        count 6 succeeded && replays && has out 'finished: 6 trials'
+}
+check "a manager that was killed" manager_killed
+
+again_over() {
+    echo "$final" | experiment 'maxTrialNumber: 2'
+    run 0
+    cp "$dir/command.log" before
+    resume 0 && has out 'is over (finished: 2 trials): nothing is left to do' &&
+        cmp before "$dir/command.log" && once 2
+}
+check "an experiment that is over" again_over
+
+adopted() {
+    experiment 'maxTrialNumber: 2' 'maxTrialDuration: 50s' << 'E'
+tunepipe trial report 1
+[ "$TUNEPIPE_TRIAL_ID" = 00000 ] && kill -KILL "$(cat "$HERE/pid")"
+tunepipe trial report 2
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] || until [ -e "$HERE/go" ]; do sleep 0.01; done
+exec tunepipe trial report --final 3
+E
+    run 137
+    cat > watch << 'E'
+#!/bin/sh
+exec "$T" "$@"
+E
+    # Its trial goes on when the new dispatcher starts: it is adopted by then.
+    sed -i '2i touch go' watch && chmod +x watch && export T
+    resume 0 --dispatcher ./watch && once 2 && told 2 && count 2 succeeded &&
+        has out '0 trials finished, 1 adopted, 0 started again' && replays &&
+        [ ! -e "$dir/trials/00000.1" ]
+}
+check "a trial that is adopted" adopted
+
+lost() {
+    experiment 'maxTrialNumber: 2' << 'E'
+tunepipe trial report 1
+if [ "$TUNEPIPE_TRIAL_ID" = 00000 ] && [ ! -e "$HERE/second" ]; then
+    touch "$HERE/second"
+    tunepipe trial report 2
+    read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+    kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+    while :; do sleep 1; done
+fi
+exec tunepipe trial report --final 3
+E
+    run 137
+    resume 0 && once 2 && told 2 && count 2 succeeded && replays &&
+        has out '0 trials finished, 0 adopted, 1 started again' || return 1
+    # The new attempt has a folder of its own, and its own sequence.
+    has "$dir/trials/00000/metrics" 'intermediate 2' &&
+        lacks "$dir/trials/00000.1/metrics" 'intermediate 2' &&
+        grep -q '00000", "type": "FINAL".*"attempt": 1' log &&
+        cmp "$dir/trials/00000/parameters.json" \
+            "$dir/trials/00000.1/parameters.json" &&
+        grep -q '"seed": 1' "$dir/experiment.json"
+}
+check "a trial that is lost" lost
+
+# What a wrapper ends for want of a manager has not ended by itself.
+abandoned() {
+    experiment 'maxTrialNumber: 1' << 'E'
+[ -e "$HERE/second" ] && exec tunepipe trial report --final 3
+touch "$HERE/second"
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+printf 'signalled 15\nabandoned 1\n' > "$TUNEPIPE_TRIAL_DIR/exit"
+kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+E
+    run 137
+    resume 0 && once 1 && told 1 && count 1 succeeded &&
+        has out '1 started again'
+}
+check "a trial that was ended for want of a manager" abandoned
+
+# A stop is remembered, and what came behind it does not count.
+stopped() {
+    experiment 'maxTrialNumber: 1' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}" << 'E'
+trap 'tunepipe trial report --final 9; kill -KILL "$(cat "$HERE/pid")"; exit' TERM
+tunepipe trial report 1
+tunepipe trial report 2
+while :; do sleep 0.01; done
+E
+    run 137 && has "$dir/trials/00000/stop" 'assessor 2 0' &&
+        resume 1 && count 1 stopped && has show.json '"value": null' &&
+        has show.json '"latest": 2.0' && told 1 &&
+        has log '"event": "EARLY_STOPPED"' && lacks log FINAL
+}
+check "a trial that was being stopped" stopped
+
+living() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe resume "$TUNEPIPE_EXPERIMENT_DIR" > "$HERE/refused" 2>&1
+echo $? >> "$HERE/refused"
+exec tunepipe trial report --final 3
+E
+    run 0 && has refused "its manager lives (process $(cat pid))" &&
+        [ "$(tail -n 1 refused)" = 1 ]
+}
+check "an experiment whose manager lives" living
+
+interrupted() {
+    experiment 'maxTrialNumber: 5' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00002 ] && kill -INT "$(cat "$HERE/pid")" &&
+    exec sleep 1000
+exec tunepipe trial report --final 3
+E
+    run 1
+    resume 0 && once 5 && told 5 && count 4 succeeded && count 1 cancelled &&
+        replays
+}
+check "an experiment that was interrupted" interrupted
+
+# What stood in memory when the manager died is found in either place.
+half_told() {
+    echo "$final" | experiment 'maxTrialNumber: 3'
+    run 0
+    rm "$dir/summary.json"
+    # A line that was cut off, and one that was never written.
+    head -n 1 "$dir/results.jsonl" > one
+    { cat one; sed -n 2p "$dir/results.jsonl" | head -c 40; } > two
+    cp two "$dir/results.jsonl"
+    resume 0 && once 3 && told 3 && count 3 succeeded && replays
+}
+check "results that were cut off" half_told
+
+no_log() {
+    echo "$final" | experiment 'maxTrialNumber: 2'
+    printf '%s\n' '#!/bin/sh' 'kill -KILL $PPID' > kills && chmod +x kills
+    run 137 --dispatcher ./kills
+    [ ! -e "$dir/command.log" ] && resume 0 && once 2 && replays
+}
+check "a manager that died before its dispatcher began" no_log
+
+moved() {
+    experiment 'maxTrialNumber: 3' 'searchSpaceFile: space.json' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && kill -KILL "$(cat "$HERE/pid")"
+exec tunepipe trial report --final 3
+E
+    sed -i '/^searchSpace:/d' e.yml
+    echo '{"x": {"_type": "uniform", "_value": [0, 1]}}' > space.json
+    run 137
+    rm e.yml space.json
+    resume 0 && once 3 && count 3 succeeded
+}
+check "configuration and search space are kept" moved
+
+no_folder() {
+    "$T" resume absent 2> err && return 1
+    has err 'absent: no such folder' || return 1
+    mkdir other && "$T" resume other 2> err && return 1
+    has err "is no experiment's folder" && "$T" resume 2> err
+    [ $? = 2 ]
+}
+check "no experiment's folder" no_folder
+
+finish

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* killer SEED KILLS TUNEPIPE CONFIG - runs an experiment in the current folder
+ * and kills its dispatcher, its manager or both with SIGKILL, at moments drawn
+ * from the seed: when a file of the experiment has grown by so many bytes.  A
+ * manager that was killed is followed by `tunepipe resume`.  Ends with the
+ * last manager's status; prints how many of each kind were killed. */
+#include "lockfile.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_S 300
+
+enum victim { DISPATCHER, MANAGER, BOTH, VICTIMS };
+
+struct killer {
+    const char *tunepipe;
+    char folder[4096]; /* the experiment's; "" before there is one */
+    uint64_t state;
+    pid_t manager;
+    int status; /* of the manager, once it has ended */
+    unsigned killed[VICTIMS];
+};
+
+static uint64_t
+draw(struct killer *k, uint64_t n)
+{
+    k->state = k->state * 6364136223846793005u + 1442695040888963407u;
+    return (k->state >> 33) % n;
+}
+
+static void
+start(struct killer *k, const char *verb, const char *operand)
+{
+    fflush(stdout);
+    k->manager = fork();
+    if (k->manager != 0)
+        return;
+    execl(k->tunepipe, k->tunepipe, verb, operand, (char *)NULL);
+    _exit(127);
+}
+
+static bool
+ended(struct killer *k)
+{
+    return waitpid(k->manager, &k->status, WNOHANG) == k->manager;
+}
+
+static void
+find_folder(struct killer *k)
+{
+    glob_t found;
+
+    if (k->folder[0] != '\0')
+        return;
+    if (glob("tunepipe-experiments/*", 0, NULL, &found) == 0)
+        snprintf(k->folder, sizeof k->folder, "%s", found.gl_pathv[0]);
+    globfree(&found);
+}
+
+static long long
+size_of(struct killer *k, const char *name)
+{
+    char path[8192];
+    struct stat st;
+
+    find_folder(k);
+    snprintf(path, sizeof path, "%s/%s", k->folder, name);
+    return k->folder[0] != '\0' && stat(path, &st) == 0 ? (long long)st.st_size
+                                                        : 0;
+}
+
+/* False: the manager has ended before. */
+static bool
+wait_for_growth(struct killer *k)
+{
+    static const char *const names[] = {"command.log", "results.jsonl"};
+    const char *name = names[draw(k, 4) == 0];
+    long long until =
+        size_of(k, name) + (long long)draw(k, name == names[0] ? 4000 : 400);
+
+    while (size_of(k, name) < until) {
+        struct timespec moment = {0, 20000};
+
+        if (ended(k))
+            return false;
+        ppoll(NULL, 0, &moment, NULL);
+    }
+    return !ended(k);
+}
+
+/* Its number counts while it holds the lock. */
+static bool
+kill_dispatcher(struct killer *k)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct lockfile at = {.pid = 0};
+    char path[8192];
+    int fd, process = -1;
+    bool done = false;
+
+    snprintf(path, sizeof path, "%s/" LOCKFILE_NAME, k->folder);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at && at.pid != 0)
+        process = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
+    if (process >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
+        lock.l_type != F_UNLCK)
+        done = syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0) == 0;
+    if (process >= 0)
+        close(process);
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+static void
+strike(struct killer *k)
+{
+    enum victim victim = (enum victim)draw(k, VICTIMS);
+
+    if (victim != MANAGER && !kill_dispatcher(k))
+        victim = MANAGER;
+    k->killed[victim]++;
+    if (victim == DISPATCHER)
+        return;
+    kill(k->manager, SIGKILL);
+    waitpid(k->manager, &k->status, 0);
+    start(k, "resume", k->folder);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct killer k = {.folder = ""};
+    bool going = true;
+
+    if (argc != 5) {
+        fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG\n");
+        return 2;
+    }
+    k.state = strtoull(argv[1], NULL, 10);
+    k.tunepipe = argv[3];
+    alarm(PATIENCE_S);
+    start(&k, "run", argv[4]);
+    while (size_of(&k, "command.lock") == 0 && (going = !ended(&k)))
+        poll(NULL, 0, 1);
+    for (unsigned long left = strtoul(argv[2], NULL, 10); going && left > 0;
+         left--) {
+        going = wait_for_growth(&k);
+        if (going)
+            strike(&k);
+    }
+    if (going)
+        waitpid(k.manager, &k.status, 0);
+    printf("killed: %u dispatchers, %u managers, %u of both\n",
+           k.killed[DISPATCHER], k.killed[MANAGER], k.killed[BOTH]);
+    return WIFEXITED(k.status) ? WEXITSTATUS(k.status) : 99;
+}

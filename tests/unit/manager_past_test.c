@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "manager/past.h"
+
+#include <string.h>
+
+static void
+add(struct past *p, enum record_kind kind, const char *payload)
+{
+    const struct record r = {
+        .kind = kind, .payload = payload, .len = strlen(payload)};
+
+    past_add(p, &r);
+}
+
+#define TR_7 "TR{\"parameter_id\": 7, \"parameters\": {\"x\": 1.0}}"
+#define NT_7                                                  \
+    "NT{\"event\": \"started\", \"trial_job_id\": \"00003\"," \
+    " \"parameter_id\": 7, \"attempt\": 0}"
+
+#define ME_7(type, sequence, attempt)                                         \
+    "ME{\"parameter_id\": 7, \"trial_job_id\": \"00003\", \"type\": \"" type  \
+    "\", \"sequence\": " sequence ", \"value\": \"1\", \"attempt\": " attempt \
+    "}"
+
+TEST(manager_past_follows_a_trial_to_its_end)
+{
+    const struct past_trial *t;
+    struct past p = {0};
+
+    add(&p, RECORD_TUNER, TR_7);
+    CHECK(past_find(&p, "00003") == NULL);
+    add(&p, RECORD_IN, NT_7);
+    t = past_find(&p, "00003");
+    CHECK(t != NULL);
+    CHECK(t->started);
+    CHECK(t->event == NULL);
+    CHECK_STR(t->record, TR_7 + 2);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "4", "0"));
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "9", "1"));
+    add(&p, RECORD_IN, ME_7("FINAL", "0", "0"));
+    CHECK_EQ(t->heard.intermediates, 5);
+    CHECK_EQ(t->heard.finals, 1);
+    add(&p, RECORD_IN,
+        "NT{\"event\": \"started\", \"trial_job_id\": \"00003\", "
+        "\"parameter_id\": 7, \"attempt\": 2}");
+    CHECK_EQ(t->attempt, 2);
+    CHECK_EQ(t->heard.intermediates, 0);
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
+        "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");
+    add(&p, RECORD_IN, /* the first one counts */
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"FAILED\", "
+        "\"hyper_params\": \"{}\"}");
+    CHECK_STR(t->event, "SUCCEEDED");
+    past_fini(&p);
+}
+
+TEST(manager_past_knows_an_end_without_a_start)
+{
+    const struct past_trial *t;
+    struct past p = {0};
+
+    add(&p, RECORD_TUNER, TR_7);
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00009\", \"event\": \"USER_CANCELED\", "
+        "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");
+    t = past_find(&p, "00009");
+    CHECK(t != NULL);
+    CHECK(!t->started);
+    CHECK_STR(t->event, "USER_CANCELED");
+    CHECK_STR(t->record, TR_7 + 2);
+    past_fini(&p);
+}
+
+TEST(manager_past_leaves_the_rest_alone)
+{
+    static const char *const others[] = {"",
+                                         "N",
+                                         "NT",
+                                         "NT{",
+                                         "NT[]",
+                                         "NT{\"event\": \"started\"}",
+                                         "EN{\"trial_job_id\": 3}",
+                                         "TR{}",
+                                         "ME{\"trial_job_id\": \"00003\"}"};
+    struct past p = {0};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        add(&p, RECORD_IN, others[i]);
+        add(&p, RECORD_TUNER, others[i]);
+        add(&p, RECORD_ROUTER, others[i]);
+    }
+    CHECK(p.first == NULL);
+    CHECK(!p.failed);
+    past_fini(&p);
+}
