@@ -5,6 +5,8 @@
 #include "core/nearest.h"
 #include "core/number.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const words[] = {
@@ -45,4 +47,13 @@ sync_policy_parse(const char *text, struct sync_policy *out, struct err *err)
     nearest_hint(text, words, N_WORDS, hint, sizeof hint);
     return err_set(err, ERR_USAGE, "expected " SYNC_WORDS ", got '%.100s'%s",
                    text, hint);
+}
+
+void
+sync_policy_write(const struct sync_policy *p, char *text)
+{
+    if (p->when == SYNC_INTERVAL)
+        snprintf(text, SYNC_TEXT_MAX, "interval:%" PRId64, p->interval_ms);
+    else
+        snprintf(text, SYNC_TEXT_MAX, "%s", words[p->when]);
 }

@@ -26,4 +26,8 @@ struct sync_policy {
 int sync_policy_parse(const char *text, struct sync_policy *out,
                       struct err *err);
 
+#define SYNC_TEXT_MAX 32
+/* The other way; text[SYNC_TEXT_MAX]. */
+void sync_policy_write(const struct sync_policy *p, char *text);
+
 #endif

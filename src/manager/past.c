@@ -144,6 +144,7 @@ take_note(struct past *p, struct jval root, const char *id)
     if (attempt > t->attempt) {
         t->attempt = attempt;
         t->heard = (struct metrics_count){0};
+        t->has_final = false;
     }
     if (attempt == 0)
         p->told.asked = true;
@@ -169,6 +170,15 @@ count(struct metrics_count *c, const struct metric *m)
         *n = m->sequence + 1;
 }
 
+static void
+take_final(struct past_trial *t, const struct metric *m)
+{
+    if (m->type != METRIC_FINAL || !m->has_value || t->has_final)
+        return;
+    t->has_final = true;
+    t->final = m->value;
+}
+
 /* They came in the order of their numbers, without those that were bad. */
 static void
 take_metric(struct past *p, const struct record *r)
@@ -182,8 +192,10 @@ take_metric(struct past *p, const struct record *r)
     if (cmd == NULL)
         return;
     t = map_get(&p->by_id, cmd->metric.job, strlen(cmd->metric.job));
-    if (t != NULL && t->attempt == cmd->metric.attempt)
+    if (t != NULL && t->attempt == cmd->metric.attempt) {
         count(&t->heard, &cmd->metric);
+        take_final(t, &cmd->metric);
+    }
     if (t != NULL)
         count(&t->all, &cmd->metric);
     if (cmd->metric.type == METRIC_PERIODICAL) {

@@ -21,7 +21,9 @@ struct past_trial {
     struct metrics_count heard; /* of that attempt, from the first on */
     struct metrics_count all;   /* the same of all attempts; in lock step they
                                    are one to the dispatcher */
-    char *event;                /* of its EN; NULL: none */
+    bool has_final;
+    double final; /* the first of that attempt that is a number */
+    char *event;  /* of its EN; NULL: none */
     struct past_trial *next;
 };
 

@@ -170,6 +170,7 @@ resume(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
+    char sync[SYNC_TEXT_MAX];
     struct words w;
     char *own;
     int rc;
@@ -177,6 +178,9 @@ resume(struct manager *m, struct err *err)
     if (begin(m, &w, &own, err) != 0)
         return -1;
     add(&w, "--resume");
+    sync_policy_write(&m->x->sync, sync);
+    add(&w, "--sync"); /* not in the log: no answer depends on it */
+    add(&w, sync);
     list_folders(m, &folders);
     if (folders.len > 0) {
         add(&w, "--plugin-path");

@@ -206,8 +206,11 @@ make_trial(struct restoring *r, const struct found *f)
     t->told = f->past != NULL && f->past->event != NULL;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
-    if (f->past != NULL && f->past->attempt == f->attempt)
+    if (f->past != NULL && f->past->attempt == f->attempt) {
         t->heard = f->past->heard;
+        t->has_final = f->past->has_final; /* its folder may be gone */
+        t->final = f->past->final;
+    }
     if (f->past != NULL && r->m->lockstep.on)
         t->heard = f->past->all;
     if (f->result != NULL)

@@ -40,3 +40,16 @@ TEST(sync_policy_says_what_was_expected)
     CHECK_STR(err.text, "expected none, interval, interval:MS or always, got "
                         "'alway' (did you mean 'always'?)");
 }
+
+TEST(sync_policy_is_written_as_it_is_read)
+{
+    static const char *const texts[] = {"none", "always", "interval:17"};
+    char text[SYNC_TEXT_MAX];
+    struct sync_policy p;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK_EQ(sync_policy_parse(texts[i], &p, NULL), 0);
+        sync_policy_write(&p, text);
+        CHECK_STR(text, texts[i]);
+    }
+}
