@@ -48,8 +48,9 @@ TEST(manager_record_names_what_is_wrong)
     struct err err;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CHECK_EQ(suggestion_read(cases[i].text, strlen(cases[i].text), &r, &err),
-                 -1);
+        CHECK_EQ(
+            suggestion_read(cases[i].text, strlen(cases[i].text), &r, &err),
+            -1);
         CHECK_HAS(err.text, cases[i].want);
     }
 }

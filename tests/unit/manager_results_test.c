@@ -114,7 +114,9 @@ TEST(manager_results_survive_a_crash)
     CHECK_EQ(r->damaged, 1);
     CHECK_EQ(r->state, RESULTS_DIED);
     results_free(r);
-    CHECK_EQ(experiment_folder_finish(&folder, true, true, "finished", 1.5, NULL), 0);
+    CHECK_EQ(
+        experiment_folder_finish(&folder, true, true, "finished", 1.5, NULL),
+        0);
     r = results_load(folder.path, &err);
     CHECK_EQ(r->state, RESULTS_ENDED);
     CHECK_STR(r->reason, "finished");
