@@ -256,14 +256,18 @@ void
 peer_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
-    struct jval root = doc == NULL ? (struct jval){0} : json_root(doc);
-    uint64_t last = doc == NULL ? 0 : get_count(root, "last");
-    uint64_t owed = doc == NULL ? 0 : get_count(root, "owed");
-    uint64_t resent = doc == NULL ? 0 : get_count(root, "resent");
-    bool spaceless = last == 0 && !m->exchange.based;
+    struct jval root = {NULL};
+    uint64_t last, owed, resent;
     struct again again = {0};
     struct err err = {0};
+    bool spaceless;
 
+    if (doc != NULL)
+        root = json_root(doc);
+    last = get_count(root, "last");
+    owed = get_count(root, "owed");
+    resent = get_count(root, "resent");
+    spaceless = last == 0 && !m->exchange.based;
     json_free(doc);
     if (spaceless)
         send_space(m);

@@ -23,8 +23,8 @@ void peer_resumed(struct manager *m, const struct frame *id);
 /* Its process has ended, its words are read. */
 void peer_ended(struct manager *m);
 
-/* " while tuner NAME was at command N" (or the assessor), as far as its lock
- * file tells, or "was being set up"; "": neither. */
+/* " while tuner NAME was at command N" (or the assessor, or " and" both), as
+ * far as its lock file tells, or "was being set up"; "": neither. */
 void peer_blame(const struct manager *m, char *text, size_t size);
 
 /* Waits until the one of an earlier manager has ended; its input is closed

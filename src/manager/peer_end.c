@@ -89,14 +89,16 @@ peer_blame(const struct manager *m, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
     char who[256];
+    size_t len = 0;
 
     text[0] = '\0';
     read_slots(m, at);
-    for (int i = 0; i < LOCKFILE_SLOTS && text[0] == '\0'; i++)
-        if (at[i] != 0) {
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        if (at[i] != 0 && len < size) {
             name_worker(m, i, who, sizeof who);
-            snprintf(text, size, " while %s was at command %llu", who,
-                     (unsigned long long)at[i]);
+            len += (size_t)snprintf(
+                text + len, size - len, "%s %s was at command %llu",
+                len == 0 ? " while" : " and", who, (unsigned long long)at[i]);
         }
     if (text[0] == '\0' && m->phase == PHASE_STARTING)
         blame_start(m, text, size);

@@ -355,7 +355,8 @@ read_witnesses(struct restoring *r, struct err *err)
     find_results(r);
     find_past(r);
     find_folders(r);
-    qsort(r->items, r->n, sizeof *r->items, compare);
+    if (r->n > 0)
+        qsort(r->items, r->n, sizeof *r->items, compare);
     return r->past.failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 

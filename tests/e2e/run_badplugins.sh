@@ -51,7 +51,8 @@ refused() {
 # experiment went on without that command.
 died() {
     run 0 && none_left && replays && count 3 succeeded &&
-        has err "the dispatcher died (signal 11) while $1 " || return
+        grep -qE "the dispatcher died .signal 11. while (.* and )?$1 " err ||
+        return
     n=$(sed -n "s/.*: $1 .*mis$1[.]so kills .* at command \([0-9]*\),.*/\1/p" \
         err | head -n 1)
     "$T" log "$dir" > log

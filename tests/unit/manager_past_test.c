@@ -36,7 +36,7 @@ TEST(manager_past_follows_a_trial_to_its_end)
     CHECK(t != NULL);
     CHECK(t->started);
     CHECK(t->event == NULL);
-    CHECK_STR(t->record, TR_7 + 2);
+    CHECK_STR(t->record, &TR_7[2]);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "4", "0"));
     add(&p, RECORD_IN, ME_7("PERIODICAL", "9", "1"));
     add(&p, RECORD_IN, ME_7("FINAL", "0", "0"));
@@ -70,7 +70,7 @@ TEST(manager_past_knows_an_end_without_a_start)
     CHECK(t != NULL);
     CHECK(!t->started);
     CHECK_STR(t->event, "USER_CANCELED");
-    CHECK_STR(t->record, TR_7 + 2);
+    CHECK_STR(t->record, &TR_7[2]);
     past_fini(&p);
 }
 
