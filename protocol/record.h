@@ -36,9 +36,9 @@ enum record_kind {
     RECORD_ASSESSOR,    /* ">a": by the assessor worker */
     RECORD_ROUTER,      /* ">r": by the router */
     RECORD_SKIPPED,     /* "S": this command was not, or not wholly, handled;
-                           payload: which half (t, a or both "ta"; "o": what is
-                           owed is dropped from here on), a space, and why, in
-                           words */
+                           payload: letters that say which half and how (t a,
+                           T A, xt xa, o: PROTOCOL.md, "The log"), a space, and
+                           why, in words */
     RECORD_SYNC,        /* "M": all before this record is on stable storage,
                            or all before the offset (decimal) in its payload */
     RECORD_END,         /* "E": the session ended; payload: how, in words */

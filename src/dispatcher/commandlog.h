@@ -52,8 +52,8 @@ void commandlog_program(struct commandlog *l, enum sender program,
 void commandlog_event(struct commandlog *l, enum sender program,
                       uint64_t arrival, const char *text);
 void commandlog_out(struct commandlog *l, const struct emission *e);
-/* `text` as in PROTOCOL.md: which half ("t", "a", "ta", or "o" for what is
- * owed from here on), a space, why. */
+/* `text` as in PROTOCOL.md: letters that say which half and how ("t", "A",
+ * "xt", "o", ...), a space, why. */
 void commandlog_skipped(struct commandlog *l, uint64_t arrival,
                         const char *text, size_t len);
 void commandlog_resumed(struct commandlog *l, uint64_t last_arrival,

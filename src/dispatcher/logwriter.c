@@ -67,7 +67,7 @@ writer_new(const char *path, int flags, const struct logio *io, struct err *err)
     if (errno == EEXIST)
         err_set(err, ERR_LOG,
                 "%s: an experiment is recorded there already, expected a "
-                "folder without a log",
+                "folder without a log, or --resume",
                 path);
     else
         err_errno(err, ERR_LOG, "%s: cannot %s", path,

@@ -131,7 +131,8 @@ TEST(commandlog_never_touches_a_log_that_is_there)
     commandlog_free(l);
     CHECK(create("log", &err) == NULL);
     CHECK_STR(err.text, "log/command.log: an experiment is recorded there "
-                        "already, expected a folder without a log");
+                        "already, expected a folder without a log, or "
+                        "--resume");
     CHECK_STR(shown("log"), "H0:{} M0 <1:GE4 end");
     /* nor what the lock file tells of who was at work */
     fd = open("log/command.lock", O_RDONLY);
