@@ -5,6 +5,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "dispatcher/commandlog.h"
+#include "dispatcher/resend.h"
 #include "dispatcher/session.h"
 
 #include <inttypes.h>
@@ -77,14 +78,14 @@ list_resent(struct resumption *r)
 {
     size_t n = 0;
 
-    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+    for (const struct resent *e = r->recovery.resend->first; e != NULL;
          e = e->newer)
         n++;
     r->resent = calloc(n + 1, sizeof(const struct emission *));
     if (r->resent == NULL)
         return -1;
     n = 0;
-    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+    for (const struct resent *e = r->recovery.resend->first; e != NULL;
          e = e->newer)
         r->resent[n++] = &e->emission;
     r->resume.resent = r->resent;

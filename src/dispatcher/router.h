@@ -17,14 +17,22 @@
 
 #include <stdint.h>
 
+struct emission;
 struct err;
 struct frame;
 struct log;
+struct resend;
 struct router;
 struct viewer;
 
 struct router *router_new(const struct log *log, struct err *err);
 void router_free(struct router *r);
+
+/* From now on what the manager may not have read is kept: for a manager with
+ * extensions. */
+void router_remember(struct router *r);
+/* What is kept; empty without router_remember().  Borrowed. */
+const struct resend *router_unread(const struct router *r);
 
 struct routed {
     struct chain by_default; /* for the default queue */
@@ -46,8 +54,8 @@ enum router_word router_frame(struct router *r, const struct frame *frame,
 /* See view.h. */
 void router_see(const struct router *r, const struct viewer *viewer);
 
-/* An outbound frame was written (or stands in the log): see marks.h. */
-void router_written(struct router *r, enum command_code code,
-                    const char *payload, size_t len);
+/* An outbound frame was written (or stands in the log): see marks.h, resend.h.
+ * Where there is no memory to keep it, the next router_frame() says so. */
+void router_written(struct router *r, const struct emission *e);
 
 #endif

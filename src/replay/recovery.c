@@ -5,23 +5,13 @@
 #include "core/file.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/proxy.h"
+#include "dispatcher/resend.h"
+#include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "json.h"
-#include "record.h"
 
 #include <string.h>
-
-static int
-take_record(void *ctx, const struct record *record, struct err *err)
-{
-    struct recovery *r = ctx;
-
-    resend_record(&r->resend, record);
-    if (r->resend.failed)
-        return err_set(err, ERR_MEMORY, "recovery: out of memory");
-    return 0;
-}
 
 /* The units that a NO refuses for good. */
 static uint64_t
@@ -50,7 +40,7 @@ count(struct recovery *r)
     size_t at = 0;
 
     r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
-    r->trials = r->resend.trials;
+    r->trials = r->resend->trials;
     while ((d = pending_next(&r->rest.pending, &at)) != NULL)
         for (; d != NULL; d = d->next) {
             r->trials += d->emission.code == CMD_NEW_TRIAL;
@@ -69,8 +59,6 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
         .path = setup->path,
         .paths = setup->paths,
         .log = setup->log,
-        .next = take_record,
-        .ctx = out,
         .slots = slots,
         .rest = &out->rest,
         .bars = setup->bars,
@@ -80,6 +68,9 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
     memset(out, 0, sizeof *out);
     if (replay_run(&replay, &out->report, err) != 0)
         return -1;
+    out->resend = router_unread(out->rest.session->router);
+    if (out->resend->failed)
+        return err_set(err, ERR_MEMORY, "recovery: out of memory");
     count(out);
     return commandlog_cut(log, out->report.torn_bytes, err);
 }
@@ -89,5 +80,4 @@ recovery_fini(struct recovery *r)
 {
     session_free(r->rest.session);
     pending_fini(&r->rest.pending);
-    resend_fini(&r->resend);
 }

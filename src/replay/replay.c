@@ -119,8 +119,7 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
     struct derived *d;
     int rc = 0;
 
-    router_written(r->session->router, recorded->code, recorded->payload,
-                   recorded->len);
+    router_written(r->session->router, recorded);
     if (is_uncompared(r, recorded)) {
         r->report->uncompared++;
         return 0;

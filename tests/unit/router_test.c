@@ -74,7 +74,9 @@ issue(struct routing *r)
 {
     static const char text[] = "{\"parameter_id\": 9, ";
 
-    router_written(r->router, CMD_NEW_TRIAL, text, strlen(text));
+    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text, strlen(text)};
+
+    router_written(r->router, &e);
 }
 
 TEST(router_knows_the_queue_of_each_command)
