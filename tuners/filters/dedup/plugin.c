@@ -90,10 +90,7 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     struct dedup *self = vself;
     int rc = next->space(next->ctx, space_);
 
-    /* The space before comes again when another was refused; when it is, too,
-     * there is none whose address could be met again. */
-    if (rc != TP_OK && space_ == self->space)
-        self->space = NULL;
+    /* The space before comes again when another was refused. */
     if (rc != TP_OK || space_ == self->space)
         return rc;
     tally_fini(&self->tally);
