@@ -113,8 +113,7 @@ load_living(struct living *l, struct unpack *in)
 static bool
 enter(struct map *map, const char *job, void *value, struct unpack *in)
 {
-    if (!in->failed && job != NULL &&
-        map_get(map, job, strlen(job)) == NULL &&
+    if (!in->failed && job != NULL && map_get(map, job, strlen(job)) == NULL &&
         map_put(map, job, strlen(job), value) == 0)
         return true;
     unpack_fail(in);

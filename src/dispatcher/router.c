@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/pack.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/resend.h"
 #include "frame.h"
@@ -239,4 +240,21 @@ router_written(struct router *r, const struct emission *e)
     marks_written(r->marks, e->code, e->payload, e->len);
     if (r->remembers)
         resend_written(&r->unread, e);
+}
+
+void
+router_save(const struct router *r, struct buf *out)
+{
+    pack_u64(out, r->frames);
+    marks_save(r->marks, out);
+    resend_save(&r->unread, out);
+}
+
+int
+router_load(struct router *r, struct unpack *in)
+{
+    r->frames = unpack_u64(in);
+    if (marks_load(r->marks, in) != 0)
+        return -1;
+    return resend_load(&r->unread, in);
 }

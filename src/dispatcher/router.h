@@ -17,12 +17,14 @@
 
 #include <stdint.h>
 
+struct buf;
 struct emission;
 struct err;
 struct frame;
 struct log;
 struct resend;
 struct router;
+struct unpack;
 struct viewer;
 
 struct router *router_new(const struct log *log, struct err *err);
@@ -57,5 +59,11 @@ void router_see(const struct router *r, const struct viewer *viewer);
 /* An outbound frame was written (or stands in the log): see marks.h, resend.h.
  * Where there is no memory to keep it, the next router_frame() says so. */
 void router_written(struct router *r, const struct emission *e);
+
+/* As pack.h: what it knows behind the last frame and the last one written.
+ * Into a new one that was told to remember, or not, as this one; -1: damaged,
+ * or out of memory. */
+void router_save(const struct router *r, struct buf *out);
+int router_load(struct router *r, struct unpack *in);
 
 #endif
