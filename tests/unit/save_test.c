@@ -12,23 +12,23 @@
 #include <math.h>
 
 /* void * for each of them. */
-#define KIND(name, type, make, drop)                 \
-    static void *name##_make(void)                   \
-    {                                                \
-        return make;                                 \
-    }                                                \
-    static void name##_drop(void *x)                 \
-    {                                                \
-        drop;                                        \
-    }                                                \
-    static void name##_pack(const void *x, struct buf *out) \
-    {                                                \
-        name##_save((const type *)x, out);           \
-    }                                                \
-    static int name##_unpack(void *x, struct unpack *in) \
-    {                                                \
-        return name##_load((type *)x, in);           \
-    }                                                \
+#define KIND(name, type, make, drop)                                   \
+    static void *name##_make(void)                                     \
+    {                                                                  \
+        return make;                                                   \
+    }                                                                  \
+    static void name##_drop(void *x)                                   \
+    {                                                                  \
+        drop;                                                          \
+    }                                                                  \
+    static void name##_pack(const void *x, struct buf *out)            \
+    {                                                                  \
+        name##_save((const type *)x, out);                             \
+    }                                                                  \
+    static int name##_unpack(void *x, struct unpack *in)               \
+    {                                                                  \
+        return name##_load((type *)x, in);                             \
+    }                                                                  \
     static const struct saved name##_kind = {name##_make, name##_pack, \
                                              name##_unpack, name##_drop};
 
@@ -299,9 +299,8 @@ step_marks(struct marks *m, uint64_t i, uint64_t seed, char text[200])
 {
     static const char *const labels[] = {"x", "y"};
     char job[2] = {(char)('A' + help_below(&seed, 8)), '\0'};
-    struct metric metric = {.job = job,
-                            .attempt = help_below(&seed, 40) == 0,
-                            .has_value = true};
+    struct metric metric = {
+        .job = job, .attempt = help_below(&seed, 40) == 0, .has_value = true};
     uint64_t id = help_below(&seed, i + 1);
 
     metric.parameter = (struct parameter_id){PARAMETER_NUMBER, id, NULL};
