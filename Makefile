@@ -49,7 +49,7 @@ FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
 FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
               -fno-omit-frame-pointer -fno-sanitize-recover=all
-PACKAGES := json-c yaml-0.1
+PACKAGES := json-c yaml-0.1 zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 

@@ -31,7 +31,8 @@ static const char help[] =
     "people use tunepipe run.\n"
     "\n"
     "  --config FILE           tuner, filters, assessor, seed, earlyStopped,\n"
-    "                          sync of an experiment; options here go before it\n"
+    "                          sync, segmentSize, oldSegments of an experiment;\n"
+    "                          options here go before it\n"
     "  --tuner NAME            a plugin's name (see tunepipe tuners) or file\n"
     "  --tuner-args JSON       its arguments, as an object\n"
     "  --filter NAME[:JSON]    a filter around it, with its arguments; may be\n"
@@ -45,6 +46,12 @@ static const char help[] =
     "                          when the log goes to stable storage: at the end,\n"
     "                          within so many milliseconds, or before anything\n"
     "                          takes effect (default interval:1000)\n"
+    "  --segment-size SIZE     when the log is so long it is sealed, as\n"
+    "                          command.1.log and so on, and begun anew; 0: never\n"
+    "                          (default 8M)\n"
+    "  --old-segments keep|compress|drop\n"
+    "                          what becomes of those that two snapshots stand\n"
+    "                          for (default keep)\n"
     "  --resume                go on with the session recorded in DIR, which has\n"
     "                          tuner, seed and all that answers depend on\n"
     "  --skip t:N, --skip a:N  there, command N ended the process before: the\n"
@@ -77,11 +84,12 @@ static const char help[] =
 struct words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
-        *sync_text, *plugin_path;
+        *sync_text, *old_text, *plugin_path;
     struct option_list filters;
     uint64_t seed, in_fd, out_fd, digits;
-    size_t max_payload, max_queued;
+    size_t max_payload, max_queued, segment_size;
     struct sync_policy sync;
+    enum old_segments old;
     int64_t grace_ms;
     bool extensions, debug, quiet, has_seed, resume;
     struct option_list skips;
@@ -98,6 +106,8 @@ static const struct option options[] = {
     {"seed", OPTION_TEXT, OF(seed_text), "N"},
     {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
     {"sync", OPTION_TEXT, OF(sync_text), "none|interval:MS|always"},
+    {"segment-size", OPTION_SIZE, OF(segment_size), "SIZE"},
+    {"old-segments", OPTION_TEXT, OF(old_text), "keep|compress|drop"},
     {"resume", OPTION_FLAG, OF(resume), NULL},
     {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
     {"in-fd", OPTION_UINT, OF(in_fd), "N"},
@@ -148,6 +158,23 @@ check_resume(const struct words *w, struct err *err)
     return 0;
 }
 
+/* No answer depends on these. */
+static int
+parse_log_words(struct words *w, struct err *err)
+{
+    if (w->in_fd > 65535 || w->out_fd > 65535)
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: expected at most "
+                       "65535");
+    if (w->sync_text != NULL &&
+        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
+        return err_place(err, "--sync");
+    if (w->old_text != NULL &&
+        old_segments_parse(w->old_text, &w->old, err) != 0)
+        return err_place(err, "--old-segments");
+    return 0;
+}
+
 static int
 parse_words(struct words *w, int argc, char **argv, struct err *err)
 {
@@ -156,6 +183,8 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
     if (argc > 1)
         return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
                        argv[1]);
+    if (parse_log_words(w, err) != 0)
+        return -1;
     if (w->resume)
         return check_resume(w, err);
     if (w->skips.n > 0)
@@ -166,13 +195,6 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
     if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
         return err_set(err, ERR_USAGE,
                        "--digits: expected 14 or 6, got %" PRIu64, w->digits);
-    if (w->in_fd > 65535 || w->out_fd > 65535)
-        return err_set(err, ERR_USAGE,
-                       "--in-fd, --out-fd: expected at most "
-                       "65535");
-    if (w->sync_text != NULL &&
-        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
-        return err_place(err, "--sync");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
@@ -218,6 +240,10 @@ read_config(struct words *w, struct experiment **out, struct err *err)
     }
     if (w->sync_text == NULL)
         w->sync = x->sync;
+    if (w->segment_size == SIZE_MAX)
+        w->segment_size = (size_t)x->segments.size;
+    if (w->old_text == NULL)
+        w->old = x->segments.old;
     if (w->early_stopped == NULL)
         w->early_stopped = early_stopped_name(x->early_stopped);
     if (w->tuner == NULL)
@@ -334,6 +360,7 @@ run_with(struct words *w, const struct experiment *x, const struct log *log,
         .out_fd = (int)w->out_fd,
         .folder = w->folder,
         .sync = w->sync,
+        .segments = {w->segment_size, w->old},
         .log_retry_ms = DISPATCHER_LOG_RETRY_MS,
         .max_queued = w->max_queued,
         .grace_ms = w->grace_ms,
@@ -368,6 +395,7 @@ run(int argc, char **argv)
         .digits = FRAME_DIGITS,
         .max_payload = FRAME_PAYLOAD_MAX_DEFAULT,
         .max_queued = (size_t)64 << 20,
+        .segment_size = SIZE_MAX,
         .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
         .grace_ms = 2000,
     };
@@ -384,6 +412,8 @@ run(int argc, char **argv)
         experiment_free(x);
         return verb_fail("dispatch", &err);
     }
+    if (w.segment_size == SIZE_MAX)
+        w.segment_size = SEGMENT_SIZE_DEFAULT;
     if (w.debug)
         log.most = LOG_DEBUG;
     if (w.quiet)

@@ -24,7 +24,8 @@ commandlog_follow(struct commandlog *l, struct sync_policy policy,
         return 0;
     l->policy = policy;
     l->retry_ns = retry_ms * MS;
-    return logwriter_follow(l->writer, policy, wake, err);
+    l->wake = policy.when == SYNC_NONE && l->chain.size == 0 ? NULL : wake;
+    return logwriter_follow(l->writer, policy, l->wake, err);
 }
 
 /* Held is not enough: 0 or -1. */
@@ -132,6 +133,7 @@ commandlog_tend(struct commandlog *l, struct err *err)
         l->dirty_at_ns = 0;
         logwriter_ask(l->writer);
     }
+    commandlog_prepare(l);
     return 0;
 }
 

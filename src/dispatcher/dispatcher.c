@@ -178,6 +178,7 @@ step(struct dispatcher *d)
         dispatcher_take_outbox(d);
     dispatcher_write(d);
     dispatcher_tend_log(d);
+    dispatcher_rotate_log(d);
 }
 
 static void

@@ -21,6 +21,7 @@
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 
+#include "core/segment_policy.h"
 #include "core/sync_policy.h"
 #include "dispatcher/session.h"
 
@@ -62,6 +63,7 @@ struct dispatcher_setup {
     int in_fd, out_fd;
     const char *folder; /* of the command log; NULL: none is kept */
     struct sync_policy sync;
+    struct segment_policy segments;
     int64_t log_retry_ms; /* between tries to write a log that is held up */
     const struct logio *log_io; /* NULL: the system's */
     size_t max_queued;          /* bytes; above it nothing is read */

@@ -78,6 +78,7 @@ take_frames(struct dispatcher *d)
                FRAME_READY) {
         commandlog_in(d->commandlog, ++d->arrivals, &frame);
         in->count++;
+        d->frames++;
         in->word =
             router_frame(d->session->router, &frame, d->arrivals, &in->routed);
     }

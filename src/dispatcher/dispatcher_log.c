@@ -19,6 +19,7 @@
 int
 dispatcher_follow_log(struct dispatcher *d)
 {
+    commandlog_set_segments(d->commandlog, d->setup->segments.size);
     return commandlog_follow(d->commandlog, d->setup->sync, &d->wake,
                              d->setup->log_retry_ms, d->err);
 }
@@ -82,6 +83,29 @@ dispatcher_tend_log(struct dispatcher *d)
     dispatcher_go_on_programs(d);
 }
 
+/* Between two steps: all that is on record has been taken in. */
+void
+dispatcher_rotate_log(struct dispatcher *d)
+{
+    struct err err;
+
+    if (d->phase != RUNNING || !commandlog_rotation_due(d->commandlog))
+        return;
+    switch (commandlog_rotate(d->commandlog, d->arrivals, d->frames, &err)) {
+    case COMMANDLOG_OK:
+        log_debug(d->log, COMMANDLOG_NAME ": segment %" PRIu64 " begins",
+                  commandlog_segment(d->commandlog));
+        return;
+    case COMMANDLOG_HELD:
+        log_warning(d->log, "%s; tried again when the log has grown", err.text);
+        return;
+    case COMMANDLOG_FAILED:
+        break;
+    }
+    *d->err = err;
+    fail(d);
+}
+
 bool
 dispatcher_log_holds(const struct dispatcher *d)
 {
@@ -112,6 +136,7 @@ dispatcher_take_back(struct dispatcher *d)
         return;
     in->waits = false;
     d->arrivals -= in->count;
+    d->frames -= in->count;
     commandlog_take_back(d->commandlog);
 }
 

@@ -79,6 +79,7 @@ struct dispatcher {
     _Alignas(64) struct gauge gauge;
     _Alignas(64) struct side by_default, assessor;
     _Alignas(64) uint64_t arrivals;
+    uint64_t frames; /* of them, the manager's */
     enum phase phase;
     enum dispatcher_end end;
     int signal_number;
@@ -113,6 +114,8 @@ int dispatcher_follow_log(struct dispatcher *d);
 bool dispatcher_log(struct dispatcher *d);
 /* Syncs, tries again, and lets go on what waited. */
 void dispatcher_tend_log(struct dispatcher *d);
+/* Begins the next segment when the log is long enough. */
+void dispatcher_rotate_log(struct dispatcher *d);
 /* Whether nothing more may be read. */
 bool dispatcher_log_holds(const struct dispatcher *d);
 /* A stop: what is held was never taken in.  Also what waits for it. */

@@ -19,6 +19,7 @@
 #include "manager/stepping.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 #include <unistd.h>
 
 #define COMMAND_LOG "command.log"
-#define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
+#define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
 #define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
@@ -170,7 +171,7 @@ resume(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
-    char sync[SYNC_TEXT_MAX];
+    char sync[SYNC_TEXT_MAX], size[24];
     struct words w;
     char *own;
     int rc;
@@ -181,6 +182,11 @@ resume(struct manager *m, struct err *err)
     sync_policy_write(&m->x->sync, sync);
     add(&w, "--sync"); /* not in the log: no answer depends on it */
     add(&w, sync);
+    snprintf(size, sizeof size, "%" PRIu64, m->x->segments.size);
+    add(&w, "--segment-size");
+    add(&w, size);
+    add(&w, "--old-segments");
+    add(&w, old_segments_name(m->x->segments.old));
     list_folders(m, &folders);
     if (folders.len > 0) {
         add(&w, "--plugin-path");

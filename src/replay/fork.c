@@ -197,6 +197,7 @@ copy(struct fork *f, const struct record *r, struct err *err)
         return fork_write(f, r->kind, r, err);
     case RECORD_HEAD:
     case RECORD_SYNC:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -306,8 +307,9 @@ begin(struct fork *f, struct err *err)
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "fork: out of memory");
     f->file = logfile_open(f->setup->path, err);
-    if (f->file == NULL)
+    if (f->file == NULL || logfile_lacks(f->file, err))
         return -1;
+    logfile_keep(f->file); /* of what is held */
     if (logfile_next(f->file, &r, err) != LOGFILE_RECORD ||
         r.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",

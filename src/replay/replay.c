@@ -26,8 +26,8 @@ static int
 differ(const struct replay *r, const struct emission *recorded,
        const struct emission *derived, struct err *err)
 {
-    return difference_tell(r->setup->path, logfile_offset(r->file), recorded,
-                           derived, err);
+    return difference_tell(logfile_path_now(r->file), logfile_offset(r->file),
+                           recorded, derived, err);
 }
 
 /* ---- collecting ---- */
@@ -148,7 +148,7 @@ take_outbound(struct replay *r, const struct record *record, struct err *err)
     if (record->len < 2 || command_find(record->payload, &e.code) == NULL)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     e.payload = record->payload + 2;
     e.len = record->len - 2;
     return compare(r, &e, err);
@@ -183,6 +183,7 @@ take(struct replay *r, const struct record *record, struct err *err)
     case RECORD_HEAD:
     case RECORD_SKIPPED:
     case RECORD_SYNC:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -262,7 +263,7 @@ begin(struct replay *r, struct err *err)
     struct record record;
 
     r->file = logfile_open(r->setup->path, err);
-    if (r->file == NULL)
+    if (r->file == NULL || logfile_lacks(r->file, err))
         return -1;
     if (logfile_next(r->file, &record, err) != LOGFILE_RECORD ||
         record.kind != RECORD_HEAD)

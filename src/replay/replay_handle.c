@@ -131,7 +131,7 @@ read_frame(const struct replay *r, const struct record *record,
     if (record->len < 2)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     memcpy(frame->code, record->payload, 2);
     frame->payload = record->payload + 2;
     frame->len = record->len - 2;
@@ -146,7 +146,7 @@ proxy_of(const struct replay *r, enum sender side, struct err *err)
         err_set(err, ERR_LOG,
                 "%s: offset %" PRIu64 ": a record of a program, but the head "
                 "record names none",
-                r->setup->path, logfile_offset(r->file));
+                logfile_path_now(r->file), logfile_offset(r->file));
     return r->session->proxies[side];
 }
 
@@ -180,7 +180,7 @@ replay_event(struct replay *r, const struct record *record, enum sender side,
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64
                        ": expected 'late', 'gone' or 'left'",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
     proxy_event(proxy, record->number, event, how, NULL);
     return 0;

@@ -69,6 +69,7 @@ take(struct whatif_walk *w, const struct record *r, struct err *err)
     case RECORD_TUNER_EVENT:
     case RECORD_ASSESSOR_EVENT:
     case RECORD_RESUMED:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -123,7 +124,7 @@ read_head(struct whatif_walk *w, struct session_setup *session, struct err *err)
     struct record r;
 
     w->file = logfile_open(w->setup->path, err);
-    if (w->file == NULL)
+    if (w->file == NULL || logfile_lacks(w->file, err))
         return -1;
     if (logfile_next(w->file, &r, err) != LOGFILE_RECORD ||
         r.kind != RECORD_HEAD)

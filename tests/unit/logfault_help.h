@@ -26,6 +26,9 @@ enum call {
     CALL_FALLOCATE,
     CALL_SYNC,
     CALL_TRUNCATE,
+    CALL_LINK,
+    CALL_RENAME,
+    CALL_UNLINK,
     CALLS
 };
 
@@ -105,6 +108,24 @@ fault_ftruncate(int fd, off_t len)
     return call_fails(CALL_TRUNCATE) ? -1 : ftruncate(fd, len);
 }
 
+static int
+fault_link(const char *from, const char *to)
+{
+    return call_fails(CALL_LINK) ? -1 : link(from, to);
+}
+
+static int
+fault_rename(const char *from, const char *to)
+{
+    return call_fails(CALL_RENAME) ? -1 : rename(from, to);
+}
+
+static int
+fault_unlink(const char *path)
+{
+    return call_fails(CALL_UNLINK) ? -1 : unlink(path);
+}
+
 static const struct logio fault_io = {
     .open = fault_open,
     .pread = fault_pread,
@@ -112,6 +133,9 @@ static const struct logio fault_io = {
     .fallocate = fault_fallocate,
     .fdatasync = fault_fdatasync,
     .ftruncate = fault_ftruncate,
+    .link = fault_link,
+    .rename = fault_rename,
+    .unlink = fault_unlink,
 };
 
 /* ---- the session ---- */
