@@ -65,6 +65,10 @@ void segment_head_write(const struct segment_head *h, int64_t time_us,
  * folder's lock is held. */
 int segments_mend(const char *folder, struct err *err);
 
+/* Removes the snapshots before the second newest one. */
+int segments_forget(const char *folder, const struct logio *io,
+                    struct err *err);
+
 #define SEGMENTS_SAID_MAX 160
 
 /* Those up to `upto`, which command.UPTO.snapshot stands for, by this policy;

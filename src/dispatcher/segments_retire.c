@@ -302,6 +302,25 @@ drop(const char *folder, uint64_t upto, const struct logio *io,
 }
 
 int
+segments_forget(const char *folder, const struct logio *io, struct err *err)
+{
+    uint64_t *there;
+    size_t n;
+    int rc = 0;
+
+    if (segments_list(folder, SEGMENT_SNAPSHOT, &there, &n, err) != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i + 2 < n; i++) {
+        char *path = segments_path(folder, there[i], SEGMENT_SNAPSHOT);
+
+        rc = remove_file(path, io, err);
+        free(path);
+    }
+    free(there);
+    return rc;
+}
+
+int
 segments_retire(const char *folder, uint64_t upto, enum old_segments policy,
                 const struct logio *io, char said[SEGMENTS_SAID_MAX],
                 struct err *err)
