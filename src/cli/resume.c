@@ -76,9 +76,7 @@ walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
         return 0;
     }
     file = logfile_open(path, err);
-    rc = file == NULL || logfile_lacks(file, err)
-             ? -1
-             : walk_file(file, take, ctx, err);
+    rc = file == NULL ? -1 : walk_file(file, take, ctx, err);
     logfile_close(file);
     free(path);
     return rc;

@@ -82,6 +82,10 @@ void commandlog_take_back(struct commandlog *l);
 int commandlog_follow(struct commandlog *l, struct sync_policy policy,
                       const struct wake *wake, int64_t retry_ms,
                       struct err *err);
+/* Somebody waits until all that was appended is durable; whether it is. */
+void commandlog_hurry(struct commandlog *l);
+bool commandlog_hurried(const struct commandlog *l);
+
 /* ---- segments ---- */
 
 /* From so many bytes on a segment is long enough; 0 (so it begins): never.

@@ -33,6 +33,7 @@ struct commandlog {
         uint64_t again;   /* the same, behind a try that failed */
         bool synced;      /* most of it, by the thread, since it is */
     } chain;
+    uint64_t hurried;    /* bytes that somebody waits for to be durable */
     int64_t retry_ns;    /* between tries */
     int64_t dirty_at_ns; /* since when nobody was asked to sync; 0: is not */
     int64_t retry_at_ns; /* 0: all is well */

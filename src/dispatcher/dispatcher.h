@@ -14,6 +14,7 @@
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
  *   syncing    puts the command log on stable storage when it is asked to.
+ *   snapshot   writes what main and the workers packed, retires old segments.
  *   Shared: the queues, the outbox, the gauge, the begin slots, wake.
  *
  * A tuner or an assessor that is a program (proxy.h) has no worker: its side
@@ -44,6 +45,8 @@ struct dispatcher_resume {
     uint64_t frames;         /* of them, the manager's */
     uint64_t owed, trials;   /* as in recovery.h */
     const char *words;       /* for the log: what was recovered */
+    bool unsavable[2];       /* by sender: saving it ended the process before */
+    uint32_t head_sum;       /* of the log, for its snapshots */
     /* Commands whose calls failed because they ended the process before, as
      * the log has them: "xt why". */
     const struct dispatcher_skip *skips;

@@ -78,7 +78,6 @@ take_frames(struct dispatcher *d)
                FRAME_READY) {
         commandlog_in(d->commandlog, ++d->arrivals, &frame);
         in->count++;
-        d->frames++;
         in->word =
             router_frame(d->session->router, &frame, d->arrivals, &in->routed);
     }
@@ -128,7 +127,9 @@ dispatcher_take_outbox(struct dispatcher *d)
         const struct emission *e = &f->emission;
 
         next = f->next;
-        if (e->code == EMISSION_SKIPPED) {
+        if (e->code == EMISSION_PART) {
+            dispatcher_take_part(d, e);
+        } else if (e->code == EMISSION_SKIPPED) {
             commandlog_skipped(d->commandlog, e->cause, e->payload, e->len);
         } else {
             commandlog_out(d->commandlog, e);

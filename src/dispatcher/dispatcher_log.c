@@ -24,8 +24,8 @@ dispatcher_follow_log(struct dispatcher *d)
                              d->setup->log_retry_ms, d->err);
 }
 
-static void
-fail(struct dispatcher *d)
+void
+dispatcher_fail_log(struct dispatcher *d)
 {
     channel_drop(&d->channel); /* nothing unlogged is written */
     dispatcher_fail(d, TERMINATING);
@@ -42,7 +42,7 @@ dispatcher_log(struct dispatcher *d)
     case COMMANDLOG_FAILED:
         break;
     }
-    fail(d);
+    dispatcher_fail_log(d);
     return false;
 }
 
@@ -74,36 +74,13 @@ void
 dispatcher_tend_log(struct dispatcher *d)
 {
     if (commandlog_tend(d->commandlog, d->err) != 0)
-        fail(d);
+        dispatcher_fail_log(d);
     tell(d);
     if (commandlog_held(d->commandlog))
         return;
     if (d->inbound.waits)
         dispatcher_take_inbound(d);
     dispatcher_go_on_programs(d);
-}
-
-/* Between two steps: all that is on record has been taken in. */
-void
-dispatcher_rotate_log(struct dispatcher *d)
-{
-    struct err err;
-
-    if (d->phase != RUNNING || !commandlog_rotation_due(d->commandlog))
-        return;
-    switch (commandlog_rotate(d->commandlog, d->arrivals, d->frames, &err)) {
-    case COMMANDLOG_OK:
-        log_debug(d->log, COMMANDLOG_NAME ": segment %" PRIu64 " begins",
-                  commandlog_segment(d->commandlog));
-        return;
-    case COMMANDLOG_HELD:
-        log_warning(d->log, "%s; tried again when the log has grown", err.text);
-        return;
-    case COMMANDLOG_FAILED:
-        break;
-    }
-    *d->err = err;
-    fail(d);
 }
 
 bool
@@ -136,7 +113,6 @@ dispatcher_take_back(struct dispatcher *d)
         return;
     in->waits = false;
     d->arrivals -= in->count;
-    d->frames -= in->count;
     commandlog_take_back(d->commandlog);
 }
 

@@ -228,6 +228,12 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
     return route(r, cmd, out);
 }
 
+uint64_t
+router_frames(const struct router *r)
+{
+    return r->frames;
+}
+
 void
 router_see(const struct router *r, const struct viewer *viewer)
 {

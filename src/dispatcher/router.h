@@ -53,6 +53,9 @@ enum router_word {
 enum router_word router_frame(struct router *r, const struct frame *frame,
                               uint64_t arrival, struct routed *out);
 
+/* The manager's frames so far. */
+uint64_t router_frames(const struct router *r);
+
 /* See view.h. */
 void router_see(const struct router *r, const struct viewer *viewer);
 

@@ -64,7 +64,8 @@ handle(struct replay *r, enum sender side, const struct command *cmd)
     bool barred = s != NULL && s->barred;
     int rc;
 
-    if ((s != NULL && s->dropped) || r->failed[side])
+    if ((s != NULL && s->dropped) || r->failed[side] ||
+        replay_has(r, cmd->arrival, side))
         return;
     if (r->setup->slots != NULL)
         atomic_store(r->setup->slots[side], cmd->arrival);
@@ -85,13 +86,20 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
         const struct skip *s = replay_skip(r, cmd->arrival, side);
 
         next = cmd->next;
-        if (s != NULL && s->left > 0) {
+        if (s != NULL && s->left > 0 && !replay_has(r, cmd->arrival, side)) {
             chain_add(&r->left[side], cmd);
             continue;
         }
         handle(r, side, cmd);
         command_free(cmd);
     }
+}
+
+static void
+close_requests(struct replay *r, uint64_t arrival)
+{
+    if (r->session->tuning != NULL && !replay_has(r, arrival, SENDER_DEFAULT))
+        tuning_close(r->session->tuning);
 }
 
 /* Some ends make what is owed void. */
@@ -102,9 +110,8 @@ replay_ended(struct replay *r, const struct record *record)
 
     for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
         if (strlen(voids[i]) == record->len &&
-            memcmp(voids[i], record->payload, record->len) == 0 &&
-            r->session->tuning != NULL)
-            tuning_close(r->session->tuning);
+            memcmp(voids[i], record->payload, record->len) == 0)
+            close_requests(r, r->report->last);
 }
 
 /* The session goes on: first with what its end left. */
@@ -198,8 +205,8 @@ replay_command(struct replay *r, const struct record *record, struct err *err)
     r->report->commands++;
     router_frame(r->session->router, &frame, record->number, &routed);
     of = skips_find(&r->skips, record->number);
-    if (of != NULL && of->closes && r->session->tuning != NULL)
-        tuning_close(r->session->tuning);
+    if (of != NULL && of->closes)
+        close_requests(r, record->number);
     handle_chain(r, SENDER_DEFAULT, &routed.by_default);
     handle_chain(r, SENDER_ASSESSOR, &routed.assessor);
     if (r->pending.failed)
