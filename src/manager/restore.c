@@ -11,6 +11,9 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
+ * Of a log whose first segments were dropped the ends of old trials are not
+ * known; they are told in about the order of the results, so those of far
+ * older results than one whose end is known were told.
  * Metrics that the log has are not sent again; those that are there twice all
  * the same do no harm, being known by their positions.
  * Parameters that came and are in no folder the dispatcher sends again. */
@@ -46,6 +49,7 @@ struct found {
     bool folder;
     const struct result *result;
     const struct past_trial *past;
+    bool told; /* its end */
 };
 
 struct restoring {
@@ -146,6 +150,32 @@ find_folders(struct restoring *r)
     free(path);
 }
 
+/* More than there can be between two places of one end: in the results, and
+ * on the wire. */
+#define IN_FLIGHT 4096
+
+static void
+find_told(struct restoring *r)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct found *f = r->items[i];
+
+        f->told = f->past != NULL && f->past->event != NULL;
+        if (f->told && f->result != NULL &&
+            (size_t)(f->result - r->results->items) > last)
+            last = (size_t)(f->result - r->results->items);
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        struct found *f = r->items[i];
+
+        if (f->past == NULL && f->result != NULL &&
+            (size_t)(f->result - r->results->items) + IN_FLIGHT < last)
+            f->told = true;
+    }
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -203,7 +233,7 @@ make_trial(struct restoring *r, const struct found *f)
     t->attempt = f->attempt;
     t->again = true;
     t->known = f->result != NULL;
-    t->told = f->past != NULL && f->past->event != NULL;
+    t->told = f->told;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
     if (f->past != NULL && f->past->attempt == f->attempt) {
@@ -307,7 +337,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     if (f->result != NULL) {
         ending_count(m, trial_state_of(f->result->status), f->result->has_value,
                      f->result->value, f->id);
-        if (f->past != NULL && f->past->event != NULL) {
+        if (f->told) {
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
@@ -355,6 +385,7 @@ read_witnesses(struct restoring *r, struct err *err)
     find_results(r);
     find_past(r);
     find_folders(r);
+    find_told(r);
     if (r->n > 0)
         qsort(r->items, r->n, sizeof *r->items, compare);
     return r->past.failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
