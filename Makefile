@@ -226,7 +226,8 @@ bench: setup
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
 
 bench-log: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log \
+	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
 
 check-valgrind check-helgrind: setup
