@@ -335,7 +335,7 @@ assessing_load(struct assessing *a, struct unpack *in, struct err *err)
     int rc;
 
     if (histories_load(a->histories, in) != 0)
-        return err_set(err, ERR_LOG, "the assessor's part: histories: damaged");
+        return err_set(err, ERR_LOG, "histories: damaged, or out of memory");
     if (a->assessor == NULL)
         return 0;
     if (lend_all(a, &living, err) != 0)

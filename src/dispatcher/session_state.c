@@ -43,16 +43,16 @@ load(struct session *s, enum sender side, struct unpack *in, struct err *err)
     case SENDER_DEFAULT:
         if (s->tuning != NULL)
             return tuning_load(s->tuning, in, err);
-        return err_set(err, ERR_LOG, "the tuner's part: it is a program");
+        return err_set(err, ERR_LOG, "it is a program");
     case SENDER_ASSESSOR:
         if (s->assessing != NULL)
             return assessing_load(s->assessing, in, err);
-        return err_set(err, ERR_LOG, "the assessor's part: it is a program");
+        return err_set(err, ERR_LOG, "it is a program");
     case SENDER_ROUTER:
         break;
     }
     if (router_load(s->router, in) != 0)
-        return err_set(err, ERR_LOG, "the router's part: damaged");
+        return err_set(err, ERR_LOG, "damaged, or out of memory");
     return 0;
 }
 
@@ -60,10 +60,15 @@ int
 session_load(struct session *s, enum sender side, struct unpack *in,
              struct err *err)
 {
-    if (load(s, side, in, err) != 0)
-        return err_place(err, "snapshot");
-    if (!unpack_done(in))
-        return err_set(err, ERR_LOG, "snapshot: %zu bytes too many",
-                       (size_t)(in->end - in->at));
-    return 0;
+    static const char *const names[] = {[SENDER_DEFAULT] = "the tuner's part",
+                                        [SENDER_ASSESSOR] =
+                                            "the assessor's part",
+                                        [SENDER_ROUTER] = "the router's part"};
+
+    if (load(s, side, in, err) == 0) {
+        if (unpack_done(in))
+            return 0;
+        err_set(err, ERR_LOG, "%zu bytes too many", (size_t)(in->end - in->at));
+    }
+    return err_place(err, "snapshot: %s", names[side]);
 }

@@ -52,7 +52,7 @@ tuning_save(const struct tuning *t, struct buf *out, struct err *err)
 static int
 damaged(struct err *err, const char *what)
 {
-    return err_set(err, ERR_LOG, "the tuner's part: %s: damaged", what);
+    return err_set(err, ERR_LOG, "%s: damaged, or out of memory", what);
 }
 
 static struct space *
@@ -65,9 +65,13 @@ read_space(const struct tuning *t, struct unpack *in, struct err *err)
     size_t len;
 
     text = unpack_bytes(in, &len);
-    doc = in->failed ? NULL : json_parse(text, len, JSON_NAN, NULL);
-    if (doc == NULL) {
+    if (in->failed) {
         damaged(err, "search space");
+        return NULL;
+    }
+    doc = json_parse(text, len, JSON_NAN, err);
+    if (doc == NULL) {
+        err_place(err, "search space");
         return NULL;
     }
     problems_init(&problems);

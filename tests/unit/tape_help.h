@@ -23,10 +23,10 @@ struct tape {
     size_t n;
     /* Of those made up: */
     uint64_t seed;
-    bool labels;                    /* suggestions are named "0-ID" */
-    const char *spaces[2];          /* of IN and SS, by turns */
-    const char *points[2];          /* something in each of them */
-    uint64_t issued;                /* ids asked for, or more */
+    bool labels;           /* suggestions are named "0-ID" */
+    const char *spaces[2]; /* of IN and SS, by turns */
+    const char *points[2]; /* something in each of them */
+    uint64_t issued;       /* ids asked for, or more */
     uint64_t attempts[TAPE_IDS], sequences[TAPE_IDS]; /* by id */
     size_t space;
 };
@@ -146,8 +146,8 @@ tape_result(struct tape *t)
 static inline void
 tape_end(struct tape *t)
 {
-    static const char *const events[] = {"SUCCEEDED", "FAILED",
-                                         "EARLY_STOPPED", "USER_CANCELED"};
+    static const char *const events[] = {"SUCCEEDED", "FAILED", "EARLY_STOPPED",
+                                         "USER_CANCELED"};
     uint64_t id = tape_some_id(t);
     const char *event = events[help_below(&t->seed, 4)];
 
@@ -186,7 +186,8 @@ tape_rare(struct tape *t)
                  t->points[t->space]);
         return;
     case 2:
-        tape_say(t, "AD", "[{\"parameter_id\": %" PRIu64 ", \"parameters\": %s}]",
+        tape_say(t, "AD",
+                 "[{\"parameter_id\": %" PRIu64 ", \"parameters\": %s}]",
                  t->issued, t->points[t->space]);
         t->issued++;
         return;
