@@ -261,13 +261,16 @@ begin(struct replay *r, struct err *err)
 {
     struct session_setup setup = {.paths = r->setup->paths};
     struct emitter emitter = {collect, r};
+    enum logfile_status status;
     struct record record;
 
     r->file = logfile_open(r->setup->path, err);
     if (r->file == NULL || logfile_lacks(r->file, err))
         return -1;
-    if (logfile_next(r->file, &record, err) != LOGFILE_RECORD ||
-        record.kind != RECORD_HEAD)
+    status = logfile_next(r->file, &record, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || record.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        r->setup->path);
     r->head = json_parse(record.payload, record.len, JSON_STRICT, err);
