@@ -82,6 +82,7 @@ begin(struct commandlog *l, const char *head, size_t head_len, struct err *err)
 
     record_write_version(&l->pending);
     record_encode(&l->pending, RECORD_HEAD, 0, now, head, head_len);
+    l->chain.begin = l->pending.len;
     if (commandlog_know_head(l, head, head_len, now, err) != 0)
         return -1;
     return commandlog_finish(l, err);
@@ -167,6 +168,7 @@ know_segment(struct commandlog *l, struct err *err)
         return err_set(err, ERR_MEMORY, "command log: out of memory");
     if (m != NULL) {
         l->chain.segment = m->head.number;
+        l->chain.begin = m->head.size;
         if (m->head.head.size > 0)
             rc = commandlog_know_head(l, m->head.head.payload, m->head.head.len,
                                       m->head.head.time_us, err);

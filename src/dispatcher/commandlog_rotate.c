@@ -67,8 +67,10 @@ limit(const struct commandlog *l)
 static bool
 is_long(const struct commandlog *l)
 {
+    uint64_t size = l->on ? logwriter_size(l->writer) : 0;
+
     return l->on && !l->failed && l->chain.size > 0 && l->chain.head.len > 0 &&
-           logwriter_size(l->writer) >= limit(l);
+           size >= limit(l) && size >= 2 * l->chain.begin;
 }
 
 static bool
@@ -216,6 +218,7 @@ swap(struct commandlog *l, struct rotation *r)
     l->writer = r->next;
     r->next = NULL;
     l->chain.segment++;
+    l->chain.begin = logwriter_size(l->writer);
     l->chain.synced = false;
     l->chain.again = 0;
     l->dirty = false;

@@ -29,6 +29,7 @@ struct commandlog {
         struct buf head;  /* payload of H; empty: it is not known */
         int64_t head_us;  /* its time */
         uint64_t size;    /* from which on it is long enough; 0: never */
+        uint64_t begin;   /* bytes that it began with */
         uint64_t least;   /* the same */
         uint64_t again;   /* the same, behind a try that failed */
         bool synced;      /* most of it, by the thread, since it is */

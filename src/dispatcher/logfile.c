@@ -33,6 +33,7 @@ struct logfile {
     size_t last;        /* of the record last returned */
     uint64_t arrival;   /* of the last input */
     struct seam seam;   /* with the segment before */
+    char *bad;          /* the file before, which is not as it should be */
 };
 
 /* ---- opening and closing ---- */
@@ -61,6 +62,7 @@ logfile_close(struct logfile *f)
     if (f == NULL)
         return;
     logchain_close(&f->chain);
+    free(f->bad);
     free(f);
 }
 
@@ -111,37 +113,46 @@ head_sum(const struct segment_head *h)
     return crc32c(0, h->head.payload, h->head.len);
 }
 
+/* The segment before is not as this one says. */
 static int
-check_seam(const struct logfile *f, struct err *err)
+is_short(struct logfile *f, struct err *err)
 {
     const struct segment_head *h = &f->map->head;
-    char *before = segments_path(f->chain.folder, f->n - 1, SEGMENT_PLAIN);
-    const char *path = before != NULL ? before : "the segment before";
+    const char *next = f->map->path;
+
+    free(f->bad);
+    f->bad = segments_path(f->chain.folder, f->n - 1, SEGMENT_PLAIN);
+    if (f->bad == NULL)
+        return err_set(err, ERR_MEMORY, "%s: out of memory", f->chain.path);
+    if (h->bytes != f->seam.bytes)
+        return err_set(err, ERR_LOG,
+                       "%s: offset %" PRIu64 ": ends there, expected %" PRIu64
+                       " bytes, as %s says",
+                       f->bad, f->seam.bytes, h->bytes, next);
+    return err_set(err, ERR_LOG,
+                   "%s: ends with command %" PRIu64 ", expected %" PRIu64
+                   ", as %s says",
+                   f->bad, f->seam.arrival, h->arrival, next);
+}
+
+static int
+check_seam(struct logfile *f, struct err *err)
+{
+    const struct segment_head *h = &f->map->head;
 
     if (h->number != f->n || h->head.size == 0)
-        err_set(err, ERR_LOG,
-                "%s: expected to begin as segment %" PRIu64 " of the log",
-                f->map->path, f->n);
-    else if (head_sum(h) != f->seam.head)
-        err_set(err, ERR_LOG,
-                "%s: another head than %s, expected segments of one session",
-                f->map->path, path);
-    else if (h->bytes != f->seam.bytes)
-        err_set(err, ERR_LOG,
-                "%s: offset %" PRIu64 ": ends there, expected %" PRIu64
-                " bytes, as %s says",
-                path, f->seam.bytes, h->bytes, f->map->path);
-    else if (h->arrival != f->seam.arrival)
-        err_set(err, ERR_LOG,
-                "%s: ends with command %" PRIu64 ", expected %" PRIu64
-                ", as %s says",
-                path, f->seam.arrival, h->arrival, f->map->path);
-    else {
-        free(before);
-        return 0;
-    }
-    free(before);
-    return -1;
+        return err_set(err, ERR_LOG,
+                       "%s: expected to begin as segment %" PRIu64
+                       " of the log",
+                       f->map->path, f->n);
+    if (head_sum(h) != f->seam.head)
+        return err_set(err, ERR_LOG,
+                       "%s: another head than that of the segment before, "
+                       "expected segments of one session",
+                       f->map->path);
+    return h->bytes == f->seam.bytes && h->arrival == f->seam.arrival
+               ? 0
+               : is_short(f, err);
 }
 
 /* The segment in hand is opened, and what it says of the one before checked. */
@@ -286,6 +297,8 @@ logfile_segment(const struct logfile *f)
 const char *
 logfile_path_now(const struct logfile *f)
 {
+    if (f->bad != NULL)
+        return f->bad;
     return f->map != NULL ? f->map->path : f->chain.path;
 }
 

@@ -54,7 +54,8 @@ enum logfile_status logfile_next(struct logfile *f, struct record *out,
                                  struct err *err);
 
 /* Where the record last returned stands: its offset in a segment, that
- * segment's number and file, which is borrowed until the next call. */
+ * segment's number and file, which is borrowed until the next call.  Behind
+ * LOGFILE_DAMAGED: the file that is damaged. */
 uint64_t logfile_offset(const struct logfile *f);
 uint64_t logfile_segment(const struct logfile *f);
 const char *logfile_path_now(const struct logfile *f);

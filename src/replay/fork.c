@@ -301,6 +301,7 @@ walk(struct fork *f, struct err *err)
 static int
 begin(struct fork *f, struct err *err)
 {
+    enum logfile_status status;
     struct record r;
 
     f->path = file_join(f->setup->folder, COMMANDLOG_NAME);
@@ -310,8 +311,10 @@ begin(struct fork *f, struct err *err)
     if (f->file == NULL || logfile_lacks(f->file, err))
         return -1;
     logfile_keep(f->file); /* of what is held */
-    if (logfile_next(f->file, &r, err) != LOGFILE_RECORD ||
-        r.kind != RECORD_HEAD)
+    status = logfile_next(f->file, &r, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        f->setup->path);
     if (fork_head(f, &r, err) != 0 || make_file(f, err) != 0)

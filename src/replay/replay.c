@@ -266,13 +266,16 @@ static int
 begin(struct replay *r, struct err *err)
 {
     struct session_setup *setup = &r->session_setup;
+    enum logfile_status status;
     struct record record;
 
     r->file = logfile_open(r->setup->path, err);
     if (r->file == NULL)
         return -1;
-    if (logfile_next(r->file, &record, err) != LOGFILE_RECORD ||
-        record.kind != RECORD_HEAD)
+    status = logfile_next(r->file, &record, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || record.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        r->setup->path);
     setup->paths = r->setup->paths;
