@@ -90,9 +90,11 @@ base_load(void *vself, const struct tp_source *source)
 {
     struct base *self = vself;
 
-    if (source->u64(source->ctx, &self->asked) != TP_OK)
-        return TP_ERR;
-    return source->u64(source->ctx, &self->ended);
+    if (source->u64(source->ctx, &self->asked) == TP_OK &&
+        source->u64(source->ctx, &self->ended) == TP_OK)
+        return TP_OK;
+    self->host->error(self->host->ctx, "its state is cut off");
+    return TP_ERR;
 }
 
 static inline int
