@@ -247,7 +247,7 @@ enum commandlog_status
 commandlog_rotate(struct commandlog *l, uint64_t last_arrival, uint64_t frames,
                   struct err *err)
 {
-    struct rotation r = {NULL};
+    struct rotation r = {.linked = false};
     enum commandlog_status status = COMMANDLOG_HELD;
 
     if (name_files(l, &r, err) == 0 && seal(l, err) == 0 &&
