@@ -124,11 +124,16 @@ name_files(const struct commandlog *l, struct rotation *r, struct err *err)
                : 0;
 }
 
-/* All of the old one, and the mark that says so. */
+/* All of the old one, and the mark that says so; which may be held: it is then
+ * appended when that is over. */
 static int
 seal(struct commandlog *l, struct err *err)
 {
-    return commandlog_sync(l, err) != 0 ? -1 : logwriter_sync(l->writer, err);
+    if (commandlog_sync(l, err) == 0)
+        return logwriter_sync(l->writer, err);
+    if (l->held)
+        l->marks = 0;
+    return -1;
 }
 
 static int
@@ -242,7 +247,7 @@ enum commandlog_status
 commandlog_rotate(struct commandlog *l, uint64_t last_arrival, uint64_t frames,
                   struct err *err)
 {
-    struct rotation r = {NULL};
+    struct rotation r = {.linked = false};
     enum commandlog_status status = COMMANDLOG_HELD;
 
     if (name_files(l, &r, err) == 0 && seal(l, err) == 0 &&

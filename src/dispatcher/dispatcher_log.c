@@ -124,4 +124,6 @@ dispatcher_close_log(struct dispatcher *d, const char *how)
     commandlog_end(d->commandlog, d->arrivals, how);
     if (commandlog_finish(d->commandlog, failed ? NULL : d->err) != 0)
         d->end = DISPATCHER_FAILED;
+    else if (d->log_held_ns != 0)
+        tell(d);
 }

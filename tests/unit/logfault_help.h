@@ -44,7 +44,8 @@ struct fault {
 static struct fault fault;
 static bool pread_lies;
 static int64_t grace_ms = 30000;
-static atomic_int *calls; /* [CALLS] so far, shared with the child */
+static uint64_t segment_size; /* 0: one is enough */
+static atomic_int *calls;     /* [CALLS] so far, shared with the child */
 
 static bool
 call_fails(enum call call)
@@ -204,6 +205,7 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
                                      .out_fd = out,
                                      .folder = "log",
                                      .sync = policy,
+                                     .segments = {segment_size, OLD_KEEP},
                                      .log_retry_ms = 1,
                                      .log_io = &fault_io,
                                      .max_queued = 1 << 20,
@@ -233,6 +235,17 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
 }
 
 static void
+remove_old(void)
+{
+    char path[64];
+    int n = 0;
+
+    do
+        snprintf(path, sizeof path, "log/command.%d.log", ++n);
+    while (unlink(path) == 0);
+}
+
+static void
 run_begin(struct session_run *r, struct sync_policy policy)
 {
     int in[2], out[2], lines[2];
@@ -248,6 +261,7 @@ run_begin(struct session_run *r, struct sync_policy policy)
     buf_init(&r->got, 1 << 20);
     buf_init(&r->said, 1 << 20);
     unlink("log/command.log");
+    remove_old();
     CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
     CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
     CHECK_EQ(pipe2(lines, O_CLOEXEC), 0);

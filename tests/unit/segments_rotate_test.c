@@ -208,7 +208,6 @@ rotate_with(enum call call, int nth, int error, int calls[CALLS])
     l = chain_begin(&faulty);
     chain_write(l, &arrivals, PER_SEGMENT);
     none_fails();
-    printf("call %d, number %d, errno %d\n", (int)call, nth, error);
     fail_at[call] = nth;
     fail_error = error;
     status = commandlog_rotate(l, arrivals, arrivals, &err);
