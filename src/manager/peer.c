@@ -96,6 +96,13 @@ send_space(struct manager *m)
                   strlen(m->x->search_space));
 }
 
+void
+peer_ask_again(struct manager *m)
+{
+    m->phase = PHASE_STARTING;
+    send_space(m);
+}
+
 static int
 start(struct manager *m, struct err *err)
 {

@@ -20,6 +20,10 @@ int peer_resume(struct manager *m, struct err *err);
 /* The ID of one that goes on: what its log lacks is sent again. */
 void peer_resumed(struct manager *m, const struct frame *id);
 
+/* It refused the search space when it went on: whoever was to say yes died
+ * with the one before.  Sends the space again. */
+void peer_ask_again(struct manager *m);
+
 /* Its process has ended, its words are read. */
 void peer_ended(struct manager *m);
 
