@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* killer SEED KILLS TUNEPIPE CONFIG - runs an experiment in the current folder
  * and kills its dispatcher, its manager or both with SIGKILL, at moments drawn
- * from the seed: when a file of the experiment has grown by so many bytes.  A
- * manager that was killed is followed by `tunepipe resume`.  Ends with the
- * last manager's status; prints how many of each kind were killed. */
+ * from the seed: when a file of the experiment has grown by so many bytes, or
+ * a moment later, which is while they start more often than not.  A manager
+ * that was killed is followed by `tunepipe resume`.  Ends with the last
+ * manager's status; prints how many of each kind were killed. */
 #include "lockfile.h"
 
 #include <fcntl.h>
@@ -83,20 +84,29 @@ size_of(struct killer *k, const char *name)
 
 /* False: the manager has ended before. */
 static bool
+wait_a_moment(struct killer *k)
+{
+    struct timespec moment = {0, 20000};
+
+    if (ended(k))
+        return false;
+    ppoll(NULL, 0, &moment, NULL);
+    return true;
+}
+
+/* The same. */
+static bool
 wait_for_growth(struct killer *k)
 {
     static const char *const names[] = {"command.log", "results.jsonl"};
     const char *name = names[draw(k, 4) == 0];
     long long until =
         size_of(k, name) + (long long)draw(k, name == names[0] ? 4000 : 400);
+    uint64_t moments = draw(k, 3) == 0 ? draw(k, 1000) : UINT64_MAX;
 
-    while (size_of(k, name) < until) {
-        struct timespec moment = {0, 20000};
-
-        if (ended(k))
+    for (; moments > 0 && size_of(k, name) < until; moments--)
+        if (!wait_a_moment(k))
             return false;
-        ppoll(NULL, 0, &moment, NULL);
-    }
     return !ended(k);
 }
 
