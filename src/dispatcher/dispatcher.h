@@ -24,6 +24,7 @@
 #include "core/sync_policy.h"
 #include "dispatcher/session.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ struct dispatcher_resume {
     uint64_t arrivals;       /* number of the last input */
     uint64_t frames;         /* of them, the manager's */
     uint64_t owed, trials;   /* as in recovery.h */
+    bool spaceless;          /* the same */
     const char *words;       /* for the log: what was recovered */
     /* Commands whose calls failed because they ended the process before, as
      * the log has them: "xt why". */

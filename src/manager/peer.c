@@ -249,14 +249,15 @@ get_count(struct jval root, const char *key)
 }
 
 static void
-say_resumed(struct manager *m, uint64_t last, uint64_t resent,
+say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
             const struct again *again)
 {
     progress_say(&m->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
-                 "commands; %llu sent again, %llu suggestions repeated",
+                 "commands; %llu sent again, %llu suggestions repeated, %llu "
+                 "answers derived",
                  (unsigned long long)last, (unsigned long long)again->frames,
-                 (unsigned long long)resent);
+                 (unsigned long long)resent, (unsigned long long)derived);
 }
 
 void
@@ -264,17 +265,20 @@ peer_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
-    uint64_t last, owed, resent;
+    uint64_t last, owed, resent, derived;
     struct again again = {0};
     struct err err = {0};
-    bool spaceless;
+    bool spaceless, refused;
+    struct jval v;
 
     if (doc != NULL)
         root = json_root(doc);
     last = get_count(root, "last");
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
+    derived = get_count(root, "derived");
     spaceless = last == 0 && !m->exchange.based;
+    refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
     if (spaceless)
         send_space(m);
@@ -294,8 +298,10 @@ peer_resumed(struct manager *m, const struct frame *id)
     stepping_resumed(m, last, owed, resent, again.asked);
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
-    if (m->restarted)
-        say_resumed(m, last, resent, &again);
+    if (refused)
+        peer_ask_again(m);
+    if (last > 0)
+        say_resumed(m, last, resent, derived, &again);
 }
 
 static bool

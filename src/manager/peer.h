@@ -20,8 +20,8 @@ int peer_resume(struct manager *m, struct err *err);
 /* The ID of one that goes on: what its log lacks is sent again. */
 void peer_resumed(struct manager *m, const struct frame *id);
 
-/* It refused the search space when it went on: whoever was to say yes died
- * with the one before.  Sends the space again. */
+/* It goes on without a search space: whoever was to say yes to it died with
+ * the one before.  Sends it again. */
 void peer_ask_again(struct manager *m);
 
 /* Its process has ended, its words are read. */

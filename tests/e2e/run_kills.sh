@@ -3,8 +3,8 @@
 # kill -9 of dispatcher, manager or both at many moments of an experiment with
 # fast trials, of each kind: every result is there, once; nobody is left; in
 # lock step the table is that of an undisturbed run.  KILL_ROUNDS=N: so many
-# experiments (make torture), from seed KILL_SEED on; KILL_COUNT=FILE gets what
-# was killed.
+# experiments (make torture), from seed KILL_SEED on; KILL_KIND: all of this
+# kind; KILL_COUNT=FILE gets what was killed.
 . "$(dirname "$0")/lib.sh"
 
 trials=30
@@ -82,7 +82,7 @@ results() {
 
 # In lock step what was told is told again when its answer is not known.
 table() {
-    "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g'
+    "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g'
 }
 
 same_table() {
@@ -92,13 +92,13 @@ same_table() {
     table tunepipe-experiments/* > ../want
     cd ..
     table "$dir" > got
-    cmp want got || { diff want got; fail "another table"; }
+    diff want got > diff || { fail "another table"; cut -c 1-200 diff; false; }
 }
 
 left() {
     for words in /proc/[0-9]*/cmdline; do
-        tr '\0' ' ' < "$words" 2>&- | grep -F -- "--dir $PWD" && return 1
-    done
+        tr '\0' ' ' < "$words" | grep -F -- "--dir $PWD" && return 1
+    done 2> /dev/null # they end while we look
     return 0
 }
 
@@ -124,6 +124,7 @@ until [ "$rounds" -le 0 ]; do
     2) kind=waiting ;;
     3) kind=program ;;
     esac
+    kind=${KILL_KIND:-$kind}
     [ $kind != program ] || command -v python3 > "$work/python" || kind=plain
     eval "round_$seed() { round; }"
     check "kill -9 at many moments, $kind, seed $seed" "round_$seed"
