@@ -16,6 +16,7 @@
 #define MANAGER_STATE_H
 
 #include "core/map.h"
+#include "manager/budget.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
@@ -98,6 +99,7 @@ struct manager {
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
+    struct budget budget;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
     struct trial *live;
@@ -114,7 +116,7 @@ struct manager {
     bool end_known; /* outcome->end is set, nothing is admitted any more */
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
-    int64_t started_ns, experiment_deadline_ns, closing_deadline_ns;
+    int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
 
