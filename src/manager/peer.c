@@ -33,6 +33,8 @@
 #define COMMAND_LOG "command.log"
 #define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
+#define LINGERS_MS 10
+#define LINGERS_TIMES 300
 #define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
 struct words {
@@ -329,6 +331,9 @@ peer_await_end(const struct manager *m, struct err *err)
         poll(&gone, 1, OLD_ONE_MS);
     if (gone.fd >= 0)
         close(gone.fd);
+    /* A program that it was starting has the lock with it for a moment. */
+    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
+        poll(NULL, 0, LINGERS_MS);
     if (!is_locked(fd)) {
         close(fd);
         return 0;
