@@ -156,6 +156,9 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
     if (argc > 1)
         return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
                        argv[1]);
+    if (w->sync_text != NULL &&
+        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
+        return err_place(err, "--sync");
     if (w->resume)
         return check_resume(w, err);
     if (w->skips.n > 0)
@@ -170,9 +173,6 @@ parse_words(struct words *w, int argc, char **argv, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--in-fd, --out-fd: expected at most "
                        "65535");
-    if (w->sync_text != NULL &&
-        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
-        return err_place(err, "--sync");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||

@@ -135,6 +135,16 @@ peer_start(struct manager *m, struct err *err)
     return start(m, err);
 }
 
+void
+peer_drop_log(const struct manager *m)
+{
+    char *path = file_join(m->folder.path, COMMAND_LOG);
+
+    if (path != NULL)
+        unlink(path);
+    free(path);
+}
+
 /* 1: there is one; 0: there is none, or the process died before it had begun
  * it; then nothing was ever taken from us. */
 static int
@@ -213,10 +223,8 @@ peer_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
         return resume(m, err);
-    if (!m->exchange.based) { /* a new manager's, with nothing to tell */
+    if (!m->exchange.based) /* a new manager's; it has sent the space */
         exchange_base(&m->exchange, 0);
-        send_space(m);
-    }
     if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
         return -1;
     m->phase = PHASE_STARTING;
@@ -270,7 +278,7 @@ peer_resumed(struct manager *m, const struct frame *id)
     uint64_t last, owed, resent, derived;
     struct again again = {0};
     struct err err = {0};
-    bool spaceless, refused;
+    bool refused;
     struct jval v;
 
     if (doc != NULL)
@@ -279,11 +287,8 @@ peer_resumed(struct manager *m, const struct frame *id)
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
     derived = get_count(root, "derived");
-    spaceless = last == 0 && !m->exchange.based;
     refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
-    if (spaceless)
-        send_space(m);
     if (exchange_resume(&m->exchange, last, count_again, &again, &err) != 0) {
         m->dispatcher_given_up = true;
         manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot go on: %s",

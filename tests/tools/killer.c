@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* killer SEED KILLS TUNEPIPE CONFIG - runs an experiment in the current folder
- * and kills its dispatcher, its manager or both with SIGKILL, at moments drawn
- * from the seed: when a file of the experiment has grown by so many bytes, or
- * a moment later, which is while they start more often than not.  A manager
- * that was killed is followed by `tunepipe resume`.  Ends with the last
- * manager's status; prints how many of each kind were killed. */
+/* killer SEED KILLS TUNEPIPE CONFIG [POWERCUT] - runs an experiment in the
+ * current folder and kills its dispatcher, its manager or both with SIGKILL, at
+ * moments drawn from the seed: when a file of the experiment has grown by so
+ * many bytes, or a moment later, which is while they start more often than not.
+ * A manager that was killed is followed by `tunepipe resume`.  With the tool
+ * POWERCUT all and their trials are killed, always, and the tool then takes
+ * from the files what was not on the disk.  Ends with the last manager's
+ * status; prints how many of each kind were killed. */
 #include "lockfile.h"
 
 #include <fcntl.h>
@@ -26,7 +28,7 @@
 enum victim { DISPATCHER, MANAGER, BOTH, VICTIMS };
 
 struct killer {
-    const char *tunepipe;
+    const char *tunepipe, *powercut;
     char folder[4096]; /* the experiment's; "" before there is one */
     uint64_t state;
     pid_t manager;
@@ -134,11 +136,81 @@ kill_dispatcher(struct killer *k)
     return done;
 }
 
+/* It may be in the midst of a call that cannot be interrupted. */
+static void
+await_unlocked(struct killer *k)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char path[8192];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/" LOCKFILE_NAME, k->folder);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
+           lock.l_type != F_UNLCK) {
+        lock.l_type = F_WRLCK;
+        poll(NULL, 0, 1);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void
+kill_trials(struct killer *k)
+{
+    char path[8192];
+    glob_t found;
+
+    snprintf(path, sizeof path, "%s/trials/*/wrapper.pid", k->folder);
+    if (glob(path, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            FILE *f = fopen(found.gl_pathv[i], "r");
+            char exited[8300];
+            int pid = 0;
+
+            snprintf(
+                exited, sizeof exited, "%.*sexit",
+                (int)(strrchr(found.gl_pathv[i], '/') + 1 - found.gl_pathv[i]),
+                found.gl_pathv[i]);
+            if (f != NULL && fscanf(f, "%d", &pid) == 1 && pid > 1 &&
+                access(exited, F_OK) != 0)
+                kill(pid, SIGKILL);
+            if (f != NULL)
+                fclose(f);
+        }
+    globfree(&found);
+}
+
+/* Nobody writes any more. */
+static void
+lose_power(struct killer *k)
+{
+    char seed[32], log[8192], results[8192];
+    int status;
+    pid_t pid;
+
+    kill_trials(k);
+    await_unlocked(k);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)draw(k, 1000000));
+    snprintf(log, sizeof log, "%s/command.log", k->folder);
+    snprintf(results, sizeof results, "%s/results.jsonl", k->folder);
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        execl(k->powercut, k->powercut, seed, log, results, (char *)NULL);
+        _exit(127);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        exit(98);
+}
+
 static void
 strike(struct killer *k)
 {
     enum victim victim = (enum victim)draw(k, VICTIMS);
 
+    if (k->powercut != NULL)
+        victim = BOTH;
     if (victim != MANAGER && !kill_dispatcher(k))
         victim = MANAGER;
     k->killed[victim]++;
@@ -146,6 +218,8 @@ strike(struct killer *k)
         return;
     kill(k->manager, SIGKILL);
     waitpid(k->manager, &k->status, 0);
+    if (k->powercut != NULL)
+        lose_power(k);
     start(k, "resume", k->folder);
 }
 
@@ -155,12 +229,14 @@ main(int argc, char **argv)
     struct killer k = {.folder = ""};
     bool going = true;
 
-    if (argc != 5) {
-        fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG\n");
+    if (argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG "
+                        "[POWERCUT]\n");
         return 2;
     }
     k.state = strtoull(argv[1], NULL, 10);
     k.tunepipe = argv[3];
+    k.powercut = argv[5];
     alarm(PATIENCE_S);
     start(&k, "run", argv[4]);
     while (size_of(&k, "command.lock") == 0 && (going = !ended(&k)))
