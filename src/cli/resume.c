@@ -10,6 +10,7 @@
 #include "core/problems.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/logfile.h"
+#include "dispatcher/logvoid.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
@@ -67,7 +68,6 @@ walk_file(struct logfile *file, manager_record *take, void *ctx,
     return status == LOGFILE_DAMAGED ? -1 : 0;
 }
 
-/* One of no size was never begun. */
 static int
 walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
 {
@@ -78,7 +78,7 @@ walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (stat(path, &st) != 0 || st.st_size == 0) {
+    if (stat(path, &st) != 0 || logvoid(path)) {
         free(path);
         return 0;
     }

@@ -140,8 +140,11 @@ peer_drop_log(const struct manager *m)
 {
     char *path = file_join(m->folder.path, COMMAND_LOG);
 
-    if (path != NULL)
-        unlink(path);
+    char *away = file_join(m->folder.path, COMMAND_LOG ".void");
+
+    if (path != NULL && away != NULL)
+        rename(path, away);
+    free(away);
     free(path);
 }
 

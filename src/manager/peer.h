@@ -18,7 +18,7 @@ int peer_start(struct manager *m, struct err *err);
 int peer_resume(struct manager *m, struct err *err);
 
 /* The log has no whole record: its head never came to be durable, so nothing
- * was ever taken from anybody. */
+ * was ever taken from anybody.  It is moved out of the way. */
 void peer_drop_log(const struct manager *m);
 
 /* The ID of one that goes on: what its log lacks is sent again. */

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 trials=20
-seeds=$(seq "${CUT_SEED:-1}" $((${CUT_SEED:-1} + ${CUT_ROUNDS:-2} - 1)))
+seeds=$(seq "${CUT_SEED:-1}" $((${CUT_SEED:-1} + ${CUT_ROUNDS:-1} - 1)))
 
 # The value of a trial tells which it was.
 set_up() {

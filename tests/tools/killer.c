@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -136,49 +137,28 @@ kill_dispatcher(struct killer *k)
     return done;
 }
 
-/* It may be in the midst of a call that cannot be interrupted. */
+/* Of the manager's children; they are ours when it is dead. */
 static void
-await_unlocked(struct killer *k)
+kill_orphans(void)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    char path[8192];
+    char path[64], text[4096];
+    ssize_t n;
     int fd;
 
-    snprintf(path, sizeof path, "%s/" LOCKFILE_NAME, k->folder);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
-           lock.l_type != F_UNLCK) {
-        lock.l_type = F_WRLCK;
-        poll(NULL, 0, 1);
-    }
-    if (fd >= 0)
-        close(fd);
-}
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        for (char *at = text, *end; *at != '\0'; at = end) {
+            long pid = strtol(at, &end, 10);
 
-static void
-kill_trials(struct killer *k)
-{
-    char path[8192];
-    glob_t found;
-
-    snprintf(path, sizeof path, "%s/trials/*/wrapper.pid", k->folder);
-    if (glob(path, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            FILE *f = fopen(found.gl_pathv[i], "r");
-            char exited[8300];
-            int pid = 0;
-
-            snprintf(
-                exited, sizeof exited, "%.*sexit",
-                (int)(strrchr(found.gl_pathv[i], '/') + 1 - found.gl_pathv[i]),
-                found.gl_pathv[i]);
-            if (f != NULL && fscanf(f, "%d", &pid) == 1 && pid > 1 &&
-                access(exited, F_OK) != 0)
-                kill(pid, SIGKILL);
-            if (f != NULL)
-                fclose(f);
+            if (end == at)
+                break;
+            kill((pid_t)pid, SIGKILL);
         }
-    globfree(&found);
+        close(fd);
+    } while (waitpid(-1, NULL, 0) > 0);
 }
 
 /* Nobody writes any more. */
@@ -189,8 +169,7 @@ lose_power(struct killer *k)
     int status;
     pid_t pid;
 
-    kill_trials(k);
-    await_unlocked(k);
+    kill_orphans();
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)draw(k, 1000000));
     snprintf(log, sizeof log, "%s/command.log", k->folder);
     snprintf(results, sizeof results, "%s/results.jsonl", k->folder);
@@ -237,6 +216,8 @@ main(int argc, char **argv)
     k.state = strtoull(argv[1], NULL, 10);
     k.tunepipe = argv[3];
     k.powercut = argv[5];
+    if (k.powercut != NULL)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     alarm(PATIENCE_S);
     start(&k, "run", argv[4]);
     while (size_of(&k, "command.lock") == 0 && (going = !ended(&k)))
