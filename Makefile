@@ -87,7 +87,9 @@ SHELLS   := $(if $(wildcard src/cli/main.c),\
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
               $(wildcard tests/plugins/*.c)) \
-            $(B)/tests/abi/released.so
+            $(B)/tests/abi/released.so \
+            $(patsubst tests/preload/%.c,$(B)/tests/preload/%.so,\
+              $(wildcard tests/preload/*.c))
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
@@ -181,6 +183,10 @@ $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
 	    -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $<
+# They are loaded before the program, and so before what a sanitizer brings.
+$(B)/tests/preload/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -MMD -MP -std=c11 -g -O1 -fPIC $(WARN) -shared -o $@ $<
 # As plugins were built when their ABI was released.
 $(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
 	@mkdir -p $(@D)

@@ -178,6 +178,7 @@ resumption_begin(struct resumption *r, const char *folder,
     resume->frames = r->recovery.report.commands;
     resume->owed = r->recovery.owed;
     resume->trials = r->recovery.trials;
+    resume->spaceless = r->recovery.spaceless;
     resume->session = r->recovery.rest.session;
     r->recovery.rest.session = NULL;
     setup->session.digits = r->recovery.rest.digits;

@@ -26,6 +26,7 @@
 #include "core/sync_policy.h"
 #include "dispatcher/session.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,7 @@ struct dispatcher_resume {
     uint64_t arrivals;       /* number of the last input */
     uint64_t frames;         /* of them, the manager's */
     uint64_t owed, trials;   /* as in recovery.h */
+    bool spaceless;          /* the same */
     const char *words;       /* for the log: what was recovered */
     bool unsavable[2];       /* by sender: saving it ended the process before */
     uint32_t head_sum;       /* of the log, for its snapshots */

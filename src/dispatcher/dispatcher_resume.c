@@ -18,11 +18,16 @@ static int
 say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
+    const struct resumed told = {.frames = r->frames,
+                                 .owed = r->owed,
+                                 .trials = r->trials,
+                                 .derived = r->n_missing,
+                                 .spaceless = r->spaceless};
     struct buf payload;
     int rc;
 
     buf_init(&payload, 256);
-    command_write_resumed(&payload, r->frames, r->owed, r->trials);
+    command_write_resumed(&payload, &told);
     e.payload = payload.data;
     e.len = payload.len;
     if (!payload.failed)

@@ -168,7 +168,8 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
         skip(m, worker, at[worker]);
         break;
     }
-    m->restarted = true;
+    if (signal != 0 && !deaths_is_fault(signal))
+        scheduler_pardon(&m->scheduler); /* a program's answers died with it */
     exchange_hold(&m->exchange);
     tail_close(&m->words);
     if (peer_resume(m, &err) == 0)

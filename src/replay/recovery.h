@@ -7,6 +7,8 @@
 
 #include "replay/replay.h"
 
+#include <stdbool.h>
+
 struct commandlog;
 struct resend;
 
@@ -18,6 +20,7 @@ struct recovery {
                             0: at nothing */
     uint64_t owed;       /* ids whose TR, or refusal, is still to come */
     uint64_t trials;     /* TR that follow: to be resent, or missing */
+    bool spaceless;      /* IN has to come again: no word on one is due */
 };
 
 struct recovery_setup {

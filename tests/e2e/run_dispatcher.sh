@@ -77,6 +77,25 @@ E
 }
 check "a dispatcher that is killed" killed
 
+# It has logged the search space, and nobody has said yes to it.
+killed_before_id() {
+    command -v python3 > python || { echo 'no Python'; return 77; }
+    cat > tuner.sh << 'E'
+if [ ! -e once ]; then
+    touch once
+    head -c 16 > header
+    kill -KILL $PPID
+    exit
+fi
+exec python3 tuner.py
+E
+    cp "$TP_SOURCE/tuners/exec/tuner.py" .
+    simple 'maxTrialNumber: 3' \
+        'tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}'
+    run 0 && count 3 succeeded && has err 'the dispatcher died' && replays
+}
+check "a dispatcher that is killed before it has answered" killed_before_id
+
 crashes() {
     simple 'maxTrialNumber: 5' "tuner: {plugin: $PLUGINS/crashes.so}"
     run 0 && count 5 succeeded && replays &&
