@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "cli/dispatch_words.h"
+#include "cli/exitguard.h"
 #include "cli/filters.h"
 #include "cli/options.h"
 #include "cli/resumption.h"
@@ -232,6 +233,7 @@ run(int argc, char **argv)
     struct log log = {
         .fd = 2, .most = LOG_INFO, .name = "tunepipe", .lost = &lost};
     struct experiment *x = NULL;
+    bool *expected;
     struct err err;
     int status;
 
@@ -247,7 +249,9 @@ run(int argc, char **argv)
         log.most = LOG_DEBUG;
     if (w.quiet)
         log.most = LOG_WARNING;
+    expected = exitguard_set();
     status = run_with(&w, x, &log, &err);
+    exitguard_lift(expected);
     experiment_free(x);
     return status;
 }

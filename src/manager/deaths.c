@@ -24,6 +24,17 @@ deaths_progress(struct deaths *d)
     d->in_vain = 0;
 }
 
+bool
+deaths_repeat(struct deaths *d, int status, const uint64_t at[LOCKFILE_SLOTS])
+{
+    bool again = status >= 0 && d->in_vain > 0 && status == d->status;
+
+    d->status = status;
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        again = again && at[i] == 0;
+    return again;
+}
+
 static bool
 is_poison(const struct deaths *d, const uint64_t at[LOCKFILE_SLOTS], int worker)
 {

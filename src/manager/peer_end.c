@@ -130,7 +130,7 @@ static bool
 dies_at_start(const struct manager *m, int signal)
 {
     return m->phase == PHASE_STARTING && m->options->resume == NULL &&
-           deaths_is_fault(signal);
+           (signal == 0 || deaths_is_fault(signal));
 }
 
 static void
@@ -152,10 +152,12 @@ static bool
 start_again(struct manager *m, const char *how, const char *who, int signal,
             const uint64_t at[LOCKFILE_SLOTS])
 {
+    /* Whoever ends it by _exit() does wrong, too. */
+    bool fault = signal == 0 || deaths_is_fault(signal);
     struct err err = {0};
     int worker = 0;
 
-    switch (deaths_add(&m->deaths, deaths_is_fault(signal), at, &worker)) {
+    switch (deaths_add(&m->deaths, fault, at, &worker)) {
     case DEATHS_OVER:
         return false;
     case DEATHS_RESTART:
@@ -168,7 +170,7 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
         skip(m, worker, at[worker]);
         break;
     }
-    if (signal != 0 && !deaths_is_fault(signal))
+    if (!fault)
         scheduler_pardon(&m->scheduler); /* a program's answers died with it */
     exchange_hold(&m->exchange);
     tail_close(&m->words);
@@ -191,7 +193,8 @@ peer_ended(struct manager *m)
     read_slots(m, at);
     peer_blame(m, who, sizeof who);
     if (!is_decision(m, status) && !dies_at_start(m, signal) &&
-        !m->dispatcher_given_up && start_again(m, how, who, signal, at))
+        !m->dispatcher_given_up && !deaths_repeat(&m->deaths, status, at) &&
+        start_again(m, how, who, signal, at))
         return;
     if (m->phase == PHASE_CLOSING) {
         progress_warn(&m->progress,
