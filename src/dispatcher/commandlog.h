@@ -91,7 +91,7 @@ bool commandlog_hurried(const struct commandlog *l);
 /* From so many bytes on a segment is long enough; 0 (so it begins): never.
  * Before commandlog_follow(). */
 void commandlog_set_segments(struct commandlog *l, uint64_t size);
-/* The same, where it is more. */
+/* The same, as long as it is more: so much as a snapshot takes. */
 void commandlog_grow_limit(struct commandlog *l, uint64_t at_least);
 /* The number of command.log among the segments, from 1 on. */
 uint64_t commandlog_segment(const struct commandlog *l);

@@ -44,8 +44,7 @@ commandlog_set_segments(struct commandlog *l, uint64_t size)
 void
 commandlog_grow_limit(struct commandlog *l, uint64_t at_least)
 {
-    if (at_least > l->chain.least)
-        l->chain.least = at_least;
+    l->chain.least = at_least;
 }
 
 uint64_t
