@@ -141,10 +141,6 @@ set_old_segments(struct reader *r, const struct key *key,
                        yaml_type_name(node));
     else if (old_segments_parse(node->text, old, &err) != 0)
         reader_problem(r, node->line, path, "%s", err.text);
-    else if (*old == OLD_DROP)
-        reader_problem(r, node->line, path,
-                       "expected keep or compress, got 'drop': tunepipe resume "
-                       "reads the whole log");
 }
 
 static void

@@ -225,6 +225,7 @@ swap(struct commandlog *l, struct rotation *r)
     l->chain.begin = logwriter_size(l->writer);
     l->chain.synced = false;
     l->chain.again = 0;
+    l->hurried = 0;
     l->dirty = false;
     l->dirty_at_ns = 0;
 }

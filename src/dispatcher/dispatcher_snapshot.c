@@ -131,15 +131,16 @@ dispatcher_rotate(struct dispatcher *d)
 {
     struct err err;
 
-    if (d->phase != RUNNING || d->snapping.phase != SNAPPING_NOT ||
-        d->inbound.waits || !commandlog_rotation_due(d->commandlog))
+    if (d->phase != RUNNING || d->inbound.waits ||
+        !commandlog_rotation_due(d->commandlog))
         return;
     switch (commandlog_rotate(d->commandlog, d->arrivals,
                               router_frames(d->session->router), &err)) {
     case COMMANDLOG_OK:
         log_debug(d->log, COMMANDLOG_NAME ": segment %" PRIu64 " begins",
                   commandlog_segment(d->commandlog));
-        begin(d);
+        if (d->snapping.phase == SNAPPING_NOT) /* or without one: it is late */
+            begin(d);
         return;
     case COMMANDLOG_HELD:
         log_warning(d->log, "%s; tried again when the log has grown", err.text);

@@ -198,6 +198,26 @@ stands_for(const char *folder, uint64_t first, uint64_t active, struct err *err)
     return missing(folder, first - 1, "no snapshot stands for it", err);
 }
 
+char *
+segments_any(const char *folder)
+{
+    static const enum segment_file files[] = {SEGMENT_PLAIN, SEGMENT_GZ,
+                                              SEGMENT_SNAPSHOT};
+    char *path = NULL;
+
+    for (size_t i = 0; path == NULL && i < sizeof files / sizeof *files; i++) {
+        uint64_t *numbers;
+        size_t n;
+
+        if (segments_list(folder, files[i], &numbers, &n, NULL) != 0)
+            return NULL;
+        if (n > 0)
+            path = segments_path(folder, numbers[0], files[i]);
+        free(numbers);
+    }
+    return path;
+}
+
 uint64_t
 segments_first(const char *folder, uint64_t active, struct err *err)
 {

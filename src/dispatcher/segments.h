@@ -31,6 +31,10 @@ char *segments_path(const char *folder, uint64_t n, enum segment_file file);
 int segments_list(const char *folder, enum segment_file file, uint64_t **out,
                   size_t *n, struct err *err);
 
+/* The path of a sealed segment or a snapshot in the folder, to be freed; NULL:
+ * there is none, or it cannot be read. */
+char *segments_any(const char *folder);
+
 /* The first segment of the chain without a gap that ends with `active`, the
  * number of command.log; 0: err tells.  Whether plain or compressed is for
  * who opens them to see: that may change meanwhile.  A segment that is missing

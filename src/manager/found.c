@@ -107,10 +107,6 @@ find_folders(struct founds *all, const char *folder)
     free(path);
 }
 
-/* More than there can be between the two places of one end: in the results,
- * and on the wire. */
-#define IN_FLIGHT 4096
-
 static size_t
 place(const struct found *f, const struct results *results)
 {
@@ -118,10 +114,10 @@ place(const struct found *f, const struct results *results)
 }
 
 /* Of a log whose first segments were dropped the ends of old trials are not
- * known; they are told in about the order of the results, so those of far
- * older results than one whose end is known were told. */
+ * known; they are told in about the order of the results: `most` or more before
+ * one whose end is known were told. */
 static void
-find_told(struct founds *all, const struct results *results)
+find_told(struct founds *all, const struct results *results, uint64_t most)
 {
     size_t last = 0;
 
@@ -135,8 +131,7 @@ find_told(struct founds *all, const struct results *results)
     for (size_t i = 0; i < all->n; i++) {
         struct found *f = all->items[i];
 
-        if (f->before && f->result != NULL &&
-            place(f, results) + IN_FLIGHT < last)
+        if (f->before && f->result != NULL && place(f, results) + most <= last)
             f->told = true;
     }
 }
@@ -227,7 +222,8 @@ found_unlogged(const struct found *f, const struct past *past,
 
 int
 founds_gather(struct founds *all, const struct results *results,
-              const struct past *past, const char *folder, struct err *err)
+              const struct past *past, const char *folder, uint64_t concurrency,
+              struct err *err)
 {
     find_results(all, results);
     find_past(all, past);
@@ -235,7 +231,7 @@ founds_gather(struct founds *all, const struct results *results,
     if (all->n > 0)
         qsort(all->items, all->n, sizeof *all->items, compare);
     find_before(all, past);
-    find_told(all, results);
+    find_told(all, results, concurrency);
     return all->failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 

@@ -222,7 +222,8 @@ read_witnesses(struct restoring *r, struct err *err)
         return -1;
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
-    return founds_gather(&r->found, r->results, &r->past, m->folder.path, err);
+    return founds_gather(&r->found, r->results, &r->past, m->folder.path,
+                         m->scheduler.concurrency, err);
 }
 
 /* What was given out and the log has lost, as after the loss of power: the

@@ -100,7 +100,7 @@ grid_goes_on() { goes_on --tuner grid; }
 filters_go_on() { goes_on --tuner random --filter dedup --filter timing; }
 extensions_go_on() {
     part --tuner random --extensions || return 1
-    resumed 26 $ROUNDS '< ID {"last": *, "owed": 0, "resent": 1}' \
+    resumed 26 $ROUNDS '< ID {"last": *, "owed": 0, "resent": 1, *' \
         '< TR {"parameter_id": 130, *' > play.wire
     echo "$FROM" >> play.wire
     play
@@ -185,6 +185,26 @@ compressed() {
     go_on 26 $ROUNDS "$FROM"
 }
 
+# dropping [LINE...]: an experiment that drops its segments is killed at trial
+# 30 and resumed: no trial is missing, and none is counted twice.
+dropping() {
+    experiment 'maxTrialNumber: 60' 'segmentSize: 2k' 'oldSegments: drop' \
+        "$@" << 'E'
+tunepipe trial report 1
+[ "$TUNEPIPE_TRIAL_ID" = 00030 ] && kill -KILL "$(cat "$HERE/pid")"
+exec tunepipe trial report --final 2
+E
+    run 137
+    [ ! -e "$dir/command.1.log" ] || fail "segment 1 is there" || return 1
+    "$T" resume "$dir" > out 2> err || fail "$(cat err)" || return 1
+    "$T" show --json "$dir" > show.json && count 60 succeeded || return 1
+    "$T" replay "$dir" > replay.out 2>&1 || fail "$(cat replay.out)"
+}
+
+# Nor is one that is known to have been told told again.
+dropped_and_resumed() { dropping && lacks err "recorded, not applied"; }
+dropped_in_lock_step() { dropping 'deterministic: true'; }
+
 check "random goes on from a snapshot as if nothing had been" random_goes_on
 check "grid goes on from a snapshot as if nothing had been" grid_goes_on
 check "filters go on from a snapshot as if nothing had been" filters_go_on
@@ -199,5 +219,7 @@ check "dropped segments are not needed to go on, nor to replay" dropped
 check "a tuner that dies when it is saved costs the snapshots" save_dies
 check "no segment is dropped while no snapshot stands for it" \
     not_dropped_without_a_snapshot
+check "an experiment that drops its segments is resumed" dropped_and_resumed
+check "so is one in lock step" dropped_in_lock_step
 check "compressed segments are read as any other" compressed
 finish

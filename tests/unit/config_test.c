@@ -228,8 +228,6 @@ static const struct {
     {"segmentSize: [8]", ":1: segmentSize: expected a number of bytes"},
     {"oldSegments: kept", ":1: oldSegments: expected keep, compress or drop, "
                           "got 'kept' (did you mean 'keep'?)"},
-    {"oldSegments: drop", ":1: oldSegments: expected keep or compress, got "
-                          "'drop': tunepipe resume reads the whole log"},
     {"oldSegments: {a: b}", ":1: oldSegments: expected a text, got a map"},
     {"seed: -4", ":1: seed: expected an integer from 0 to 2^63-1"},
     {"seed: 9223372036854775808", ":1: seed: expected an integer"},

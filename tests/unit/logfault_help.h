@@ -240,9 +240,12 @@ remove_old(void)
     char path[64];
     int n = 0;
 
-    do
-        snprintf(path, sizeof path, "log/command.%d.log", ++n);
-    while (unlink(path) == 0);
+    while (n++ < 99) {
+        snprintf(path, sizeof path, "log/command.%d.log", n);
+        unlink(path);
+        snprintf(path, sizeof path, "log/command.%d.snapshot", n);
+        unlink(path);
+    }
 }
 
 static void

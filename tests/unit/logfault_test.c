@@ -318,7 +318,7 @@ each_call_fails_between_segments(enum call call)
     segment_size = 1200; /* a few in a session */
     sound = sound_session(never);
     free(sound.got);
-    CHECK(access("log/command.2.log", F_OK) == 0);
+    CHECK(access("log/command.1.log", F_OK) == 0);
     each_call_fails(call, never, 1);
     each_call_fails(call, always, 1);
 }
