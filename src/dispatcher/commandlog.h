@@ -98,6 +98,8 @@ uint64_t commandlog_segment(const struct commandlog *l);
 /* Whether command.log is long enough, most of it is on stable storage, and
  * nothing is collected or held. */
 bool commandlog_rotation_due(const struct commandlog *l);
+/* Whether it is twice as long as it should be. */
+bool commandlog_is_overlong(const struct commandlog *l);
 /* Seals command.log, which becomes command.N.log, and begins the next segment;
  * waits for the disk.  last_arrival, frames: of the last input, and how many
  * of the manager's there were.  OK: commandlog_segment() is one more.  HELD:

@@ -72,6 +72,12 @@ is_long(const struct commandlog *l)
            size >= limit(l) && size >= 2 * l->chain.begin;
 }
 
+bool
+commandlog_is_overlong(const struct commandlog *l)
+{
+    return is_long(l) && logwriter_size(l->writer) / 2 >= limit(l);
+}
+
 static bool
 needs_thread(const struct commandlog *l)
 {

@@ -125,6 +125,14 @@ begin(struct dispatcher *d)
         push_marker(d, &d->assessor, SENDER_ASSESSOR);
 }
 
+/* The next segment may be up to twice as long for it, or else has none. */
+static bool
+waits_for_snapshot(const struct dispatcher *d)
+{
+    return d->snapping.phase != SNAPPING_NOT &&
+           !commandlog_is_overlong(d->commandlog);
+}
+
 /* Between two steps: all that is on record has been taken in. */
 void
 dispatcher_rotate(struct dispatcher *d)
@@ -132,14 +140,14 @@ dispatcher_rotate(struct dispatcher *d)
     struct err err;
 
     if (d->phase != RUNNING || d->inbound.waits ||
-        !commandlog_rotation_due(d->commandlog))
+        !commandlog_rotation_due(d->commandlog) || waits_for_snapshot(d))
         return;
     switch (commandlog_rotate(d->commandlog, d->arrivals,
                               router_frames(d->session->router), &err)) {
     case COMMANDLOG_OK:
         log_debug(d->log, COMMANDLOG_NAME ": segment %" PRIu64 " begins",
                   commandlog_segment(d->commandlog));
-        if (d->snapping.phase == SNAPPING_NOT) /* or without one: it is late */
+        if (d->snapping.phase == SNAPPING_NOT)
             begin(d);
         return;
     case COMMANDLOG_HELD:

@@ -148,8 +148,7 @@ void dispatcher_take_back(struct dispatcher *d);
 void dispatcher_close_log(struct dispatcher *d, const char *how);
 /* ---- dispatcher_snapshot.c ---- */
 
-/* Begins a new segment when it is time to, and a snapshot if none is under
- * way. */
+/* Begins a new segment, and a snapshot, when it is time to. */
 void dispatcher_rotate(struct dispatcher *d);
 /* Lets a snapshot come on. */
 void dispatcher_tend_snapshot(struct dispatcher *d);
