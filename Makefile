@@ -3,8 +3,11 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make install          into $(DESTDIR)$(PREFIX)
-#   make torture          every allocation of every case fails once; 500 times
-#                         kill -9 of dispatcher, manager or both
+#   make torture          every allocation of every case fails once; the log
+#                         cut at every byte; 500 times kill -9 of dispatcher,
+#                         manager or both, and of the manager beside each of
+#                         its writes; power cuts; clocks that jump; ten million
+#                         commands.  TORTURE_KILLS=N, SEED=N
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
@@ -207,11 +210,9 @@ check: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
 
-torture:
-	@$(MAKE) -s --no-print-directory $(JOBS) tests $(B)/tests/torture/run
-	@$(B)/tests/torture/run
-	@TP_BUILD=$(CURDIR)/$(B) TP_SOURCE=$(CURDIR) KILL_ROUNDS=42 \
-	    sh tests/e2e/run_kills.sh
+torture: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@scripts/torture $(B) $(SEED)
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
 TARGET  ?=

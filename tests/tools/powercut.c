@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* powercut SEED LOG RESULTS - leaves of a command log what the loss of power
- * may: all that its sync marks vouch for, and of what stands behind that any
- * blocks, in the places of others zeros or what a disk had there before; of
- * the results, which nobody syncs, some of the last lines are lost.  Prints how
- * many bytes are durable, of how many. */
+ * may: all that its sync marks vouch for, or LOG.synced (see preload/synced.c)
+ * where that is more, and of what stands behind that any blocks, in the places
+ * of others zeros or what a disk had there before; of the results, which nobody
+ * syncs, some of the last lines are lost.  Prints how many bytes are durable,
+ * of how many. */
 #include "core/err.h"
 #include "core/number.h"
 #include "dispatcher/logfile.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +63,38 @@ durable_of(const char *path)
     return durable;
 }
 
+/* What was synced and has no mark yet. */
+static uint64_t
+synced_of(const char *log)
+{
+    char path[4096], text[32] = "";
+    uint64_t synced = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.synced", log);
+    f = fopen(path, "r");
+    if (f != NULL && fgets(text, sizeof text, f) != NULL)
+        synced = strtoull(text, NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return synced;
+}
+
+/* What is written there from now on has not been synced before. */
+static void
+forget_synced(const char *log, uint64_t durable)
+{
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.synced", log);
+    f = access(path, F_OK) == 0 ? fopen(path, "w") : NULL;
+    if (f != NULL)
+        fprintf(f, "%020" PRIu64 "\n", durable);
+    if (f != NULL && fclose(f) != 0)
+        die(path);
+}
+
 static void
 lose_block(int fd, uint64_t at)
 {
@@ -105,6 +139,10 @@ main(int argc, char **argv)
     size = size_of(fd);
     if (size > 0) {
         durable = durable_of(argv[2]);
+        at = synced_of(argv[2]);
+        if (at > durable && at <= size)
+            durable = at;
+        forget_synced(argv[2], durable);
         printf("durable: %llu of %llu bytes\n", (unsigned long long)durable,
                (unsigned long long)size);
         for (at = (durable + BLOCK - 1) / BLOCK * BLOCK; at + BLOCK <= size;
