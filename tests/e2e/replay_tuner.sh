@@ -18,7 +18,7 @@ ask() { # STATUS OPTION...
 }
 
 # Grid gives out 0 to 9 in their order; the results rise up to 7 and fall.  After
-# the first result 0 is the best: of the ten points 1 is the second nearest.
+# the first result 0 is the best; of the hundred points 7 is the eighth nearest.
 record() {
     {
         echo "run dispatch --quiet --tuner grid --seed 3 --dir log"
@@ -52,7 +52,7 @@ ranks() {
 until_and_json() {
     record && ask 0 log --tuner scores --until 8 --json || return 1
     has out '"can_rank": true, "trials": 3, "told": 2, "imported": 0, "without_result": 1, "unfit": 0' &&
-        has out '"best": "T1", "best_preferred_from": null' &&
+        has out '"best": "T1", "best_preferred_from": 1' &&
         has out '{"trial": "T0", "parameter_id": 0, "parameters": {"x": 0, "c": 7}, "final": -49.0, "told": true, "known_then": 0, "known": 0, "rank": null, "own": null}' || return 1
     cp out once
     ask 0 log --tuner scores --until 8 --json && cmp out once
