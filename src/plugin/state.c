@@ -170,12 +170,11 @@ state_open(const struct instance *i, struct unpack *from, struct unpack *own,
                        "%s: its part of the snapshot is incomplete", i->title);
     if (strcmp(title, i->title) != 0 || version != i->plugin->version ||
         seed != i->seed)
-        return err_set(err, ERR_PLUGIN,
-                       "%s: the snapshot holds %.80s, version %" PRIu64
-                       ", seed %" PRIu64 "; expected version %" PRIu32
-                       ", seed %" PRIu64,
-                       i->title, title, version, seed, i->plugin->version,
-                       i->seed);
+        return err_set(
+            err, ERR_PLUGIN,
+            "%s: the snapshot holds %.80s, version %" PRIu64 ", seed %" PRIu64
+            "; expected version %" PRIu32 ", seed %" PRIu64,
+            i->title, title, version, seed, i->plugin->version, i->seed);
     *own = unpack_from(bytes, len);
     return 0;
 }

@@ -29,8 +29,8 @@ int state_load(struct instance *i,
                int (*load)(void *self, const struct tp_source *source),
                struct unpack *from, struct err *err);
 
-/* And for others, around save(): begin, which gives what end needs, call, end, whose rc is
- * save()'s.  -1 when that failed or out is full. */
+/* And for others, around save(): begin, which gives what end needs, call, end,
+ * whose rc is save()'s.  -1 when that failed or out is full. */
 size_t state_begin(const struct instance *i, struct buf *out);
 int state_end(struct instance *i, size_t begun, int rc, struct buf *out,
               struct err *err);
