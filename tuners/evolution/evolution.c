@@ -74,8 +74,7 @@ leave(struct evolution *e, size_t i)
     struct evolution_member m = e->members[i];
 
     e->n_members--;
-    memmove(&e->members[i], &e->members[i + 1],
-            (e->n_members - i) * sizeof m);
+    memmove(&e->members[i], &e->members[i + 1], (e->n_members - i) * sizeof m);
     e->members[e->n_members] = m;
 }
 
@@ -252,8 +251,7 @@ place_for(struct evolution *e, double value)
 void
 evolution_tell(struct evolution *e, uint64_t id, const double *x, double value)
 {
-    struct evolution_out *out =
-        id == EVOLUTION_NO_ID ? NULL : find_out(e, id);
+    struct evolution_out *out = id == EVOLUTION_NO_ID ? NULL : find_out(e, id);
     struct evolution_member *m;
 
     if (isnan(value))
@@ -283,8 +281,7 @@ evolution_ended(struct evolution *e, uint64_t id)
         return;
     told = out->told;
     e->n_out--;
-    memmove(out, out + 1,
-            (size_t)(&e->out[e->n_out] - out) * sizeof *out);
+    memmove(out, out + 1, (size_t)(&e->out[e->n_out] - out) * sizeof *out);
     if (!told && e->n_members < e->size)
         join_draw(e);
 }

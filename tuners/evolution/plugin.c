@@ -121,8 +121,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct shell *self = vself;
     struct evolution_origin origin;
 
-    if (evolution_ask(self->population, id, out->x, &origin) ==
-        EVOLUTION_LATER)
+    if (evolution_ask(self->population, id, out->x, &origin) == EVOLUTION_LATER)
         return TP_LATER;
     explain(self, &origin);
     return TP_OK;
