@@ -109,19 +109,28 @@ prior_draw(const struct prior_dim *d, double u)
     return x > d->high ? d->high : x;
 }
 
-/* Draws dimension i anew, and all that hangs on it. */
+/* Draws all that hangs on dimension i. */
 static inline void
-prior_redraw(const struct prior *p, double *x, size_t i,
-             const struct prior_random *r, uint64_t a, uint32_t draw)
+prior_redraw_below(const struct prior *p, double *x, size_t i,
+                   const struct prior_random *r, uint64_t a, uint32_t draw)
 {
-    for (size_t j = i; j < p->n_dims; j++) {
-        if (j != i && !prior_below(p, j, i))
+    for (size_t j = i + 1; j < p->n_dims; j++) {
+        if (!prior_below(p, j, i))
             continue;
         x[j] = prior_active(p, x, j)
                    ? prior_draw(&p->dims[j],
                                 r->uniform(r->ctx, a, (uint32_t)j, draw))
                    : (double)NAN;
     }
+}
+
+/* Draws dimension i, which is active, and all that hangs on it. */
+static inline void
+prior_redraw(const struct prior *p, double *x, size_t i,
+             const struct prior_random *r, uint64_t a, uint32_t draw)
+{
+    x[i] = prior_draw(&p->dims[i], r->uniform(r->ctx, a, (uint32_t)i, draw));
+    prior_redraw_below(p, x, i, r, a, draw);
 }
 
 /* A whole point. */
