@@ -325,7 +325,7 @@ fingerprint(const struct tuner *t, uint64_t key[2], struct err *err)
 
     if (x == NULL)
         return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
-    space_sample(t->space, t->instance.seed, 0, x);
+    space_sample(t->space, 0, 0, x);
     space_key(t->space, x, key);
     free(x);
     return 0;
