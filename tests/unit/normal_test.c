@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "numerics/normal.h"
+#include "numerics/random.h"
+
+#include "expected.h"
+
+#include "data/numerics/normal.inc"
+
+static double
+cdf_of(const struct expected *row)
+{
+    return num_normal_cdf(row->x);
+}
+
+static double
+log_cdf_of(const struct expected *row)
+{
+    return num_log_normal_cdf(row->x);
+}
+
+static double
+log_mass_of(const struct expected *row)
+{
+    return num_log_normal_mass(row->x, row->y);
+}
+
+TEST(normal_functions_are_within_their_errors)
+{
+    EXPECTED_CHECK(cdf_of, cdf_expected, 0.6);
+    EXPECTED_CHECK(log_cdf_of, log_cdf_expected, 0.6);
+    EXPECTED_CHECK(log_mass_of, log_mass_expected, 1);
+}
+
+TEST(normal_cdf_at_the_edges)
+{
+    expected_bits(num_normal_cdf(0.0), 0.5);
+    expected_bits(num_normal_cdf(-0.0), 0.5);
+    expected_bits(num_normal_cdf(9), 1);
+    expected_bits(num_normal_cdf(INFINITY), 1);
+    expected_bits(num_normal_cdf(-INFINITY), 0);
+    expected_bits(num_normal_cdf(-NAN), NAN);
+    expected_bits(num_log_normal_cdf(INFINITY), 0);
+    expected_bits(num_log_normal_cdf(1e300), 0);
+    expected_bits(num_log_normal_cdf(-INFINITY), -INFINITY);
+    expected_bits(num_log_normal_cdf(-1e300), -INFINITY);
+    CHECK(num_log_normal_cdf(-1e154) < -4.99e307);
+    CHECK(num_log_normal_cdf(-1e154) > -5.01e307);
+    expected_bits(num_log_normal_cdf(-NAN), NAN);
+}
+
+TEST(normal_log_mass_at_the_edges)
+{
+    expected_bits(num_log_normal_mass(-INFINITY, INFINITY), 0);
+    expected_bits(num_log_normal_mass(-1e300, 1e300), 0);
+    expected_bits(num_log_normal_mass(-INFINITY, -INFINITY), -INFINITY);
+    expected_bits(num_log_normal_mass(INFINITY, INFINITY), -INFINITY);
+    expected_bits(num_log_normal_mass(2, 2), -INFINITY);
+    expected_bits(num_log_normal_mass(-0.0, 0.0), -INFINITY);
+    expected_bits(num_log_normal_mass(1e200, INFINITY), -INFINITY);
+    expected_bits(num_log_normal_mass(-1e308, -1e200), -INFINITY);
+    expected_bits(num_log_normal_mass(2, 1), NAN);
+    expected_bits(num_log_normal_mass(NAN, 1), NAN);
+    expected_bits(num_log_normal_mass(0, NAN), NAN);
+    CHECK(num_log_normal_mass(0, 0x1p-1074) < -745);
+    CHECK(num_log_normal_mass(-1e308, 1e-300) <= num_log_normal_cdf(1e-300));
+}
+
+/* A point of [-40, 40], often near zero. */
+static double
+point(uint32_t i, uint32_t draw)
+{
+    struct random_stream s = random_stream(5, RANDOM_TEST, i, 0);
+    double u = 2 * random_open(&s, draw) - 1;
+
+    return 40 * u * u * u;
+}
+
+TEST(normal_log_mass_is_a_measure)
+{
+    for (uint32_t i = 0; i < 20000; i++) {
+        double a = fmin(point(i, 0), point(i, 1));
+        double b = fmax(point(i, 0), point(i, 1));
+        double middle = a + (b - a) * 0.375;
+        double whole = num_log_normal_mass(a, b);
+        double left = num_log_normal_mass(a, middle);
+        double right = num_log_normal_mass(middle, b);
+        double sum = exp(left - whole) + exp(right - whole);
+
+        expected_bits(num_log_normal_mass(-b, -a), whole);
+        CHECK(whole < 0 && whole >= left && whole >= right);
+        CHECK(fabs(sum - 1) < 1e-12);
+        CHECK(whole <= num_log_normal_cdf(b));
+    }
+}
