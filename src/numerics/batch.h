@@ -11,6 +11,10 @@
 /* out[i] = num_exp(v[i]); out may be v. */
 void num_exp_n(const double *v, double *out, size_t n);
 
+/* out[i] = num_normal_mass(a[i], b[i]), several times as fast as the
+ * logarithm; out may be a or b. */
+void num_normal_mass_n(const double *a, const double *b, double *out, size_t n);
+
 /* out[i] = num_log_normal_mass(a[i], b[i]); out may be a or b. */
 void num_log_normal_mass_n(const double *a, const double *b, double *out,
                            size_t n);
