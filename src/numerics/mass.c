@@ -19,13 +19,13 @@
 #define NO_MATTER 6.0 /* Phi(-10) is 1e-14 of Phi(-6) */
 #define NARROWEST 0x1p-13
 
-/* Phi(-x), 0 <= x; of what is beyond the table: 0, NaN too. */
+/* Phi(-x); 0 beyond the table, for x < 0 and for NaN. */
 static pair
 tail_pair(pair x)
 {
-    const pair end = {TABLE_END, TABLE_END};
+    const pair end = {TABLE_END, TABLE_END}, zero = {0, 0};
     const double shift = 0x1.8p52;
-    pair_mask inside = x <= end;
+    pair_mask inside = (x >= zero) & (x <= end);
     pair at = pair_select(inside, x, end);
     pair shifted = at * 16 + shift;
     pair h = at - (shifted - shift) * 0.0625;
@@ -35,7 +35,7 @@ tail_pair(pair x)
 
     for (int i = 9; i >= 0; i--)
         sum = sum * h + (pair){s[i], t[i]};
-    return pair_select(inside, sum, (pair){0, 0});
+    return pair_select(inside, sum, zero);
 }
 
 static pair

@@ -24,7 +24,7 @@ double num_log_normal_cdf(double x);
  * -inf; a > b, or NaN -> NaN; -inf where the nearer end is beyond 1e154. */
 double num_log_normal_mass(double a, double b);
 
-/* Phi(b) - Phi(a), fast: relative error below 2e-12, whatever the interval;
+/* Phi(b) - Phi(a), fast: relative error below 1e-11, whatever the interval;
  * a == b -> 0; a > b, or NaN -> NaN; may be subnormal or 0. */
 double num_normal_mass(double a, double b);
 
