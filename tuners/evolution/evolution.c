@@ -166,7 +166,8 @@ static void
 tournament(struct evolution *e, uint64_t id, double *x,
            struct evolution_origin *origin)
 {
-    size_t n = e->n_members, a = (size_t)prior_index(uniform(e, id, 0), n), b;
+    size_t n = e->n_members, a = (size_t)prior_index(uniform(e, id, 0), n);
+    size_t b = a;
 
     origin->mutated = true;
     origin->had_loser = n > 1;
