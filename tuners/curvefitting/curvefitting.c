@@ -13,9 +13,9 @@ turned(const struct curvefitting *c, double value)
 static size_t
 gap(const struct curvefitting *c, size_t n, size_t judged)
 {
-    size_t tenth = judged / 10;
+    size_t quarter = judged / 4;
 
-    return (double)n <= c->target || tenth < c->gap ? c->gap : tenth;
+    return (double)n <= c->target || quarter < c->gap ? c->gap : quarter;
 }
 
 static enum curvefitting_reason

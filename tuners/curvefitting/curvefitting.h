@@ -5,8 +5,8 @@
  *
  * - Nothing is judged before a trial has succeeded.
  * - A trial is judged from `start_step` values on, and again when it has
- *   reported `gap` more; beyond `target` values, a tenth more at least, so that
- *   a trial of any length costs no more than in proportion to its length.
+ *   reported `gap` more; beyond `target` values, a quarter more at least, so
+ * that a trial of any length costs no more than in proportion to its length.
  * - No prediction: it goes on.  So it does when one of its values is not
  *   finite.
  * - The best is of the last intermediate values of trials that succeeded.
