@@ -14,6 +14,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "json.h"
+#include "manager/adopt.h"
 #include "manager/deaths.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -31,6 +32,7 @@
 #include <unistd.h>
 
 #define COMMAND_LOG "command.log"
+#define DISPATCHER_PID "dispatcher.pid"
 #define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
 #define LINGERS_MS 10
@@ -49,6 +51,42 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
+/* Before anything is sent to it: another manager waits for its end even when
+ * it has not come as far as its lock. */
+static void
+record_process(const struct manager *m, pid_t pid)
+{
+    char *path = file_join(m->folder.path, DISPATCHER_PID);
+    char text[64];
+    int len = snprintf(text, sizeof text, "%d %llu\n", (int)pid,
+                       adopt_start_time((int)pid));
+
+    if (path != NULL)
+        file_write(path, text, (size_t)len, NULL);
+    free(path);
+}
+
+static void
+await_recorded(const struct manager *m)
+{
+    char *path = file_join(m->folder.path, DISPATCHER_PID);
+    struct pollfd gone = {.fd = -1, .events = POLLIN};
+    unsigned long long start;
+    struct buf text;
+    int pid;
+
+    buf_init(&text, FOLDERS_MAX);
+    if (path != NULL && file_read(path, 64, &text, NULL) == 0 &&
+        sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2 && pid > 0)
+        gone.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (gone.fd >= 0 && adopt_start_time(pid) == start)
+        poll(&gone, 1, OLD_ONE_MS);
+    if (gone.fd >= 0)
+        close(gone.fd);
+    buf_fini(&text);
+    free(path);
+}
+
 static int
 launch(struct manager *m, struct words *w, struct err *err)
 {
@@ -56,6 +94,7 @@ launch(struct manager *m, struct words *w, struct err *err)
 
     if (launch_dispatcher((char *const *)w->argv, &pipes, err) != 0)
         return -1;
+    record_process(m, pipes.pid);
     m->dispatcher_pid = pipes.pid;
     m->dispatcher_fd = pipes.pidfd;
     m->writable_asked = false;
@@ -331,6 +370,7 @@ peer_await_end(const struct manager *m, struct err *err)
     struct pollfd gone = {.fd = -1, .events = POLLIN};
 
     free(path);
+    await_recorded(m);
     if (fd < 0)
         return 0;
     if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)

@@ -88,6 +88,7 @@ struct manager {
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
+    bool waited_for_another;  /* writer of the log, once */
     uint64_t log_last;        /* as the last ID of such a one told */
     struct deaths deaths;
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
