@@ -52,7 +52,7 @@ FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
 FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
               -fno-omit-frame-pointer -fno-sanitize-recover=all
-PACKAGES := json-c yaml-0.1
+PACKAGES := json-c yaml-0.1 zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
@@ -169,7 +169,7 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
-$(B)/tests/torture/run: $(TORTURE_OBJ) $(B)/libtunepipe.a
+$(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 # V=fuzz: libFuzzer drives; else driver.c plays the corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)
@@ -233,7 +233,8 @@ bench: setup
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
 
 bench-log: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log \
+	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
 
 check-valgrind check-helgrind: setup

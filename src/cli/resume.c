@@ -78,7 +78,7 @@ walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (stat(path, &st) != 0 || logvoid(path)) {
+    if (stat(path, &st) != 0 || logvoid(folder)) {
         free(path);
         return 0;
     }

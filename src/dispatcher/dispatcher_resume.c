@@ -50,6 +50,8 @@ dispatcher_resume(struct dispatcher *d)
     d->session = r->session;
     d->commandlog = r->log;
     d->arrivals = r->arrivals;
+    d->snapping.head_sum = r->head_sum;
+    memcpy(d->snapping.unsavable, r->unsavable, sizeof r->unsavable);
     session_redirect(d->session, outbox_emitter(d->outbox));
     if (dispatcher_start_programs(d) != 0 || dispatcher_follow_log(d) != 0)
         return -1;

@@ -3,8 +3,11 @@
 
 #include "core/buf.h"
 #include "core/file.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/segments.h"
 #include "record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HEAD_MAX ((size_t)8 << 20) /* what is longer got beyond its head */
@@ -27,14 +30,19 @@ is_void(const char *bytes, size_t len)
 }
 
 bool
-logvoid(const char *path)
+logvoid(const char *folder)
 {
+    char *path = file_join(folder, COMMANDLOG_NAME);
+    char *other = segments_any(folder);
     struct buf text;
     bool yes;
 
     buf_init(&text, 2 * HEAD_MAX);
-    yes = file_read(path, HEAD_MAX, &text, NULL) == 0 &&
+    yes = path != NULL && other == NULL &&
+          file_read(path, HEAD_MAX, &text, NULL) == 0 &&
           is_void(buf_text(&text), text.len);
     buf_fini(&text);
+    free(path);
+    free(other);
     return yes;
 }

@@ -6,9 +6,10 @@
 
 #include <stdbool.h>
 
-/* Whether the file is empty, ends within its first line, or has none (the block
+/* Whether the command.log in the folder, of which there is no other segment, is
+ * empty, ends within its first line, or has none (the block
  * was never written) and no sync mark either.  False where it cannot be
  * read. */
-bool logvoid(const char *path);
+bool logvoid(const char *folder);
 
 #endif

@@ -107,6 +107,50 @@ find_folders(struct founds *all, const char *folder)
     free(path);
 }
 
+static size_t
+place(const struct found *f, const struct results *results)
+{
+    return (size_t)(f->result - results->items);
+}
+
+/* Of a log whose first segments were dropped the ends of old trials are not
+ * known; they are told in about the order of the results: `most` or more before
+ * one whose end is known were told. */
+static void
+find_told(struct founds *all, const struct results *results, uint64_t most)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct found *f = all->items[i];
+
+        f->told = f->past != NULL && f->past->event != NULL;
+        if (f->told && f->result != NULL && place(f, results) > last)
+            last = place(f, results);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct found *f = all->items[i];
+
+        if (f->before && f->result != NULL && place(f, results) + most <= last)
+            f->told = true;
+    }
+}
+
+/* Numbers are in the order of the suggestions: what is older than the oldest
+ * one that is left stood in a segment that was dropped. */
+static void
+find_before(struct founds *all, const struct past *past)
+{
+    bool seen = !past->cut;
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct found *f = all->items[i];
+
+        seen = seen || (f->past != NULL && f->past->record != NULL);
+        f->before = !seen;
+    }
+}
+
 static int
 compare(const void *a, const void *b)
 {
@@ -160,7 +204,8 @@ found_unlogged(const struct found *f, const struct past *past,
     struct suggestion s;
     char *text;
 
-    if (f->past != NULL && past_gave(past, f->past->parameter_id))
+    if (f->before ||
+        (f->past != NULL && past_gave(past, f->past->parameter_id)))
         return NULL;
     text = found_record(f, folder);
     if (text == NULL || suggestion_read(text, strlen(text), &s, NULL) != 0) {
@@ -177,13 +222,16 @@ found_unlogged(const struct found *f, const struct past *past,
 
 int
 founds_gather(struct founds *all, const struct results *results,
-              const struct past *past, const char *folder, struct err *err)
+              const struct past *past, const char *folder, uint64_t concurrency,
+              struct err *err)
 {
     find_results(all, results);
     find_past(all, past);
     find_folders(all, folder);
     if (all->n > 0)
         qsort(all->items, all->n, sizeof *all->items, compare);
+    find_before(all, past);
+    find_told(all, results, concurrency);
     return all->failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 

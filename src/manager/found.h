@@ -22,6 +22,8 @@ struct found {
     bool folder;
     const struct result *result;   /* NULL: no end is recorded */
     const struct past_trial *past; /* NULL: the log has no start of it */
+    bool told;                     /* its end, to the dispatcher */
+    bool before; /* the log has lost it with its first segments */
 };
 
 /* A zeroed one is empty. */
@@ -32,10 +34,11 @@ struct founds {
     bool failed; /* out of memory */
 };
 
-/* `folder` is the experiment's; results and past are borrowed until
- * founds_fini(). */
+/* `folder` is the experiment's, which runs so many trials at a time; results
+ * and past are borrowed until founds_fini(). */
 int founds_gather(struct founds *all, const struct results *results,
-                  const struct past *past, const char *folder, struct err *err);
+                  const struct past *past, const char *folder,
+                  uint64_t concurrency, struct err *err);
 void founds_fini(struct founds *all);
 
 /* The payload of its TR, from whoever has it; to be freed.  NULL: nobody. */

@@ -41,6 +41,8 @@ struct past {
         uint64_t sequence; /* of a report */
     } told;
     bool space;  /* IN was sent */
+    bool begun;  /* an input was seen */
+    bool cut;    /* the first one is not there any more */
     bool failed; /* out of memory */
 };
 

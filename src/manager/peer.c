@@ -14,13 +14,11 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "json.h"
-#include "manager/adopt.h"
 #include "manager/deaths.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 
-#include <fcntl.h>
-#include <poll.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +30,8 @@
 #include <unistd.h>
 
 #define COMMAND_LOG "command.log"
-#define DISPATCHER_PID "dispatcher.pid"
-#define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
+#define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
-#define LINGERS_MS 10
-#define LINGERS_TIMES 300
-#define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
 struct words {
     const char *argv[WORDS_MAX];
@@ -51,42 +45,6 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
-/* Before anything is sent to it: another manager waits for its end even when
- * it has not come as far as its lock. */
-static void
-record_process(const struct manager *m, pid_t pid)
-{
-    char *path = file_join(m->folder.path, DISPATCHER_PID);
-    char text[64];
-    int len = snprintf(text, sizeof text, "%d %llu\n", (int)pid,
-                       adopt_start_time((int)pid));
-
-    if (path != NULL)
-        file_write(path, text, (size_t)len, NULL);
-    free(path);
-}
-
-static void
-await_recorded(const struct manager *m)
-{
-    char *path = file_join(m->folder.path, DISPATCHER_PID);
-    struct pollfd gone = {.fd = -1, .events = POLLIN};
-    unsigned long long start;
-    struct buf text;
-    int pid;
-
-    buf_init(&text, FOLDERS_MAX);
-    if (path != NULL && file_read(path, 64, &text, NULL) == 0 &&
-        sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2 && pid > 0)
-        gone.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (gone.fd >= 0 && adopt_start_time(pid) == start)
-        poll(&gone, 1, OLD_ONE_MS);
-    if (gone.fd >= 0)
-        close(gone.fd);
-    buf_fini(&text);
-    free(path);
-}
-
 static int
 launch(struct manager *m, struct words *w, struct err *err)
 {
@@ -94,7 +52,7 @@ launch(struct manager *m, struct words *w, struct err *err)
 
     if (launch_dispatcher((char *const *)w->argv, &pipes, err) != 0)
         return -1;
-    record_process(m, pipes.pid);
+    peer_record(m, pipes.pid);
     m->dispatcher_pid = pipes.pid;
     m->dispatcher_fd = pipes.pidfd;
     m->writable_asked = false;
@@ -231,7 +189,7 @@ resume(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
-    char sync[SYNC_TEXT_MAX];
+    char sync[SYNC_TEXT_MAX], size[24];
     struct words w;
     char *own;
     int rc;
@@ -242,6 +200,11 @@ resume(struct manager *m, struct err *err)
     sync_policy_write(&m->x->sync, sync);
     add(&w, "--sync"); /* not in the log: no answer depends on it */
     add(&w, sync);
+    snprintf(size, sizeof size, "%" PRIu64, m->x->segments.size);
+    add(&w, "--segment-size");
+    add(&w, size);
+    add(&w, "--old-segments");
+    add(&w, old_segments_name(m->x->segments.old));
     list_folders(m, &folders);
     if (folders.len > 0) {
         add(&w, "--plugin-path");
@@ -351,44 +314,4 @@ peer_resumed(struct manager *m, const struct frame *id)
         peer_ask_again(m);
     if (last > 0)
         say_resumed(m, last, resent, derived, &again);
-}
-
-static bool
-is_locked(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-int
-peer_await_end(const struct manager *m, struct err *err)
-{
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile at = {.pid = 0};
-    struct pollfd gone = {.fd = -1, .events = POLLIN};
-
-    free(path);
-    await_recorded(m);
-    if (fd < 0)
-        return 0;
-    if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)
-        gone.fd = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
-    if (gone.fd >= 0 && is_locked(fd))
-        poll(&gone, 1, OLD_ONE_MS);
-    if (gone.fd >= 0)
-        close(gone.fd);
-    /* A program that it was starting has the lock with it for a moment. */
-    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
-        poll(NULL, 0, LINGERS_MS);
-    if (!is_locked(fd)) {
-        close(fd);
-        return 0;
-    }
-    close(fd);
-    return err_set(err, ERR_SYSTEM,
-                   "%s: its dispatcher (process %llu) still lives, expected "
-                   "it to end with its manager",
-                   m->folder.path, (unsigned long long)at.pid);
 }

@@ -103,11 +103,20 @@ blame_start(const struct manager *m, char *text, size_t size)
                  tuner, assessor);
 }
 
+static void
+name_work(uint64_t at, char *text, size_t size)
+{
+    if (at == LOCKFILE_SAVING)
+        snprintf(text, size, "being saved");
+    else
+        snprintf(text, size, "at command %llu", (unsigned long long)at);
+}
+
 void
 peer_blame(const struct manager *m, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
-    char who[256];
+    char who[256], work[40];
     size_t len = 0;
 
     text[0] = '\0';
@@ -115,9 +124,9 @@ peer_blame(const struct manager *m, char *text, size_t size)
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         if (at[i] != 0 && len < size) {
             name_worker(m, i, who, sizeof who);
-            len += (size_t)snprintf(
-                text + len, size - len, "%s %s was at command %llu",
-                len == 0 ? " while" : " and", who, (unsigned long long)at[i]);
+            name_work(at[i], work, sizeof work);
+            len += (size_t)snprintf(text + len, size - len, "%s %s was %s",
+                                    len == 0 ? " while" : " and", who, work);
         }
     if (text[0] == '\0' && m->phase == PHASE_STARTING)
         blame_start(m, text, size);

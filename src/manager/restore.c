@@ -11,6 +11,7 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
+ * Of a log whose first segments were dropped see found.c.
  * Metrics that the log has are not sent again; those that are there twice all
  * the same do no harm, being known by their positions.
  * Parameters that came and are in no folder the dispatcher sends again; those
@@ -67,7 +68,7 @@ make_trial(struct restoring *r, const struct found *f)
     t->attempt = f->attempt;
     t->again = true;
     t->known = f->result != NULL;
-    t->told = f->past != NULL && f->past->event != NULL;
+    t->told = f->told;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
     if (f->past != NULL && f->past->attempt == f->attempt) {
@@ -171,7 +172,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     if (f->result != NULL) {
         ending_count(m, trial_state_of(f->result->status), f->result->has_value,
                      f->result->value, f->id);
-        if (f->past != NULL && f->past->event != NULL) {
+        if (f->told) {
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
@@ -221,7 +222,8 @@ read_witnesses(struct restoring *r, struct err *err)
         return -1;
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
-    return founds_gather(&r->found, r->results, &r->past, m->folder.path, err);
+    return founds_gather(&r->found, r->results, &r->past, m->folder.path,
+                         m->scheduler.concurrency, err);
 }
 
 /* What was given out and the log has lost, as after the loss of power: the

@@ -4,7 +4,7 @@
  *   manager.c   the loop, deadlines, the end
  *   opening.c   what the loop needs
  *   answers.c   frames from the dispatcher, its words
- *   peer.c      its process: start, death, and another one
+ *   peer*.c     its process: start, death, and another one
  *   restore.c   what an earlier manager left
  *   running.c   trials: start, stop, end
  *   reading.c   their files

@@ -5,24 +5,14 @@
 #include "core/file.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/proxy.h"
+#include "dispatcher/resend.h"
+#include "dispatcher/router.h"
 #include "dispatcher/view.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "json.h"
-#include "record.h"
 
 #include <string.h>
-
-static int
-take_record(void *ctx, const struct record *record, struct err *err)
-{
-    struct recovery *r = ctx;
-
-    resend_record(&r->resend, record);
-    if (r->resend.failed)
-        return err_set(err, ERR_MEMORY, "recovery: out of memory");
-    return 0;
-}
 
 /* The units that a NO refuses for good. */
 static uint64_t
@@ -80,7 +70,7 @@ count(struct recovery *r)
     session_see_tuning(s, &view, &nobody);
     r->spaceless = !view.has_space && !is_asked(proxy);
     r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
-    r->trials = r->resend.trials;
+    r->trials = r->resend->trials;
     while ((d = pending_next(&r->rest.pending, &at)) != NULL)
         for (; d != NULL; d = d->next) {
             r->trials += d->emission.code == CMD_NEW_TRIAL;
@@ -97,10 +87,9 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
                                   commandlog_slot(log, SENDER_ASSESSOR)};
     struct replay_setup replay = {
         .path = setup->path,
+        .from_snapshot = true,
         .paths = setup->paths,
         .log = setup->log,
-        .next = take_record,
-        .ctx = out,
         .slots = slots,
         .rest = &out->rest,
         .bars = setup->bars,
@@ -110,6 +99,9 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
     memset(out, 0, sizeof *out);
     if (replay_run(&replay, &out->report, err) != 0)
         return -1;
+    out->resend = router_unread(out->rest.session->router);
+    if (out->resend->failed)
+        return err_set(err, ERR_MEMORY, "recovery: out of memory");
     count(out);
     return commandlog_cut(log, out->report.torn_bytes, err);
 }
@@ -119,5 +111,4 @@ recovery_fini(struct recovery *r)
 {
     session_free(r->rest.session);
     pending_fini(&r->rest.pending);
-    resend_fini(&r->resend);
 }

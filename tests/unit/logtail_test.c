@@ -207,8 +207,8 @@ is_void(const void *bytes, size_t len)
 {
     struct err err;
 
-    CHECK_EQ(file_write("log", bytes, len, &err), 0);
-    return logvoid("log");
+    CHECK_EQ(file_write("command.log", bytes, len, &err), 0);
+    return logvoid(".");
 }
 
 /* One whose head never came to be durable, and nothing else. */
@@ -233,5 +233,8 @@ TEST(logtail_without_a_head_is_void)
     record_encode(&log, RECORD_SYNC, 0, 1, "", 0);
     CHECK(!is_void(log.data, log.len));
     CHECK(!logvoid("absent"));
+    CHECK(is_void("", 0));
+    CHECK_EQ(rename("command.log", "command.1.log"), 0);
+    CHECK(!is_void("", 0)); /* it has lost its end, not its head */
     buf_fini(&log);
 }
