@@ -46,8 +46,8 @@ set_up() {
         cp "$TP_SOURCE/tuners/exec/tuner.py" .
         ;;
     lockstep) lockstep ;;
-    segments) plain "assessor: $STOPS" 'segmentSize: 2k' 'oldSegments: compress' ;;
-    dropped) lockstep 'segmentSize: 2k' 'oldSegments: drop' ;;
+    segments) lockstep 'segmentSize: 2k' 'oldSegments: compress' ;;
+    dropped) plain "assessor: $STOPS" 'segmentSize: 2k' 'oldSegments: drop' ;;
     esac
 }
 
@@ -106,8 +106,8 @@ left() {
 
 judge() {
     case $kind in
-    lockstep) same_table && replays ;;
-    dropped) same_table ;; # its first segments are gone
+    lockstep | segments) same_table && replays ;;
+    dropped) results ;; # its first segments are gone
     *) results && replays ;;
     esac
 }
