@@ -2,6 +2,7 @@
 #include "dispatcher/snapshotter.h"
 
 #include "core/wake.h"
+#include "dispatcher/emission.h"
 #include "dispatcher/logio.h"
 #include "dispatcher/snapshot.h"
 
@@ -30,7 +31,7 @@ struct snapshotter {
 static bool
 has_parts(const struct snapshot *s)
 {
-    return s->has[0] || s->has[1] || s->has[2];
+    return s->has[SENDER_DEFAULT] || s->has[SENDER_ASSESSOR];
 }
 
 static void

@@ -30,8 +30,8 @@ struct snapshotter *snapshotter_start(const struct snapshotter_setup *setup,
 /* Waits for a job that is under way. */
 void snapshotter_stop(struct snapshotter *s);
 
-/* Takes the content of *snapshot (one without any part is not written).  No
- * job is under way. */
+/* Takes the content of *snapshot (one without a part of either side is not
+ * written).  No job is under way. */
 void snapshotter_give(struct snapshotter *s, struct snapshot *snapshot);
 
 /* What became of it. */

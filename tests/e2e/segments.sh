@@ -9,11 +9,10 @@ set -u
 LOG=$TP_SOURCE/tests/data/logs/medianstop.log
 D="$T dispatch --quiet --tuner random --assessor medianstop --early-stopped best --seed 20"
 
-# A recorded session, played to a dispatcher that seals its log often.
-for size in 4096 0; do
-    "$T" replay "$LOG" --pipe "$D --dir $work/$size --segment-size $size" \
-        > "$work/played" 2>&1 || { cat "$work/played"; exit 1; }
-done
+# A recorded session, and the same one cut into segments.
+"$T" replay "$LOG" --pipe "$D --dir $work/0 --segment-size 0" \
+    > "$work/played" 2>&1 || { cat "$work/played"; exit 1; }
+"$TP_BUILD/tests/tools/segment" "$work/0/command.log" "$work/4096" 4096 || exit 1
 MANY=$work/4096
 ONE=$work/0
 N=$(ls "$MANY"/command.*[0-9].log | wc -l) # before the last
@@ -53,7 +52,7 @@ each_reader() {
                 "$T" replay "$d" --pipe "$D" | grep TR &&
                 "$T" fork "$d" --at 300 "fork$name" > /dev/null &&
                 "$T" replay "fork$name" --verify
-        } > "$name" 2>&1 || return 1
+        } 2> err > "$name" || return 1
     done
     [ -s 4096 ] && cmp 4096 0 && [ ! -e fork4096/command.1.log ]
 }
