@@ -164,7 +164,7 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
-$(B)/tests/torture/run: $(TORTURE_OBJ) $(B)/libtunepipe.a
+$(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 # V=fuzz: libFuzzer drives; else driver.c plays the corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)

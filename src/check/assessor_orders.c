@@ -104,6 +104,23 @@ step(struct run *r, size_t id, char letter)
         report(r, id, value, letter == 'g' ? 2 : 1);
 }
 
+static void
+rest(struct run *r)
+{
+    const struct tp_history *living[TRIALS];
+    struct tp_history histories[TRIALS];
+    size_t n = 0;
+
+    for (size_t id = 0; id < TRIALS; id++) {
+        if (!r->trials[id].assessed || r->trials[id].over)
+            continue;
+        histories[n] = history_of(r, id);
+        living[n] = &histories[n];
+        n++;
+    }
+    calls_rest(&r->c, living, n);
+}
+
 int
 assessor_order(const struct calls_setup *setup, const char *order,
                struct err *err)
@@ -114,6 +131,8 @@ assessor_order(const struct calls_setup *setup, const char *order,
 
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    if (setup->answers != NULL)
+        buf_printf(setup->answers, "# order \"%s\"\n", order);
     calls_open(&r->c, setup);
     for (const char *at = order; *at != '\0' && !r->c.broken; at++) {
         snprintf(r->c.place, sizeof r->c.place, "order \"%s\" at \"%s\"", order,
@@ -122,6 +141,7 @@ assessor_order(const struct calls_setup *setup, const char *order,
             id = (size_t)(*at - '0');
         else
             step(r, id, *at);
+        rest(r);
     }
     rc = calls_close(&r->c, err);
     free(r);
@@ -131,11 +151,8 @@ assessor_order(const struct calls_setup *setup, const char *order,
 int
 assessor_orders(const struct calls_setup *setup, struct err *err)
 {
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        if (setup->answers != NULL)
-            buf_printf(setup->answers, "# order \"%s\"\n", orders[i]);
+    for (size_t i = 0; i < N_ORDERS; i++)
         if (assessor_order(setup, orders[i], err) != 0)
             return -1;
-    }
     return 0;
 }

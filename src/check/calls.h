@@ -31,6 +31,16 @@ struct calls_seen {
     char refusal[256];       /* what the plugin said of the last refused one */
     uint64_t points, laters, dones; /* answers to ask */
     uint64_t verdicts;              /* of an assessor */
+    uint64_t loads, damaged, refused_states;
+    size_t state_max; /* bytes of the longest state that was saved */
+};
+
+/* What is done with what the object knows in between its calls. */
+enum calls_saving {
+    CALLS_NOT_SAVED,
+    CALLS_SAVED,  /* saved; and each second time, loaded into a new object,
+                     which writes the same again and takes its place */
+    CALLS_DAMAGED /* saved, and damaged for new objects that are thrown away */
 };
 
 struct calls_setup {
@@ -41,6 +51,8 @@ struct calls_setup {
     struct surroundings *watch; /* compared after each call; or NULL */
     struct buf *answers;        /* gets a line an answer; or NULL */
     enum inner_mood mood;       /* of what lies inside a filter */
+    enum calls_saving saving;
+    unsigned saving_every; /* about so many calls there is a rest; 0: never */
 };
 
 struct calls {
@@ -51,6 +63,7 @@ struct calls {
     struct tp_space *lent;
     struct inner *inner; /* of a filter; else NULL */
     void *self;
+    uint64_t rests;
     char place[256]; /* where we are, for messages: set by the caller */
     bool broken;
     struct err err;
@@ -87,5 +100,10 @@ void calls_tell_foreign(struct calls *c, uint64_t draw_id, int how);
 /* An assessor's.  values is copied for the call. */
 int calls_assess(struct calls *c, const struct tp_history *h);
 void calls_trial_ended(struct calls *c, const struct tp_history *h, int how);
+
+/* Between two calls: what setup->saving says, for a plugin that can be saved.
+ * living[0..n-1] is an assessor's; their slots may be changed. */
+void calls_rest(struct calls *c, const struct tp_history *const *living,
+                size_t n);
 
 #endif

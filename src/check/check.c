@@ -26,13 +26,14 @@ static const struct {
 } checks[] = {
     {"load", job_load, "needs load"},
     {"conformance", job_conformance, "needs conformance"},
+    {"saving", job_saving, NULL},
     {"surroundings", job_surroundings, NULL},
     {"leaks", job_leaks, NULL},
     {"latency", job_latency, NULL},
     {"determinism", job_determinism, NULL},
 };
 #define N_CHECKS (sizeof checks / sizeof *checks)
-enum { CONFORMANCE = 1, DETERMINISM = 5 };
+enum { CONFORMANCE = 1, SAVING = 2, DETERMINISM = 6 };
 
 struct session {
     const char *file;
@@ -43,6 +44,7 @@ struct session {
     int answers[2]; /* the first and the second time's */
     int output;
     size_t current; /* of checks */
+    bool saves;     /* the check of that name found nothing */
 };
 
 const char *
@@ -84,7 +86,8 @@ work(void *ctx)
     struct job job = {.args = s->options->args,
                       .page = page,
                       .answers_fd = s->answers[s->current == DETERMINISM],
-                      .spaces = &s->spaces};
+                      .spaces = &s->spaces,
+                      .saves = s->saves};
 
     if (s->current == DETERMINISM)
         job_displace();
@@ -211,6 +214,8 @@ run_all(struct session *s, struct err *err)
             wait_for_another_second(first_ns);
         if (run_one(s, i, err) != 0)
             return -1;
+        if (i == SAVING)
+            s->saves = s->report->count[CHECK_FAILED] == failed;
         if (i == CONFORMANCE)
             first_ns = clock_realtime_ns();
         if (checks[i].needed && s->report->count[CHECK_FAILED] > failed)

@@ -5,6 +5,8 @@
  *   load          its file can be loaded and its table is sound
  *   conformance   every kind of space, every order of calls: points are
  *                 valid, nothing lent is changed, failures say why
+ *   saving        what was saved, loaded into another object, answers the same;
+ *                 damaged, it does no harm
  *   surroundings  locale, signals, folder, environment stay as they were
  *   leaks         a thousand lives take no more memory than a hundred
  *   latency       CPU time of a call after 10, 1,000 and 10,000 results

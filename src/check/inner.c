@@ -235,6 +235,24 @@ inner_free(struct inner *inner)
     free(inner);
 }
 
+void
+inner_take_over(struct inner *to, struct inner *from, const struct calls *c)
+{
+    struct tp_next next;
+
+    if (to == NULL || from == NULL)
+        return;
+    next = to->next;
+    for (size_t i = 0; i < to->n_points; i++)
+        free(to->points[i].x);
+    free(to->points);
+    *to = *from;
+    to->next = next;
+    to->c = c;
+    from->points = NULL;
+    from->n_points = 0;
+}
+
 const struct tp_next *
 inner_next(const struct inner *inner)
 {

@@ -34,6 +34,11 @@ const struct tp_next *inner_next(const struct inner *inner);
  * INNER_GIVES. */
 const char *inner_mood_text(enum inner_mood mood);
 
+/* What `from` knows and how it feels, for `to`, which is c's: the filter around
+ * it has been exchanged.  `from` is then empty. */
+void inner_take_over(struct inner *to, struct inner *from,
+                     const struct calls *c);
+
 /* A call of the filter begins; id: of ask, else TP_NO_ID. */
 void inner_enter(struct inner *inner, uint64_t asked);
 

@@ -2,6 +2,7 @@
 #include "check/job.h"
 
 #include "check/assessor_orders.h"
+#include "check/saving.h"
 #include "check/spaces.h"
 #include "check/surroundings.h"
 #include "check/tuner_orders.h"
@@ -143,6 +144,37 @@ job_conformance(const struct job *job)
 }
 
 void
+job_saving(const struct job *job)
+{
+    const struct calls_seen *seen = &job->page->seen;
+    const struct calls_setup setup = {
+        .plugin = job->plugin, .args = job->args, .seen = &job->page->seen};
+    struct err err = {0};
+
+    if (!saving_is_possible(job->plugin))
+        child_find(job->page, CHECK_OK,
+                   "it has no save and load: it is replayed from the beginning "
+                   "when an experiment goes on, which takes longer");
+    else if (saving_check(&setup, job->spaces, &err) != 0)
+        child_find(job->page, CHECK_FAILED, "%s", err.text);
+    else if (seen->loads == 0)
+        child_find(job->page, CHECK_WARNING,
+                   "nothing could be saved: space refused every space tried");
+    else if (seen->damaged == 0)
+        child_find(job->page, CHECK_OK,
+                   "%" PRIu64 " times it was exchanged for a new one, with the "
+                   "same answers; it saves nothing",
+                   seen->loads);
+    else
+        child_find(job->page, CHECK_OK,
+                   "%" PRIu64 " times loaded what was saved, up to %zu bytes, "
+                   "with the same answers; %" PRIu64 " of %" PRIu64
+                   " damaged states refused",
+                   seen->loads, seen->state_max, seen->refused_states,
+                   seen->damaged);
+}
+
+void
 job_determinism(const struct job *job)
 {
     struct err err = {0};
@@ -181,7 +213,10 @@ job_live(const struct job *job, struct surroundings *watch)
     const struct calls_setup setup = {.plugin = job->plugin,
                                       .args = job->args,
                                       .seen = &job->page->seen,
-                                      .watch = watch};
+                                      .watch = watch,
+                                      .saving = job->saves ? CALLS_SAVED
+                                                           : CALLS_NOT_SAVED,
+                                      .saving_every = 10};
     const struct spaces *s = job->spaces;
     bool filter = job->plugin->kind == PLUGIN_FILTER;
     size_t second = filter ? 1 : 3; /* one in which points can repeat */

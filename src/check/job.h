@@ -13,11 +13,13 @@ struct job {
     struct child_page *page;
     int answers_fd; /* conformance, determinism: gets the answers */
     const struct spaces *spaces;
+    bool saves; /* saving it was found to work */
 };
 
 /* Each says what it finds with child_find(): see check.h. */
 void job_load(const struct job *job);
 void job_conformance(const struct job *job);
+void job_saving(const struct job *job);
 void job_surroundings(const struct job *job);
 void job_leaks(const struct job *job);
 void job_latency(const struct job *job);

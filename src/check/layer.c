@@ -118,3 +118,51 @@ layer_ended(struct calls *c, uint64_t id, const double *x, int how)
         inner_expect_ended(c->inner, id);
     return rc;
 }
+
+bool
+layer_saves(const struct plugin *p)
+{
+    switch (p->kind) {
+    case PLUGIN_TUNER:
+        return p->tuner.save != NULL;
+    case PLUGIN_ASSESSOR:
+        return p->assessor.save != NULL;
+    case PLUGIN_FILTER:
+        break;
+    }
+    return p->filter.save != NULL;
+}
+
+int
+layer_save(struct calls *c, const struct tp_history *const *living, size_t n,
+           const struct tp_sink *sink)
+{
+    const struct plugin *p = c->setup->plugin;
+
+    switch (p->kind) {
+    case PLUGIN_TUNER:
+        return p->tuner.save(c->self, sink);
+    case PLUGIN_ASSESSOR:
+        return p->assessor.save(c->self, living, n, sink);
+    case PLUGIN_FILTER:
+        break;
+    }
+    return p->filter.save(c->self, sink);
+}
+
+int
+layer_load(struct calls *c, const struct tp_history *const *living, size_t n,
+           const struct tp_source *source)
+{
+    const struct plugin *p = c->setup->plugin;
+
+    switch (p->kind) {
+    case PLUGIN_TUNER:
+        return p->tuner.load(c->self, source);
+    case PLUGIN_ASSESSOR:
+        return p->assessor.load(c->self, living, n, source);
+    case PLUGIN_FILTER:
+        break;
+    }
+    return p->filter.load(c->self, source);
+}

@@ -5,9 +5,13 @@
 #ifndef CHECK_LAYER_H
 #define CHECK_LAYER_H
 
+#include "tunepipe/assessor.h"
 #include "tunepipe/tuner.h"
 
+#include <stdbool.h>
+
 struct calls;
+struct plugin;
 
 /* NULL, and c is broken, also when there is no memory for what lies inside. */
 void *layer_create(struct calls *c, const struct tp_host *host);
@@ -20,5 +24,12 @@ int layer_ask(struct calls *c, uint64_t id, struct tp_suggestion *out);
 int layer_tell(struct calls *c, uint64_t id, const double *x,
                const struct tp_result *result);
 int layer_ended(struct calls *c, uint64_t id, const double *x, int how);
+
+/* Whether it has them; living is an assessor's. */
+bool layer_saves(const struct plugin *p);
+int layer_save(struct calls *c, const struct tp_history *const *living,
+               size_t n, const struct tp_sink *sink);
+int layer_load(struct calls *c, const struct tp_history *const *living,
+               size_t n, const struct tp_source *source);
 
 #endif

@@ -229,6 +229,8 @@ tuner_order(const struct calls_setup *setup, const char *order,
 
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    if (setup->answers != NULL)
+        buf_printf(setup->answers, "# space: %s, order \"%s\"\n", title, order);
     r->spaces[0] = a;
     r->spaces[1] = b;
     calls_open(&r->c, setup);
@@ -238,6 +240,8 @@ tuner_order(const struct calls_setup *setup, const char *order,
         snprintf(r->c.place, sizeof r->c.place,
                  "space: %s, order \"%s\" at \"%s\"", title, order, at);
         step(r, *at);
+        if (!r->over)
+            calls_rest(&r->c, NULL, 0);
     }
     rc = calls_close(&r->c, err);
     while (r->n_points > 0)
@@ -250,12 +254,8 @@ int
 tuner_orders(const struct calls_setup *setup, const char *title,
              const struct space *a, const struct space *b, struct err *err)
 {
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        if (setup->answers != NULL)
-            buf_printf(setup->answers, "# space: %s, order \"%s\"\n", title,
-                       orders[i]);
+    for (size_t i = 0; i < N_ORDERS; i++)
         if (tuner_order(setup, orders[i], title, a, b, err) != 0)
             return -1;
-    }
     return 0;
 }

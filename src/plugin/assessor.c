@@ -2,8 +2,10 @@
 #include "plugin/assessor.h"
 
 #include "core/err.h"
+#include "core/pack.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
+#include "plugin/state.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -130,4 +132,101 @@ assessor_ended(struct assessor *a, const struct tp_history *history, int how,
     instance_enter(&a->instance);
     rc = a->ops->ended(a->instance.self, &copy, how);
     return instance_leave(&a->instance, "ended", rc, TP_OK, err);
+}
+
+/* The histories as the plugin sees them; to be freed, NULL: out of memory. */
+struct lent {
+    struct tp_history *copies;
+    const struct tp_history **list;
+};
+
+static void
+lent_free(struct lent *l)
+{
+    free(l->copies);
+    free(l->list);
+}
+
+static int
+lend(const struct assessor *a, const struct tp_history *const *living, size_t n,
+     struct lent *out, struct err *err)
+{
+    out->copies = calloc(n + 1, sizeof *out->copies);
+    out->list = calloc(n + 1, sizeof *out->list);
+    if (out->copies == NULL || out->list == NULL) {
+        lent_free(out);
+        return err_set(err, ERR_MEMORY, "%s: out of memory", a->instance.title);
+    }
+    for (size_t i = 0; i < n; i++) {
+        out->copies[i] = *living[i];
+        out->copies[i]._struct_size = sizeof out->copies[i];
+        out->list[i] = &out->copies[i];
+    }
+    return 0;
+}
+
+static int
+save_all(struct assessor *a, const struct lent *lent, size_t n, struct buf *out,
+         struct err *err)
+{
+    const struct tp_sink sink = state_sink(out);
+    size_t begun;
+
+    begun = state_begin(&a->instance, out);
+    instance_enter(&a->instance);
+    return state_end(&a->instance, begun,
+                     a->ops->save(a->instance.self, lent->list, n, &sink), out,
+                     err);
+}
+
+int
+assessor_save(struct assessor *a, const struct tp_history *const *living,
+              size_t n, struct buf *out, struct err *err)
+{
+    size_t len = out->len;
+    struct lent lent;
+    int rc;
+
+    if (a->barred)
+        return refuse_call(a, "save", err);
+    if (a->ops->save == NULL)
+        return 0;
+    if (lend(a, living, n, &lent, err) != 0)
+        return -1;
+    rc = save_all(a, &lent, n, out, err);
+    lent_free(&lent);
+    if (rc == 0)
+        return 1;
+    out->len = len;
+    return -1;
+}
+
+int
+assessor_load(struct assessor *a, const struct tp_history *const *living,
+              size_t n, struct unpack *state, struct err *err)
+{
+    struct tp_source source;
+    struct unpack own;
+    struct lent lent;
+    int rc;
+
+    for (size_t i = 0; i < n; i++)
+        *living[i]->slot = NULL;
+    if (a->barred)
+        return refuse_call(a, "load", err);
+    if (a->ops->load == NULL)
+        return err_set(err, ERR_PLUGIN, "%s: load: it has none",
+                       a->instance.title);
+    if (state_open(&a->instance, state, &own, err) != 0 ||
+        lend(a, living, n, &lent, err) != 0)
+        return -1;
+    source = state_source(&own);
+    instance_enter(&a->instance);
+    rc =
+        state_close(&a->instance, &own,
+                    a->ops->load(a->instance.self, lent.list, n, &source), err);
+    lent_free(&lent);
+    for (size_t i = 0; rc != 0 && i < n; i++)
+        *living[i]->slot = NULL;
+    return rc;
 }

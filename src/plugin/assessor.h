@@ -17,6 +17,7 @@ struct host_listener;
 struct log;
 struct plugin;
 struct plugin_paths;
+struct unpack;
 
 /* As tuner_new(). */
 struct assessor *assessor_new(const struct plugin_paths *paths,
@@ -41,7 +42,16 @@ int assessor_assess(struct assessor *a, const struct tp_history *history,
 int assessor_ended(struct assessor *a, const struct tp_history *history,
                    int how, struct err *err);
 
-/* While barred every call fails, and reaches neither it: for a
+/* As tuner_save() and tuner_load(), which is for right after assessor_new().
+ * living[0..n-1] are the trials that have a gap-free value and have not ended,
+ * in the order of their numbers, the same for both; loading sets their slots,
+ * to NULL when it fails (what was in them is the assessor's). */
+int assessor_save(struct assessor *a, const struct tp_history *const *living,
+                  size_t n, struct buf *out, struct err *err);
+int assessor_load(struct assessor *a, const struct tp_history *const *living,
+                  size_t n, struct unpack *state, struct err *err);
+
+/* While barred every call fails, and does not reach it: for a
  * command that ended the process before. */
 void assessor_bar(struct assessor *a, bool barred);
 

@@ -122,6 +122,15 @@ assessor_ended_default(void *self, const struct tp_history *history, int how)
     return TP_OK;
 }
 
+/* Saving is both or nothing: there is no default. */
+static int
+check_saving(const struct plugin *p, bool save, bool load, struct err *err)
+{
+    if (save == load)
+        return 0;
+    return refuse(p, err, save ? "load (it has .save)" : "save (it has .load)");
+}
+
 static size_t
 smaller(uint64_t a, size_t b)
 {
@@ -159,7 +168,7 @@ adopt_tuner(struct plugin *p, const void *theirs, uint64_t size,
         t->space = space_default;
     if (t->ended == NULL)
         t->ended = tuner_ended_default;
-    return 0;
+    return check_saving(p, t->save != NULL, t->load != NULL, err);
 }
 
 static int
@@ -183,7 +192,7 @@ adopt_assessor(struct plugin *p, const void *theirs, uint64_t size,
         a->config = config_default;
     if (a->ended == NULL)
         a->ended = assessor_ended_default;
-    return 0;
+    return check_saving(p, a->save != NULL, a->load != NULL, err);
 }
 
 static int
@@ -262,7 +271,7 @@ adopt_filter(struct plugin *p, const void *theirs, struct err *err)
         f->tell = pass_tell;
     if (f->ended == NULL)
         f->ended = pass_ended;
-    return 0;
+    return check_saving(p, f->save != NULL, f->load != NULL, err);
 }
 
 static int

@@ -22,6 +22,7 @@ struct plugin;
 struct plugin_paths;
 struct space;
 struct tuner;
+struct unpack;
 
 #define TUNER_LABEL_MAX 255 /* bytes */
 
@@ -82,6 +83,18 @@ int tuner_tell(struct tuner *t, uint64_t id, const double *x,
 /* `how` is an enum tp_ended_how. */
 int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
                 struct err *err);
+
+/* Appends what the tuner and its filters know.  1; 0: nothing, because one of
+ * them has no save() or there is no search space: it is to be replayed; -1:
+ * failed (ERR_PLUGIN, ERR_MEMORY), or out is full.  out keeps its length but
+ * for 1. */
+int tuner_save(struct tuner *t, struct buf *out, struct err *err);
+
+/* Reads what tuner_save() of a tuner with the same name, version, arguments,
+ * seed, filters and search space appended; right after the first tuner_space().
+ * -1: err tells what does not fit or went wrong (ERR_PLUGIN); t may be half
+ * loaded, and only tuner_free() is of use. */
+int tuner_load(struct tuner *t, struct unpack *state, struct err *err);
 
 /* While barred every call fails, and reaches neither it nor a filter: for a
  * command that ended the process before. */

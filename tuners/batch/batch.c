@@ -130,6 +130,13 @@ batch_list(struct batch *b, const struct batch_key *keys, size_t n)
     return 0;
 }
 
+const struct batch_key *
+batch_done(const struct batch *b, size_t *n)
+{
+    *n = b->n_done;
+    return b->done;
+}
+
 static int
 remember(struct batch *b, struct batch_key key)
 {
@@ -166,4 +173,13 @@ int
 batch_strike(struct batch *b, struct batch_key key)
 {
     return strike(&b->list, &key) ? remember(b, key) : 0;
+}
+
+int
+batch_take_done(struct batch *b, struct batch_key key)
+{
+    if (remember(b, key) != 0)
+        return -1;
+    (void)strike(&b->list, &key);
+    return 0;
 }

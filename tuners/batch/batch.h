@@ -32,4 +32,12 @@ int batch_next(struct batch *b, size_t *out);
  * one.  -1: out of memory. */
 int batch_strike(struct batch *b, struct batch_key key);
 
+/* What was given out or struck out, n of them, of all lists; borrowed.  A new
+ * batch with the same list and done with the same goes on from there. */
+const struct batch_key *batch_done(const struct batch *b, size_t *n);
+
+/* One that a batch before this one had done; it may be of an older list.  -1:
+ * out of memory. */
+int batch_take_done(struct batch *b, struct batch_key key);
+
 #endif

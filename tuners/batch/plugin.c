@@ -125,6 +125,41 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
                                                : fail(self, "out of memory");
 }
 
+/* The list itself comes with the search space. */
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct batch_tuner *self = vself;
+    size_t n;
+    const struct batch_key *done = batch_done(self->batch, &n);
+
+    sink->u64(sink->ctx, n);
+    for (size_t i = 0; i < n; i++) {
+        sink->u64(sink->ctx, done[i].word[0]);
+        sink->u64(sink->ctx, done[i].word[1]);
+    }
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct batch_tuner *self = vself;
+    struct batch_key key;
+    uint64_t n;
+
+    if (source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / sizeof key)
+        return fail(self, "the elements that are done are missing");
+    for (uint64_t i = 0; i < n; i++) {
+        source->u64(source->ctx, &key.word[0]);
+        source->u64(source->ctx, &key.word[1]);
+        if (batch_take_done(self->batch, key) != 0)
+            return fail(self, "out of memory");
+    }
+    return TP_OK;
+}
+
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "batch",
@@ -139,5 +174,7 @@ static const struct tp_tuner tuner = {
     .space = space,
     .ask = ask,
     .tell = tell,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_TUNER(tuner)

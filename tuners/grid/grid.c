@@ -12,6 +12,7 @@
 #include "grid/grid.h"
 
 #include "elementary.h"
+#include "tunepipe/plugin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -267,4 +268,131 @@ uint64_t
 grid_epoch(const struct grid *g)
 {
     return g->epoch;
+}
+
+/* ---- saving ---- */
+
+void
+grid_save(const struct grid *g, const struct tp_sink *sink)
+{
+    sink->u64(sink->ctx, g->epoch);
+    sink->u64(sink->ctx, (uint64_t)g->started);
+    sink->u64(sink->ctx, (uint64_t)g->ended);
+    for (size_t i = 0; i < g->n; i++) {
+        const struct axis *a = &g->axes[i];
+
+        sink->u64(sink->ctx, g->vector[i]);
+        if (a->dim.n_choices > 0)
+            continue;
+        sink->u64(sink->ctx, a->bar);
+        sink->u64(sink->ctx, a->n_points);
+        sink->f64s(sink->ctx, a->points, a->n_points);
+        sink->u64(sink->ctx, a->n_intervals);
+        for (size_t k = 0; k < a->n_intervals; k++) {
+            sink->f64(sink->ctx, a->intervals[k].l);
+            sink->f64(sink->ctx, a->intervals[k].r);
+        }
+    }
+}
+
+/* A count of things of so many bytes, of which there are enough. */
+static int
+read_count(const struct tp_source *source, size_t size, size_t *out)
+{
+    uint64_t n;
+
+    if (source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / size)
+        return -1;
+    *out = (size_t)n;
+    return 0;
+}
+
+/* Rounding may lead a little beyond the ends. */
+static int
+is_point(const struct grid_dim *d, double x)
+{
+    double slack = (d->high - d->low) * 1e-9;
+
+    if (d->is_normal)
+        return !isnan(x);
+    return x >= d->low - slack && x <= d->high + slack;
+}
+
+static const char *
+load_points(struct axis *a, const struct tp_source *source)
+{
+    size_t n;
+
+    if (read_count(source, sizeof *a->points, &n) != 0 || n == 0 || a->bar > n)
+        return "the number of its values is damaged";
+    free(a->points);
+    a->points = malloc(n * sizeof *a->points);
+    if (a->points == NULL)
+        return "out of memory";
+    source->f64s(source->ctx, a->points, n);
+    for (size_t k = 0; k < n; k++)
+        if (!is_point(&a->dim, a->points[k]))
+            return "its values are damaged";
+    a->length = a->n_points = n;
+    return NULL;
+}
+
+static const char *
+load_intervals(struct axis *a, const struct tp_source *source)
+{
+    size_t n;
+
+    if (read_count(source, sizeof *a->intervals, &n) != 0)
+        return "the number of its intervals is damaged";
+    free(a->intervals);
+    a->intervals = malloc(n * sizeof *a->intervals + 1);
+    if (a->intervals == NULL)
+        return "out of memory";
+    a->n_intervals = n;
+    for (size_t k = 0; k < n; k++) {
+        struct interval *v = &a->intervals[k];
+
+        source->f64(source->ctx, &v->l);
+        source->f64(source->ctx, &v->r);
+        if (!(v->l >= 0 && v->l < v->r && v->r <= 1))
+            return "its intervals are damaged";
+    }
+    return NULL;
+}
+
+static const char *
+load_axis(struct grid *g, size_t i, const struct tp_source *source)
+{
+    struct axis *a = &g->axes[i];
+    const char *why = NULL;
+
+    source->u64(source->ctx, &g->vector[i]);
+    if (a->dim.n_choices > 0) {
+        a->bar = g->epoch > 0 ? a->length : 0;
+    } else {
+        source->u64(source->ctx, &a->bar);
+        why = load_points(a, source);
+        if (why == NULL)
+            why = load_intervals(a, source);
+    }
+    return why == NULL && g->vector[i] >= a->length ? "its place is damaged"
+                                                    : why;
+}
+
+const char *
+grid_load(struct grid *g, const struct tp_source *source)
+{
+    const char *why = NULL;
+    uint64_t started, ended;
+
+    if (source->u64(source->ctx, &g->epoch) != TP_OK ||
+        source->u64(source->ctx, &started) != TP_OK ||
+        source->u64(source->ctx, &ended) != TP_OK || started > 1 || ended > 1)
+        return "the state of the grid is damaged";
+    g->started = (int)started;
+    g->ended = (int)ended;
+    for (size_t i = 0; i < g->n && why == NULL; i++)
+        why = load_axis(g, i, source);
+    return why;
 }

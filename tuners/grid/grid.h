@@ -32,6 +32,8 @@ typedef double grid_value(void *ctx, size_t i, double x);
 enum { GRID_MEMORY = -1, GRID_POINT = 0, GRID_END = 1 };
 
 struct grid;
+struct tp_sink;
+struct tp_source;
 
 /* dims is copied, ctx borrowed until grid_free(); n > 0.  NULL: out of
  * memory. */
@@ -49,5 +51,10 @@ uint64_t grid_length(const struct grid *g, size_t i);
 
 /* The epoch, from 0. */
 uint64_t grid_epoch(const struct grid *g);
+
+/* Load: into a new one with the same dimensions; why it failed, or NULL.  It
+ * is then of use for grid_free() only. */
+void grid_save(const struct grid *g, const struct tp_sink *sink);
+const char *grid_load(struct grid *g, const struct tp_source *source);
 
 #endif

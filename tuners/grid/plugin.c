@@ -202,6 +202,33 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     return seen_add(&self->seen, key) < 0 ? fail(self, "out of memory") : TP_OK;
 }
 
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct grid_tuner *self = vself;
+
+    sink->u64(sink->ctx, self->epoch);
+    sink->u64(sink->ctx, self->points);
+    grid_save(self->grid, sink);
+    seen_save(&self->seen, sink);
+    return TP_OK;
+}
+
+/* Into the grid that space() has made. */
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct grid_tuner *self = vself;
+    const char *why;
+
+    source->u64(source->ctx, &self->epoch);
+    source->u64(source->ctx, &self->points);
+    why = grid_load(self->grid, source);
+    if (why == NULL)
+        why = seen_load(&self->seen, source);
+    return why == NULL ? TP_OK : fail(self, why);
+}
+
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "grid",
@@ -215,5 +242,7 @@ static const struct tp_tuner tuner = {
     .space = space,
     .ask = ask,
     .tell = tell,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_TUNER(tuner)

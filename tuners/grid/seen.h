@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tp_sink;
+struct tp_source;
+
 struct seen {
     uint64_t (*slots)[2]; /* {0, 0}: free */
     size_t n_slots;       /* a power of two, or 0 */
@@ -18,5 +21,9 @@ void seen_fini(struct seen *s);
 
 /* 1: added; 0: it was there; -1: out of memory. */
 int seen_add(struct seen *s, const uint64_t key[2]);
+
+/* Load: into an empty one; why it failed, or NULL. */
+void seen_save(const struct seen *s, const struct tp_sink *sink);
+const char *seen_load(struct seen *s, const struct tp_source *source);
 
 #endif

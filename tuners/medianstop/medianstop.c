@@ -11,6 +11,8 @@
  * upper from half. */
 #include "medianstop/medianstop.h"
 
+#include "tunepipe/plugin.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -262,4 +264,103 @@ medianstop_ended(struct medianstop *m, struct medianstop_trial **trial,
     trial_free(*trial);
     *trial = NULL;
     return rc;
+}
+
+/* ---- saving: the heaps as they lie, so that they come to lie so again ---- */
+
+void
+medianstop_save(const struct medianstop *m, const struct tp_sink *sink)
+{
+    sink->u64(sink->ctx, m->n_steps);
+    for (size_t i = 0; i < m->n_steps; i++) {
+        const struct step *s = &m->steps[i];
+
+        sink->u64(sink->ctx, s->n_lower);
+        sink->u64(sink->ctx, s->n_upper);
+        sink->f64s(sink->ctx, s->values, s->n_lower);
+        sink->f64s(sink->ctx, s->values + s->half, s->n_upper);
+    }
+}
+
+static bool
+is_heap(const double *heap, size_t n, bool up)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(heap[i]) || above(up, heap[i], heap[(i - (i > 0)) / 2]))
+            return false;
+    return true;
+}
+
+static const char *
+load_step(struct step *s, const struct tp_source *source)
+{
+    uint64_t lower, upper;
+
+    source->u64(source->ctx, &lower);
+    source->u64(source->ctx, &upper);
+    if (lower > source->left(source->ctx) / sizeof(double) || upper > lower ||
+        lower - upper > 1)
+        return "the number of averages is damaged";
+    s->values = malloc((2 * (size_t)lower + 1) * sizeof *s->values);
+    if (s->values == NULL)
+        return "out of memory";
+    s->half = s->n_lower = (size_t)lower;
+    s->n_upper = (size_t)upper;
+    source->f64s(source->ctx, s->values, s->n_lower);
+    source->f64s(source->ctx, s->values + s->half, s->n_upper);
+    if (!is_heap(s->values, s->n_lower, false) ||
+        !is_heap(s->values + s->half, s->n_upper, true) ||
+        (upper > 0 && s->values[0] > s->values[s->half]))
+        return "the averages are damaged";
+    return NULL;
+}
+
+const char *
+medianstop_load(struct medianstop *m, const struct tp_source *source)
+{
+    uint64_t n;
+
+    if (source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / (2 * sizeof(uint64_t)))
+        return "the number of steps is damaged";
+    m->steps = calloc((size_t)n + 1, sizeof *m->steps);
+    if (m->steps == NULL)
+        return "out of memory";
+    m->n_steps = (size_t)n;
+    for (size_t i = 0; i < m->n_steps; i++) {
+        const char *why = load_step(&m->steps[i], source);
+
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+void
+medianstop_save_trial(const struct medianstop_trial *trial,
+                      const struct tp_sink *sink)
+{
+    sink->u64(sink->ctx, trial == NULL ? 0 : trial->n_seen);
+    if (trial != NULL)
+        sink->f64(sink->ctx, trial->best);
+}
+
+const char *
+medianstop_load_trial(struct medianstop *m, size_t n,
+                      struct medianstop_trial **trial,
+                      const struct tp_source *source)
+{
+    uint64_t n_seen;
+
+    if (source->u64(source->ctx, &n_seen) != TP_OK || n_seen > n)
+        return "what a running trial reported is damaged";
+    if (n_seen == 0)
+        return NULL;
+    *trial = trial_new(m);
+    if (*trial == NULL)
+        return "out of memory";
+    (*trial)->n_seen = (size_t)n_seen;
+    return source->f64(source->ctx, &(*trial)->best) == TP_OK
+               ? NULL
+               : "what a running trial reported is missing";
 }

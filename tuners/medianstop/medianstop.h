@@ -21,7 +21,8 @@
  * each completed trial (up to 12 while a table has room to grow), 32 for each
  * running trial.
  *
- * Knows no plugin interface; one thread at a time. */
+ * Knows of the plugin interface only where it is saved to; one thread at a
+ * time. */
 #ifndef MEDIANSTOP_MEDIANSTOP_H
 #define MEDIANSTOP_MEDIANSTOP_H
 
@@ -30,6 +31,8 @@
 
 struct medianstop;
 struct medianstop_trial; /* what is kept for a running trial */
+struct tp_sink;
+struct tp_source;
 
 struct medianstop_verdict {
     bool stop;
@@ -56,5 +59,18 @@ int medianstop_assess(struct medianstop *m, struct medianstop_trial **trial,
  * trial then does not count. */
 int medianstop_ended(struct medianstop *m, struct medianstop_trial **trial,
                      const double *values, bool succeeded);
+
+/* The averages; load: into a new one.  What load functions return is why they
+ * failed, or NULL. */
+void medianstop_save(const struct medianstop *m, const struct tp_sink *sink);
+const char *medianstop_load(struct medianstop *m,
+                            const struct tp_source *source);
+
+/* A running trial that has reported n values; NULL, too. */
+void medianstop_save_trial(const struct medianstop_trial *trial,
+                           const struct tp_sink *sink);
+const char *medianstop_load_trial(struct medianstop *m, size_t n,
+                                  struct medianstop_trial **trial,
+                                  const struct tp_source *source);
 
 #endif

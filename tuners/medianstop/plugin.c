@@ -117,6 +117,37 @@ ended(void *vself, const struct tp_history *h, int how)
     return rc == 0 ? TP_OK : out_of_memory(self);
 }
 
+static int
+save(void *vself, const struct tp_history *const *living, size_t n,
+     const struct tp_sink *sink)
+{
+    const struct shell *self = vself;
+
+    medianstop_save(self->rule, sink);
+    for (size_t i = 0; i < n; i++)
+        medianstop_save_trial(*living[i]->slot, sink);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_history *const *living, size_t n,
+     const struct tp_source *source)
+{
+    struct shell *self = vself;
+    const char *why = medianstop_load(self->rule, source);
+
+    for (size_t i = 0; why == NULL && i < n; i++) {
+        struct medianstop_trial *trial = NULL;
+
+        why = medianstop_load_trial(self->rule, living[i]->n, &trial, source);
+        *living[i]->slot = trial;
+    }
+    if (why == NULL)
+        return TP_OK;
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
 static const struct tp_assessor assessor = {
     TP_ASSESSOR_HEAD,
     .name = "medianstop",
@@ -131,5 +162,7 @@ static const struct tp_assessor assessor = {
     .config = config,
     .assess = assess,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_ASSESSOR(assessor)

@@ -60,6 +60,23 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     return TP_OK;
 }
 
+/* There is nothing that it knows: see above. */
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    (void)vself;
+    (void)sink;
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    (void)vself;
+    (void)source;
+    return TP_OK;
+}
+
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "random",
@@ -73,5 +90,7 @@ static const struct tp_tuner tuner = {
     .destroy = destroy,
     .ask = ask,
     .tell = tell,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_TUNER(tuner)

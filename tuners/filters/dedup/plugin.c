@@ -209,6 +209,55 @@ tell(void *vself, const struct tp_next *next, uint64_t id, const double *x,
     return next->tell(next->ctx, id, x, result);
 }
 
+/* Whether and what it counts follows from arguments and space. */
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct dedup *self = vself;
+
+    if (!self->counts)
+        return TP_OK;
+    sink->u64(sink->ctx, self->exhausted);
+    sink->u64(sink->ctx, self->last_id);
+    sink->u64(sink->ctx, self->last_key[0]);
+    sink->u64(sink->ctx, self->last_key[1]);
+    tally_save(&self->tally, sink);
+    remaining_save(&self->remaining, sink);
+    return TP_OK;
+}
+
+static const char *
+load_counts(struct dedup *self, const struct tp_source *source)
+{
+    uint64_t exhausted;
+    const char *why;
+
+    if (source->u64(source->ctx, &exhausted) != TP_OK || exhausted > 1)
+        return "whether all was given out is damaged";
+    self->exhausted = exhausted == 1;
+    source->u64(source->ctx, &self->last_id);
+    source->u64(source->ctx, &self->last_key[0]);
+    source->u64(source->ctx, &self->last_key[1]);
+    why = tally_load(&self->tally, source);
+    if (why == NULL && self->last_id != TP_NO_ID &&
+        !tally_has(&self->tally, self->last_key))
+        return "what was given out last is damaged";
+    return why != NULL ? why : remaining_load(&self->remaining, source);
+}
+
+/* Behind space(), which has made ready what is counted. */
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct dedup *self = vself;
+    const char *why = self->counts ? load_counts(self, source) : NULL;
+
+    if (why == NULL)
+        return TP_OK;
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "dedup",
@@ -223,5 +272,7 @@ static const struct tp_filter filter = {
     .space = space,
     .ask = ask,
     .tell = tell,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_FILTER(filter)

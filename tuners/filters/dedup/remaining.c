@@ -140,3 +140,33 @@ remaining_next(struct remaining *r, const struct tp_host *host, uint64_t id,
     }
     return first;
 }
+
+void
+remaining_save(const struct remaining *r, const struct tp_sink *sink)
+{
+    sink->u64(sink->ctx, r->begun);
+    for (size_t i = 0; i < r->space->n_dims; i++) {
+        sink->u64(sink->ctx, r->dims[i].digit);
+        sink->u64(sink->ctx, r->dims[i].active);
+    }
+}
+
+const char *
+remaining_load(struct remaining *r, const struct tp_source *source)
+{
+    uint64_t begun, active;
+
+    if (source->u64(source->ctx, &begun) != TP_OK || begun > 1)
+        return "the place in the grid of what is left is damaged";
+    r->begun = begun == 1;
+    for (size_t i = 0; i < r->space->n_dims; i++) {
+        struct remaining_dim *d = &r->dims[i];
+
+        source->u64(source->ctx, &d->digit);
+        if (source->u64(source->ctx, &active) != TP_OK || active > 1 ||
+            d->digit >= d->n)
+            return "the place in the grid of what is left is damaged";
+        d->active = active == 1;
+    }
+    return NULL;
+}

@@ -37,4 +37,9 @@ void remaining_fini(struct remaining *r);
 bool remaining_next(struct remaining *r, const struct tp_host *host,
                     uint64_t id, double *x);
 
+/* Where it has come to.  Load: after remaining_init(); why it failed, or
+ * NULL. */
+void remaining_save(const struct remaining *r, const struct tp_sink *sink);
+const char *remaining_load(struct remaining *r, const struct tp_source *source);
+
 #endif

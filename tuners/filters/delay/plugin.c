@@ -99,6 +99,23 @@ ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return next->ended(next->ctx, id, x, how);
 }
 
+/* It knows its arguments and nothing else. */
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    (void)vself;
+    (void)sink;
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    (void)vself;
+    (void)source;
+    return TP_OK;
+}
+
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "delay",
@@ -114,5 +131,7 @@ static const struct tp_filter filter = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_FILTER(filter)

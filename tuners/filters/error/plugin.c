@@ -93,6 +93,26 @@ ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return next->ended(next->ctx, id, x, how);
 }
 
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct error_filter *self = vself;
+
+    sink->u64(sink->ctx, self->n);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct error_filter *self = vself;
+
+    if (source->u64(source->ctx, &self->n) == TP_OK)
+        return TP_OK;
+    self->host->error(self->host->ctx, "the number of calls is missing");
+    return TP_ERR;
+}
+
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "error",
@@ -108,5 +128,7 @@ static const struct tp_filter filter = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_FILTER(filter)

@@ -154,6 +154,46 @@ ended(void *vself, const struct tp_next *next, uint64_t id, const double *x,
     return next->ended(next->ctx, id, x, how);
 }
 
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct fallback *self = vself;
+
+    sink->u64(sink->ctx, self->out);
+    sink->u64(sink->ctx, self->n);
+    for (size_t i = 0; i < self->n; i++)
+        sink->u64(sink->ctx, self->ids[i]);
+    return TP_OK;
+}
+
+static int
+damaged(const struct fallback *self)
+{
+    self->host->error(self->host->ctx, "the ids of its samples are damaged");
+    return TP_ERR;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct fallback *self = vself;
+    uint64_t out, n, id;
+
+    if (source->u64(source->ctx, &out) != TP_OK ||
+        source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / sizeof id)
+        return damaged(self);
+    for (uint64_t i = 0; i < n; i++) {
+        source->u64(source->ctx, &id);
+        if (self->n > 0 && id <= self->ids[self->n - 1])
+            return damaged(self);
+        if (remember(self, id) != TP_OK)
+            return TP_ERR;
+    }
+    self->out = out;
+    return TP_OK;
+}
+
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "fallback",
@@ -164,5 +204,7 @@ static const struct tp_filter filter = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_FILTER(filter)

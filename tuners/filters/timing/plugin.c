@@ -108,6 +108,37 @@ ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return took(self, CALL_ENDED, begun_ns, next->ended(next->ctx, id, x, how));
 }
 
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct timing *self = vself;
+
+    for (int i = 0; i < N_CALLS; i++) {
+        sink->u64(sink->ctx, self->taken[i].n);
+        sink->u64(sink->ctx, self->taken[i].sum_ns);
+        sink->u64(sink->ctx, self->taken[i].max_ns);
+    }
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct timing *self = vself;
+
+    for (int i = 0; i < N_CALLS; i++) {
+        struct taken *t = &self->taken[i];
+
+        if (source->u64(source->ctx, &t->n) != TP_OK ||
+            source->u64(source->ctx, &t->sum_ns) != TP_OK ||
+            source->u64(source->ctx, &t->max_ns) != TP_OK) {
+            self->host->error(self->host->ctx, "times are missing");
+            return TP_ERR;
+        }
+    }
+    return TP_OK;
+}
+
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "timing",
@@ -119,5 +150,7 @@ static const struct tp_filter filter = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_FILTER(filter)

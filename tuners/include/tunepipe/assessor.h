@@ -3,7 +3,7 @@
  *
  * Life of an assessor object:
  *
- *   create -> config -> (assess | ended)* -> destroy
+ *   create -> config -> load? -> (assess | ended | save)* -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
@@ -11,6 +11,8 @@
  *   assess   after config                   each time a trial's gap-free
  *                                           history has become longer
  *   ended    after the trial's assess       at most once a trial
+ *   load     right after config             at most once
+ *   save     at any time after config       any number of times
  *   destroy  at any time after create       once
  *
  * - A trial that reported no intermediate value is never heard of.
@@ -20,6 +22,8 @@
  *   (TP_TRIAL_FAILED) and begins anew, with an empty slot.
  * - Trials may be running when destroy comes: what their slots hold is the
  *   assessor's to free.
+ * - load gets what another object saved, with the same trials in the same
+ *   order, their slots empty.  When it fails only destroy follows.
  * - When assess fails the trial goes on, when ended fails the host goes on as
  *   if it had succeeded. */
 #ifndef TUNEPIPE_ASSESSOR_H
@@ -89,6 +93,17 @@ struct tp_assessor {
 
     /* Default: ends are not looked at.  `how` is an enum tp_trial_end. */
     int (*ended)(void *self, const struct tp_history *history, int how);
+
+    /* Both or neither; see Saving in tunepipe/plugin.h.  living[0..n-1] are
+     * the trials that have reported and have not ended, in the order of their
+     * numbers; their histories may be longer than the last assess saw.  save
+     * writes all that later verdicts depend on but arguments, seed and
+     * histories, so also what the slots hold, and changes nothing; load reads
+     * it, all of it, and fills the slots.  TP_OK or TP_ERR. */
+    int (*save)(void *self, const struct tp_history *const *living, size_t n,
+                const struct tp_sink *sink);
+    int (*load)(void *self, const struct tp_history *const *living, size_t n,
+                const struct tp_source *source);
 
     /* New members go here, at the end, and may be NULL. */
 };

@@ -10,12 +10,16 @@
  * Objects are created from the inside out, the tuner first and the filter
  * that was named first last, and destroyed the other way round.
  *
- *   create -> config -> space -> (ask | tell | ended | space)* -> destroy
+ *   create -> config -> space -> load?
+ *          -> (ask | tell | ended | space | save)* -> destroy
  *
  * The orders, returns and threads of tunepipe/tuner.h hold for a filter, too,
  * and for what it asks of next, but for these:
  *
- * - config gets the filter's own arguments; it does not travel inwards.
+ * - config gets the filter's own arguments, save and load its own state; they
+ *   do not travel inwards.
+ * - The space and the next that it was given before load are those of the
+ *   calls to come, as addresses, too.
  * - ask may be called again with the same id, also when it said TP_OK: the
  *   later answer replaces the earlier one.
  * - A point may be replaced.  tell and ended then carry the one that was given
@@ -81,6 +85,11 @@ struct tp_filter {
                 const double *x, const struct tp_result *result);
     int (*ended)(void *self, const struct tp_next *next, uint64_t id,
                  const double *x, int how);
+
+    /* As in struct tp_tuner.  One filter without them, and the tuner and all
+     * its filters are replayed. */
+    int (*save)(void *self, const struct tp_sink *sink);
+    int (*load)(void *self, const struct tp_source *source);
 };
 
 /* TP_VERSION is set by the Makefile. */

@@ -190,8 +190,8 @@ struct tp_host {
      * 2^-128): values after rounding, equal elements of a choice being one
      * value, keys in any order.  They depend on the parameters alone, so that
      * keys stay comparable when the space changes.  TP_OK, or TP_ERR when x is
-     * no point of the space.  For remembering, not for storing: another
-     * release may have other bits. */
+     * no point of the space.  Another release may have other bits: keys may go
+     * into save(), which it then replays, and nowhere else. */
     int (*key)(void *ctx, const double *x, uint64_t *key);
 
     /* In ask or assess: one line, at most 500 bytes, that says why the answer
@@ -200,6 +200,48 @@ struct tp_host {
      * formatted.  fmt NULL only returns that, for lines that cost something to
      * find out.  No answer may depend on it. */
     int (*explain)(void *ctx, const char *fmt, ...);
+};
+
+/* Saving.  So that an experiment that goes on after a crash need not replay
+ * all its calls, the host has each plugin object save what it knows, now and
+ * then, and hands that to a new one in another process: of the same name,
+ * version, arguments, seed and search space, but perhaps of a later build.
+ *
+ * - An object that was loaded answers from there on, bit by bit, what the one
+ *   that was saved would have; saving changes nothing.  What cannot be told
+ *   from outside, such as the room in a table, may differ.
+ * - What load() gave, save() writes again: the same bytes.
+ * - A save() that writes something else than it did raises `version`, or has
+ *   begun with a number of its own by which load() tells them apart.
+ * - Without save and load (both NULL; one alone is refused) an object is
+ *   replayed from its beginning, slower and to the same effect.  So it is when
+ *   load() fails, or leaves something unread; `tunepipe plugin check` finds
+ *   that. */
+
+/* Where save() puts it: values in a row, eight bytes each, without marks in
+ * between.  Lent for the call; what goes wrong in here the host notices. */
+struct tp_sink {
+    uint64_t _struct_size;
+    void *ctx; /* first argument of all of these */
+    void (*u64)(void *ctx, uint64_t value);
+    void (*f64)(void *ctx, double value); /* bit by bit, as the next */
+    void (*f64s)(void *ctx, const double *values, size_t n);
+    void (*bytes)(void *ctx, const void *bytes, size_t n); /* n is not kept */
+};
+
+/* Where load() gets it from, in the same order.  TP_OK, or TP_ERR when so much
+ * is not there: what should have been filled is zeroed, and every later read
+ * fails, too.  What is read may be damaged all the same: hold counts against
+ * left() before something is allocated for them, and take no value that
+ * cannot be. */
+struct tp_source {
+    uint64_t _struct_size;
+    void *ctx; /* first argument of all of these */
+    int (*u64)(void *ctx, uint64_t *out);
+    int (*f64)(void *ctx, double *out);
+    int (*f64s)(void *ctx, double *out, size_t n);
+    int (*bytes)(void *ctx, void *out, size_t n);
+    size_t (*left)(void *ctx); /* bytes */
 };
 
 #endif

@@ -3,13 +3,17 @@
  *
  * Life of a tuner object:
  *
- *   create -> config -> space -> (ask | tell | ended | space)* -> destroy
+ *   create -> config -> space -> load?
+ *          -> (ask | tell | ended | space | save)* -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
  *   config   right after create             once
  *   space    before the first ask, tell     again whenever the user changes
  *            and ended                      the search space
+ *   load     right after the first space    at most once
+ *   save     after a space() that           any number of times
+ *            succeeded
  *   ask      after a space() that           once an id; again with an id for
  *            succeeded                      which it said TP_LATER, or when a
  *                                           filter asks again: the later
@@ -30,6 +34,9 @@
  * - When space() fails the host gives the space before it again, or, if there
  *   was none, only another space() or destroy() follows.
  * - When ask fails, or its point is refused, nothing more is heard of that id.
+ * - load gets what another object saved, whose search space is the one that
+ *   space has just been given; older ones are never heard of.  Ids go on from
+ *   there.  When load fails only destroy follows.
  * - When another callback fails the host goes on as if it had succeeded. */
 #ifndef TUNEPIPE_TUNER_H
 #define TUNEPIPE_TUNER_H
@@ -120,6 +127,12 @@ struct tp_tuner {
 
     /* Default: ends are not looked at.  `how` is an enum tp_ended_how. */
     int (*ended)(void *self, uint64_t id, const double *x, int how);
+
+    /* Both or neither; see Saving in tunepipe/plugin.h.  save writes all that
+     * later answers depend on but arguments, seed and search space, and changes
+     * nothing; load reads it, all of it.  TP_OK or TP_ERR. */
+    int (*save)(void *self, const struct tp_sink *sink);
+    int (*load)(void *self, const struct tp_source *source);
 
     /* New members go here, at the end, and may be NULL. */
 };

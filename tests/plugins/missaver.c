@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* A tuner that counts what it was asked and gives the n-th sample of the prior;
+ * `how` is the way in which it saves that wrongly, or "well". */
+#include "base.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct tp_arg args[] = {
+    {"from", TP_ARG_INT, 0, "0", 0, 1e9, NULL, "not looked at"},
+    {"how", TP_ARG_STRING, 0, "\"well\"", 0, 0, NULL, "in which way"},
+};
+
+#define N_MARKS 4
+
+static const char marks[N_MARKS + 1] = "abcd";
+
+static int
+is(const struct base *self, const char *how)
+{
+    return strcmp(self->text, how) == 0;
+}
+
+static int
+fail(const struct base *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct base *self = vself;
+
+    (void)id;
+    self->host->sample(self->host->ctx, self->asked++, out->x);
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    struct base *self = vself;
+    uint64_t n = 0;
+
+    if (is(self, "save fails") && self->asked > 1)
+        return fail(self, "there is no pen");
+    if (is(self, "save silent"))
+        return TP_ERR;
+    if (is(self, "save 99"))
+        return 99;
+    if (is(self, "changes"))
+        self->asked++;
+    if (!is(self, "forgets"))
+        n = self->asked;
+    sink->u64(sink->ctx, n);
+    if (is(self, "grows"))
+        sink->u64(sink->ctx, self->ended); /* times it was loaded */
+    sink->u64(sink->ctx, n % N_MARKS);
+    sink->bytes(sink->ctx, marks, n % N_MARKS);
+    return TP_OK;
+}
+
+/* Trusts the count that it reads when it is told to. */
+static int
+load_marks(struct base *self, const struct tp_source *source)
+{
+    char got[N_MARKS];
+    uint64_t n;
+
+    source->u64(source->ctx, &n);
+    if (n >= N_MARKS && is(self, "trusts")) {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+    }
+    while (n >= N_MARKS && is(self, "loops"))
+        continue;
+    if (n >= N_MARKS)
+        return fail(self, "there are too many marks");
+    if (source->bytes(source->ctx, got, (size_t)n) != TP_OK &&
+        !is(self, "careless"))
+        return fail(self, "the marks are missing");
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct base *self = vself;
+    uint64_t loaded;
+
+    if (is(self, "load fails"))
+        return fail(self, "it cannot read");
+    if (is(self, "load silent"))
+        return TP_ERR;
+    if (source->u64(source->ctx, &self->asked) != TP_OK &&
+        !is(self, "careless"))
+        return fail(self, "the count is missing");
+    if (is(self, "grows")) {
+        source->u64(source->ctx, &loaded);
+        self->ended = loaded + 1;
+    }
+    if (is(self, "leaves"))
+        return TP_OK;
+    if (load_marks(self, source) != TP_OK)
+        return TP_ERR;
+    if (is(self, "reads on"))
+        source->u64(source->ctx, &loaded);
+    return TP_OK;
+}
+
+static const struct tp_tuner tuner = {
+    BASE_TUNER("missaver", "saves what it knows wrongly"),
+    ARGS(args),
+    .config = base_config,
+    .ask = ask,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_TUNER(tuner)
