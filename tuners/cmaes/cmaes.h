@@ -21,6 +21,7 @@
 
 #define CMAES_NO_PARENT ((size_t)-1)
 #define CMAES_NO_ID (~(uint64_t)0)
+#define CMAES_POPULATION_MAX 10000
 
 enum cmaes_kind { CMAES_REAL, CMAES_STEPS, CMAES_ORDER, CMAES_CATEGORY };
 

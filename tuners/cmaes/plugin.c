@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `cmaes`: cmaes.h behind the plugin interface. */
 #include "cmaes/cmaes.h"
+#include "cmaes/save.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -195,6 +196,24 @@ ended(void *vself, uint64_t id, const double *x, int how)
     return TP_OK;
 }
 
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct cmaes_tuner *self = vself;
+
+    cmaes_save(self->search, sink);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct cmaes_tuner *self = vself;
+    const char *why = cmaes_load(self->search, source);
+
+    return why == NULL ? TP_OK : fail(self, why);
+}
+
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "cmaes",
@@ -211,5 +230,7 @@ static const struct tp_tuner tuner = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_TUNER(tuner)

@@ -8,7 +8,6 @@
 
 #define TOLERANCE_U 1e-9  /* of unit coordinates */
 #define TOLERANCE_F 1e-11 /* of the first generation's range of values */
-#define POPULATION_MAX 10000
 
 /* Draws of restarts lie beyond those of dimensions. */
 #define RESTART_DRAW 0xfffffff0u
@@ -82,7 +81,8 @@ next_population(struct cmaes *c, double *sigma)
     r->is_small = c->options.restarts == CMAES_BIPOP && r->era > 1 &&
                   r->used[1] < r->used[0];
     if (!r->is_small) {
-        r->large = r->large * 2 < POPULATION_MAX ? r->large * 2 : r->large;
+        r->large =
+            r->large * 2 < CMAES_POPULATION_MAX ? r->large * 2 : r->large;
         return r->large;
     }
     u = uniform(c, RESTART_DRAW, 0);
