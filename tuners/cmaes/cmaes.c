@@ -91,9 +91,10 @@ cmaes_new(const struct cmaes_dim *dims, size_t n,
     cmaes_margins(c);
     c->past.is_used =
         options->surrogate && n_free > 0 && n_free <= CMAES_MODEL_DIMS_MAX;
-    if (c->past.is_used && cmaes_model_init(&c->past.model, c->n_line, n_free,
-                                            CMAES_MODEL_BEST + CMAES_MODEL_NEW +
-                                                CMAES_MODEL_PENDING) != 0)
+    if (c->past.is_used &&
+        cmaes_model_init(&c->past.model, c->n_line, n_free,
+                         CMAES_MODEL_BEST + CMAES_MODEL_NEW +
+                             CMAES_MODEL_PENDING + CMAES_MODEL_FAILED) != 0)
         goto fail;
     return c;
 fail:

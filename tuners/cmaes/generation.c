@@ -168,7 +168,7 @@ cmaes_arrive(struct cmaes *c, struct cmaes_point *p)
 {
     const struct cmaes_points *list = &c->arrived;
     double best, worst;
-    int rc;
+    int rc = 0;
 
     if (p->class == CMAES_FINAL && p->value < c->best)
         c->best = p->value;
@@ -186,7 +186,9 @@ cmaes_arrive(struct cmaes *c, struct cmaes_point *p)
     worst = list->at[list->n - 1].class == CMAES_FAILED
                 ? INFINITY
                 : list->at[list->n - 1].value;
-    rc = move(c);
+    /* Nothing is learnt from results that are all the same. */
+    if (cmaes_point_is_better(&list->at[0], &list->at[list->n - 1]))
+        rc = move(c);
     c->generation++;
     c->restart.used[c->restart.is_small] += list->n;
     cmaes_points_clear(&c->arrived);

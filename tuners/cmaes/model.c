@@ -5,12 +5,14 @@
 #include "linear.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SQRT_5 2.23606797749979
 #define LOG_SQRT_2PI 0.9189385332046727
-#define NOISE_MIN 1e-6
+#define NOISE_MIN 1e-8
+#define NEIGHBOURS 5  /* that say whether a failure was an accident */
 #define LOG_W_MAX 9.2 /* 10^4 and its reciprocal */
 
 int
@@ -205,7 +207,7 @@ climb(struct cmaes_model *m, const double *slope)
         double agree = slope[i] * m->slope[i], s = slope[i];
 
         if (agree > 0)
-            m->step[i] = m->step[i] * 1.2 < 1 ? m->step[i] * 1.2 : 1;
+            m->step[i] = m->step[i] * 1.2 < 0.3 ? m->step[i] * 1.2 : 0.3;
         if (agree < 0) {
             m->step[i] = m->step[i] * 0.5 > 0.01 ? m->step[i] * 0.5 : 0.01;
             s = 0;
@@ -225,6 +227,7 @@ cmaes_model_fit(struct cmaes_model *m, size_t steps)
     double *slope = m->work + m->room * m->room;
 
     m->n_fit = m->n;
+    m->n_failed = 0;
     for (size_t i = 0; i < steps; i++) {
         if (slopes(m, slope) != 0)
             return -1;
@@ -242,9 +245,9 @@ kernels(const struct cmaes_model *m, const double *x, double *k)
         k[i] = m->variance * matern(distance(m, x, m->x + i * m->n_feature));
 }
 
-void
-cmaes_model_predict(struct cmaes_model *m, const double *x, double *mean,
-                    double *variance)
+/* What to expect at x, and its variance. */
+static void
+predict(struct cmaes_model *m, const double *x, double *mean, double *variance)
 {
     double *k = m->work + m->room * m->room;
     double left = m->variance;
@@ -260,17 +263,6 @@ cmaes_model_predict(struct cmaes_model *m, const double *x, double *mean,
     *variance = left > 1e-12 ? left : 1e-12;
 }
 
-int
-cmaes_model_believe(struct cmaes_model *m, size_t n)
-{
-    double variance;
-
-    for (size_t i = m->n_fit; i < m->n_fit + n; i++)
-        cmaes_model_predict(m, m->x + i * m->n_feature, &m->y[i], &variance);
-    m->n = m->n_fit + n;
-    return factor(m);
-}
-
 /* log(phi(z) + z Phi(z)) */
 static double
 log_gain(double z)
@@ -283,12 +275,59 @@ log_gain(double z)
            num_log((1 - 3 / square + 15 / (square * square)) / square);
 }
 
+/* Whether most of the rows nearest to row i failed, it included. */
+static bool
+is_among_failures(const struct cmaes_model *m, size_t i)
+{
+    double near[NEIGHBOURS + 1];
+    bool failed[NEIGHBOURS + 1];
+    size_t n = 0, count = 0;
+
+    for (size_t k = 0; k < m->n; k++) {
+        bool has_failed = k >= m->n - m->n_failed;
+        double d =
+            distance(m, m->x + i * m->n_feature, m->x + k * m->n_feature);
+        size_t at = n;
+
+        if (k >= m->n_fit && !has_failed)
+            continue; /* nobody knows yet */
+        for (; at > 0 && near[at - 1] > d; at--) {
+            near[at] = near[at - 1];
+            failed[at] = failed[at - 1];
+        }
+        near[at] = d;
+        failed[at] = has_failed;
+        n += n < NEIGHBOURS;
+    }
+    for (size_t k = 0; k < n; k++)
+        count += failed[k];
+    return 2 * count > NEIGHBOURS;
+}
+
+int
+cmaes_model_believe(struct cmaes_model *m, size_t n_out, size_t n_failed)
+{
+    size_t n = m->n_fit + n_out + n_failed;
+    double variance, worst = 0;
+
+    for (size_t i = 0; i < m->n_fit; i++)
+        worst = m->y[i] > worst ? m->y[i] : worst;
+    for (size_t i = m->n_fit; i < n; i++)
+        predict(m, m->x + i * m->n_feature, &m->y[i], &variance);
+    m->n = n;
+    m->n_failed = n_failed;
+    for (size_t i = n - n_failed; i < n; i++)
+        if (is_among_failures(m, i))
+            m->y[i] = worst;
+    return factor(m);
+}
+
 double
 cmaes_model_gain(struct cmaes_model *m, const double *x, double best)
 {
     double mean, variance, s;
 
-    cmaes_model_predict(m, x, &mean, &variance);
+    predict(m, x, &mean, &variance);
     s = num_sqrt(variance);
     return num_log(s) + log_gain((best - mean) / s);
 }

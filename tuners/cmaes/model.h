@@ -17,11 +17,12 @@ struct cmaes_model {
     size_t n_number, n_feature; /* elements: the rest of the features */
     size_t n, room;             /* rows; the first n_fit were measured */
     size_t n_fit;
-    double *x;     /* room * n_feature */
-    double *y;     /* room: standardised */
-    double *root;  /* room * room: the kernel matrix's factor */
-    double *alpha; /* room: what the mean is a sum with */
-    double *work;  /* room * room + room + n_feature + 2 */
+    size_t n_failed; /* the last rows */
+    double *x;       /* room * n_feature */
+    double *y;       /* room: standardised */
+    double *root;    /* room * room: the kernel matrix's factor */
+    double *alpha;   /* room: what the mean is a sum with */
+    double *work;    /* room * room + room + n_feature + 2 */
     /* log: 1 / length scale^2 of each feature, variance, noise; each with the
      * size of its last step and the sign of its last slope */
     double *log_theta, *step, *slope;
@@ -37,15 +38,12 @@ void cmaes_model_fini(struct cmaes_model *m);
  * -1: the matrix has none, the model says nothing. */
 int cmaes_model_fit(struct cmaes_model *m, size_t steps);
 
-/* Takes the n rows of x behind those of the fit as points whose results are
- * as expected.  -1: as above. */
-int cmaes_model_believe(struct cmaes_model *m, size_t n);
+/* Takes the rows of x behind those of the fit as what is out, with results as
+ * they are expected, and behind these n_failed rows of failures: an accident
+ * where others succeed, as bad as the worst where most fail.  -1: as above. */
+int cmaes_model_believe(struct cmaes_model *m, size_t n_out, size_t n_failed);
 
-/* What to expect at x, and its variance. */
-void cmaes_model_predict(struct cmaes_model *m, const double *x, double *mean,
-                         double *variance);
-
-/* Logarithm of how much the result there is expected to be below `best`. */
+/* Logarithm of how much the result at x is expected to be below `best`. */
 double cmaes_model_gain(struct cmaes_model *m, const double *x, double best);
 
 #endif

@@ -4,7 +4,8 @@
  * The model learns from the best results and from the newest, so that its
  * cost is bounded.  Values count as they are up to BEND times as far from the
  * best as the median is, logarithmically beyond: one bad result must not make
- * all the others alike.  Failures are as bad as the worst result. */
+ * all the others alike.  Failures say where trials fail, and nothing of values.
+ */
 #include "cmaes/state.h"
 
 #include "cmaes/axis.h"
@@ -20,6 +21,13 @@ struct row {
     size_t number;
     const struct cmaes_point *p;
 };
+
+/* Whether it has a value that counts. */
+static bool
+is_valued(const struct cmaes_point *p)
+{
+    return p->class != CMAES_FAILED && isfinite(p->value);
+}
 
 static void
 note_best(struct cmaes_past *past, size_t number)
@@ -50,7 +58,8 @@ cmaes_past_add(struct cmaes *c, const struct cmaes_point *p)
     if (cmaes_point_copy(c, p, &copy) != 0 ||
         cmaes_points_insert(&past->points, past->points.n, &copy) != 0)
         return -1;
-    note_best(past, past->points.n - 1);
+    if (is_valued(&past->points.at[past->points.n - 1]))
+        note_best(past, past->points.n - 1);
     past->is_stale = true;
     return 0;
 }
@@ -99,7 +108,7 @@ choose(const struct cmaes_past *past, struct row *rows)
         rows[n++].number = past->best[i];
     for (size_t i = past->points.n;
          i-- > 0 && n < past->n_best + CMAES_MODEL_NEW;)
-        if (!is_among_best(past, i))
+        if (is_valued(&past->points.at[i]) && !is_among_best(past, i))
             rows[n++].number = i;
     for (size_t i = 0; i < n; i++)
         rows[i].p = &past->points.at[rows[i].number];
@@ -130,46 +139,23 @@ standardise(double *y, size_t n)
         y[i] /= squares;
 }
 
-/* Whether it has a value that counts. */
-static bool
-is_valued(const struct cmaes_point *p)
-{
-    return p->class != CMAES_FAILED && isfinite(p->value);
-}
-
-/* Values as the model sees them: mean 0, variance 1.  -1: there is none. */
+/* Values as the model sees them: mean 0, variance 1.  -1: differences are
+ * beyond the doubles. */
 static int
 scale(const struct row *rows, size_t n, double *y)
 {
-    double best = INFINITY, worst = 0, unit = 0;
-    size_t valued = 0;
+    double best = INFINITY, unit;
 
     for (size_t i = 0; i < n; i++)
-        valued += is_valued(rows[i].p);
-    for (size_t i = 0, seen = 0; i < n; i++) {
-        if (!is_valued(rows[i].p))
-            continue;
-        if (rows[i].p->value < best)
-            best = rows[i].p->value;
-        if (2 * seen++ < valued)
-            unit = rows[i].p->value - best;
-    }
-    /* The range of doubles may be too small for a difference. */
-    if (valued == 0 || !isfinite(unit))
-        return -1;
+        best = rows[i].p->value < best ? rows[i].p->value : best;
+    unit = rows[n / 2].p->value - best;
     for (size_t i = 0; i < n; i++) {
         double far = (rows[i].p->value - best) / (unit > 0 ? unit : 1);
 
-        if (!is_valued(rows[i].p)) {
-            y[i] = NAN;
-            continue;
-        }
-        y[i] = bend(far < 1e300 ? far : 1e300);
-        worst = y[i] > worst ? y[i] : worst;
+        if (!isfinite(far))
+            return -1;
+        y[i] = bend(far);
     }
-    for (size_t i = 0; i < n; i++)
-        if (isnan(y[i]))
-            y[i] = worst;
     standardise(y, n);
     return 0;
 }
@@ -181,13 +167,37 @@ steps_for(size_t n)
     return n < 40 ? 4 : n < 80 ? 2 : 1;
 }
 
+/* The rows behind those with results: what is out, then what failed. */
+static int
+put_rest(struct cmaes *c)
+{
+    const struct cmaes_points *points = &c->past.points;
+    struct cmaes_model *m = &c->past.model;
+    double *x = m->x + m->n_fit * m->n_feature;
+    size_t n_out = 0, n_failed = 0;
+
+    for (size_t i = c->pending.n; i-- > 0 && n_out < CMAES_MODEL_PENDING;) {
+        cmaes_past_features(c, &c->pending.at[i], x + n_out * m->n_feature);
+        n_out++;
+    }
+    x += n_out * m->n_feature;
+    for (size_t i = points->n; i-- > 0 && n_failed < CMAES_MODEL_FAILED;)
+        if (!is_valued(&points->at[i])) {
+            cmaes_past_features(c, &points->at[i], x + n_failed * m->n_feature);
+            n_failed++;
+        }
+    if (n_out + n_failed == 0)
+        return 0;
+    return cmaes_model_believe(m, n_out, n_failed);
+}
+
 int
 cmaes_past_fit(struct cmaes *c)
 {
     struct cmaes_past *past = &c->past;
     struct cmaes_model *m = &past->model;
     struct row rows[CMAES_MODEL_BEST + CMAES_MODEL_NEW];
-    size_t steps, more = 0;
+    size_t steps;
 
     m->n = choose(past, rows);
     steps = past->is_stale ? steps_for(m->n) : 0;
@@ -196,8 +206,5 @@ cmaes_past_fit(struct cmaes *c)
         cmaes_past_features(c, rows[i].p, m->x + i * m->n_feature);
     if (scale(rows, m->n, m->y) != 0 || cmaes_model_fit(m, steps) != 0)
         return -1;
-    for (size_t i = c->pending.n; i-- > 0 && more < CMAES_MODEL_PENDING; more++)
-        cmaes_past_features(c, &c->pending.at[i],
-                            m->x + (m->n_fit + more) * m->n_feature);
-    return more > 0 ? cmaes_model_believe(m, more) : 0;
+    return put_rest(c);
 }

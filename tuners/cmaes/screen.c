@@ -23,7 +23,7 @@
 #define PARENTS 3      /* best results that are mutated */
 #define CHANGES 2.0    /* parameters of a mutant that change, on average */
 #define STEP 0.2       /* of a mutant, at first */
-#define STEP_FALLS 4.0 /* logarithm of how much smaller it becomes */
+#define STEP_FALLS 7.0 /* logarithm of how much smaller it becomes */
 
 #define FORCED_DRAW 0xfffffff1u /* beyond the numbers of dimensions */
 

@@ -15,6 +15,7 @@
 #define CMAES_MODEL_BEST 64
 #define CMAES_MODEL_NEW 64
 #define CMAES_MODEL_PENDING 64
+#define CMAES_MODEL_FAILED 32 /* the newest */
 #define CMAES_MODEL_DIMS_MAX 100
 
 /* A point of the distribution.  u: unit coordinates, n_line of them, those of
