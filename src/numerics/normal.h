@@ -24,6 +24,10 @@ double num_log_normal_cdf(double x);
  * -inf; a > b, or NaN -> NaN; -inf where the nearer end is beyond 1e154. */
 double num_log_normal_mass(double a, double b);
 
+/* Phi(b) - Phi(a), fast: relative error below 1e-11, whatever the interval;
+ * a == b -> 0; a > b, or NaN -> NaN; may be subnormal or 0. */
+double num_normal_mass(double a, double b);
+
 /* The x in [a, b] below which a standard normal variable that is known to be
  * in [a, b] falls with probability u.  u == 0 -> a, u == 1 -> b; u outside
  * [0, 1], a > b, or NaN -> NaN.  The error is below

@@ -21,26 +21,29 @@
 #define FAR 1e154 /* larger squares overflow */
 #define NARROW 0.0625
 
-enum { NARROW_TERMS = 12, MOST_STEPS = 12 };
+enum { NARROW_TERMS = 10, MOST_STEPS = 12 };
 
 /* Of the integral of density(m + t)/density(m) over [0, s]: sum of
  * (-1)^k He_k(m) s^(k+1) / (k+1)!.  *slope: the integrand at s. */
 static double
 narrow_integral(double m, double s, double *slope)
 {
+    static const double inverse[NARROW_TERMS] = {
+        1,       1 / 2.0, 1 / 3.0, 1 / 4.0, 1 / 5.0,
+        1 / 6.0, 1 / 7.0, 1 / 8.0, 1 / 9.0, 1 / 10.0};
     double last = 0, here = 1; /* (-s)^k He_k / k! */
     double sum = 0;
 
     *slope = 0;
     for (int k = 0; k < NARROW_TERMS; k++) {
-        double next = -s * (m * here + s * last) / (k + 1);
+        double next = -s * inverse[k] * (m * here + s * last);
 
         *slope += here;
-        sum += here * s / (k + 1);
+        sum += here * inverse[k];
         last = here;
         here = next;
     }
-    return sum;
+    return sum * s;
 }
 
 static double
@@ -55,10 +58,12 @@ narrow_quantile(double u, double a, double b)
                            : above - (1 - u) * (above - below);
     double s = (2 * u - 1) * h;
 
-    for (int i = 0; i < 5; i++) {
-        double have = narrow_integral(m, s, &slope);
+    for (int i = 0; i < MOST_STEPS; i++) {
+        double step = (want - narrow_integral(m, s, &slope)) / slope;
 
-        s += (want - have) / slope;
+        s += step;
+        if (step < 0x1p-28 * h && step > -0x1p-28 * h)
+            break; /* the error is squared by each step */
     }
     return u <= 0.5 ? a + (h + s) : b - (h - s);
 }
@@ -103,12 +108,14 @@ static double
 plain_quantile(double u, double a, double b)
 {
     double below = (1 - u) * num_normal_cdf(a) + u * num_normal_cdf(b);
-    double above = (1 - u) * num_normal_cdf(-a) + u * num_normal_cdf(-b);
+    double above;
 
     if (b <= 0 && below < FAR_PROBABILITY)
         return far_quantile(u, a, b);
-    return below <= above ? num_normal_quantile(below)
-                          : -num_normal_quantile(above);
+    if (below <= 0.5)
+        return num_normal_quantile(below);
+    above = (1 - u) * num_normal_cdf(-a) + u * num_normal_cdf(-b);
+    return -num_normal_quantile(above);
 }
 
 double

@@ -66,6 +66,15 @@ TEST(numerics_batch_mass_is_mass)
     num_log_normal_mass_n(a, b, out, POINTS);
     for (size_t i = 0; i < POINTS; i++)
         expected_bits(out[i], num_log_normal_mass(a[i], b[i]));
+    for (size_t n = 0; n < 8; n++) {
+        out[n] = 42;
+        num_normal_mass_n(a + n, b + n, out, n);
+        expected_bits(out[n], 42);
+    }
+    num_normal_mass_n(a, b, out, POINTS);
+    for (size_t i = 0; i < POINTS; i++)
+        expected_bits(out[i], num_normal_mass(a[i], b[i]));
+    num_log_normal_mass_n(a, b, out, POINTS);
     num_log_normal_mass_n(a, b, a, POINTS);
     CHECK(memcmp(a, out, sizeof(a)) == 0);
 }
