@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define BEND 3.0
+#define PROGRESS 0.01
 
 struct row {
     size_t number;
@@ -47,6 +48,27 @@ note_best(struct cmaes_past *past, size_t number)
     past->best[at] = number;
 }
 
+/* How long ago the best result became better by a hundredth of what the good
+ * ones differ by. */
+static void
+note_progress(struct cmaes_past *past, const struct cmaes_point *p)
+{
+    const struct cmaes_point *points = past->points.at;
+    double best, middle;
+
+    past->stall++;
+    if (p->class != CMAES_FINAL)
+        return;
+    if (past->n_best == 0) {
+        past->stall = 0;
+        return;
+    }
+    best = points[past->best[0]].value;
+    middle = points[past->best[past->n_best / 2]].value;
+    if (p->value < best - PROGRESS * (middle - best))
+        past->stall = 0;
+}
+
 int
 cmaes_past_add(struct cmaes *c, const struct cmaes_point *p)
 {
@@ -55,6 +77,7 @@ cmaes_past_add(struct cmaes *c, const struct cmaes_point *p)
 
     if (!past->is_used)
         return 0;
+    note_progress(past, p);
     if (cmaes_point_copy(c, p, &copy) != 0 ||
         cmaes_points_insert(&past->points, past->points.n, &copy) != 0)
         return -1;

@@ -12,14 +12,6 @@
 /* Draws of restarts lie beyond those of dimensions. */
 #define RESTART_DRAW 0xfffffff0u
 
-static double
-uniform(const struct cmaes *c, uint32_t b, uint32_t draw)
-{
-    uint64_t bits = c->services.bits(c->services.ctx, c->draws, b, draw);
-
-    return (double)(bits >> 11) * 0x1p-53;
-}
-
 /* The bests of the last generations differ by nothing worth it. */
 static bool
 is_stagnant(const struct cmaes_restart *r)
@@ -85,9 +77,10 @@ next_population(struct cmaes *c, double *sigma)
             r->large * 2 < CMAES_POPULATION_MAX ? r->large * 2 : r->large;
         return r->large;
     }
-    u = uniform(c, RESTART_DRAW, 0);
+    u = cmaes_uniform(c, RESTART_DRAW, 0);
     ratio = 0.5 * (double)r->large / first;
-    *sigma *= num_exp(-2 * 2.302585092994046 * uniform(c, RESTART_DRAW, 1));
+    *sigma *=
+        num_exp(-2 * 2.302585092994046 * cmaes_uniform(c, RESTART_DRAW, 1));
     return (size_t)(first * num_exp(u * u * num_log(ratio)));
 }
 
@@ -99,6 +92,8 @@ cmaes_restart(struct cmaes *c, bool grows)
     size_t population = c->population;
 
     c->draws++;
+    c->past.stall = 0;
+    c->past.is_given_up = false;
     r->era++;
     sigma = c->options.sigma;
     if (grows)
@@ -112,7 +107,7 @@ cmaes_restart(struct cmaes *c, bool grows)
     cmaes_gauss_reset(&c->gauss, sigma);
     cmaes_categories_reset(&c->categories);
     for (size_t i = 0; i < c->n_line; i++)
-        c->gauss.mean[i] = uniform(c, (uint32_t)c->line[i], 0);
+        c->gauss.mean[i] = cmaes_uniform(c, (uint32_t)c->line[i], 0);
     cmaes_margins(c);
     return 0;
 }

@@ -8,6 +8,14 @@
 #define TRIES 5
 
 double
+cmaes_uniform(const struct cmaes *c, uint32_t dim, uint32_t draw)
+{
+    uint64_t bits = c->services.bits(c->services.ctx, c->draws, dim, draw);
+
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+double
 cmaes_normal(const struct cmaes *c, uint32_t dim, uint32_t draw)
 {
     uint64_t bits = c->services.bits(c->services.ctx, c->draws, dim, draw);
@@ -19,14 +27,12 @@ static void
 pick(const struct cmaes *c, struct cmaes_point *p)
 {
     for (size_t i = 0; i < c->n_pick; i++) {
-        size_t dim = c->category[i];
-        uint64_t bits =
-            c->services.bits(c->services.ctx, c->draws, (uint32_t)dim, 0);
+        uint32_t dim = (uint32_t)c->category[i];
 
         p->pick[i] = CMAES_UNPICKED;
         if (cmaes_point_is_active(c, p, dim))
             p->pick[i] = cmaes_categories_pick(&c->categories, i,
-                                               (double)(bits >> 11) * 0x1p-53);
+                                               cmaes_uniform(c, dim, 0));
     }
 }
 

@@ -225,6 +225,8 @@ walk_past(struct walk *w, struct cmaes *c)
         expect(w, past->best[i] < past->points.n, "a result is missing");
     }
     walk_bool(w, &past->is_stale);
+    walk_u64(w, &past->stall);
+    walk_bool(w, &past->is_given_up);
     walk_f64s(w, past->model.log_theta, n_theta);
     walk_f64s(w, past->model.step, n_theta);
     walk_f64s(w, past->model.slope, n_theta);

@@ -6,7 +6,12 @@
  * Global Optimization of Expensive Black-Box Functions", 1998) is taken:
  * draws of the distribution, mutants of the best results, then mutants of the
  * most promising one so far, in smaller and smaller steps.  The distribution
- * learns from them as from points of elsewhere. */
+ * learns from them as from points of elsewhere.
+ *
+ * The model is the faster one as long as it has not seen where it leads; when
+ * it makes no more progress the distribution goes on alone from the best
+ * results, and converges where the model cannot.  A restart is the model's
+ * again. */
 #include "cmaes/state.h"
 
 #include "cmaes/axis.h"
@@ -17,6 +22,7 @@
 #include <string.h>
 
 #define RESULTS_MIN 8 /* before that the distribution alone decides */
+#define PATIENCE 5    /* populations without progress */
 #define DRAWN 40
 #define NEAR 20
 #define REFINED 60
@@ -32,14 +38,6 @@ struct contest {
     double gain, target;
     double *features, *x;
 };
-
-static double
-uniform(const struct cmaes *c, uint32_t b, uint32_t draw)
-{
-    uint64_t bits = c->services.bits(c->services.ctx, c->draws, b, draw);
-
-    return (double)(bits >> 11) * 0x1p-53;
-}
 
 /* At least as wide as a cell, so that it can be left. */
 static double
@@ -67,8 +65,8 @@ mutate_picks(const struct cmaes *c, const struct cmaes_point *base,
             continue;
         p->pick[i] = base->pick[i];
         if (p->pick[i] == CMAES_UNPICKED || i == forced ||
-            uniform(c, dim, 0) < rate)
-            p->pick[i] = (uint32_t)(uniform(c, dim, 1) * n);
+            cmaes_uniform(c, dim, 0) < rate)
+            p->pick[i] = (uint32_t)(cmaes_uniform(c, dim, 1) * n);
     }
 }
 
@@ -81,14 +79,14 @@ mutate(struct cmaes *c, const struct cmaes_point *base, struct cmaes_point *p,
     double rate = CHANGES / (double)n;
 
     c->draws++;
-    forced = (size_t)(uniform(c, FORCED_DRAW, 0) * (double)n);
+    forced = (size_t)(cmaes_uniform(c, FORCED_DRAW, 0) * (double)n);
     mutate_picks(c, base, p, forced, rate);
     memcpy(p->u, base->u, c->n_line * sizeof *p->u);
     for (size_t i = 0; i < c->n_line; i++) {
         uint32_t dim = (uint32_t)c->line[i];
         const struct cmaes_dim *d = &c->dims[dim];
 
-        if (c->n_pick + i != forced && uniform(c, dim, 0) >= rate)
+        if (c->n_pick + i != forced && cmaes_uniform(c, dim, 0) >= rate)
             continue;
         p->u[i] += step_at(d, p->u[i], step) * cmaes_normal(c, dim, 1);
         p->u[i] = cmaes_axis_clip(d, p->u[i]);
@@ -155,10 +153,16 @@ bool
 cmaes_screen(struct cmaes *c, struct cmaes_point *p)
 {
     struct contest k = {.gain = -INFINITY};
-    const struct cmaes_past *past = &c->past;
+    struct cmaes_past *past = &c->past;
 
     c->gain = NAN;
-    if (!past->is_used || past->n_best < RESULTS_MIN || cmaes_past_fit(c) != 0)
+    if (!past->is_given_up && past->stall > PATIENCE * c->population) {
+        past->is_given_up = true;
+        if (cmaes_warm_restart(c) != 0)
+            return false;
+    }
+    if (!past->is_used || past->is_given_up || past->n_best < RESULTS_MIN ||
+        cmaes_past_fit(c) != 0)
         return false;
     k.features = calloc(past->model.n_feature + c->n + 1, sizeof *k.features);
     if (k.features == NULL || cmaes_point_init(c, &k.best) != 0) {

@@ -55,6 +55,8 @@ struct cmaes_past {
     struct cmaes_model model;
     bool is_stale; /* the model does not know the last ones */
     bool is_used;
+    uint64_t stall;   /* results since the last progress */
+    bool is_given_up; /* the distribution goes on alone, up to a restart */
 };
 
 struct cmaes {
@@ -101,7 +103,9 @@ void cmaes_point_compose(const struct cmaes *c, const struct cmaes_point *p,
 void cmaes_point_read(const struct cmaes *c, struct cmaes_point *p,
                       const double *x);
 
-/* sample.c.  normal: of this draw, for that dimension. */
+/* sample.c.  uniform, in [0, 1), and normal: of this draw, for that
+ * dimension. */
+double cmaes_uniform(const struct cmaes *c, uint32_t dim, uint32_t draw);
 double cmaes_normal(const struct cmaes *c, uint32_t dim, uint32_t draw);
 void cmaes_sample(struct cmaes *c, struct cmaes_point *p);
 
@@ -118,7 +122,10 @@ bool cmaes_screen(struct cmaes *c, struct cmaes_point *p);
 /* generation.c: takes p.  -1: out of memory. */
 int cmaes_arrive(struct cmaes *c, struct cmaes_point *p);
 void cmaes_margins(struct cmaes *c);
+
+/* warm.c: from what was imported; from all results.  -1: out of memory. */
 int cmaes_warm_start(struct cmaes *c);
+int cmaes_warm_restart(struct cmaes *c);
 
 /* restart.c */
 bool cmaes_restart_is_due(struct cmaes *c, double best, double worst);

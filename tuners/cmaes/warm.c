@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where to begin, from results of elsewhere: the best tenth of them as a
- * normal distribution, each point spread by ALPHA (M. Nomura, S. Watanabe, Y.
+ * normal distribution, each point spread by alpha (M. Nomura, S. Watanabe, Y.
  * Akimoto, Y. Ozaki, M. Onishi, "Warm Starting CMA-ES for Hyperparameter
  * Optimization", AAAI 2021, equations 12 to 14). */
 #include "cmaes/state.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define GAMMA 0.1
-#define ALPHA 0.1
+#define ALPHA_ELSEWHERE 0.1
+#define ALPHA_HERE 0.02
 
 static int
 compare(const void *va, const void *vb)
@@ -42,9 +43,9 @@ average(struct cmaes *c, size_t n)
     }
 }
 
-/* cov of the best n around their mean, plus ALPHA^2; sigma takes the scale. */
+/* cov of the best n around their mean, plus alpha^2; sigma takes the scale. */
 static void
-spread(struct cmaes *c, size_t n)
+spread(struct cmaes *c, size_t n, double alpha)
 {
     struct cmaes_gauss *g = &c->gauss;
     double log_sum = 0;
@@ -64,7 +65,7 @@ spread(struct cmaes *c, size_t n)
                     cmaes_point_is_active(c, p, c->line[j]))
                     sum += (p->u[i] - g->mean[i]) * (p->u[j] - g->mean[j]);
             }
-            sum = sum / (double)n + (i == j ? ALPHA * ALPHA : 0);
+            sum = sum / (double)n + (i == j ? alpha * alpha : 0);
             if (row != NULL)
                 row[j] = sum;
             else
@@ -107,8 +108,8 @@ count_elements(struct cmaes *c, size_t n)
     cmaes_categories_mend(t);
 }
 
-int
-cmaes_warm_start(struct cmaes *c)
+static int
+start(struct cmaes *c, double alpha)
 {
     size_t n = 0, best;
 
@@ -124,9 +125,30 @@ cmaes_warm_start(struct cmaes *c)
     best = best > 0 ? best : 1;
     c->best = c->warm.at[0].value;
     average(c, best);
-    spread(c, best);
+    spread(c, best, alpha);
     count_elements(c, best);
     cmaes_margins(c);
     cmaes_points_clear(&c->warm);
     return 0;
+}
+
+int
+cmaes_warm_start(struct cmaes *c)
+{
+    return start(c, ALPHA_ELSEWHERE);
+}
+
+int
+cmaes_warm_restart(struct cmaes *c)
+{
+    const struct cmaes_points *points = &c->past.points;
+
+    for (size_t i = 0; i < points->n; i++) {
+        struct cmaes_point copy;
+
+        if (cmaes_point_copy(c, &points->at[i], &copy) != 0 ||
+            cmaes_points_insert(&c->warm, c->warm.n, &copy) != 0)
+            return -1;
+    }
+    return start(c, ALPHA_HERE);
 }
