@@ -347,6 +347,7 @@ cmaes_story(const struct cmaes *c)
         .repeated = c->repeated,
         .population = c->population,
         .arrived = c->arrived.n,
+        .modelled = c->past.model.n_fit,
         .sigma = c->gauss.sigma,
         .gain = c->gain,
     };

@@ -60,7 +60,7 @@ enum cmaes_class { CMAES_FINAL, CMAES_CENSORED, CMAES_FAILED };
 /* For people: how the last point came about. */
 struct cmaes_story {
     uint64_t generation, restart, repeated;
-    size_t population, arrived;
+    size_t population, arrived, modelled;
     double sigma;
     double gain; /* logarithm of what the model expects; NaN: not asked */
 };

@@ -4,6 +4,7 @@
 #include "cmaes/save.h"
 #include "tunepipe/tuner.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,14 +143,22 @@ explain(const struct cmaes_tuner *self)
     if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
         return;
     s = cmaes_story(self->search);
+    if (isnan(s.gain))
+        host->explain(host->ctx,
+                      "drawn from the distribution of generation %llu, whose "
+                      "step is %.3g of the range",
+                      (unsigned long long)s.generation, s.sigma);
+    else
+        host->explain(host->ctx,
+                      "the model of %zu results expects most of it among the "
+                      "points it was shown (logarithm of the improvement, in "
+                      "standard deviations of the results: %.3g)",
+                      s.modelled, s.gain);
     host->explain(host->ctx,
-                  "drawn from generation %llu, %llu restarts before; step "
-                  "%.3g of the range",
-                  (unsigned long long)s.generation,
-                  (unsigned long long)s.restart, s.sigma);
-    host->explain(host->ctx,
-                  "%zu of the %zu results that the next one takes have come",
-                  s.arrived, s.population);
+                  "%zu of %zu results have come for generation %llu, after "
+                  "%llu restarts",
+                  s.arrived, s.population, (unsigned long long)s.generation + 1,
+                  (unsigned long long)s.restart);
     if (s.repeated > 0)
         host->explain(host->ctx,
                       "%llu before it were left out: they had been tried",
@@ -217,7 +226,7 @@ load(void *vself, const struct tp_source *source)
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "cmaes",
-    .doc = "moves a normal distribution to where results are better",
+    .doc = "moves a normal distribution, and a model, to better results",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
     .args = args,
