@@ -17,6 +17,14 @@
 
 #define BEND 3.0
 #define PROGRESS 0.01
+#define WINDOW 512 /* newest results that are looked through */
+
+/* The first result that is new enough to be looked for. */
+static size_t
+window(const struct cmaes_past *past)
+{
+    return past->points.n > WINDOW ? past->points.n - WINDOW : 0;
+}
 
 struct row {
     size_t number;
@@ -125,12 +133,12 @@ compare(const void *va, const void *vb)
 static size_t
 choose(const struct cmaes_past *past, struct row *rows)
 {
-    size_t n = 0;
+    size_t n = 0, first = window(past);
 
     for (size_t i = 0; i < past->n_best; i++)
         rows[n++].number = past->best[i];
     for (size_t i = past->points.n;
-         i-- > 0 && n < past->n_best + CMAES_MODEL_NEW;)
+         i-- > first && n < past->n_best + CMAES_MODEL_NEW;)
         if (is_valued(&past->points.at[i]) && !is_among_best(past, i))
             rows[n++].number = i;
     for (size_t i = 0; i < n; i++)
@@ -197,14 +205,14 @@ put_rest(struct cmaes *c)
     const struct cmaes_points *points = &c->past.points;
     struct cmaes_model *m = &c->past.model;
     double *x = m->x + m->n_fit * m->n_feature;
-    size_t n_out = 0, n_failed = 0;
+    size_t n_out = 0, n_failed = 0, first = window(&c->past);
 
     for (size_t i = c->pending.n; i-- > 0 && n_out < CMAES_MODEL_PENDING;) {
         cmaes_past_features(c, &c->pending.at[i], x + n_out * m->n_feature);
         n_out++;
     }
     x += n_out * m->n_feature;
-    for (size_t i = points->n; i-- > 0 && n_failed < CMAES_MODEL_FAILED;)
+    for (size_t i = points->n; i-- > first && n_failed < CMAES_MODEL_FAILED;)
         if (!is_valued(&points->at[i])) {
             cmaes_past_features(c, &points->at[i], x + n_failed * m->n_feature);
             n_failed++;
