@@ -98,7 +98,7 @@ missaver_assessor well|0|ok      saving: [0-9]* times loaded what was saved
 missaver_assessor forgets slots|1|FAILED  saving: save wrote other bytes after load than load had read, from byte 8 on
 missaver_assessor values|1|FAILED  saving: save changed a history it was lent: work on a copy; order
 no_load|1|FAILED  load: .*tuner needs [.]load (it has [.]save)
-later|0|ok      saving: it has no save and load: it is replayed from the beginning
+every_arg|0|ok      saving: it has no save and load: it is replayed from the beginning
 otherbuild|1|FAILED  load: .*otherbuild.so: a filter of another build
 shortfilter|1|FAILED  load: .*shortfilter.so: a filter of another build
 done|0|ok      conformance: [1-9][0-9]* points

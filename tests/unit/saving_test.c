@@ -197,7 +197,7 @@ check_not_saved(struct stack *s)
 
 TEST(saving_is_not_for_who_has_no_save)
 {
-    static const struct layer tuner[] = {{"later", "{}"}, {"log", "{}"}};
+    static const struct layer tuner[] = {{"never", "{}"}, {"log", "{}"}};
     static const struct layer filter[] = {
         {"random", "{}"}, {"badfilter", "{\"how\": \"slow\"}"}, {"log", "{}"}};
     struct stack s;
@@ -205,7 +205,7 @@ TEST(saving_is_not_for_who_has_no_save)
     open_layers(&s, tuner, 2);
     check_not_saved(&s);
     CHECK_STR(s.err.text,
-              "tuner later: load: it, or one of its filters, has none");
+              "tuner never: load: it, or one of its filters, has none");
     stack_close(&s);
     open_layers(&s, filter, 3);
     check_not_saved(&s);
