@@ -83,9 +83,7 @@ cmaes_new(const struct cmaes_dim *dims, size_t n,
         c->options.population =
             4 + (size_t)(3 * num_log((double)(n_free > 0 ? n_free : 1)));
     c->restart.large = c->options.population;
-    cmaes_restart_population(c, c->options.population);
-    c->restart.best = calloc(c->restart.room, sizeof *c->restart.best);
-    if (c->restart.best == NULL)
+    if (cmaes_restart_population(c, c->options.population) != 0)
         goto fail;
     cmaes_gauss_reset(&c->gauss, c->options.sigma);
     cmaes_margins(c);

@@ -51,14 +51,23 @@ cmaes_restart_is_due(struct cmaes *c, double best, double worst)
     return is_stagnant(r) || is_narrow(c);
 }
 
-void
+int
 cmaes_restart_population(struct cmaes *c, size_t population)
 {
     struct cmaes_restart *r = &c->restart;
+    size_t n = c->n_line + c->n_pick, room;
+    double *best;
 
-    c->population = population < 2 ? 2 : population;
+    population = population < 2 ? 2 : population;
+    room = 10 + (30 * n + population - 1) / population;
+    best = realloc(r->best, room * sizeof *best);
+    if (best == NULL)
+        return -1;
+    c->population = population;
+    r->best = best;
     r->n_best = 0;
-    r->room = 10 + (30 * (c->n_line + c->n_pick) + population - 1) / population;
+    r->room = room;
+    return 0;
 }
 
 /* The large regime doubles; BIPOP's small one lies between the first and half
@@ -88,7 +97,7 @@ int
 cmaes_restart(struct cmaes *c, bool grows)
 {
     struct cmaes_restart *r = &c->restart;
-    double sigma, *best;
+    double sigma;
     size_t population = c->population;
 
     c->draws++;
@@ -98,11 +107,8 @@ cmaes_restart(struct cmaes *c, bool grows)
     sigma = c->options.sigma;
     if (grows)
         population = next_population(c, &sigma);
-    cmaes_restart_population(c, population);
-    best = realloc(r->best, r->room * sizeof *best);
-    if (best == NULL)
+    if (cmaes_restart_population(c, population) != 0)
         return -1;
-    r->best = best;
     cmaes_points_clear(&c->arrived);
     cmaes_gauss_reset(&c->gauss, sigma);
     cmaes_categories_reset(&c->categories);

@@ -165,18 +165,15 @@ walk_restart(struct walk *w, struct cmaes *c)
 {
     struct cmaes_restart *r = &c->restart;
     size_t population = c->population, n_best = r->n_best;
-    double *best;
 
     walk_size(w, &population, CMAES_POPULATION_MAX);
     walk_size(w, &r->large, CMAES_POPULATION_MAX);
     expect(w, population >= 2 && r->large >= 2, "a population is too small");
     if (w->why != NULL)
         return;
-    if (w->source != NULL) {
-        cmaes_restart_population(c, population);
-        best = realloc(r->best, r->room * sizeof *best);
-        expect(w, best != NULL, "out of memory");
-        r->best = best != NULL ? best : r->best;
+    if (w->source != NULL && cmaes_restart_population(c, population) != 0) {
+        w->why = "out of memory";
+        return;
     }
     walk_u64(w, &r->era);
     walk_u64(w, &r->used[0]);

@@ -130,6 +130,6 @@ int cmaes_warm_restart(struct cmaes *c);
 /* restart.c */
 bool cmaes_restart_is_due(struct cmaes *c, double best, double worst);
 int cmaes_restart(struct cmaes *c, bool grows);
-void cmaes_restart_population(struct cmaes *c, size_t population);
+int cmaes_restart_population(struct cmaes *c, size_t population);
 
 #endif
