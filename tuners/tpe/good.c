@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "tpe/good.h"
+
+#include "elementary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define WIDTHS_LEAST 100 /* of the range into so many, however many kernels */
+
+int
+good_init(struct good *g, const struct axis *axes, size_t n_dims)
+{
+    *g = (struct good){.axes = axes, .n_dims = n_dims};
+    g->hit = calloc(n_dims + 1, sizeof *g->hit);
+    g->miss = calloc(n_dims + 1, sizeof *g->miss);
+    return g->hit != NULL && g->miss != NULL ? 0 : -1;
+}
+
+void
+good_fini(struct good *g)
+{
+    free(g->kernels);
+    free(g->weight);
+    free(g->log_weight);
+    free(g->hit);
+    free(g->miss);
+    free(g->sorted);
+    *g = (struct good){.n_dims = 0};
+}
+
+static int
+make_room(struct good *g, size_t n)
+{
+    if (n <= g->capacity)
+        return 0;
+    free(g->kernels);
+    free(g->weight);
+    free(g->log_weight);
+    free(g->sorted);
+    g->capacity = 0;
+    g->kernels = calloc(n * g->n_dims + 1, sizeof *g->kernels);
+    g->weight = calloc(n + 1, sizeof *g->weight);
+    g->log_weight = calloc(n + 1, sizeof *g->log_weight);
+    g->sorted = calloc(n + 1, sizeof *g->sorted);
+    if (g->kernels == NULL || g->weight == NULL || g->log_weight == NULL ||
+        g->sorted == NULL)
+        return -1;
+    g->capacity = n;
+    return 0;
+}
+
+/* The best of n weighs as the recombination weights of CMA-ES have it. */
+static void
+set_weights(struct good *g, double prior)
+{
+    double sum = 0, log_n = num_log((double)g->n + 1);
+
+    for (size_t k = 0; k < g->n; k++) {
+        g->weight[k] = log_n - num_log((double)k + 1);
+        sum += g->weight[k];
+    }
+    for (size_t k = 0; k < g->n; k++)
+        g->weight[k] *= (double)g->n / (sum * ((double)g->n + prior));
+    g->weight[g->n] = prior / ((double)g->n + prior);
+    for (size_t k = 0; k <= g->n; k++)
+        g->log_weight[k] = num_log(g->weight[k]);
+}
+
+static int
+compare(const void *va, const void *vb)
+{
+    double a = *(const double *)va, b = *(const double *)vb;
+
+    return (a > b) - (a < b);
+}
+
+/* The first of the n sorted values that is not below `at`. */
+static size_t
+not_below(const double *sorted, size_t n, double at)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (sorted[mid] < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static double
+width(const double *sorted, size_t n, double at)
+{
+    size_t i = not_below(sorted, n, at);
+    double below = i > 0 ? at - sorted[i - 1] : 0;
+    double above, s, least;
+
+    while (i < n && sorted[i] <= at)
+        i++;
+    above = i < n ? sorted[i] - at : 0;
+    s = n == 1 ? 1 : below > above ? below : above;
+    least = 1 / ((double)n + 2 < WIDTHS_LEAST ? (double)n + 2 : WIDTHS_LEAST);
+    return s > 1 ? 1 : s < least ? least : s;
+}
+
+static void
+set_kernel(const struct axis *a, struct good_kernel *k, double s)
+{
+    k->s = s;
+    k->low = axis_below(a, k->at, s, 0);
+    k->inside = axis_below(a, k->at, s, 1) - k->low;
+    k->log_norm = num_log(k->inside);
+}
+
+static void
+set_dimension(struct good *g, size_t d)
+{
+    const struct axis *a = &g->axes[d];
+    size_t n = 0;
+
+    for (size_t k = 0; k < g->n; k++)
+        if (!isnan(g->kernels[k * g->n_dims + d].at))
+            g->sorted[n++] = g->kernels[k * g->n_dims + d].at;
+    qsort(g->sorted, n, sizeof *g->sorted, compare);
+    for (size_t k = 0; k < g->n; k++) {
+        struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
+
+        if (!isnan(kernel->at))
+            set_kernel(a, kernel, width(g->sorted, n, kernel->at));
+    }
+}
+
+int
+good_set(struct good *g, const struct points *p, const uint32_t *of, size_t n,
+         double prior)
+{
+    if (make_room(g, n) != 0)
+        return -1;
+    g->n = n;
+    set_weights(g, prior);
+    for (size_t k = 0; k < n; k++)
+        for (size_t d = 0; d < g->n_dims; d++)
+            g->kernels[k * g->n_dims + d].at = points_at(p, of[k])[d];
+    for (size_t d = 0; d < g->n_dims; d++)
+        if (g->axes[d].kind == AXIS_CATEGORY)
+            axis_category(&g->axes[d], n, &g->hit[d], &g->miss[d]);
+        else if (g->axes[d].kind != AXIS_SINGLE)
+            set_dimension(g, d);
+    return 0;
+}
+
+/* The category of a kernel around `at`: kept, or one like the other. */
+static double
+draw_category(const struct good *g, size_t d, double at, double share)
+{
+    double keep = num_exp(g->hit[d]) - num_exp(g->miss[d]);
+
+    if (share < keep)
+        return at;
+    return axis_draw_prior(&g->axes[d], (share - keep) / (1 - keep));
+}
+
+/* The kernel of dimension d of the point that was drawn or, where that lacks
+ * it, of the next that has it; NULL: none has. */
+static const struct good_kernel *
+kernel_for(const struct good *g, size_t drawn, size_t d)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        const struct good_kernel *k =
+            &g->kernels[(drawn + i) % g->n * g->n_dims + d];
+
+        if (!isnan(k->at))
+            return k;
+    }
+    return NULL;
+}
+
+static double
+draw_in(const struct good *g, size_t drawn, size_t d, double share)
+{
+    const struct axis *a = &g->axes[d];
+    const struct good_kernel *k = drawn < g->n ? kernel_for(g, drawn, d) : NULL;
+
+    if (a->kind == AXIS_SINGLE)
+        return 0;
+    if (k == NULL)
+        return axis_draw_prior(a, share);
+    if (a->kind == AXIS_CATEGORY)
+        return draw_category(g, d, k->at, share);
+    return axis_draw(a, k->at, k->s, k->low + k->inside * share);
+}
+
+static void
+draw_around(const struct good *g, size_t drawn, tpe_uniform *uniform, void *ctx,
+            uint64_t id, uint32_t draw, double *x, struct place *at)
+{
+    for (size_t d = 0; d < g->n_dims; d++) {
+        const struct axis *a = &g->axes[d];
+        double share;
+
+        x[d] = NAN;
+        at[d] = (struct place){NAN, NAN, NAN};
+        if (!axis_is_active(a, x))
+            continue;
+        share = uniform(ctx, id, (uint32_t)d, draw);
+        x[d] = axis_value(a, draw_in(g, drawn, d, share));
+        at[d] = axis_place(a, x[d]);
+    }
+}
+
+void
+good_draw(const struct good *g, tpe_uniform *uniform, void *ctx, uint64_t id,
+          uint32_t draw, double *x, struct place *at)
+{
+    double share = uniform(ctx, id, (uint32_t)g->n_dims, draw);
+    size_t k = 0;
+
+    while (k < g->n && share >= g->weight[k])
+        share -= g->weight[k++];
+    draw_around(g, k, uniform, ctx, id, draw, x, at);
+}
+
+void
+good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
+                uint64_t id, uint32_t draw, double *x, struct place *at)
+{
+    draw_around(g, g->n, uniform, ctx, id, draw, x, at);
+}
+
+/* Adds to v[k] what dimension d gives kernel k at the place p. */
+static void
+add_numeric(const struct good *g, size_t d, struct place p, double prior,
+            double *v)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
+
+        v[k] += isnan(kernel->at) ? prior
+                                  : axis_log_kernel(kernel->at, kernel->s, p) -
+                                        kernel->log_norm;
+    }
+}
+
+static void
+add_category(const struct good *g, size_t d, struct place p, double prior,
+             double *v)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        double at = g->kernels[k * g->n_dims + d].at;
+
+        v[k] += isnan(at) ? prior : at == p.at ? g->hit[d] : g->miss[d];
+    }
+}
+
+static void
+add_dimension(const struct good *g, size_t d, struct place p, double *v)
+{
+    const struct axis *a = &g->axes[d];
+    double prior;
+
+    if (isnan(p.at) || a->kind == AXIS_SINGLE)
+        return;
+    prior = axis_log_prior(a, p);
+    v[g->n] += prior;
+    if (a->kind == AXIS_CATEGORY)
+        add_category(g, d, p, prior, v);
+    else
+        add_numeric(g, d, p, prior, v);
+}
+
+void
+good_score(const struct good *g, const struct place *at, size_t n_at, double *v,
+           double *out)
+{
+    for (size_t c = 0; c < n_at; c++) {
+        for (size_t k = 0; k <= g->n; k++)
+            v[k] = g->log_weight[k];
+        for (size_t d = 0; d < g->n_dims; d++)
+            add_dimension(g, d, at[c * g->n_dims + d], v);
+        out[c] = axis_log_sum(v, g->n + 1);
+    }
+}

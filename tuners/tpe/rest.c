@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "tpe/rest.h"
+
+#include "elementary.h"
+#include "exp_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
+#define WIDTH 0.2     /* of the range, for one result */
+#define NOTHING -1e6  /* the logarithm of no weight */
+#define STEP_SHARE 10 /* widths change when a tenth more is known */
+
+static int
+has_table(const struct axis *a)
+{
+    return a->kind == AXIS_RANGE && a->n > 0 && a->n <= REST_TABLE_MOST;
+}
+
+static int
+is_gaussian(const struct axis *a)
+{
+    return a->kind == AXIS_NORMAL || (a->kind == AXIS_RANGE && !has_table(a));
+}
+
+static int
+init_dim(struct rest *r, size_t d)
+{
+    const struct axis *a = &r->axes[d];
+    struct rest_dim *dim = &r->dims[d];
+
+    if (a->kind == AXIS_RANGE || a->kind == AXIS_NORMAL)
+        r->n_shaping++;
+    if (!has_table(a))
+        return 0;
+    dim->n_columns = (size_t)a->n;
+    dim->rows = calloc(dim->n_columns, sizeof *dim->rows);
+    return dim->rows == NULL ? -1 : 0;
+}
+
+static void
+forget_rows(struct rest_dim *dim)
+{
+    for (size_t i = 0; i < dim->n_columns; i++) {
+        free(dim->rows[i]);
+        dim->rows[i] = NULL;
+    }
+}
+
+/* Scott's rule. */
+static void
+set_widths(struct rest *r, size_t step)
+{
+    double s =
+        WIDTH * num_exp(-num_log((double)step) / ((double)r->n_shaping + 4));
+
+    r->width_n = step;
+    for (size_t d = 0; d < r->n_dims; d++) {
+        r->dims[d].s = s;
+        forget_rows(&r->dims[d]);
+    }
+}
+
+int
+rest_init(struct rest *r, const struct axis *axes, size_t n_dims)
+{
+    *r = (struct rest){.axes = axes, .n_dims = n_dims};
+    r->dims = calloc(n_dims + 1, sizeof *r->dims);
+    if (r->dims == NULL)
+        return -1;
+    for (size_t d = 0; d < n_dims; d++)
+        if (init_dim(r, d) != 0)
+            return -1;
+    set_widths(r, 1);
+    return 0;
+}
+
+void
+rest_fini(struct rest *r)
+{
+    for (size_t d = 0; r->dims != NULL && d < r->n_dims; d++) {
+        for (size_t i = 0; i < r->dims[d].n_columns && r->dims[d].rows; i++)
+            free(r->dims[d].rows[i]);
+        free(r->dims[d].rows);
+        free(r->dims[d].at);
+        free(r->dims[d].inside);
+    }
+    free(r->dims);
+    free(r->base);
+    free(r->weight);
+    free(r->v);
+    *r = (struct rest){.n_dims = 0};
+}
+
+static int
+grow(double **array, size_t from, size_t to)
+{
+    double *bigger = realloc(*array, to * sizeof **array);
+
+    if (bigger == NULL)
+        return -1;
+    memset(bigger + from, 0, (to - from) * sizeof *bigger);
+    *array = bigger;
+    return 0;
+}
+
+static int
+grow_dim(struct rest *r, size_t d, size_t to)
+{
+    const struct axis *a = &r->axes[d];
+    struct rest_dim *dim = &r->dims[d];
+
+    if (a->kind == AXIS_SINGLE)
+        return 0;
+    if (grow(&dim->at, r->capacity, to) != 0)
+        return -1;
+    if (a->parent == TP_NO_PARENT || !is_gaussian(a))
+        return 0;
+    return grow(&dim->inside, r->capacity, to);
+}
+
+static int
+make_room(struct rest *r)
+{
+    size_t to = r->capacity == 0 ? REST_BLOCK : r->capacity * 2;
+
+    if (r->n < r->capacity)
+        return 0;
+    for (size_t d = 0; d < r->n_dims; d++)
+        if (grow_dim(r, d, to) != 0)
+            return -1;
+    if (grow(&r->base, r->capacity, to) != 0 ||
+        grow(&r->weight, r->capacity, to) != 0 ||
+        grow(&r->v, r->capacity, to) != 0)
+        return -1;
+    r->capacity = to;
+    return 0;
+}
+
+static double
+log_inside(const struct axis *a, double at, double s)
+{
+    return num_log(axis_below(a, at, s, 1) - axis_below(a, at, s, 0));
+}
+
+/* What does not depend on the candidate, of the kernel in `slot`. */
+static void
+set_slot(struct rest *r, size_t slot, const double *at)
+{
+    r->base[slot] = 0;
+    for (size_t d = 0; d < r->n_dims; d++) {
+        const struct axis *a = &r->axes[d];
+        struct rest_dim *dim = &r->dims[d];
+        double inside = 0;
+
+        if (a->kind == AXIS_SINGLE)
+            continue;
+        if (!has_table(a))
+            dim->at[slot] = at[d];
+        else
+            dim->at[slot] = isnan(at[d]) ? a->n : axis_column(a, at[d]);
+        if (is_gaussian(a) && !isnan(at[d]))
+            inside = log_inside(a, at[d], dim->s);
+        if (dim->inside != NULL)
+            dim->inside[slot] = inside;
+        else
+            r->base[slot] -= inside;
+    }
+}
+
+int
+rest_put(struct rest *r, const struct points *p, size_t i)
+{
+    size_t slot = i % REST_MOST;
+
+    if (i + REST_MOST < p->n)
+        return 0; /* its slot has gone to a later one */
+    if (slot >= r->n) {
+        if (make_room(r) != 0)
+            return -1;
+        r->n = slot + 1;
+    }
+    set_slot(r, slot, points_at(p, i));
+    return 0;
+}
+
+/* The widths for n results are made for this many. */
+static size_t
+step_below(size_t n)
+{
+    size_t at = 1;
+
+    while (at + at / STEP_SHARE + 1 <= n)
+        at += at / STEP_SHARE + 1;
+    return at;
+}
+
+void
+rest_shape(struct rest *r, const struct points *p, size_t n)
+{
+    size_t step = step_below(n);
+
+    if (step == r->width_n)
+        return;
+    set_widths(r, step);
+    for (size_t slot = 0; slot < r->n; slot++)
+        set_slot(r, slot, points_at(p, rest_point(slot, p->n)));
+}
+
+void
+rest_weigh(struct rest *r, const double *weight, double prior)
+{
+    double sum = prior;
+
+    for (size_t i = 0; i < r->n; i++)
+        sum += weight[i];
+    for (size_t i = 0; i < r->n; i++)
+        r->weight[i] = weight[i] > 0 ? num_log(weight[i] / sum) : NOTHING;
+    for (size_t i = r->n; i < r->capacity; i++)
+        r->weight[i] = NOTHING;
+    r->prior = num_log(prior / sum);
+}
+
+/* Masses of the candidate's cell `column` under a kernel in each column, and,
+ * behind them, where a point lacks the dimension. */
+static double *
+row_of(struct rest *r, size_t d, size_t column, struct place p)
+{
+    const struct axis *a = &r->axes[d];
+    struct rest_dim *dim = &r->dims[d];
+    double *row = dim->rows[column];
+
+    if (row != NULL)
+        return row;
+    row = calloc(dim->n_columns + 1, sizeof *row);
+    if (row == NULL)
+        return NULL;
+    for (size_t i = 0; i < dim->n_columns; i++) {
+        double at = axis_of_column(a, i);
+
+        row[i] = axis_log_kernel(at, dim->s, p) - log_inside(a, at, dim->s);
+    }
+    row[dim->n_columns] = axis_log_prior(a, p);
+    dim->rows[column] = row;
+    return row;
+}
+
+/* The loops over a block have a fixed length, so that compilers make vectors
+ * of them without having to be asked. */
+static void
+add_row(double *restrict v, const double *restrict at, const double *row)
+{
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        v[i] += row[(size_t)at[i]];
+}
+
+struct category {
+    double at, hit, miss, prior;
+};
+
+static void
+add_category(double *restrict v, const double *restrict at,
+             const struct category *c)
+{
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        v[i] += at[i] == c->at ? c->hit : at[i] == at[i] ? c->miss : c->prior;
+}
+
+struct gaussian {
+    double at, h, c, prior;
+};
+
+static void
+add_gaussian(double *restrict v, const double *restrict at,
+             const struct gaussian *g)
+{
+    double x = g->at, h = g->h;
+
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        v[i] -= h * ((x - at[i]) * (x - at[i]));
+}
+
+static void
+add_nested(double *restrict v, const double *restrict at,
+           const double *restrict inside, const struct gaussian *g)
+{
+    double x = g->at, h = g->h, c = g->c, prior = g->prior;
+
+    for (size_t i = 0; i < REST_BLOCK; i++) {
+        double t = c - h * ((x - at[i]) * (x - at[i])) - inside[i];
+
+        v[i] += at[i] == at[i] ? t : prior;
+    }
+}
+
+/* The same width for every kernel: what only the candidate decides. */
+static struct gaussian
+gaussian_at(const struct rest_dim *dim, struct place p, double prior)
+{
+    double w = p.high - p.low, var = dim->s * dim->s + w * w / 12;
+    struct gaussian g = {
+        .at = p.at,
+        .h = 0.5 / var,
+        .c = -LOG_SQRT_2_PI - 0.5 * num_log(var),
+        .prior = prior,
+    };
+
+    if (w > 0)
+        g.c += num_log(w);
+    return g;
+}
+
+static void
+add_numeric(struct rest *r, size_t d, struct place p, double prior)
+{
+    const struct rest_dim *dim = &r->dims[d];
+    struct gaussian g = gaussian_at(dim, p, prior);
+
+    if (dim->inside == NULL) {
+        r->common += g.c;
+        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+            add_gaussian(r->v + i, dim->at + i, &g);
+    } else {
+        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+            add_nested(r->v + i, dim->at + i, dim->inside + i, &g);
+    }
+}
+
+static int
+add_dimension(struct rest *r, size_t d, struct place p, double prior)
+{
+    const struct axis *a = &r->axes[d];
+    const double *at = r->dims[d].at, *row;
+
+    if (a->kind == AXIS_CATEGORY) {
+        struct category c = {.at = p.at, .prior = prior};
+
+        axis_category(a, r->width_n, &c.hit, &c.miss);
+        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+            add_category(r->v + i, at + i, &c);
+    } else if (!has_table(a)) {
+        add_numeric(r, d, p, prior);
+    } else {
+        row = row_of(r, d, (size_t)axis_column(a, p.at), p);
+        if (row == NULL)
+            return -1;
+        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+            add_row(r->v + i, at + i, row);
+    }
+    return 0;
+}
+
+double
+rest_score(struct rest *r, const struct place *at)
+{
+    double prior = r->prior, most, sum;
+
+    r->common = 0;
+    for (size_t i = 0; i < r->capacity; i++)
+        r->v[i] = r->weight[i] + r->base[i];
+    for (size_t d = 0; d < r->n_dims; d++) {
+        double of_prior;
+
+        if (isnan(at[d].at) || r->axes[d].kind == AXIS_SINGLE)
+            continue;
+        of_prior = axis_log_prior(&r->axes[d], at[d]);
+        prior += of_prior;
+        if (add_dimension(r, d, at[d], of_prior) != 0)
+            return NAN;
+    }
+    prior -= r->common;
+    most = prior;
+    if (r->capacity > 0)
+        most = num_largest(r->v, r->capacity);
+    most = most > prior ? most : prior;
+    sum = num_exp(prior - most);
+    if (r->capacity > 0)
+        sum += num_exp_sum(r->v, r->capacity, most);
+    return r->common + most + num_log(sum);
+}
