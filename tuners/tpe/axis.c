@@ -93,7 +93,7 @@ set_range(struct axis *a, const struct tp_dim *d)
 }
 
 struct axis
-axis_of(const struct tp_dim *d)
+tpe_axis_of(const struct tp_dim *d)
 {
     int is_log = (d->flags & TP_DIM_LOG) != 0;
     struct axis a = {
@@ -134,7 +134,7 @@ unit_of(const struct axis *a, double x)
 }
 
 struct place
-axis_place(const struct axis *a, double x)
+tpe_axis_place(const struct axis *a, double x)
 {
     struct place p;
 
@@ -150,7 +150,7 @@ axis_place(const struct axis *a, double x)
 }
 
 double
-axis_value(const struct axis *a, double u)
+tpe_axis_value(const struct axis *a, double u)
 {
     double x = a->origin + a->unit * u;
 
@@ -162,13 +162,13 @@ axis_value(const struct axis *a, double u)
 }
 
 double
-axis_column(const struct axis *a, double at)
+tpe_axis_column(const struct axis *a, double at)
 {
     return multiple(a, a->origin + a->unit * at) - a->first;
 }
 
 double
-axis_of_column(const struct axis *a, size_t column)
+tpe_axis_of_column(const struct axis *a, size_t column)
 {
     return unit_of(a, cell(a, a->first + (double)column).at);
 }
@@ -187,23 +187,23 @@ log_mass(double low, double high)
 }
 
 int
-axis_is_active(const struct axis *a, const double *x)
+tpe_axis_is_active(const struct axis *a, const double *x)
 {
     return a->parent == TP_NO_PARENT ||
            x[a->parent] == (double)a->parent_choice;
 }
 
 int
-axis_is_point(const struct axis *axes, size_t n, const double *x)
+tpe_axis_is_point(const struct axis *axes, size_t n, const double *x)
 {
     for (size_t d = 0; d < n; d++)
-        if ((isnan(x[d]) != 0) == (axis_is_active(&axes[d], x) != 0))
+        if ((isnan(x[d]) != 0) == (tpe_axis_is_active(&axes[d], x) != 0))
             return 0;
     return 1;
 }
 
 double
-axis_below(const struct axis *a, double mu, double s, double u)
+tpe_axis_below(const struct axis *a, double mu, double s, double u)
 {
     if (a->kind == AXIS_NORMAL)
         return u;
@@ -212,7 +212,7 @@ axis_below(const struct axis *a, double mu, double s, double u)
 
 /* As if each category had been seen once more in the n + 1 kernels. */
 void
-axis_category(const struct axis *a, size_t n, double *hit, double *miss)
+tpe_axis_category(const struct axis *a, size_t n, double *hit, double *miss)
 {
     double extra = 1 / ((double)n + 1), sum = 1 + a->n * extra;
 
@@ -221,7 +221,7 @@ axis_category(const struct axis *a, size_t n, double *hit, double *miss)
 }
 
 double
-axis_log_kernel(double mu, double s, struct place p)
+tpe_axis_log_kernel(double mu, double s, struct place p)
 {
     double z = (p.at - mu) / s;
 
@@ -231,7 +231,7 @@ axis_log_kernel(double mu, double s, struct place p)
 }
 
 double
-axis_log_prior(const struct axis *a, struct place p)
+tpe_axis_log_prior(const struct axis *a, struct place p)
 {
     switch (a->kind) {
     case AXIS_CATEGORY:
@@ -239,7 +239,7 @@ axis_log_prior(const struct axis *a, struct place p)
     case AXIS_RANGE:
         return p.low < p.high ? num_log(p.high - p.low) : 0;
     case AXIS_NORMAL:
-        return axis_log_kernel(0, 1 / SQRT_12, p);
+        return tpe_axis_log_kernel(0, 1 / SQRT_12, p);
     case AXIS_SINGLE:
         break;
     }
@@ -247,7 +247,7 @@ axis_log_prior(const struct axis *a, struct place p)
 }
 
 double
-axis_draw(const struct axis *a, double mu, double s, double below)
+tpe_axis_draw(const struct axis *a, double mu, double s, double below)
 {
     double u = mu + s * num_normal_quantile(below > 0 ? below : 0x1p-54);
 
@@ -255,10 +255,10 @@ axis_draw(const struct axis *a, double mu, double s, double below)
 }
 
 double
-axis_draw_prior(const struct axis *a, double share)
+tpe_axis_draw_prior(const struct axis *a, double share)
 {
     if (a->kind == AXIS_NORMAL)
-        return axis_draw(a, 0, 1 / SQRT_12, share);
+        return tpe_axis_draw(a, 0, 1 / SQRT_12, share);
     if (a->kind == AXIS_CATEGORY) {
         double c = floor(share * a->n);
 
@@ -268,7 +268,7 @@ axis_draw_prior(const struct axis *a, double share)
 }
 
 double
-axis_log_sum(const double *v, size_t n)
+tpe_axis_log_sum(const double *v, size_t n)
 {
     double most = v[0], sum = 0;
 

@@ -39,46 +39,47 @@ struct place {
     double at, low, high;
 };
 
-struct axis axis_of(const struct tp_dim *d);
+struct axis tpe_axis_of(const struct tp_dim *d);
 
 /* The place of the internal coordinate x, which is not NaN. */
-struct place axis_place(const struct axis *a, double x);
+struct place tpe_axis_place(const struct axis *a, double x);
 
 /* The internal coordinate of what lies at `u`: the middle of its cell. */
-double axis_value(const struct axis *a, double u);
+double tpe_axis_value(const struct axis *a, double u);
 
 /* Whether x, filled up to the parents of a's dimension, has it. */
-int axis_is_active(const struct axis *a, const double *x);
+int tpe_axis_is_active(const struct axis *a, const double *x);
 
 /* Whether active dimensions, and they only, have a value in x. */
-int axis_is_point(const struct axis *axes, size_t n, const double *x);
+int tpe_axis_is_point(const struct axis *axes, size_t n, const double *x);
 
 /* RANGE and NORMAL: how much of the normal distribution around mu with the
  * standard deviation s lies below u, which is an end of the range; 0 and 1
  * without ends. */
-double axis_below(const struct axis *a, double mu, double s, double u);
+double tpe_axis_below(const struct axis *a, double mu, double s, double u);
 
 /* CATEGORY: the logarithms of what a kernel of n gives its own value and each
  * of the others. */
-void axis_category(const struct axis *a, size_t n, double *hit, double *miss);
+void tpe_axis_category(const struct axis *a, size_t n, double *hit,
+                       double *miss);
 
 /* The logarithm of the density at p, or of p's mass if it is a cell, of the
  * normal distribution around mu; not yet divided by what is inside. */
-double axis_log_kernel(double mu, double s, struct place p);
+double tpe_axis_log_kernel(double mu, double s, struct place p);
 
 /* The same of the prior. */
-double axis_log_prior(const struct axis *a, struct place p);
+double tpe_axis_log_prior(const struct axis *a, struct place p);
 
 /* RANGE with cells: which of the n it is, from 0, and where that lies. */
-double axis_column(const struct axis *a, double at);
-double axis_of_column(const struct axis *a, size_t column);
+double tpe_axis_column(const struct axis *a, double at);
+double tpe_axis_of_column(const struct axis *a, size_t column);
 
 /* The coordinate below which so much of the normal distribution around mu
  * lies, within the range; of the prior. */
-double axis_draw(const struct axis *a, double mu, double s, double below);
-double axis_draw_prior(const struct axis *a, double share);
+double tpe_axis_draw(const struct axis *a, double mu, double s, double below);
+double tpe_axis_draw_prior(const struct axis *a, double share);
 
 /* log(e^v[0] + ... + e^v[n-1]); n > 0. */
-double axis_log_sum(const double *v, size_t n);
+double tpe_axis_log_sum(const double *v, size_t n);
 
 #endif

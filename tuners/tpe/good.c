@@ -9,7 +9,7 @@
 #define WIDTHS_LEAST 100 /* of the range into so many, however many kernels */
 
 int
-good_init(struct good *g, const struct axis *axes, size_t n_dims)
+tpe_good_init(struct good *g, const struct axis *axes, size_t n_dims)
 {
     *g = (struct good){.axes = axes, .n_dims = n_dims};
     g->hit = calloc(n_dims + 1, sizeof *g->hit);
@@ -18,7 +18,7 @@ good_init(struct good *g, const struct axis *axes, size_t n_dims)
 }
 
 void
-good_fini(struct good *g)
+tpe_good_fini(struct good *g)
 {
     free(g->kernels);
     free(g->weight);
@@ -111,8 +111,8 @@ static void
 set_kernel(const struct axis *a, struct good_kernel *k, double s)
 {
     k->s = s;
-    k->low = axis_below(a, k->at, s, 0);
-    k->inside = axis_below(a, k->at, s, 1) - k->low;
+    k->low = tpe_axis_below(a, k->at, s, 0);
+    k->inside = tpe_axis_below(a, k->at, s, 1) - k->low;
     k->log_norm = num_log(k->inside);
 }
 
@@ -135,8 +135,8 @@ set_dimension(struct good *g, size_t d)
 }
 
 int
-good_set(struct good *g, const struct points *p, const uint32_t *of, size_t n,
-         double prior)
+tpe_good_set(struct good *g, const struct points *p, const uint32_t *of,
+             size_t n, double prior)
 {
     if (make_room(g, n) != 0)
         return -1;
@@ -144,10 +144,10 @@ good_set(struct good *g, const struct points *p, const uint32_t *of, size_t n,
     set_weights(g, prior);
     for (size_t k = 0; k < n; k++)
         for (size_t d = 0; d < g->n_dims; d++)
-            g->kernels[k * g->n_dims + d].at = points_at(p, of[k])[d];
+            g->kernels[k * g->n_dims + d].at = tpe_points_at(p, of[k])[d];
     for (size_t d = 0; d < g->n_dims; d++)
         if (g->axes[d].kind == AXIS_CATEGORY)
-            axis_category(&g->axes[d], n, &g->hit[d], &g->miss[d]);
+            tpe_axis_category(&g->axes[d], n, &g->hit[d], &g->miss[d]);
         else if (g->axes[d].kind != AXIS_SINGLE)
             set_dimension(g, d);
     return 0;
@@ -161,7 +161,7 @@ draw_category(const struct good *g, size_t d, double at, double share)
 
     if (share < keep)
         return at;
-    return axis_draw_prior(&g->axes[d], (share - keep) / (1 - keep));
+    return tpe_axis_draw_prior(&g->axes[d], (share - keep) / (1 - keep));
 }
 
 /* The kernel of dimension d of the point that was drawn or, where that lacks
@@ -188,10 +188,10 @@ draw_in(const struct good *g, size_t drawn, size_t d, double share)
     if (a->kind == AXIS_SINGLE)
         return 0;
     if (k == NULL)
-        return axis_draw_prior(a, share);
+        return tpe_axis_draw_prior(a, share);
     if (a->kind == AXIS_CATEGORY)
         return draw_category(g, d, k->at, share);
-    return axis_draw(a, k->at, k->s, k->low + k->inside * share);
+    return tpe_axis_draw(a, k->at, k->s, k->low + k->inside * share);
 }
 
 static void
@@ -204,17 +204,17 @@ draw_around(const struct good *g, size_t drawn, tpe_uniform *uniform, void *ctx,
 
         x[d] = NAN;
         at[d] = (struct place){NAN, NAN, NAN};
-        if (!axis_is_active(a, x))
+        if (!tpe_axis_is_active(a, x))
             continue;
         share = uniform(ctx, id, (uint32_t)d, draw);
-        x[d] = axis_value(a, draw_in(g, drawn, d, share));
-        at[d] = axis_place(a, x[d]);
+        x[d] = tpe_axis_value(a, draw_in(g, drawn, d, share));
+        at[d] = tpe_axis_place(a, x[d]);
     }
 }
 
 void
-good_draw(const struct good *g, tpe_uniform *uniform, void *ctx, uint64_t id,
-          uint32_t draw, double *x, struct place *at)
+tpe_good_draw(const struct good *g, tpe_uniform *uniform, void *ctx,
+              uint64_t id, uint32_t draw, double *x, struct place *at)
 {
     double share = uniform(ctx, id, (uint32_t)g->n_dims, draw);
     size_t k = 0;
@@ -225,8 +225,8 @@ good_draw(const struct good *g, tpe_uniform *uniform, void *ctx, uint64_t id,
 }
 
 void
-good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
-                uint64_t id, uint32_t draw, double *x, struct place *at)
+tpe_good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
+                    uint64_t id, uint32_t draw, double *x, struct place *at)
 {
     draw_around(g, g->n, uniform, ctx, id, draw, x, at);
 }
@@ -239,9 +239,10 @@ add_numeric(const struct good *g, size_t d, struct place p, double prior,
     for (size_t k = 0; k < g->n; k++) {
         const struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
 
-        v[k] += isnan(kernel->at) ? prior
-                                  : axis_log_kernel(kernel->at, kernel->s, p) -
-                                        kernel->log_norm;
+        v[k] += isnan(kernel->at)
+                    ? prior
+                    : tpe_axis_log_kernel(kernel->at, kernel->s, p) -
+                          kernel->log_norm;
     }
 }
 
@@ -264,7 +265,7 @@ add_dimension(const struct good *g, size_t d, struct place p, double *v)
 
     if (isnan(p.at) || a->kind == AXIS_SINGLE)
         return;
-    prior = axis_log_prior(a, p);
+    prior = tpe_axis_log_prior(a, p);
     v[g->n] += prior;
     if (a->kind == AXIS_CATEGORY)
         add_category(g, d, p, prior, v);
@@ -273,14 +274,14 @@ add_dimension(const struct good *g, size_t d, struct place p, double *v)
 }
 
 void
-good_score(const struct good *g, const struct place *at, size_t n_at, double *v,
-           double *out)
+tpe_good_score(const struct good *g, const struct place *at, size_t n_at,
+               double *v, double *out)
 {
     for (size_t c = 0; c < n_at; c++) {
         for (size_t k = 0; k <= g->n; k++)
             v[k] = g->log_weight[k];
         for (size_t d = 0; d < g->n_dims; d++)
             add_dimension(g, d, at[c * g->n_dims + d], v);
-        out[c] = axis_log_sum(v, g->n + 1);
+        out[c] = tpe_axis_log_sum(v, g->n + 1);
     }
 }

@@ -30,25 +30,26 @@ struct good {
     double *sorted;
 };
 
-int good_init(struct good *g, const struct axis *axes, size_t n_dims);
-void good_fini(struct good *g);
+int tpe_good_init(struct good *g, const struct axis *axes, size_t n_dims);
+void tpe_good_fini(struct good *g);
 
 /* Kernels around the points of[0..n-1], the best first, and the prior with the
  * weight of `prior` of them.  -1: out of memory. */
-int good_set(struct good *g, const struct points *p, const uint32_t *of,
-             size_t n, double prior);
+int tpe_good_set(struct good *g, const struct points *p, const uint32_t *of,
+                 size_t n, double prior);
 
 /* Fills x and at with the draw-th draw for `id`. */
-void good_draw(const struct good *g, tpe_uniform *uniform, void *ctx,
-               uint64_t id, uint32_t draw, double *x, struct place *at);
+void tpe_good_draw(const struct good *g, tpe_uniform *uniform, void *ctx,
+                   uint64_t id, uint32_t draw, double *x, struct place *at);
 
 /* A draw of the prior alone. */
-void good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
-                     uint64_t id, uint32_t draw, double *x, struct place *at);
+void tpe_good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
+                         uint64_t id, uint32_t draw, double *x,
+                         struct place *at);
 
 /* out[c]: the logarithm of l at the c-th of n_at points of n_dims places;
  * v: room for g->n + 1 doubles. */
-void good_score(const struct good *g, const struct place *at, size_t n_at,
-                double *v, double *out);
+void tpe_good_score(const struct good *g, const struct place *at, size_t n_at,
+                    double *v, double *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
-#include "tpe/state.h"
+#include "tpe/save.h"
 #include "tpe/tpe.h"
 #include "tunepipe/tuner.h"
 
@@ -126,7 +126,7 @@ tpe_for(const struct tpe_tuner *self, const struct tp_space *s)
     if (axes == NULL)
         return NULL;
     for (size_t i = 0; i < s->n_dims; i++)
-        axes[i] = axis_of(TP_DIM(s, i));
+        axes[i] = tpe_axis_of(TP_DIM(s, i));
     t = tpe_new(&self->options, axes, s->n_dims);
     free(axes);
     return t;
@@ -187,7 +187,7 @@ project(const struct tpe_tuner *self, const struct tpe *t,
         if (x[d] < to->low || x[d] > to->high)
             return false;
     }
-    return axis_is_point(t->axes, t->n_dims, x) &&
+    return tpe_axis_is_point(t->axes, t->n_dims, x) &&
            self->host->key(self->host->ctx, x, key) == TP_OK &&
            key[0] == self->keys[i][0] && key[1] == self->keys[i][1];
 }
@@ -249,7 +249,8 @@ explain(const struct tpe_tuner *self, const struct tpe_reason *why)
         host->explain(host->ctx,
                       "a sample of the prior: %zu results of the %zu that the "
                       "model begins with",
-                      points_ranked(&self->tpe->points), self->options.startup);
+                      tpe_points_ranked(&self->tpe->points),
+                      self->options.startup);
         return;
     }
     host->explain(host->ctx,
@@ -290,7 +291,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct tpe_tuner *self = vself;
     struct points *p = &self->tpe->points;
-    size_t index = id == TP_NO_ID ? p->n : points_find(p, id);
+    size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
     enum tpe_how how =
         result->how == TP_RESULT_STOPPED ? TPE_STOPPED : TPE_FINAL;
 
@@ -304,7 +305,7 @@ static int
 ended(void *vself, uint64_t id, const double *x, int how)
 {
     struct tpe_tuner *self = vself;
-    size_t index = points_find(&self->tpe->points, id);
+    size_t index = tpe_points_find(&self->tpe->points, id);
 
     if (index < self->tpe->points.n && add_key(self, index, x) != 0)
         return fail(self, "out of memory");
@@ -317,7 +318,7 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct tpe_tuner *self = vself;
 
-    state_save(self->tpe, sink);
+    tpe_save(self->tpe, sink);
     return TP_OK;
 }
 
@@ -327,7 +328,7 @@ load(void *vself, const struct tp_source *source)
 {
     struct tpe_tuner *self = vself;
     struct points *p = &self->tpe->points;
-    const char *why = state_load(self->tpe, source);
+    const char *why = tpe_load(self->tpe, source);
 
     if (why != NULL)
         return fail(self, why);

@@ -6,13 +6,13 @@
 #include <string.h>
 
 void
-points_init(struct points *p, size_t n_dims)
+tpe_points_init(struct points *p, size_t n_dims)
 {
     *p = (struct points){.n_dims = n_dims};
 }
 
 void
-points_fini(struct points *p)
+tpe_points_fini(struct points *p)
 {
     free(p->all);
     free(p->x);
@@ -39,7 +39,7 @@ first_not_below(const struct points *p, uint64_t id)
 }
 
 size_t
-points_find(const struct points *p, uint64_t id)
+tpe_points_find(const struct points *p, uint64_t id)
 {
     size_t at = first_not_below(p, id);
 
@@ -81,8 +81,8 @@ make_room(struct points *p)
 }
 
 int
-points_add(struct points *p, const struct axis *axes, uint64_t id,
-           const double *x)
+tpe_points_add(struct points *p, const struct axis *axes, uint64_t id,
+               const double *x)
 {
     if (make_room(p) != 0)
         return -1;
@@ -97,18 +97,18 @@ points_add(struct points *p, const struct axis *axes, uint64_t id,
     }
     p->n++;
     p->n_open++;
-    points_move(p, axes, p->n - 1, x);
+    tpe_points_move(p, axes, p->n - 1, x);
     return 0;
 }
 
 void
-points_move(struct points *p, const struct axis *axes, size_t i,
-            const double *x)
+tpe_points_move(struct points *p, const struct axis *axes, size_t i,
+                const double *x)
 {
     memcpy(p->x + i * p->n_dims, x, p->n_dims * sizeof *x);
     for (size_t d = 0; d < p->n_dims; d++)
         p->at[i * p->n_dims + d] =
-            isnan(x[d]) ? x[d] : axis_place(&axes[d], x[d]).at;
+            isnan(x[d]) ? x[d] : tpe_axis_place(&axes[d], x[d]).at;
 }
 
 static bool
@@ -178,8 +178,8 @@ enter_ranks(struct points *p, uint32_t i, size_t n)
 }
 
 void
-points_set(struct points *p, size_t i, enum point_state state, double loss,
-           uint64_t step)
+tpe_points_set(struct points *p, size_t i, enum point_state state, double loss,
+               uint64_t step)
 {
     struct point *at = &p->all[i];
     size_t *count = count_of(p, at->state);

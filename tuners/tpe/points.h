@@ -42,32 +42,32 @@ struct points {
     size_t n_ids;
 };
 
-void points_init(struct points *p, size_t n_dims);
-void points_fini(struct points *p);
+void tpe_points_init(struct points *p, size_t n_dims);
+void tpe_points_fini(struct points *p);
 
 /* The index of the point with that id, or p->n. */
-size_t points_find(const struct points *p, uint64_t id);
+size_t tpe_points_find(const struct points *p, uint64_t id);
 
 /* A new point, open; its index is p->n as it was.  -1: out of memory. */
-int points_add(struct points *p, const struct axis *axes, uint64_t id,
-               const double *x);
+int tpe_points_add(struct points *p, const struct axis *axes, uint64_t id,
+                   const double *x);
 
 /* Other coordinates for a point. */
-void points_move(struct points *p, const struct axis *axes, size_t i,
-                 const double *x);
+void tpe_points_move(struct points *p, const struct axis *axes, size_t i,
+                     const double *x);
 
 /* What became of point i. */
-void points_set(struct points *p, size_t i, enum point_state state, double loss,
-                uint64_t step);
+void tpe_points_set(struct points *p, size_t i, enum point_state state,
+                    double loss, uint64_t step);
 
 static inline const double *
-points_at(const struct points *p, size_t i)
+tpe_points_at(const struct points *p, size_t i)
 {
     return p->at + i * p->n_dims;
 }
 
 static inline size_t
-points_ranked(const struct points *p)
+tpe_points_ranked(const struct points *p)
 {
     return p->n_done + p->n_stopped;
 }

@@ -64,7 +64,7 @@ set_widths(struct rest *r, size_t step)
 }
 
 int
-rest_init(struct rest *r, const struct axis *axes, size_t n_dims)
+tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims)
 {
     *r = (struct rest){.axes = axes, .n_dims = n_dims};
     r->dims = calloc(n_dims + 1, sizeof *r->dims);
@@ -78,7 +78,7 @@ rest_init(struct rest *r, const struct axis *axes, size_t n_dims)
 }
 
 void
-rest_fini(struct rest *r)
+tpe_rest_fini(struct rest *r)
 {
     for (size_t d = 0; r->dims != NULL && d < r->n_dims; d++) {
         for (size_t i = 0; i < r->dims[d].n_columns && r->dims[d].rows; i++)
@@ -142,7 +142,7 @@ make_room(struct rest *r)
 static double
 log_inside(const struct axis *a, double at, double s)
 {
-    return num_log(axis_below(a, at, s, 1) - axis_below(a, at, s, 0));
+    return num_log(tpe_axis_below(a, at, s, 1) - tpe_axis_below(a, at, s, 0));
 }
 
 /* What does not depend on the candidate, of the kernel in `slot`. */
@@ -160,7 +160,7 @@ set_slot(struct rest *r, size_t slot, const double *at)
         if (!has_table(a))
             dim->at[slot] = at[d];
         else
-            dim->at[slot] = isnan(at[d]) ? a->n : axis_column(a, at[d]);
+            dim->at[slot] = isnan(at[d]) ? a->n : tpe_axis_column(a, at[d]);
         if (is_gaussian(a) && !isnan(at[d]))
             inside = log_inside(a, at[d], dim->s);
         if (dim->inside != NULL)
@@ -171,7 +171,7 @@ set_slot(struct rest *r, size_t slot, const double *at)
 }
 
 int
-rest_put(struct rest *r, const struct points *p, size_t i)
+tpe_rest_put(struct rest *r, const struct points *p, size_t i)
 {
     size_t slot = i % REST_MOST;
 
@@ -182,7 +182,7 @@ rest_put(struct rest *r, const struct points *p, size_t i)
             return -1;
         r->n = slot + 1;
     }
-    set_slot(r, slot, points_at(p, i));
+    set_slot(r, slot, tpe_points_at(p, i));
     return 0;
 }
 
@@ -198,7 +198,7 @@ step_below(size_t n)
 }
 
 void
-rest_shape(struct rest *r, const struct points *p, size_t n)
+tpe_rest_shape(struct rest *r, const struct points *p, size_t n)
 {
     size_t step = step_below(n);
 
@@ -206,11 +206,11 @@ rest_shape(struct rest *r, const struct points *p, size_t n)
         return;
     set_widths(r, step);
     for (size_t slot = 0; slot < r->n; slot++)
-        set_slot(r, slot, points_at(p, rest_point(slot, p->n)));
+        set_slot(r, slot, tpe_points_at(p, tpe_rest_point(slot, p->n)));
 }
 
 void
-rest_weigh(struct rest *r, const double *weight, double prior)
+tpe_rest_weigh(struct rest *r, const double *weight, double prior)
 {
     double sum = prior;
 
@@ -238,11 +238,11 @@ row_of(struct rest *r, size_t d, size_t column, struct place p)
     if (row == NULL)
         return NULL;
     for (size_t i = 0; i < dim->n_columns; i++) {
-        double at = axis_of_column(a, i);
+        double at = tpe_axis_of_column(a, i);
 
-        row[i] = axis_log_kernel(at, dim->s, p) - log_inside(a, at, dim->s);
+        row[i] = tpe_axis_log_kernel(at, dim->s, p) - log_inside(a, at, dim->s);
     }
-    row[dim->n_columns] = axis_log_prior(a, p);
+    row[dim->n_columns] = tpe_axis_log_prior(a, p);
     dim->rows[column] = row;
     return row;
 }
@@ -337,13 +337,13 @@ add_dimension(struct rest *r, size_t d, struct place p, double prior)
     if (a->kind == AXIS_CATEGORY) {
         struct category c = {.at = p.at, .prior = prior};
 
-        axis_category(a, r->width_n, &c.hit, &c.miss);
+        tpe_axis_category(a, r->width_n, &c.hit, &c.miss);
         for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
             add_category(r->v + i, at + i, &c);
     } else if (!has_table(a)) {
         add_numeric(r, d, p, prior);
     } else {
-        row = row_of(r, d, (size_t)axis_column(a, p.at), p);
+        row = row_of(r, d, (size_t)tpe_axis_column(a, p.at), p);
         if (row == NULL)
             return -1;
         for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
@@ -353,7 +353,7 @@ add_dimension(struct rest *r, size_t d, struct place p, double prior)
 }
 
 double
-rest_score(struct rest *r, const struct place *at)
+tpe_rest_score(struct rest *r, const struct place *at)
 {
     double prior = r->prior, most, sum;
 
@@ -365,7 +365,7 @@ rest_score(struct rest *r, const struct place *at)
 
         if (isnan(at[d].at) || r->axes[d].kind == AXIS_SINGLE)
             continue;
-        of_prior = axis_log_prior(&r->axes[d], at[d]);
+        of_prior = tpe_axis_log_prior(&r->axes[d], at[d]);
         prior += of_prior;
         if (add_dimension(r, d, at[d], of_prior) != 0)
             return NAN;

@@ -39,18 +39,18 @@ struct rest {
     double common;  /* of the present candidate: in all kernels alike */
 };
 
-int rest_init(struct rest *r, const struct axis *axes, size_t n_dims);
-void rest_fini(struct rest *r);
+int tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims);
+void tpe_rest_fini(struct rest *r);
 
 /* Point i has been added, or moved.  -1: out of memory. */
-int rest_put(struct rest *r, const struct points *p, size_t i);
+int tpe_rest_put(struct rest *r, const struct points *p, size_t i);
 
 /* Widths for n results. */
-void rest_shape(struct rest *r, const struct points *p, size_t n);
+void tpe_rest_shape(struct rest *r, const struct points *p, size_t n);
 
 /* Which point's kernel lies in a slot, of n points. */
 static inline size_t
-rest_point(size_t slot, size_t n)
+tpe_rest_point(size_t slot, size_t n)
 {
     size_t last = n - 1, turn = last / REST_MOST * REST_MOST;
 
@@ -59,9 +59,9 @@ rest_point(size_t slot, size_t n)
 
 /* The weights of the present ask: weight[slot] for each slot in use, 0 for
  * none, and the prior's. */
-void rest_weigh(struct rest *r, const double *weight, double prior);
+void tpe_rest_weigh(struct rest *r, const double *weight, double prior);
 
 /* The logarithm of g at n_dims places.  NaN: out of memory. */
-double rest_score(struct rest *r, const struct place *at);
+double tpe_rest_score(struct rest *r, const struct place *at);
 
 #endif

@@ -35,7 +35,7 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
     t->n_dims = n_dims;
     t->repeats = can_repeat(axes, n_dims);
     t->last_id = POINTS_NO_ID;
-    points_init(&t->points, n_dims);
+    tpe_points_init(&t->points, n_dims);
     t->axes = calloc(n_dims + 1, sizeof *axes);
     t->weight = calloc(REST_MOST, sizeof *t->weight);
     t->x = calloc(n * n_dims + 1, sizeof *t->x);
@@ -48,8 +48,8 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
     }
     if (n_dims > 0)
         memcpy(t->axes, axes, n_dims * sizeof *axes);
-    if (good_init(&t->good, t->axes, n_dims) != 0 ||
-        rest_init(&t->rest, t->axes, n_dims) != 0) {
+    if (tpe_good_init(&t->good, t->axes, n_dims) != 0 ||
+        tpe_rest_init(&t->rest, t->axes, n_dims) != 0) {
         tpe_free(t);
         return NULL;
     }
@@ -61,10 +61,10 @@ tpe_free(struct tpe *t)
 {
     if (t == NULL)
         return;
-    points_fini(&t->points);
-    good_fini(&t->good);
-    rest_fini(&t->rest);
-    twins_fini(&t->twins);
+    tpe_points_fini(&t->points);
+    tpe_good_fini(&t->good);
+    tpe_rest_fini(&t->rest);
+    tpe_twins_fini(&t->twins);
     free(t->axes);
     free(t->chosen);
     free(t->weight);
@@ -78,7 +78,7 @@ tpe_free(struct tpe *t)
 bool
 tpe_is_ready(const struct tpe *t)
 {
-    size_t n = points_ranked(&t->points);
+    size_t n = tpe_points_ranked(&t->points);
 
     return n > 0 && n >= t->options.startup;
 }
@@ -106,7 +106,7 @@ rank_of_lie(const struct tpe *t)
     size_t n = 0;
 
     if (t->options.liar == TPE_LIAR_WORST || p->n_done == 0)
-        return points_ranked(p);
+        return tpe_points_ranked(p);
     for (size_t i = 0; i < p->n_done; i++)
         sum += p->all[p->ranked[i]].loss;
     lie = t->options.liar == TPE_LIAR_BEST ? p->all[p->ranked[0]].loss
@@ -151,7 +151,8 @@ mark_rest(struct tpe *t, size_t n_good)
     size_t n = 0;
 
     for (size_t slot = 0; slot < t->rest.n; slot++)
-        t->weight[slot] = is_known(t, &p->all[rest_point(slot, p->n)]) ? 1 : 0;
+        t->weight[slot] =
+            is_known(t, &p->all[tpe_rest_point(slot, p->n)]) ? 1 : 0;
     for (size_t i = 0; i < n_good; i++)
         if (t->chosen[i] + (size_t)REST_MOST >= p->n)
             t->weight[t->chosen[i] % REST_MOST] = 0;
@@ -187,7 +188,7 @@ forget(struct tpe *t, size_t n)
 static int
 set_estimators(struct tpe *t, struct tpe_reason *why)
 {
-    size_t want = tpe_n_good(&t->options, points_ranked(&t->points));
+    size_t want = tpe_n_good(&t->options, tpe_points_ranked(&t->points));
 
     if (want > t->chosen_room) {
         free(t->chosen);
@@ -197,13 +198,13 @@ set_estimators(struct tpe *t, struct tpe_reason *why)
             return -1;
     }
     why->n_good = choose_good(t, want);
-    if (good_set(&t->good, &t->points, t->chosen, why->n_good,
-                 t->options.prior) != 0)
+    if (tpe_good_set(&t->good, &t->points, t->chosen, why->n_good,
+                     t->options.prior) != 0)
         return -1;
-    rest_shape(&t->rest, &t->points, points_ranked(&t->points));
+    tpe_rest_shape(&t->rest, &t->points, tpe_points_ranked(&t->points));
     why->n_rest = mark_rest(t, why->n_good);
     forget(t, why->n_rest);
-    rest_weigh(&t->rest, t->weight, t->options.prior);
+    tpe_rest_weigh(&t->rest, t->weight, t->options.prior);
     if (why->n_good + 1 > t->v_room) {
         free(t->v);
         t->v = calloc(why->n_good + 1, sizeof *t->v);
@@ -216,7 +217,7 @@ static bool
 is_twin(const struct tpe *t, const struct place *at)
 {
     return t->repeats &&
-           twins_has(&t->twins, twins_key_of_places(at, t->n_dims));
+           tpe_twins_has(&t->twins, tpe_twins_key_of_places(at, t->n_dims));
 }
 
 /* Draws and scores candidates; the best goes to x.  0: all were twins. */
@@ -229,10 +230,10 @@ round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
     int found = 0;
 
     for (size_t c = 0; c < n; c++)
-        (round < PRIOR_ROUND ? good_draw : good_draw_prior)(
+        (round < PRIOR_ROUND ? tpe_good_draw : tpe_good_draw_prior)(
             &t->good, uniform, ctx, id, draw + (uint32_t)c, t->x + c * d,
             t->at + c * d);
-    good_score(&t->good, t->at, n, t->v, t->log_good);
+    tpe_good_score(&t->good, t->at, n, t->v, t->log_good);
     for (size_t c = 0; c < n; c++) {
         double score;
 
@@ -240,7 +241,7 @@ round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
             why->twins++;
             continue;
         }
-        score = t->log_good[c] - rest_score(&t->rest, t->at + c * d);
+        score = t->log_good[c] - tpe_rest_score(&t->rest, t->at + c * d);
         if (isnan(score))
             return -1;
         if (found && !(score > why->score))
@@ -275,10 +276,11 @@ tpe_ask(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id, double *x,
 static int
 settle(struct tpe *t, size_t i)
 {
-    if (t->repeats && twins_add(&t->twins, twins_key(points_at(&t->points, i),
-                                                     t->n_dims)) != 0)
+    if (t->repeats &&
+        tpe_twins_add(&t->twins, tpe_twins_key(tpe_points_at(&t->points, i),
+                                               t->n_dims)) != 0)
         return -1;
-    return rest_put(&t->rest, &t->points, i);
+    return tpe_rest_put(&t->rest, &t->points, i);
 }
 
 /* The point of `id`, at x; its index, or -1: out of memory. */
@@ -286,15 +288,15 @@ static int
 point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
 {
     struct points *p = &t->points;
-    size_t i = id == POINTS_NO_ID ? p->n : points_find(p, id);
+    size_t i = id == POINTS_NO_ID ? p->n : tpe_points_find(p, id);
 
     *index = i;
     if (i < p->n) {
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
-        points_move(p, t->axes, i, x);
-    } else if (points_add(p, t->axes, id, x) != 0) {
+        tpe_points_move(p, t->axes, i, x);
+    } else if (tpe_points_add(p, t->axes, id, x) != 0) {
         return -1;
     }
     return settle(t, i);
@@ -317,21 +319,21 @@ tpe_tell(struct tpe *t, uint64_t id, const double *x, enum tpe_how how,
     if (point_for(t, id, x, &i) != 0)
         return -1;
     if (!isfinite(value))
-        points_set(&t->points, i, POINT_FAILED, 0, 0);
+        tpe_points_set(&t->points, i, POINT_FAILED, 0, 0);
     else
-        points_set(&t->points, i,
-                   how == TPE_STOPPED ? POINT_STOPPED : POINT_DONE,
-                   t->options.maximize ? -value : value, step);
+        tpe_points_set(&t->points, i,
+                       how == TPE_STOPPED ? POINT_STOPPED : POINT_DONE,
+                       t->options.maximize ? -value : value, step);
     return 0;
 }
 
 void
 tpe_ended(struct tpe *t, uint64_t id, bool tried)
 {
-    size_t i = points_find(&t->points, id);
+    size_t i = tpe_points_find(&t->points, id);
 
     if (i < t->points.n && t->points.all[i].state == POINT_OPEN)
-        points_set(&t->points, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
+        tpe_points_set(&t->points, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
 }
 
 int
@@ -339,8 +341,9 @@ tpe_copy(struct tpe *t, const struct point *point, const double *x)
 {
     size_t i = t->points.n;
 
-    if (points_add(&t->points, t->axes, point->id, x) != 0 || settle(t, i) != 0)
+    if (tpe_points_add(&t->points, t->axes, point->id, x) != 0 ||
+        settle(t, i) != 0)
         return -1;
-    points_set(&t->points, i, point->state, point->loss, point->step);
+    tpe_points_set(&t->points, i, point->state, point->loss, point->step);
     return 0;
 }

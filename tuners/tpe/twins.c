@@ -8,7 +8,7 @@
 #define SLOTS_MIN 64
 
 void
-twins_fini(struct twins *t)
+tpe_twins_fini(struct twins *t)
 {
     free(t->slots);
     *t = (struct twins){.slots = NULL};
@@ -34,7 +34,7 @@ add(uint64_t h, size_t i, double at)
 }
 
 uint64_t
-twins_key(const double *at, size_t n)
+tpe_twins_key(const double *at, size_t n)
 {
     uint64_t h = 1;
 
@@ -44,7 +44,7 @@ twins_key(const double *at, size_t n)
 }
 
 uint64_t
-twins_key_of_places(const struct place *at, size_t n)
+tpe_twins_key_of_places(const struct place *at, size_t n)
 {
     uint64_t h = 1;
 
@@ -81,7 +81,7 @@ grow(struct twins *t)
 }
 
 int
-twins_add(struct twins *t, uint64_t key)
+tpe_twins_add(struct twins *t, uint64_t key)
 {
     size_t i;
 
@@ -94,7 +94,7 @@ twins_add(struct twins *t, uint64_t key)
 }
 
 int
-twins_has(const struct twins *t, uint64_t key)
+tpe_twins_has(const struct twins *t, uint64_t key)
 {
     return t->n_slots > 0 && t->slots[find(t->slots, t->n_slots, key)] == key;
 }

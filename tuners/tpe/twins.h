@@ -16,13 +16,13 @@ struct twins {
 };
 
 /* A zeroed struct twins is an empty one. */
-void twins_fini(struct twins *t);
+void tpe_twins_fini(struct twins *t);
 
 /* Of n coordinates, bit by bit; never 0. */
-uint64_t twins_key(const double *at, size_t n);
-uint64_t twins_key_of_places(const struct place *at, size_t n);
+uint64_t tpe_twins_key(const double *at, size_t n);
+uint64_t tpe_twins_key_of_places(const struct place *at, size_t n);
 
-int twins_add(struct twins *t, uint64_t key); /* -1: out of memory */
-int twins_has(const struct twins *t, uint64_t key);
+int tpe_twins_add(struct twins *t, uint64_t key); /* -1: out of memory */
+int tpe_twins_has(const struct twins *t, uint64_t key);
 
 #endif

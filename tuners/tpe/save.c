@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tpe/state.h"
+#include "tpe/save.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define HEAD_MEMBERS 4 /* of 8 bytes, of a point */
 
 void
-state_save(const struct tpe *t, const struct tp_sink *sink)
+tpe_save(const struct tpe *t, const struct tp_sink *sink)
 {
     const struct points *p = &t->points;
 
@@ -36,15 +36,15 @@ load_point(struct tpe *t, const struct tp_source *source, double *x)
     if (source->f64s(source->ctx, x, t->n_dims) != TP_OK)
         return "a point is missing";
     if (state > POINT_GONE || !isfinite(point.loss) ||
-        !axis_is_point(t->axes, t->n_dims, x) ||
-        (point.id != POINTS_NO_ID && points_find(&t->points, point.id) < i))
+        !tpe_axis_is_point(t->axes, t->n_dims, x) ||
+        (point.id != POINTS_NO_ID && tpe_points_find(&t->points, point.id) < i))
         return "a point is damaged";
     point.state = (enum point_state)state;
     return tpe_copy(t, &point, x) == 0 ? NULL : "out of memory";
 }
 
 const char *
-state_load(struct tpe *t, const struct tp_source *source)
+tpe_load(struct tpe *t, const struct tp_source *source)
 {
     uint64_t attempt = 0, n = 0;
     const char *why = NULL;
