@@ -4,11 +4,13 @@
 #include "double_double.h"
 
 #define LOG2_E 0x1.71547652b82fep+0
-#define LN2_HI 0x1.62e42fefa0000p-1 /* 20 bits to spare: k * LN2_HI is exact \
-                                     */
-#define LN2_LO 0x1.cf79abc9e3b3ap-40
-#define ROUNDER 0x1.8p52 /* x + ROUNDER: the nearest integer in the low bits \
+#define LN2_HI                                                    \
+    0x1.62e42fefa0000p-1 /* 20 bits to spare: k * LN2_HI is exact \
                           */
+#define LN2_LO 0x1.cf79abc9e3b3ap-40
+#define ROUNDER                                                  \
+    0x1.8p52 /* x + ROUNDER: the nearest integer in the low bits \
+              */
 #define LEAST -700.0
 
 static inline double
@@ -33,7 +35,7 @@ num_largest(const double *v, size_t n)
 }
 
 /* x = k ln 2 + r, |r| <= ln 2 / 2; e^r by Taylor's series, whose tail is below
- * r^9 / 9! < 2e-10; 2^k by its exponent.  x in [LEAST, 0]. */
+ * 2 r^9 / 9! < 4e-10; 2^k by its exponent.  x in [LEAST, 0]. */
 static inline double
 exp_of(double x)
 {

@@ -18,7 +18,7 @@
 double num_largest(const double *v, size_t n);
 
 /* The sum of e^(v[i] - most); no v is above most, NaN or +inf, n as above.
- * The relative error is below 2e-10.  What is below e^-700 counts as that. */
+ * The relative error is below 4e-10.  What is below e^-700 counts as that. */
 double num_exp_sum(const double *v, size_t n, double most);
 
 #endif
