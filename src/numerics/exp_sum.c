@@ -12,11 +12,26 @@
     0x1.8p52 /* x + ROUNDER: the nearest integer in the low bits \
               */
 #define LEAST -700.0
+#define NEGLIGIBLE -40.0 /* e^-40 is 4e-18 */
 
 static inline double
 larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* Of NUM_LANES. */
+static inline double
+largest_lane(const double *v)
+{
+    double most[NUM_LANES / 2];
+
+    for (size_t l = 0; l < NUM_LANES / 2; l++)
+        most[l] = larger(v[l], v[l + NUM_LANES / 2]);
+    for (size_t half = NUM_LANES / 4; half > 0; half /= 2)
+        for (size_t l = 0; l < half; l++)
+            most[l] = larger(most[l], most[l + half]);
+    return most[0];
 }
 
 double
@@ -29,9 +44,7 @@ num_largest(const double *v, size_t n)
     for (size_t i = NUM_LANES; i < n; i += NUM_LANES)
         for (size_t l = 0; l < NUM_LANES; l++)
             most[l] = larger(v[i + l], most[l]);
-    for (size_t l = 1; l < NUM_LANES; l++)
-        most[0] = larger(most[l], most[0]);
-    return most[0];
+    return largest_lane(most);
 }
 
 /* x = k ln 2 + r, |r| <= ln 2 / 2; e^r by Taylor's series, whose tail is below
@@ -60,9 +73,12 @@ num_exp_sum(const double *v, size_t n, double most)
 {
     double sum[NUM_LANES] = {0};
 
-    for (size_t i = 0; i < n; i += NUM_LANES)
+    for (size_t i = 0; i < n; i += NUM_LANES) {
+        if (largest_lane(v + i) - most < NEGLIGIBLE)
+            continue;
         for (size_t l = 0; l < NUM_LANES; l++)
             sum[l] += exp_of(larger(v[i + l] - most, LEAST));
+    }
     for (size_t half = NUM_LANES / 2; half > 0; half /= 2)
         for (size_t l = 0; l < half; l++)
             sum[l] += sum[l + half];

@@ -18,7 +18,9 @@
 double num_largest(const double *v, size_t n);
 
 /* The sum of e^(v[i] - most); no v is above most, NaN or +inf, n as above.
- * The relative error is below 4e-10.  What is below e^-700 counts as that. */
+ * The relative error is below 4e-10.  NUM_LANES in a row, from a multiple of it
+ * on, that are all below most - 40 count as nothing, and what is below most -
+ * 700 beside larger ones as that. */
 double num_exp_sum(const double *v, size_t n, double most);
 
 #endif

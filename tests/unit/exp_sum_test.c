@@ -26,7 +26,7 @@ TEST(exp_sum_is_near_the_exponential)
         double error;
 
         fill(v, x);
-        error = fabs(num_exp_sum(v, N, 0) / num_exp(x) - 1);
+        error = fabs(num_exp_sum(v, N, x) / num_exp(0) - 1);
         worst = error > worst ? error : worst;
     }
     CHECK(worst > 0 && worst < 4e-10);

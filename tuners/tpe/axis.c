@@ -260,7 +260,7 @@ tpe_axis_draw_prior(const struct axis *a, double share)
     if (a->kind == AXIS_NORMAL)
         return tpe_axis_draw(a, 0, 1 / SQRT_12, share);
     if (a->kind == AXIS_CATEGORY) {
-        double c = floor(share * a->n);
+        double c = (double)(uint64_t)(share * a->n);
 
         return c < a->n ? c : a->n - 1;
     }

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
 #define WIDTHS_LEAST 100 /* of the range into so many, however many kernels */
+#define CAPACITY_LEAST 8
+#define CELLS_MOST 64 /* values of a dimension, and kernels, for tables */
 
 int
 tpe_good_init(struct good *g, const struct axis *axes, size_t n_dims)
@@ -17,15 +20,24 @@ tpe_good_init(struct good *g, const struct axis *axes, size_t n_dims)
     return g->hit != NULL && g->miss != NULL ? 0 : -1;
 }
 
-void
-tpe_good_fini(struct good *g)
+static void
+free_kernels(struct good *g)
 {
+    for (size_t i = 0; i < g->capacity * g->n_dims; i++)
+        free(g->kernels[i].cells);
+    g->capacity = 0;
     free(g->kernels);
     free(g->weight);
     free(g->log_weight);
+    free(g->sorted);
+}
+
+void
+tpe_good_fini(struct good *g)
+{
+    free_kernels(g);
     free(g->hit);
     free(g->miss);
-    free(g->sorted);
     *g = (struct good){.n_dims = 0};
 }
 
@@ -34,11 +46,11 @@ make_room(struct good *g, size_t n)
 {
     if (n <= g->capacity)
         return 0;
-    free(g->kernels);
-    free(g->weight);
-    free(g->log_weight);
-    free(g->sorted);
-    g->capacity = 0;
+    if (n < g->capacity * 2)
+        n = g->capacity * 2;
+    if (n < CAPACITY_LEAST)
+        n = CAPACITY_LEAST;
+    free_kernels(g);
     g->kernels = calloc(n * g->n_dims + 1, sizeof *g->kernels);
     g->weight = calloc(n + 1, sizeof *g->weight);
     g->log_weight = calloc(n + 1, sizeof *g->log_weight);
@@ -65,6 +77,12 @@ set_weights(struct good *g, double prior)
     g->weight[g->n] = prior / ((double)g->n + prior);
     for (size_t k = 0; k <= g->n; k++)
         g->log_weight[k] = num_log(g->weight[k]);
+}
+
+static int
+has_cells(const struct axis *a)
+{
+    return a->kind == AXIS_RANGE && a->n > 0 && a->n <= CELLS_MOST;
 }
 
 static int
@@ -108,29 +126,40 @@ width(const double *sorted, size_t n, double at)
 }
 
 static void
-set_kernel(const struct axis *a, struct good_kernel *k, double s)
+set_kernel(const struct axis *a, struct good_kernel *k, double at, double s)
 {
+    if (k->at == at && k->s == s)
+        return;
+    k->at = at;
     k->s = s;
-    k->low = tpe_axis_below(a, k->at, s, 0);
-    k->inside = tpe_axis_below(a, k->at, s, 1) - k->low;
-    k->log_norm = num_log(k->inside);
+    k->low = tpe_axis_below(a, at, s, 0);
+    k->inside = tpe_axis_below(a, at, s, 1) - k->low;
+    k->h = 0.5 / (s * s);
+    k->c = -LOG_SQRT_2_PI - num_log(s * k->inside);
+    for (size_t i = 0; k->cells != NULL && i < (size_t)a->n; i++)
+        k->cells[i] = NAN;
 }
 
 static void
-set_dimension(struct good *g, size_t d)
+set_dimension(struct good *g, const struct points *p, const uint32_t *of,
+              size_t d)
 {
     const struct axis *a = &g->axes[d];
+    int is_shaped = a->kind == AXIS_RANGE || a->kind == AXIS_NORMAL;
     size_t n = 0;
 
-    for (size_t k = 0; k < g->n; k++)
-        if (!isnan(g->kernels[k * g->n_dims + d].at))
-            g->sorted[n++] = g->kernels[k * g->n_dims + d].at;
+    for (size_t k = 0; k < g->n && is_shaped; k++)
+        if (!isnan(tpe_points_at(p, of[k])[d]))
+            g->sorted[n++] = tpe_points_at(p, of[k])[d];
     qsort(g->sorted, n, sizeof *g->sorted, compare);
     for (size_t k = 0; k < g->n; k++) {
         struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
+        double at = tpe_points_at(p, of[k])[d];
 
-        if (!isnan(kernel->at))
-            set_kernel(a, kernel, width(g->sorted, n, kernel->at));
+        if (is_shaped && !isnan(at))
+            set_kernel(a, kernel, at, width(g->sorted, n, at));
+        else
+            kernel->at = at;
     }
 }
 
@@ -142,14 +171,11 @@ tpe_good_set(struct good *g, const struct points *p, const uint32_t *of,
         return -1;
     g->n = n;
     set_weights(g, prior);
-    for (size_t k = 0; k < n; k++)
-        for (size_t d = 0; d < g->n_dims; d++)
-            g->kernels[k * g->n_dims + d].at = tpe_points_at(p, of[k])[d];
-    for (size_t d = 0; d < g->n_dims; d++)
+    for (size_t d = 0; d < g->n_dims; d++) {
         if (g->axes[d].kind == AXIS_CATEGORY)
             tpe_axis_category(&g->axes[d], n, &g->hit[d], &g->miss[d]);
-        else if (g->axes[d].kind != AXIS_SINGLE)
-            set_dimension(g, d);
+        set_dimension(g, p, of, d);
+    }
     return 0;
 }
 
@@ -231,18 +257,50 @@ tpe_good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
     draw_around(g, g->n, uniform, ctx, id, draw, x, at);
 }
 
+static double
+log_mass(const struct good_kernel *k, struct place p)
+{
+    return tpe_axis_log_kernel(k->at, k->s, p) - num_log(k->inside);
+}
+
+/* From the kernel's table of cells where there may be one. */
+static double
+log_cell(const struct good *g, const struct axis *a, struct good_kernel *k,
+         struct place p, size_t column)
+{
+    size_t n = (size_t)a->n;
+
+    if (!has_cells(a) || g->n > CELLS_MOST)
+        return log_mass(k, p);
+    if (k->cells == NULL) {
+        k->cells = malloc(n * sizeof *k->cells);
+        if (k->cells == NULL) /* it goes without */
+            return log_mass(k, p);
+        for (size_t i = 0; i < n; i++)
+            k->cells[i] = NAN;
+    }
+    if (isnan(k->cells[column]))
+        k->cells[column] = log_mass(k, p);
+    return k->cells[column];
+}
+
 /* Adds to v[k] what dimension d gives kernel k at the place p. */
 static void
-add_numeric(const struct good *g, size_t d, struct place p, double prior,
-            double *v)
+add_numeric(struct good *g, size_t d, struct place p, double prior, double *v)
 {
-    for (size_t k = 0; k < g->n; k++) {
-        const struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
+    const struct axis *a = &g->axes[d];
+    size_t column = has_cells(a) ? (size_t)tpe_axis_column(a, p.at) : 0;
 
-        v[k] += isnan(kernel->at)
-                    ? prior
-                    : tpe_axis_log_kernel(kernel->at, kernel->s, p) -
-                          kernel->log_norm;
+    for (size_t k = 0; k < g->n; k++) {
+        struct good_kernel *kernel = &g->kernels[k * g->n_dims + d];
+        double z = p.at - kernel->at;
+
+        if (isnan(z))
+            v[k] += prior;
+        else if (p.low < p.high)
+            v[k] += log_cell(g, a, kernel, p, column);
+        else
+            v[k] += kernel->c - kernel->h * (z * z);
     }
 }
 
@@ -258,7 +316,7 @@ add_category(const struct good *g, size_t d, struct place p, double prior,
 }
 
 static void
-add_dimension(const struct good *g, size_t d, struct place p, double *v)
+add_dimension(struct good *g, size_t d, struct place p, double *v)
 {
     const struct axis *a = &g->axes[d];
     double prior;
@@ -274,8 +332,8 @@ add_dimension(const struct good *g, size_t d, struct place p, double *v)
 }
 
 void
-tpe_good_score(const struct good *g, const struct place *at, size_t n_at,
-               double *v, double *out)
+tpe_good_score(struct good *g, const struct place *at, size_t n_at, double *v,
+               double *out)
 {
     for (size_t c = 0; c < n_at; c++) {
         for (size_t k = 0; k <= g->n; k++)

@@ -6,7 +6,8 @@
  * that what belongs together stays together; where a candidate has a dimension
  * that the kernel's point lacks, the prior stands in.  Each kernel has a width
  * of its own in each dimension: the larger gap to its neighbours (Bergstra et
- * al. 2011), clipped from below by the number of kernels.  One thread. */
+ * al. 2011), clipped from below by the number of kernels.  What was worked out
+ * for a kernel stays as long as it does not change.  One thread. */
 #ifndef TUNERS_TPE_GOOD_H
 #define TUNERS_TPE_GOOD_H
 
@@ -18,7 +19,9 @@ typedef double tpe_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw);
 struct good_kernel {
     double at, s;       /* NaN: the point lacks the dimension */
     double low, inside; /* the normal distribution's mass below and within */
-    double log_norm;    /* of s and of what is inside */
+    double h, c;        /* continuum: the logarithm is c - h (x - at)^2 */
+    double *cells;      /* logarithms of the masses, NaN: not yet known; NULL:
+                           too many, or none */
 };
 
 struct good {
@@ -49,7 +52,7 @@ void tpe_good_draw_prior(const struct good *g, tpe_uniform *uniform, void *ctx,
 
 /* out[c]: the logarithm of l at the c-th of n_at points of n_dims places;
  * v: room for g->n + 1 doubles. */
-void tpe_good_score(const struct good *g, const struct place *at, size_t n_at,
+void tpe_good_score(struct good *g, const struct place *at, size_t n_at,
                     double *v, double *out);
 
 #endif

@@ -256,6 +256,14 @@ add_row(double *restrict v, const double *restrict at, const double *row)
         v[i] += row[(size_t)at[i]];
 }
 
+/* A hit of a dimension that all points have; misses are in r->common. */
+static void
+add_hits(double *restrict v, const double *restrict at, double x, double hit)
+{
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        v[i] += at[i] == x ? hit : 0;
+}
+
 struct category {
     double at, hit, miss, prior;
 };
@@ -264,8 +272,13 @@ static void
 add_category(double *restrict v, const double *restrict at,
              const struct category *c)
 {
-    for (size_t i = 0; i < REST_BLOCK; i++)
-        v[i] += at[i] == c->at ? c->hit : at[i] == at[i] ? c->miss : c->prior;
+    double x = c->at, hit = c->hit, miss = c->miss, prior = c->prior;
+
+    for (size_t i = 0; i < REST_BLOCK; i++) {
+        double t = at[i] == x ? hit : miss;
+
+        v[i] += at[i] == at[i] ? t : prior;
+    }
 }
 
 struct gaussian {
@@ -320,11 +333,29 @@ add_numeric(struct rest *r, size_t d, struct place p, double prior)
 
     if (dim->inside == NULL) {
         r->common += g.c;
-        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+        for (size_t i = 0; i < r->n; i += REST_BLOCK)
             add_gaussian(r->v + i, dim->at + i, &g);
     } else {
-        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+        for (size_t i = 0; i < r->n; i += REST_BLOCK)
             add_nested(r->v + i, dim->at + i, dim->inside + i, &g);
+    }
+}
+
+static void
+add_choice(struct rest *r, size_t d, double x, double prior)
+{
+    const struct axis *a = &r->axes[d];
+    const double *at = r->dims[d].at;
+    struct category c = {.at = x, .prior = prior};
+
+    tpe_axis_category(a, r->width_n, &c.hit, &c.miss);
+    if (a->parent == TP_NO_PARENT) {
+        r->common += c.miss;
+        for (size_t i = 0; i < r->n; i += REST_BLOCK)
+            add_hits(r->v + i, at + i, x, c.hit - c.miss);
+    } else {
+        for (size_t i = 0; i < r->n; i += REST_BLOCK)
+            add_category(r->v + i, at + i, &c);
     }
 }
 
@@ -335,18 +366,14 @@ add_dimension(struct rest *r, size_t d, struct place p, double prior)
     const double *at = r->dims[d].at, *row;
 
     if (a->kind == AXIS_CATEGORY) {
-        struct category c = {.at = p.at, .prior = prior};
-
-        tpe_axis_category(a, r->width_n, &c.hit, &c.miss);
-        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
-            add_category(r->v + i, at + i, &c);
+        add_choice(r, d, p.at, prior);
     } else if (!has_table(a)) {
         add_numeric(r, d, p, prior);
     } else {
         row = row_of(r, d, (size_t)tpe_axis_column(a, p.at), p);
         if (row == NULL)
             return -1;
-        for (size_t i = 0; i < r->capacity; i += REST_BLOCK)
+        for (size_t i = 0; i < r->n; i += REST_BLOCK)
             add_row(r->v + i, at + i, row);
     }
     return 0;
@@ -355,10 +382,11 @@ add_dimension(struct rest *r, size_t d, struct place p, double prior)
 double
 tpe_rest_score(struct rest *r, const struct place *at)
 {
+    size_t n = (r->n + REST_BLOCK - 1) / REST_BLOCK * REST_BLOCK;
     double prior = r->prior, most, sum;
 
     r->common = 0;
-    for (size_t i = 0; i < r->capacity; i++)
+    for (size_t i = 0; i < n; i++)
         r->v[i] = r->weight[i] + r->base[i];
     for (size_t d = 0; d < r->n_dims; d++) {
         double of_prior;
@@ -371,12 +399,10 @@ tpe_rest_score(struct rest *r, const struct place *at)
             return NAN;
     }
     prior -= r->common;
-    most = prior;
-    if (r->capacity > 0)
-        most = num_largest(r->v, r->capacity);
+    most = n > 0 ? num_largest(r->v, n) : prior;
     most = most > prior ? most : prior;
     sum = num_exp(prior - most);
-    if (r->capacity > 0)
-        sum += num_exp_sum(r->v, r->capacity, most);
+    if (n > 0)
+        sum += num_exp_sum(r->v, n, most);
     return r->common + most + num_log(sum);
 }
