@@ -22,16 +22,18 @@ TEST(exp_sum_is_near_the_exponential)
 {
     double v[N], worst = 0;
 
-    for (double x = 0; x > -600; x -= 0.00731) {
+    for (double x = 0; x > -40; x -= 0.000731) {
         double error;
 
         fill(v, x);
-        error = fabs(num_exp_sum(v, N, x) / num_exp(0) - 1);
+        error = fabs(num_exp_sum(v, N, 0) / num_exp(x) - 1);
         worst = error > worst ? error : worst;
     }
     CHECK(worst > 0 && worst < 4e-10);
     fill(v, 0);
     CHECK(num_exp_sum(v, N, 0) == 1);
+    fill(v, -40.1);
+    CHECK(num_exp_sum(v, N, 0) == 0);
 }
 
 TEST(exp_sum_adds_and_finds_the_largest)
@@ -54,8 +56,8 @@ TEST(exp_sum_adds_and_finds_the_largest)
 TEST(exp_sum_has_the_bits_it_had)
 {
     static const uint64_t want[] = {0x3fefacddc60240c2, 0x3fe368b2fc6f838c,
-                                    0x3a832bc0029eb9ae};
-    static const double at[] = {-0.0102, -0.5, -60.123};
+                                    0x3e1f4fe4d4b0f243};
+    static const double at[] = {-0.0102, -0.5, -20.123};
 
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         double v[N], sum;
