@@ -9,10 +9,11 @@
  * for the same parameter id.
  *
  * Has to be the same: the count of each code; parameter ids, keys, their order
- * and JSON types of each TR and NO; the set of trials killed (NNI repeats a KI
- * for each metric that comes after it; one is enough).  Of tuners without
- * random numbers (GridSearch, BatchTuner): every byte.  Values of others
- * differ, because the random numbers do; they have to lie in the search space.
+ * and, but for choices, JSON types of each TR and NO; the set of trials killed
+ * (NNI repeats a KI for each metric that comes after it; one is enough).  Of
+ * tuners without random numbers (GridSearch, BatchTuner): every byte.  Values
+ * of others differ, because the random numbers do; they have to lie in the
+ * search space.
  *
  * A recording that ends without TE is one in which NNI's dispatcher died:
  * what it had answered has to be answered, and then the session goes on: the

@@ -254,10 +254,12 @@ explain(const struct tpe_tuner *self, const struct tpe_reason *why)
         return;
     }
     host->explain(host->ctx,
-                  "draw %zu from the model of the %zu best results: log "
-                  "density %.4g above that of the %zu others (running trials "
-                  "included)",
-                  why->candidate + 1, why->n_good, why->score, why->n_rest);
+                  "draw %zu from the model of what was good (%zu of %zu "
+                  "results): log density %.4g above that of the rest (%zu "
+                  "points, running trials among them)",
+                  why->candidate + 1, why->n_good,
+                  tpe_points_ranked(&self->tpe->points), why->score,
+                  why->n_rest);
     if (why->twins > 0)
         host->explain(host->ctx, "%zu draws were left out: tried before",
                       why->twins);
