@@ -3,7 +3,7 @@
 /* gen-numerics-tables - write the constant tables of src/numerics.
  *
  *     cc -O2 -o gen scripts/gen-numerics-tables.c
- *     for t in exp log erfcx; do ./gen $t >src/numerics/${t}_table.h; done
+ *     for t in exp log erfcx tail; do ./gen $t >src/numerics/${t}_table.h; done
  *
  * DESIGN: everything is computed in __float128 (113 bits) from + - * / alone,
  * so the tables do not depend on any mathematical library, and is rounded
@@ -15,7 +15,10 @@
  *     (n + 1) a[n+1] = 2 c a[n] + 2 a[n-1],   a[-1] = -1/sqrt(pi),
  * of which they are the minimal solution, so the ratios are run downwards
  * (W. Gautschi, "Recursive computation of the repeated integrals of the
- * error function", Math. Comp. 15, 1961). */
+ * error function", Math. Comp. 15, 1961).
+ *
+ * The tail of the normal distribution, Q(c) = exp(-c^2/2) erfcx(c/sqrt 2)/2,
+ * has the coefficients -(-1)^n He_n(c) exp(-c^2/2) / ((n + 1)! sqrt(2 pi)). */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -28,11 +31,15 @@ enum {
     LOG_ROWS = 128,
     ERFCX_ROWS = 39,
     ERFCX_DEGREE = 15,
-    MILLER_START = 200000
+    MILLER_START = 200000,
+    TAIL_ROWS = 161,
+    TAIL_DEGREE = 10
 };
 
 static const quad ln2 = 0.693147180559945309417232121458176568075500Q;
 static const quad inv_sqrt_pi = 0.564189583547756286948079451560772585844050Q;
+
+static const quad sqrt_half = 0.707106781186547524400844362104849039Q;
 
 static quad
 quad_exp(quad x)
@@ -162,6 +169,50 @@ print_erfcx(void)
     printf("};\n");
 }
 
+/* Q(c + h) in powers of h. */
+static void
+taylor_of_tail(double c, quad a[TAIL_DEGREE + 1])
+{
+    quad part = quad_exp(-(quad)c * c / 2 / 64), density = 1;
+    quad scaled[ERFCX_DEGREE + 1] = {1};
+    quad last = 0, here = 1, factorial = 1;
+
+    for (int i = 0; i < 64; i++)
+        density *= part;
+    if (c > 0)
+        taylor_of_erfcx(c * sqrt_half, scaled);
+    a[0] = density * scaled[0] / 2;
+    for (int n = 0; n < TAIL_DEGREE; n++) {
+        quad next = c * here - n * last;
+
+        factorial *= n + 1;
+        a[n + 1] = (n % 2 == 0 ? -1 : 1) * density * inv_sqrt_pi * sqrt_half *
+                   here / factorial;
+        last = here;
+        here = next;
+    }
+}
+
+static void
+print_tail(void)
+{
+    printf("/* Row i: the Taylor series of Phi(-x) about x = i/16. */\n"
+           "static const struct tail_row tail_table[%d] = {\n",
+           TAIL_ROWS);
+    for (int i = 0; i < TAIL_ROWS; i++) {
+        quad a[TAIL_DEGREE + 1];
+
+        taylor_of_tail(i / 16.0, a);
+        printf("    {{");
+        for (int n = 0; n <= TAIL_DEGREE; n++)
+            printf("%a%s", (double)a[n],
+                   n == TAIL_DEGREE ? "}},\n"
+                   : n % 3 == 2     ? ",\n      "
+                                    : ", ");
+    }
+    printf("};\n");
+}
+
 static const struct table {
     const char *name;
     const char *guard;
@@ -172,6 +223,7 @@ static const struct table {
     {"log", "NUMERICS_LOG_TABLE_H", "double c, hi, lo;", print_log},
     {"erfcx", "NUMERICS_ERFCX_TABLE_H",
      "double centre, a0, a0_lo, a1, a1_lo, a[14];", print_erfcx},
+    {"tail", "NUMERICS_TAIL_TABLE_H", "double a[11];", print_tail},
 };
 
 int
@@ -191,6 +243,6 @@ main(int argc, char **argv)
         printf("\n#endif\n");
         return 0;
     }
-    fprintf(stderr, "usage: gen-numerics-tables exp|log|erfcx\n");
+    fprintf(stderr, "usage: gen-numerics-tables exp|log|erfcx|tail\n");
     return 2;
 }

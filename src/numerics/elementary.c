@@ -18,13 +18,6 @@
  * series to be needed in plain doubles only; r itself and the table entries
  * are hi + lo.  So the sum is known to some 60 bits before it is rounded. */
 
-/* ln2/64 in three parts; the first two have 36 bits, so that k times them is
- * exact for |k| < 2^17. */
-#define STEP_HI 0x1.62e42fefap-7
-#define STEP_MID 0x1.cf79abc9ep-46
-#define STEP_LO 0x1.d9cc01f97b57ap-85
-#define STEPS_PER_ONE 0x1.71547652b82fep+6 /* 64/ln2 */
-
 /* ln2; the first part a multiple of 2^-42, as in the table. */
 #define LN2_HI 0x1.62e42fefa38p-1
 #define LN2_LO 0x1.ef35793c7673p-45
@@ -33,11 +26,11 @@ struct scaled
 exp_core(struct dd x)
 {
     const double shift = 0x1.8p52;
-    double k = (x.hi * STEPS_PER_ONE + shift) - shift;
+    double k = (x.hi * EXP_STEPS_PER_ONE + shift) - shift;
     int n = (int)k + 2048 * 64; /* positive, so that / and % round down */
     const struct exp_row *t = &exp_table[n % 64];
-    struct dd r = dd_sum(x.hi - k * STEP_HI, -(k * STEP_MID));
-    double low = r.lo + (x.lo - k * STEP_LO);
+    struct dd r = dd_sum(x.hi - k * EXP_STEP_HI, -(k * EXP_STEP_MID));
+    double low = r.lo + (x.lo - k * EXP_STEP_LO);
     double h = r.hi;
     double q = 1 / 6.0 + h * (1 / 24.0 + h * (1 / 120.0 + h * (1 / 720.0)));
     double tail = h * h * (0.5 + h * q);

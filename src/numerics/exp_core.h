@@ -10,6 +10,13 @@
 #define NUM_NAN (dd_from_bits(0x7ff8000000000000u))
 #define NUM_INFINITY (dd_from_bits(0x7ff0000000000000u))
 
+/* ln2/64 in three parts; the first two have 36 bits, so that k times them is
+ * exact for |k| < 2^17. */
+#define EXP_STEP_HI 0x1.62e42fefap-7
+#define EXP_STEP_MID 0x1.cf79abc9ep-46
+#define EXP_STEP_LO 0x1.d9cc01f97b57ap-85
+#define EXP_STEPS_PER_ONE 0x1.71547652b82fep+6 /* 64/ln2 */
+
 /* (hi + lo) * 2^exponent */
 struct scaled {
     double hi, lo;

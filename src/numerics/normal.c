@@ -1,183 +1,239 @@
 /* SPDX-License-Identifier: MIT */
-#include "elementary.h"
+#include "normal.h"
 
 #include "double_double.h"
-#include "erfcx_table.h"
+#include "erfcx_core.h"
 #include "exp_core.h"
+#include "log_core.h"
 
-/* DESIGN: erfc(y) = exp(-y^2) erfcx(y) for y >= 0, where erfcx, the scaled
- * function, falls slowly and smoothly, so that a short Taylor series about
- * the nearest of 39 centres gives it; y^2 is carried as hi + lo.
+#include <stdbool.h>
+
+/* DESIGN: for x <= 0, Phi(x) = exp(-x^2/2) erfcx(-x/sqrt 2) / 2, where the
+ * last factor is of moderate size, so that the logarithm is a sum of negative
+ * terms.  What is right of zero is mirrored, or taken from one.
  *
- * The quantile is M. J. Wichura, "Algorithm AS 241: the percentage points of
- * the normal distribution", Applied Statistics 37, 1988 (PPND16: sixteen
- * figures), and one Newton step.  What the step needs is only the residual,
- * computed in hi + lo: near 1/2 from the Maclaurin series of the distribution
- * function, further out from exp and erfcx. */
+ * The mass of [a, b], with m = (a + b)/2 and h = (b - a)/2:
+ *   narrow    h (|m| + 1) <= 1/16: the density at m, times 2h, times
+ *             1 + sum h^(2k) He_2k(m) / (2k + 1)!, as the density is
+ *             sum (-t)^k He_k(m) / k! times that at m (M. Abramowitz,
+ *             I. A. Stegun, Handbook of Mathematical Functions, 22.9.17)
+ *   one side  b <= 0: exp(-b^2/2)/2 times
+ *             erfcx(-b/sqrt 2) - exp(-(a^2 - b^2)/2) erfcx(-a/sqrt 2)
+ *   else      1 - Phi(a) - Phi(-b)
+ * The last two differences lose at most five bits, as the interval is not
+ * narrow, and hi + lo has six to spare. */
 
-enum { AS241_TERMS = 8, MACLAURIN_TERMS = 10 };
+#define LN_2 ((struct dd){0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56})
+#define HALF_LN_2PI ((struct dd){0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55})
+#define FAR 1e154 /* larger squares overflow */
+#define NARROW 0.0625
 
-#define INV_SQRT_2 ((struct dd){0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55})
-#define SQRT_2PI ((struct dd){0x1.40d931ff62706p+1, -0x1.a6a0d6f814637p-53})
-#define SQRT_HALF_PI 0x1.40d931ff62706p+0
+enum { NARROW_TERMS = 4 };
 
-struct rational {
-    double above[AS241_TERMS];
-    double below[AS241_TERMS];
-};
-
-/* In (0.425^2 - q^2), in (r - 1.6), and in (r - 5). */
-static const struct rational as241_centre = {
-    {3.3871328727963666080e+0, 1.3314166789178437745e+2,
-     1.9715909503065514427e+3, 1.3731693765509461125e+4,
-     4.5921953931549871457e+4, 6.7265770927008700853e+4,
-     3.3430575583588128105e+4, 2.5090809287301226727e+3},
-    {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2,
-     5.3941960214247511077e+3, 2.1213794301586595867e+4,
-     3.9307895800092710610e+4, 2.8729085735721942674e+4,
-     5.2264952788528545610e+3}};
-static const struct rational as241_near = {
-    {1.42343711074968357734e+0, 4.63033784615654529590e+0,
-     5.76949722146069140550e+0, 3.64784832476320460504e+0,
-     1.27045825245236838258e+0, 2.41780725177450611770e-1,
-     2.27238449892691845833e-2, 7.74545014278341407640e-4},
-    {1.0, 2.05319162663775882187e+0, 1.67638483018380384940e+0,
-     6.89767334985100004550e-1, 1.48103976427480074590e-1,
-     1.51986665636164571966e-2, 5.47593808499534494600e-4,
-     1.05075007164441684324e-9}};
-static const struct rational as241_far = {
-    {6.65790464350110377720e+0, 5.46378491116411436990e+0,
-     1.78482653991729133580e+0, 2.96560571828504891230e-1,
-     2.65321895265761230930e-2, 1.24266094738807843860e-3,
-     2.71155556874348757815e-5, 2.01033439929228813265e-7},
-    {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1,
-     1.48753612908506148525e-2, 7.86869131145613259100e-4,
-     1.84631831751005468180e-5, 1.42151175831644588870e-7,
-     2.04426310338993978564e-15}};
-
-/* (-1)^n / (n! (2n + 1)): the distribution function less 1/2 is
- * x / sqrt(2 pi) times the series in x^2/2 with these. */
-static const double maclaurin[MACLAURIN_TERMS] = {
-    1.0,         -1 / 3.0,   1 / 10.0,     -1 / 42.0,    1 / 216.0,
-    -1 / 1320.0, 1 / 9360.0, -1 / 75600.0, 1 / 685440.0, -1 / 6894720.0};
-
-static double
-polynomial(const double *c, int terms, double x)
+static struct dd
+dd_add(struct dd a, struct dd b)
 {
-    double sum = c[terms - 1];
+    struct dd s = dd_sum(a.hi, b.hi);
 
-    for (int i = terms - 2; i >= 0; i--)
-        sum = sum * x + c[i];
+    return dd_fast_sum(s.hi, s.lo + (a.lo + b.lo));
+}
+
+static struct dd
+dd_negate(struct dd a)
+{
+    return (struct dd){-a.hi, -a.lo};
+}
+
+static struct dd
+dd_half(struct dd a)
+{
+    return (struct dd){0.5 * a.hi, 0.5 * a.lo};
+}
+
+/* erfcx(x / sqrt 2), 0 <= x <= FAR. */
+static struct dd
+scaled_tail(double x)
+{
+    return erfcx_core(dd_multiply((struct dd){x, 0}, INV_SQRT_2));
+}
+
+/* x^2/2, |x| <= FAR. */
+static struct dd
+half_square(double x)
+{
+    return dd_half(dd_product(x, x));
+}
+
+/* Phi(-x), 0 <= x < 39. */
+static struct scaled
+tail(double x)
+{
+    struct scaled e = exp_core(dd_negate(half_square(x)));
+    struct dd p = dd_multiply((struct dd){e.hi, e.lo}, scaled_tail(x));
+
+    return (struct scaled){p.hi, p.lo, e.exponent - 1};
+}
+
+/* The same; 0 where it is too small to be told from nothing beside 1. */
+static struct dd
+tail_beside_one(double x)
+{
+    struct scaled p;
+    double unit;
+
+    if (x > 12)
+        return (struct dd){0, 0};
+    p = tail(x);
+    unit = dd_power_of_two(p.exponent);
+    return (struct dd){p.hi * unit, p.lo * unit};
+}
+
+double
+num_normal_cdf(double x)
+{
+    struct dd rest;
+
+    if (x != x)
+        return NUM_NAN;
+    if (x < -38.6)
+        return 0;
+    if (x <= 0)
+        return scaled_round(tail(-x));
+    rest = dd_add((struct dd){1, 0}, dd_negate(tail_beside_one(x)));
+    return rest.hi;
+}
+
+/* -b^2/2 - ln 2 + ln(factor), -FAR <= b <= 0. */
+static double
+log_of_tail(double b, struct dd factor)
+{
+    struct dd size = dd_add(half_square(b), LN_2);
+
+    return dd_add(log_core(factor), dd_negate(size)).hi;
+}
+
+double
+num_log_normal_cdf(double x)
+{
+    struct dd p;
+
+    if (x != x)
+        return NUM_NAN;
+    if (x < -FAR)
+        return -NUM_INFINITY;
+    if (x <= 0)
+        return log_of_tail(x, scaled_tail(-x));
+    if (x > 9)
+        return 0 - num_normal_cdf(-x); /* Phi(-x)^2/2 is nothing beside it */
+    p = dd_add((struct dd){1, 0}, dd_negate(tail_beside_one(x)));
+    return log_core(p).hi;
+}
+
+/* The sum over k >= 1 of the narrow mass. */
+static double
+narrow_series(double m, double h)
+{
+    static const double factorials[NARROW_TERMS] = {6, 120, 5040, 362880};
+    double last = 1, here = m; /* He_(n-1), He_n */
+    double power = 1, sum = 0;
+    double terms[NARROW_TERMS];
+
+    for (int n = 1; n < 2 * NARROW_TERMS; n++) {
+        double next = m * here - n * last;
+
+        last = here;
+        here = next;
+        if (n % 2 == 0)
+            continue;
+        power *= h * h;
+        terms[n / 2] = power * here / factorials[n / 2];
+    }
+    for (int k = NARROW_TERMS - 1; k >= 0; k--)
+        sum += terms[k];
     return sum;
 }
 
-/* erfcx of hi + lo, 0 <= hi <= 27.3; relative error below 2^-59. */
+/* The width may be too small to have a normal logarithm. */
 static struct dd
-erfcx(struct dd y)
+log_of_width(struct dd width)
 {
-    uint64_t row = (dd_bits(y.hi + 1) - dd_bits(1)) >> 49;
-    const struct erfcx_row *t = &erfcx_table[row];
-    struct dd h = dd_sum(y.hi, -t->centre);
-    struct dd linear = dd_product(t->a1, h.hi);
-    struct dd s = dd_fast_sum(t->a0, linear.hi);
-    double rest = h.hi * h.hi * polynomial(t->a, 14, h.hi);
-
-    rest += t->a1 * (h.lo + y.lo) + t->a1_lo * h.hi;
-    return dd_fast_sum(s.hi, s.lo + (linear.lo + (t->a0_lo + rest)));
+    if (width.hi < 0x1p-900)
+        return log_core((struct dd){width.hi, 0});
+    return log_core(width);
 }
 
-double
-num_erfc(double y)
+static double
+narrow_mass(double a, double b)
 {
-    double size = y < 0 ? -y : y;
-    struct dd square, p, rest;
+    struct dd m = dd_half(dd_sum(a, b));
+    struct dd width = dd_sum(b, -a);
+    double series = num_log1p(narrow_series(m.hi, 0.5 * width.hi));
+    struct dd size = dd_add(dd_half(dd_multiply(m, m)), HALF_LN_2PI);
+    struct dd sum = dd_add(log_of_width(width), dd_negate(size));
+
+    return sum.hi + (sum.lo + series);
+}
+
+/* exp(-(a^2 - b^2)/2), a < b <= 0: the ratio of the densities. */
+static struct dd
+density_ratio(double a, double b)
+{
+    struct dd product = dd_multiply(dd_sum(b, -a), dd_sum(-a, -b));
     struct scaled e;
     double unit;
 
-    if (y != y)
-        return NUM_NAN;
-    if (y > 27.3)
-        return 0;
-    if (y < -6)
-        return 2;
-    if (size < 0x1p-56)
-        return 1;
-    square = dd_product(y, y);
-    e = exp_core((struct dd){-square.hi, -square.lo});
-    p = dd_multiply((struct dd){e.hi, e.lo}, erfcx((struct dd){size, 0}));
-    if (y > 0)
-        return scaled_round((struct scaled){p.hi, p.lo, e.exponent});
+    if (!(product.hi < 160))
+        return (struct dd){0, 0};
+    e = exp_core(dd_negate(dd_half(product)));
     unit = dd_power_of_two(e.exponent);
-    rest = dd_fast_sum(2, -(p.hi * unit));
-    return rest.hi + (rest.lo - p.lo * unit);
+    return (struct dd){e.hi * unit, e.lo * unit};
 }
 
-/* Quantile of tail = min(p, 1 - p), with q = p - 1/2; error some 1e-16. */
+/* a < b <= 0, not narrow. */
 static double
-as241(double tail, double q)
+one_sided_mass(double a, double b)
 {
-    const struct rational *f = &as241_centre;
-    double t = 0.180625 - q * q;
-    double factor = q;
+    struct dd here = scaled_tail(-b);
+    struct dd ratio = {0, 0};
 
-    if (t < 0) {
-        double r = num_sqrt(-num_log(tail));
-
-        f = r <= 5 ? &as241_near : &as241_far;
-        t = r <= 5 ? r - 1.6 : r - 5;
-        factor = q < 0 ? -1 : 1;
-    }
-    return factor * (polynomial(f->above, AS241_TERMS, t) /
-                     polynomial(f->below, AS241_TERMS, t));
+    if (a >= -FAR)
+        ratio = density_ratio(a, b);
+    if (ratio.hi > 0)
+        here = dd_add(here, dd_negate(dd_multiply(ratio, scaled_tail(-a))));
+    return log_of_tail(b, here);
 }
 
-/* Newton step from x, |x| < 0.33: distribution(x) = 1/2 + q is wanted. */
+/* a < 0 < b, not narrow. */
 static double
-step_in_centre(double x, double q)
+two_sided_mass(double a, double b)
 {
-    double t = 0.5 * x * x;
-    double w = t * polynomial(maclaurin + 1, MACLAURIN_TERMS - 1, t);
-    struct dd have = dd_multiply((struct dd){x, 0}, dd_fast_sum(1, w));
-    struct dd want = dd_multiply((struct dd){q, 0}, SQRT_2PI);
-    double residual = (want.hi - have.hi) + (want.lo - have.lo);
+    struct dd out = dd_add(tail_beside_one(-a), tail_beside_one(b));
 
-    return residual * (1 + t * (1 + 0.5 * t)); /* 1 / exp(-t), nearly */
+    if (-a > 9 && b > 9)
+        return 0 - (num_normal_cdf(a) + num_normal_cdf(-b));
+    return log_core(dd_add((struct dd){1, 0}, dd_negate(out))).hi;
 }
 
-/* Newton step from x > 0: distribution(-x) = tail is wanted. */
-static double
-step_in_tail(double x, double tail)
+static bool
+is_narrow(double a, double b)
 {
-    struct dd y = dd_multiply((struct dd){x, 0}, INV_SQRT_2);
-    struct dd square = dd_product(x, x);
-    struct dd half = {0.5 * square.hi, 0.5 * square.lo};
-    struct scaled e = exp_core((struct dd){-half.hi, -half.lo});
-    struct dd have = dd_multiply((struct dd){e.hi, e.lo}, erfcx(y));
-    int up = -e.exponent / 2;
-    double want =
-        2 * tail * dd_power_of_two(up) * dd_power_of_two(-e.exponent - up);
-    double residual = (have.hi - want) + have.lo;
+    double m = 0.5 * (a + b);
 
-    return SQRT_HALF_PI * (residual / e.hi);
+    return 0.5 * (b - a) * ((m < 0 ? -m : m) + 1) <= NARROW;
 }
 
 double
-num_normal_quantile(double p)
+num_log_normal_mass(double a, double b)
 {
-    double q = p - 0.5;
-    double tail = p < 0.5 ? p : 1 - p;
-    double x;
-
-    if (!(p >= 0 && p <= 1))
+    if (!(a <= b))
         return NUM_NAN;
-    if (p == 0)
+    if (a == b)
         return -NUM_INFINITY;
-    if (p == 1)
-        return NUM_INFINITY;
-    x = as241(tail, q);
-    if (-0.125 < q && q < 0.125)
-        return x + step_in_centre(x, q);
-    if (q < 0)
-        return x - step_in_tail(-x, tail);
-    return x + step_in_tail(x, tail);
+    if (a >= 0)
+        return num_log_normal_mass(-b, -a);
+    if (b < -FAR)
+        return -NUM_INFINITY;
+    if (is_narrow(a, b))
+        return narrow_mass(a, b);
+    return b <= 0 ? one_sided_mass(a, b) : two_sided_mass(a, b);
 }

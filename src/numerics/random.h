@@ -38,6 +38,7 @@ enum random_purpose {
     RANDOM_ASSESSOR = 3,
     RANDOM_FILTER = 4,
     RANDOM_TRIAL = 5, /* the seed a trial is given; a: its parameters */
+    RANDOM_SOBOL = 6, /* the key of sobol.h's coins; a, b: 0 */
     RANDOM_TEST = 100
 };
 
