@@ -2,10 +2,10 @@
 #include "tpe/axis.h"
 
 #include "elementary.h"
+#include "normal.h"
 
 #include <math.h>
 
-#define SQRT_HALF 0x1.6a09e667f3bcdp-1
 #define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
 #define SQRT_12 0x1.bb67ae8584caap+1
 #define CELLS_MAX 0x1p52  /* more are a continuum */
@@ -177,13 +177,9 @@ tpe_axis_of_column(const struct axis *a, size_t column)
 static double
 log_mass(double low, double high)
 {
-    double mass;
+    double mass = num_normal_mass(low, high);
 
-    if (low > 0)
-        mass = num_erfc(low * SQRT_HALF) - num_erfc(high * SQRT_HALF);
-    else
-        mass = num_erfc(-high * SQRT_HALF) - num_erfc(-low * SQRT_HALF);
-    return num_log(0.5 * (mass > MASS_LEAST ? mass : MASS_LEAST));
+    return num_log(mass > MASS_LEAST ? mass : MASS_LEAST);
 }
 
 int
@@ -207,7 +203,7 @@ tpe_axis_below(const struct axis *a, double mu, double s, double u)
 {
     if (a->kind == AXIS_NORMAL)
         return u;
-    return 0.5 * num_erfc((mu - u) / s * SQRT_HALF);
+    return num_normal_cdf((u - mu) / s);
 }
 
 /* As if each category had been seen once more in the n + 1 kernels. */
@@ -265,17 +261,4 @@ tpe_axis_draw_prior(const struct axis *a, double share)
         return c < a->n ? c : a->n - 1;
     }
     return share;
-}
-
-double
-tpe_axis_log_sum(const double *v, size_t n)
-{
-    double most = v[0], sum = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (v[i] > most)
-            most = v[i];
-    for (size_t i = 0; i < n; i++)
-        sum += num_exp(v[i] - most);
-    return most + num_log(sum);
 }

@@ -79,7 +79,4 @@ double tpe_axis_of_column(const struct axis *a, size_t column);
 double tpe_axis_draw(const struct axis *a, double mu, double s, double below);
 double tpe_axis_draw_prior(const struct axis *a, double share);
 
-/* log(e^v[0] + ... + e^v[n-1]); n > 0. */
-double tpe_axis_log_sum(const double *v, size_t n);
-
 #endif

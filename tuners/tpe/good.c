@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/good.h"
 
+#include "batch.h"
 #include "elementary.h"
 
 #include <math.h>
@@ -340,6 +341,6 @@ tpe_good_score(struct good *g, const struct place *at, size_t n_at, double *v,
             v[k] = g->log_weight[k];
         for (size_t d = 0; d < g->n_dims; d++)
             add_dimension(g, d, at[c * g->n_dims + d], v);
-        out[c] = tpe_axis_log_sum(v, g->n + 1);
+        out[c] = num_log_sum_exp(v, g->n + 1);
     }
 }

@@ -48,6 +48,16 @@ int tpe_rest_put(struct rest *r, const struct points *p, size_t i);
 /* Widths for n results. */
 void tpe_rest_shape(struct rest *r, const struct points *p, size_t n);
 
+/* Whether the dimension has a table of its cells. */
+static inline int
+tpe_rest_has_table(const struct axis *a)
+{
+    return a->kind == AXIS_RANGE && a->n > 0 && a->n <= REST_TABLE_MOST;
+}
+
+/* The logarithm of what lies in the range of a kernel. */
+double tpe_rest_log_inside(const struct axis *a, double at, double s);
+
 /* Which point's kernel lies in a slot, of n points. */
 static inline size_t
 tpe_rest_point(size_t slot, size_t n)
