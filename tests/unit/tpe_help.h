@@ -27,7 +27,6 @@ help_options(void)
     return (struct tpe_options){.liar = TPE_LIAR_WORST,
                                 .startup = 10,
                                 .candidates = 24,
-                                .forgetting = 25,
                                 .prior = 1,
                                 .good_most = 25};
 }

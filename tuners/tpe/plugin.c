@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GOOD_MOST 25 /* without an argument */
+
 struct tpe_tuner {
     const struct tp_host *host;
     struct tpe_options options;
@@ -40,12 +42,13 @@ static const struct tp_arg args[] = {
      "results before the model begins; before, the prior is sampled (NNI: 20)"},
     {"tpe_args.n_ei_candidates", TP_ARG_INT, 0, "24", 1, 4096, NULL,
      "points drawn for each suggestion"},
-    {"tpe_args.linear_forgetting", TP_ARG_INT, 0, "25", 1, 1e6, NULL,
-     "so many of the latest results count in full, and not more are good"},
+    {"tpe_args.linear_forgetting", TP_ARG_INT, 1, "null", 1, 1e6, NULL,
+     "not more results are good, and so many of the latest others count in "
+     "full, older ones less; null: 25 and all (NNI: 25)"},
     {"tpe_args.prior_weight", TP_ARG_DOUBLE, 0, "1", 1e-6, 1e6, NULL,
      "weight of the prior, in results"},
     {"tpe_args.gamma", TP_ARG_DOUBLE, 1, "null", 1e-6, 1e6, NULL,
-     "of n results gamma * sqrt(n) are good; null: n / 10 (NNI: 0.25)"},
+     "of n results gamma * sqrt(n) are good; null: n / 5 (NNI: 0.25)"},
 };
 
 static int
@@ -102,6 +105,7 @@ static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct tpe_tuner *self = vself;
+    const struct tp_value *forgetting = &values[ARG_FORGETTING];
 
     (void)n;
     self->options = (struct tpe_options){
@@ -109,8 +113,9 @@ config(void *vself, const struct tp_value *values, size_t n)
         .liar = liar_of(&values[ARG_LIAR]),
         .startup = (size_t)values[ARG_STARTUP].integer,
         .candidates = (size_t)values[ARG_CANDIDATES].integer,
-        .forgetting = (size_t)values[ARG_FORGETTING].integer,
-        .good_most = (size_t)values[ARG_FORGETTING].integer,
+        .forgetting = forgetting->is_null ? 0 : (size_t)forgetting->integer,
+        .good_most =
+            forgetting->is_null ? GOOD_MOST : (size_t)forgetting->integer,
         .prior = values[ARG_PRIOR].number,
         .gamma = values[ARG_GAMMA].is_null ? 0 : values[ARG_GAMMA].number,
     };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOOD_SHARE 0.1
+#define GOOD_SHARE 0.2
 #define ROUNDS 3 /* of candidates, while all that was drawn is a twin */
 #define PRIOR_ROUND 2
 

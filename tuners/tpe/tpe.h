@@ -35,7 +35,7 @@ struct tpe_options {
     size_t forgetting; /* so many of the latest weigh 1, older ones less;
                           0: all the same */
     double prior;      /* weight of the prior, in kernels; > 0 */
-    double gamma;      /* good: gamma * sqrt(n) of n; 0: a tenth */
+    double gamma;      /* good: gamma * sqrt(n) of n; 0: a fifth */
     size_t good_most;  /* good: not more */
 };
 
