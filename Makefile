@@ -3,8 +3,11 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make install          into $(DESTDIR)$(PREFIX)
-#   make torture          every allocation of every case fails once; 500 times
-#                         kill -9 of dispatcher, manager or both
+#   make torture          every allocation of every case fails once; the log
+#                         cut at every byte; 500 times kill -9 of dispatcher,
+#                         manager or both, and of the manager beside each of
+#                         its writes; power cuts; clocks that jump; ten million
+#                         commands.  TORTURE_KILLS=N, SEED=N
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
@@ -49,7 +52,7 @@ FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
 FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
               -fno-omit-frame-pointer -fno-sanitize-recover=all
-PACKAGES := json-c yaml-0.1
+PACKAGES := json-c yaml-0.1 zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
@@ -87,7 +90,9 @@ SHELLS   := $(if $(wildcard src/cli/main.c),\
 TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
               $(wildcard tests/plugins/*.c)) \
-            $(B)/tests/abi/released.so
+            $(B)/tests/abi/released.so \
+            $(patsubst tests/preload/%.c,$(B)/tests/preload/%.so,\
+              $(wildcard tests/preload/*.c))
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
               $(wildcard tests/tools/*.c))
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
@@ -164,7 +169,7 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
 	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
-$(B)/tests/torture/run: $(TORTURE_OBJ) $(B)/libtunepipe.a
+$(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 # V=fuzz: libFuzzer drives; else driver.c plays the corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)
@@ -181,6 +186,10 @@ $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
 	    -MP $(ALL_CFLAGS) $(ALL_LDFLAGS) -shared -o $@ $<
+# They are loaded before the program, and so before what a sanitizer brings.
+$(B)/tests/preload/%.so: tests/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -MMD -MP -std=c11 -g -O1 -fPIC $(WARN) -shared -o $@ $<
 # As plugins were built when their ABI was released.
 $(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
 	@mkdir -p $(@D)
@@ -201,11 +210,9 @@ check: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) tests
 	@scripts/check $(B)
 
-torture:
-	@$(MAKE) -s --no-print-directory $(JOBS) tests $(B)/tests/torture/run
-	@$(B)/tests/torture/run
-	@TP_BUILD=$(CURDIR)/$(B) TP_SOURCE=$(CURDIR) KILL_ROUNDS=42 \
-	    sh tests/e2e/run_kills.sh
+torture: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@scripts/torture $(B) $(SEED)
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
 TARGET  ?=
@@ -226,7 +233,8 @@ bench: setup
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
 
 bench-log: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log \
+	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
 
 check-valgrind check-helgrind: setup

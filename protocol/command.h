@@ -184,9 +184,14 @@ void command_write_acknowledge_end(struct buf *out, const char *job);
 void command_write_initialized(struct buf *out, uint64_t last_arrival,
                                bool extensions);
 
-/* ID where a session goes on: so many of the manager's frames are on record,
- * so many ids are owed, so many TR follow at once. */
-void command_write_resumed(struct buf *out, uint64_t frames, uint64_t owed,
-                           uint64_t trials);
+/* ID where a session goes on. */
+struct resumed {
+    uint64_t frames;  /* of the manager's that are on record */
+    uint64_t owed;    /* ids */
+    uint64_t trials;  /* TR that follow at once */
+    uint64_t derived; /* answers that were not on record */
+    bool spaceless;   /* there is no search space, nor a word on one to come */
+};
+void command_write_resumed(struct buf *out, const struct resumed *r);
 
 #endif

@@ -121,14 +121,15 @@ command_write_initialized(struct buf *out, uint64_t last_arrival,
 }
 
 void
-command_write_resumed(struct buf *out, uint64_t frames, uint64_t owed,
-                      uint64_t trials)
+command_write_resumed(struct buf *out, const struct resumed *r)
 {
     buf_add_text(out, "{\"last\": ");
-    write_u64(out, frames);
+    write_u64(out, r->frames);
     buf_add_text(out, ", \"owed\": ");
-    write_u64(out, owed);
+    write_u64(out, r->owed);
     buf_add_text(out, ", \"resent\": ");
-    write_u64(out, trials);
-    buf_add_char(out, '}');
+    write_u64(out, r->trials);
+    buf_add_text(out, ", \"derived\": ");
+    write_u64(out, r->derived);
+    buf_add_text(out, r->spaceless ? ", \"space\": false}" : "}");
 }

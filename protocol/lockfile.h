@@ -13,12 +13,16 @@
 #define LOCKFILE_NAME "command.lock"
 #define LOCKFILE_MAGIC "tunepipe-lock 1\n" /* 16 bytes, without the NUL */
 
+/* In place of an arrival number: its plugin is being saved. */
+#define LOCKFILE_SAVING UINT64_MAX
+
 enum { LOCKFILE_DEFAULT, LOCKFILE_ASSESSOR, LOCKFILE_SLOTS };
 
 struct lockfile {
     char magic[16];
     uint64_t pid;
-    /* The arrival number a worker is at, 0 between commands. */
+    /* The arrival number a worker is at, 0 between commands, or
+     * LOCKFILE_SAVING. */
     _Atomic uint64_t slots[LOCKFILE_SLOTS];
 };
 

@@ -21,7 +21,7 @@ static const char *const kinds[] = {
     [RECORD_SYNC] = "M",         [RECORD_END] = "E",
     [RECORD_TUNER_FRAME] = "<t", [RECORD_ASSESSOR_FRAME] = "<a",
     [RECORD_TUNER_EVENT] = "!t", [RECORD_ASSESSOR_EVENT] = "!a",
-    [RECORD_RESUMED] = "R",
+    [RECORD_RESUMED] = "R",      [RECORD_SEGMENT] = "G",
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 

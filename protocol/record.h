@@ -52,6 +52,9 @@ enum record_kind {
     RECORD_ASSESSOR_EVENT, /* "!a" */
     RECORD_RESUMED, /* "R": the session goes on, in another process; NUMBER is
                        the last arrival number before; payload: words */
+    RECORD_SEGMENT, /* "G": what comes is not the log's first segment; behind
+                       its head.  NUMBER is the last arrival number before;
+                       payload: segment.h */
 };
 
 struct record {

@@ -168,7 +168,49 @@ ended(void *vself, uint64_t id, const double *x, int how)
     return TP_OK;
 }
 
-/* Step 8: all of it in one table.  Raise the version when the answers
+/* Step 8: what it knows, for a new object to go on with when the experiment
+ * goes on after a crash.  Without these two it is replayed from its beginning,
+ * which takes longer. */
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct climber *self = (const struct climber *)vself;
+
+    sink->u64(sink->ctx, self->told);
+    sink->u64(sink->ctx, self->failed);
+    sink->u64(sink->ctx, (uint64_t)self->has_best);
+    if (self->has_best) {
+        sink->f64(sink->ctx, self->best_value);
+        sink->f64s(sink->ctx, self->best, self->space->n_dims);
+    }
+    return TP_OK;
+}
+
+/* Step 9: it comes back, after config and space.  It may be damaged: what
+ * cannot be is refused, and then it is replayed after all. */
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct climber *self = (struct climber *)vself;
+    uint64_t has_best;
+    int rc;
+
+    source->u64(source->ctx, &self->told);
+    source->u64(source->ctx, &self->failed);
+    rc = source->u64(source->ctx, &has_best);
+    self->has_best = has_best == 1;
+    if (rc == TP_OK && self->has_best) {
+        source->f64(source->ctx, &self->best_value);
+        rc = source->f64s(source->ctx, self->best, self->space->n_dims);
+    }
+    if (rc != TP_OK || has_best > 1) {
+        self->host->error(self->host->ctx, "what it knew is damaged");
+        return TP_ERR;
+    }
+    return TP_OK;
+}
+
+/* Step 10: all of it in one table.  Raise the version when the answers
  * change. */
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
@@ -185,5 +227,7 @@ static const struct tp_tuner tuner = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
+    .save = save,
+    .load = load,
 };
 TP_REGISTER_TUNER(tuner)

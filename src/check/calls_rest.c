@@ -234,9 +234,9 @@ static void
 make_damaged(const struct calls *c, enum damage damage, const struct buf *state,
              struct damaged *out)
 {
-    static const char *const words[] = {"cut off", "cut off", "a bit turned",
-                                        "a byte changed", "a word all ones",
-                                        "a small word"};
+    static const char *const words[] = {"cut off",         "cut off",
+                                        "a bit turned",    "a byte changed",
+                                        "a word all ones", "a small word"};
     uint64_t bits = dice(c, 1 + (uint32_t)damage);
     size_t at = (size_t)(bits >> 11) % state->len;
     size_t word = state->len < 8 ? 0 : at / 8 * 8;

@@ -29,6 +29,7 @@ static const char help[] =
     "  S   not (wholly) handled    >a  from the assessor's worker\n"
     "  M   all before is on disk   >r  from the router\n"
     "  H   head    E  end          R   the session goes on\n"
+    "  G   begins behind segments of the log that are gone, or elsewhere\n"
     "  <t  <a  !t  !a  of programs (`exec`)\n"
     "                              (all of it: PROTOCOL.md, \"The log\")\n"
     "\n"
@@ -37,7 +38,7 @@ static const char help[] =
     "                     ME, NT, KI, AK, EN\n"
     "  --command CODES    with these codes: ME,EN\n"
     "  --kind KINDS       manager, tuner, assessor, router, program, skipped,\n"
-    "                     sync, head, resumed, end, or the marks above\n"
+    "                     sync, head, resumed, segment, end, or the marks above\n"
     "  --from N           with these numbers, both included\n"
     "  --to N\n"
     "  --since TIME       not before, not after; TIME: 2026-11-21T19:30:00, a\n"
@@ -45,7 +46,7 @@ static const char help[] =
     "\n"
     "  --follow   go on with what is being written, until the writer is gone\n"
     "  --json     one JSON object a line: {\"kind\", \"number\", \"time_us\",\n"
-    "             \"offset\", \"payload\"}\n"
+    "             \"segment\", \"offset\", \"payload\"}; offset is in the segment\n"
     "\n"
     "  --at N          how things stood when command N had been handled, by a\n"
     "                  replay up to there: trials that are out, ids that are\n"
@@ -106,7 +107,8 @@ print_rest(struct printing *p, struct err *err)
         if (!log_select_has(&p->select, &r))
             continue;
         if (p->words->json)
-            log_print_json(&r, logfile_offset(p->file));
+            log_print_json(&r, logfile_segment(p->file),
+                           logfile_offset(p->file));
         else
             log_print_plain(&r);
     }
@@ -120,13 +122,21 @@ print_coming(struct printing *p, struct err *err)
     enum logfile_status status = print_rest(p, err);
     enum follow_word word = FOLLOW_MORE;
 
-    while (word == FOLLOW_MORE && status != LOGFILE_DAMAGED) {
+    while (status != LOGFILE_DAMAGED && word != FOLLOW_DEAF) {
+        int more = logfile_grow(p->file, err);
+
+        if (more < 0)
+            return LOGFILE_DAMAGED;
+        if (more > 0) {
+            status = print_rest(p, err);
+            continue;
+        }
+        if (word == FOLLOW_GONE)
+            break;
         fflush(stdout);
         word = follow_wait(p->follow, err);
-        if (word == FOLLOW_FAILED || logfile_grow(p->file, err) < 0)
+        if (word == FOLLOW_FAILED)
             return LOGFILE_DAMAGED;
-        if (word != FOLLOW_DEAF)
-            status = print_rest(p, err);
     }
     if (word == FOLLOW_GONE && !p->ended && status != LOGFILE_DAMAGED)
         fputs("tunepipe log: nobody writes this log, and it has no end\n",
@@ -148,6 +158,16 @@ print_all(struct printing *p, struct err *err)
     return status == LOGFILE_DAMAGED ? -1 : 0;
 }
 
+/* What is there is printed all the same. */
+static void
+tell_lack(const struct logfile *file)
+{
+    struct err err;
+
+    if (logfile_lacks(file, &err))
+        fprintf(stderr, "tunepipe log: %s\n", err.text);
+}
+
 static int
 print(const struct words *w, const char *path, struct err *err)
 {
@@ -159,6 +179,8 @@ print(const struct words *w, const char *path, struct err *err)
         p.follow = w->follow && p.file != NULL ? follow_new(path, err) : NULL;
         rc = p.file == NULL || (w->follow && p.follow == NULL) ? -1 : 0;
     }
+    if (rc == 0)
+        tell_lack(p.file);
     if (rc == 0)
         rc =
             log_select_find(&p.select, p.file, w->select.trial, w->follow, err);

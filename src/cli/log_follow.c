@@ -4,7 +4,8 @@
  * The writer holds the lock file locked while it lives, and the kernel tells
  * of its closing by IN_CLOSE_WRITE, a moment before it drops the lock.  So
  * behind such an event the lock is looked at again, a few times; else only
- * when something was written. */
+ * when something was written.  A log that is sealed gets another name, which
+ * is told as IN_ATTRIB: from then on the new one of its name is watched. */
 #include "cli/log_follow.h"
 
 #include "core/err.h"
@@ -24,6 +25,7 @@
 #define LOOK_MS 20 /* between them */
 
 struct follow {
+    char *log;
     int events, lock;
     int lock_watch;
     int looks;
@@ -42,14 +44,23 @@ lock_beside(const char *log)
     return path;
 }
 
+/* Once for each file that has the name. */
 static int
-watch(struct follow *f, const char *log, const char *lock, struct err *err)
+watch_log(struct follow *f, struct err *err)
+{
+    if (inotify_add_watch(f->events, f->log, IN_MODIFY | IN_ATTRIB) < 0)
+        return err_errno(err, ERR_LOG, "%s: cannot watch", f->log);
+    return 0;
+}
+
+static int
+watch(struct follow *f, const char *lock, struct err *err)
 {
     f->events = inotify_init1(IN_CLOEXEC);
     if (f->events < 0)
         return err_errno(err, ERR_SYSTEM, "inotify");
-    if (inotify_add_watch(f->events, log, IN_MODIFY) < 0)
-        return err_errno(err, ERR_LOG, "%s: cannot watch", log);
+    if (watch_log(f, err) != 0)
+        return -1;
     f->lock = open(lock, O_RDONLY | O_CLOEXEC);
     if (f->lock < 0 && errno == ENOENT)
         return 0; /* a log that was copied: nobody writes it */
@@ -68,14 +79,14 @@ follow_new(const char *log, struct err *err)
     char *lock = lock_beside(log);
     int rc;
 
-    if (f == NULL || lock == NULL) {
+    if (f == NULL || lock == NULL || (f->log = strdup(log)) == NULL) {
         free(f);
         free(lock);
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
     f->events = f->lock = f->lock_watch = -1;
-    rc = watch(f, log, lock, err);
+    rc = watch(f, lock, err);
     free(lock);
     if (rc != 0) {
         follow_free(f);
@@ -93,6 +104,7 @@ follow_free(struct follow *f)
         close(f->events);
     if (f->lock >= 0)
         close(f->lock);
+    free(f->log);
     free(f);
 }
 
@@ -113,6 +125,7 @@ read_events(struct follow *f, struct err *err)
     char bytes[4096]
         __attribute__((aligned(__alignof__(struct inotify_event))));
     ssize_t n = read(f->events, bytes, sizeof bytes);
+    bool renamed = false;
 
     if (n < 0 && errno != EINTR)
         return err_errno(err, ERR_SYSTEM, "inotify");
@@ -122,9 +135,10 @@ read_events(struct follow *f, struct err *err)
 
         if (e->wd == f->lock_watch)
             f->looks = LOOKS;
+        renamed = renamed || (e->mask & IN_ATTRIB) != 0;
         at += (ssize_t)(sizeof *e + e->len);
     }
-    return 0;
+    return renamed ? watch_log(f, err) : 0;
 }
 
 enum follow_word

@@ -43,16 +43,16 @@ log_print_plain(const struct record *r)
 }
 
 void
-log_print_json(const struct record *r, uint64_t offset)
+log_print_json(const struct record *r, uint64_t segment, uint64_t offset)
 {
     struct buf out;
 
     buf_init(&out, SIZE_MAX / 2);
-    buf_printf(&out,
-               "{\"kind\": \"%s\", \"number\": %" PRIu64
-               ", \"time_us\": %" PRId64 ", \"offset\": %" PRIu64
-               ", \"payload\": ",
-               record_kind_text(r->kind), r->number, r->time_us, offset);
+    buf_printf(
+        &out,
+        "{\"kind\": \"%s\", \"number\": %" PRIu64 ", \"time_us\": %" PRId64
+        ", \"segment\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"payload\": ",
+        record_kind_text(r->kind), r->number, r->time_us, segment, offset);
     json_write_string(&out, r->payload, r->len);
     buf_add_text(&out, "}\n");
     fputs(buf_text(&out), stdout);

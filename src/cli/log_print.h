@@ -8,7 +8,7 @@
 struct record;
 
 void log_print_plain(const struct record *r);
-void log_print_json(const struct record *r, uint64_t offset);
+void log_print_json(const struct record *r, uint64_t segment, uint64_t offset);
 
 #define LOG_TIME_MAX 48
 /* "2026-11-21 19:30:00.000000", local; "?" when it is no time. */

@@ -3,11 +3,14 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/logfile.h"
 #include "json.h"
 #include "replay/repair.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct printer {
@@ -96,22 +99,151 @@ print_json(void *ctx, const struct repair_find *f)
     buf_fini(&out);
 }
 
-int
-log_repair(const char *log, const char *to, bool json, struct err *err)
+static int
+repair(const char *log, const char *to, struct printer *printer,
+       struct err *err)
 {
-    struct printer printer = {.json = json};
     struct repair_setup setup = {
         .log = log,
         .to = to,
-        .found = json ? print_json : print_plain,
-        .ctx = &printer,
+        .found = printer->json ? print_json : print_plain,
+        .ctx = printer,
     };
 
     if (repair_run(&setup, err) != 0)
         return -1;
-    if (!json && !printer.lost)
+    if (!printer->json && !printer->lost)
         printf("nothing is lost\n");
-    if (!json)
-        printf("the new log: %s\n", to);
     return 0;
+}
+
+/* ---- a log of several segments ---- */
+
+/* One of them is whole: why NULL; or why it is not. */
+static void
+print_segment(const char *path, uint64_t records, const char *why, bool json)
+{
+    struct buf out;
+
+    if (!json && why == NULL) {
+        printf("whole      %s: %" PRIu64 " records\n", path, records);
+        return;
+    }
+    if (!json) {
+        printf("damaged    %s\n", why);
+        return;
+    }
+    buf_init(&out, 65536);
+    buf_printf(&out, "{\"what\": \"%s\", \"file\": ",
+               why == NULL ? "whole" : "damaged");
+    json_write_string(&out, path, strlen(path));
+    buf_printf(&out, ", \"records\": %" PRIu64, records);
+    if (why != NULL) {
+        buf_add_text(&out, ", \"why\": ");
+        json_write_string(&out, why, strlen(why));
+    }
+    buf_add_text(&out, "}\n");
+    fputs(buf_text(&out), stdout);
+    buf_fini(&out);
+}
+
+static const char *
+base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+/* Not even that can be said of a segment that could not be opened. */
+static bool
+is_open(const struct logfile *f)
+{
+    return logfile_segment(f) == logfile_last_segment(f) ||
+           strcmp(base_name(logfile_path_now(f)), COMMANDLOG_NAME) != 0;
+}
+
+/* The file to be repaired, to be freed: the one that is damaged, or the last;
+ * those before it are told of. */
+static char *
+survey(struct logfile *f, bool json, struct err *err)
+{
+    uint64_t n = 0, records = 0;
+    enum logfile_status status;
+    char *path = NULL;
+    struct record r;
+
+    for (;;) {
+        const char *now;
+
+        status = logfile_next(f, &r, err);
+        if (status == LOGFILE_RECORD && logfile_segment(f) == n) {
+            records++;
+            continue;
+        }
+        if (status == LOGFILE_END || status == LOGFILE_TORN)
+            return path;
+        now = logfile_path_now(f);
+        if (path != NULL && strcmp(path, now) != 0)
+            print_segment(path, records, NULL, json);
+        if (status == LOGFILE_DAMAGED)
+            print_segment(now, records, err->text, json);
+        free(path);
+        if (status == LOGFILE_DAMAGED && !is_open(f))
+            return NULL;
+        path = strdup(now);
+        if (path == NULL)
+            err_set(err, ERR_MEMORY, "out of memory");
+        if (path == NULL || status == LOGFILE_DAMAGED)
+            return path;
+        n = logfile_segment(f);
+        records = 1;
+    }
+}
+
+static bool
+is_packed(const char *path)
+{
+    size_t len = strlen(path);
+
+    return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
+static int
+repair_one_of(struct logfile *f, const char *to, struct printer *printer,
+              struct err *err)
+{
+    char *path = survey(f, printer->json, err);
+    int rc =
+        path == NULL || is_packed(path) ? -1 : repair(path, to, printer, err);
+
+    if (rc == 0 && !printer->json)
+        printf("the new file: %s\n"
+               "it stands for %s%s\n",
+               to, path,
+               printer->lost ? ", and what follows is lost with what is lost: "
+                               "with the segments before it, as command.log, "
+                               "it is a log"
+                             : "");
+    free(path);
+    return rc;
+}
+
+int
+log_repair(const char *log, const char *to, bool json, struct err *err)
+{
+    struct printer printer = {.json = json};
+    struct err why;
+    struct logfile *f = logfile_open(log, &why);
+    bool many =
+        f != NULL && logfile_first_segment(f) != logfile_last_segment(f);
+    int rc = many ? repair_one_of(f, to, &printer, err)
+                  : repair(log, to, &printer, err);
+
+    if (rc == 0 && f == NULL) /* others of its segments, or its first line */
+        fprintf(stderr, "tunepipe log: %s\n", why.text);
+    logfile_close(f);
+    if (rc == 0 && !many && !json)
+        printf("the new log: %s\n", to);
+    return rc;
 }

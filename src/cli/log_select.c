@@ -30,10 +30,11 @@ static const struct {
     {"sync", BIT(RECORD_SYNC)},
     {"head", BIT(RECORD_HEAD)},
     {"resumed", BIT(RECORD_RESUMED)},
+    {"segment", BIT(RECORD_SEGMENT)},
     {"end", BIT(RECORD_END)},
 };
 #define N_WORDS (sizeof words / sizeof *words)
-#define N_KINDS (RECORD_RESUMED + 1)
+#define N_KINDS (RECORD_SEGMENT + 1)
 
 static uint32_t
 kinds_of(const char *word, size_t len)
@@ -66,8 +67,8 @@ unknown_kind(const char *word, size_t len, struct err *err)
     return err_set(
         err, ERR_USAGE,
         "--kind: expected manager, tuner, assessor, router, "
-        "program, skipped, sync, head, resumed, end, or marks as they are "
-        "printed ('<', '>t'), not '%s'%s",
+        "program, skipped, sync, head, resumed, segment, end, or marks as "
+        "they are printed ('<', '>t'), not '%s'%s",
         shown, nearest_hint(shown, names, N_WORDS, hint, sizeof hint));
 }
 

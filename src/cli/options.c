@@ -39,16 +39,11 @@ unknown(const struct option *options, size_t n, const char *word,
 static bool
 parse_size(const char *text, size_t *out)
 {
-    static const char units[] = "kMG";
-    size_t len = strlen(text);
-    const char *unit = len > 0 ? strchr(units, text[len - 1]) : NULL;
-    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
     uint64_t value;
 
-    if (!number_parse_u64(text, len - (unit != NULL), &value) ||
-        value > (UINT64_MAX >> 8) >> shift)
+    if (!number_parse_size(text, &value))
         return false;
-    *out = (size_t)(value << shift);
+    *out = (size_t)value;
     return true;
 }
 

@@ -10,6 +10,8 @@
 #include "core/problems.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/logfile.h"
+#include "dispatcher/logvoid.h"
+#include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
 #include "manager/results.h"
@@ -21,7 +23,8 @@
 #include <sys/stat.h>
 
 static const char help[] =
-    "usage: tunepipe resume FOLDER [--dispatcher PROGRAM]\n"
+    "usage: tunepipe resume FOLDER [--max-trials N] [--max-duration TIME]\n"
+    "                       [--dispatcher PROGRAM]\n"
     "\n"
     "Goes on with an experiment whose manager, dispatcher or machine died, or\n"
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
@@ -35,9 +38,14 @@ static const char help[] =
     "                          started again with the same parameters, in\n"
     "                          trials/ID.1, then trials/ID.2, ...\n"
     "\n"
-    "maxExperimentDuration counts from here.  A finished experiment is shown\n"
-    "and left alone; one whose manager lives is refused.\n"
+    "maxExperimentDuration counts on, without the time when nobody ran it.  A\n"
+    "finished experiment is shown and left alone, unless it is given more to\n"
+    "do; one whose manager lives is refused.\n"
     "\n"
+    "  --max-trials N         so many trials in all, those that there are\n"
+    "                         included, instead of maxTrialNumber; kept\n"
+    "  --max-duration TIME    such as 500s, 10m or 1.5h: so long in all, instead\n"
+    "                         of maxExperimentDuration; kept\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -60,7 +68,6 @@ walk_file(struct logfile *file, manager_record *take, void *ctx,
     return status == LOGFILE_DAMAGED ? -1 : 0;
 }
 
-/* One of no size was never begun. */
 static int
 walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
 {
@@ -71,7 +78,7 @@ walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (stat(path, &st) != 0 || st.st_size == 0) {
+    if (stat(path, &st) != 0 || logvoid(folder)) {
         free(path);
         return 0;
     }
@@ -103,11 +110,39 @@ read_kept(const struct results *r, struct problems *problems, struct err *err)
     return x;
 }
 
+struct words {
+    const char *dispatcher;
+    uint64_t max_trials; /* 0: as before */
+    int64_t max_ms;      /* the same */
+};
+
+/* As the last manager had them, or as is said now. */
+static void
+set_limits(struct experiment *x, const char *folder, const struct words *w)
+{
+    struct budget b = {.max_trials = x->max_trials,
+                       .max_ms = x->max_experiment_ms};
+
+    budget_load(&b, folder);
+    x->max_trials = w->max_trials > 0 ? w->max_trials : b.max_trials;
+    x->max_experiment_ms = w->max_ms > 0 ? w->max_ms : b.max_ms;
+}
+
+/* Whether one that is over is given more to do. */
+static bool
+extends(const struct results *r, const struct words *w)
+{
+    struct budget b = {0};
+
+    budget_load(&b, r->folder);
+    return w->max_trials > r->n || w->max_ms > b.used_ns / 1000000;
+}
+
 static int
-go_on(const struct results *r, const char *dispatcher)
+go_on(const struct results *r, const struct words *w)
 {
     struct manager_options options = {
-        .dispatcher = dispatcher, .resume = r->folder, .walk_log = walk_log};
+        .dispatcher = w->dispatcher, .resume = r->folder, .walk_log = walk_log};
     struct problems problems;
     struct experiment *x;
     struct err err = {0};
@@ -119,6 +154,7 @@ go_on(const struct results *r, const char *dispatcher)
         fputs(buf_text(&problems.lines), stderr);
         status = verb_fail("resume", &err);
     } else {
+        set_limits(x, r->folder, w);
         status = conduct("resume", x, &options);
     }
     experiment_free(x);
@@ -126,11 +162,9 @@ go_on(const struct results *r, const char *dispatcher)
     return status;
 }
 
-struct words {
-    const char *dispatcher;
-};
-
 static const struct option options[] = {
+    {"max-trials", OPTION_UINT, offsetof(struct words, max_trials), "N"},
+    {"max-duration", OPTION_DURATION, offsetof(struct words, max_ms), "TIME"},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -153,13 +187,13 @@ run(int argc, char **argv)
     r = results_load(argv[1], &err);
     if (r == NULL)
         return verb_fail("resume", &err);
-    if (r->state == RESULTS_ENDED && r->over) {
+    if (r->state == RESULTS_ENDED && r->over && !extends(r, &w)) {
         printf("tunepipe: %s is over (%s): nothing is left to do\n", r->id,
                r->reason);
         conduct_print("resume", r->folder);
         status = EXIT_DONE;
     } else {
-        status = go_on(r, w.dispatcher);
+        status = go_on(r, &w);
     }
     results_free(r);
     return status;

@@ -5,7 +5,9 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "dispatcher/commandlog.h"
+#include "dispatcher/resend.h"
 #include "dispatcher/session.h"
+#include "lockfile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,14 +79,14 @@ list_resent(struct resumption *r)
 {
     size_t n = 0;
 
-    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+    for (const struct resent *e = r->recovery.resend->first; e != NULL;
          e = e->newer)
         n++;
     r->resent = calloc(n + 1, sizeof(const struct emission *));
     if (r->resent == NULL)
         return -1;
     n = 0;
-    for (const struct resent *e = r->recovery.resend.first; e != NULL;
+    for (const struct resent *e = r->recovery.resend->first; e != NULL;
          e = e->newer)
         r->resent[n++] = &e->emission;
     r->resume.resent = r->resent;
@@ -96,24 +98,30 @@ list_resent(struct resumption *r)
 static void
 word_it(struct resumption *r, const uint64_t at_work[2])
 {
+    static const char *const sides[] = {
+        [SENDER_DEFAULT] = "tuner", [SENDER_ASSESSOR] = "assessor"};
     const struct replay_report *report = &r->recovery.report;
     size_t size = sizeof r->words;
     int len = snprintf(r->words, size,
                        "%" PRIu64 " commands on record, %zu answers derived",
                        report->last, r->resume.n_missing);
 
+    if (report->restored > 0)
+        len += snprintf(r->words + len, size - (size_t)len,
+                        ", from the snapshot behind command %" PRIu64,
+                        report->restored);
     if (report->torn_bytes > 0)
         len += snprintf(r->words + len, size - (size_t)len,
                         ", %" PRIu64 " bytes cut from the end",
                         report->torn_bytes);
-    if (at_work[SENDER_DEFAULT] != 0)
-        len += snprintf(r->words + len, size - (size_t)len,
-                        ", the tuner was at command %" PRIu64,
-                        at_work[SENDER_DEFAULT]);
-    if (at_work[SENDER_ASSESSOR] != 0)
-        snprintf(r->words + len, size - (size_t)len,
-                 ", the assessor was at command %" PRIu64,
-                 at_work[SENDER_ASSESSOR]);
+    for (int side = 0; side < 2; side++)
+        if (at_work[side] == LOCKFILE_SAVING)
+            len += snprintf(r->words + len, size - (size_t)len,
+                            ", the %s was being saved", sides[side]);
+        else if (at_work[side] != 0)
+            len += snprintf(r->words + len, size - (size_t)len,
+                            ", the %s was at command %" PRIu64, sides[side],
+                            at_work[side]);
 }
 
 static int
@@ -161,12 +169,16 @@ resumption_begin(struct resumption *r, const char *folder,
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     word_it(r, at_work);
     log_info(log, "resumed: %s", r->words);
+    for (int side = 0; side < 2; side++)
+        resume->unsavable[side] = at_work[side] == LOCKFILE_SAVING;
+    resume->head_sum = r->recovery.rest.head_sum;
     resume->words = r->words;
     resume->skips = r->skips;
     resume->arrivals = r->recovery.report.last;
     resume->frames = r->recovery.report.commands;
     resume->owed = r->recovery.owed;
     resume->trials = r->recovery.trials;
+    resume->spaceless = r->recovery.spaceless;
     resume->session = r->recovery.rest.session;
     r->recovery.rest.session = NULL;
     setup->session.digits = r->recovery.rest.digits;

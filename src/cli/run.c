@@ -55,6 +55,8 @@ static const char help[] =
     "                            ignore, latest or best\n"
     "  sync: interval:1000       when the log goes to stable storage: none (at\n"
     "                            the end), interval:MS or always\n"
+    "  segmentSize: 8M           from which on the log goes on in another file\n"
+    "  oldSegments: keep         or compress\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
     "  deterministic: false      true: as --deterministic\n"
     "\n"

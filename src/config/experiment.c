@@ -313,6 +313,7 @@ read_one(const char *path, const char *as, const char *space,
 {
     struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
                             .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
+                            .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
                             .grace_ms = GRACE_MS_DEFAULT},
                       .kept_space = space};
     struct experiment *x = NULL;

@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "core/segment_policy.h"
 #include "core/sync_policy.h"
 
 #include <stdbool.h>
@@ -57,6 +58,7 @@ struct experiment {
     bool has_seed;
     enum early_stopped early_stopped; /* ours; default STOPPED_LATEST */
     struct sync_policy sync;          /* ours: of the command log */
+    struct segment_policy segments;   /* ours: of the command log */
     int64_t grace_ms;      /* ours: between a trial's SIGTERM and its SIGKILL */
     char *metrics_pattern; /* ours: a checked extended regular expression with
                               at least one group; NULL: none */
@@ -68,9 +70,9 @@ struct experiment {
 
 enum experiment_use {
     EXPERIMENT_RUN,      /* everything */
-    EXPERIMENT_DISPATCH, /* tuner, filters, assessor, seed, earlyStopped, sync:
-                            other keys are known but neither required nor read
-                          */
+    EXPERIMENT_DISPATCH, /* tuner, filters, assessor, seed, earlyStopped,
+                            sync, segmentSize, oldSegments: other keys are
+                            known but neither required nor read */
 };
 
 /* Reads and checks the file.  NULL on failure: `problems` has a line for each

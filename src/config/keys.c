@@ -4,6 +4,7 @@
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "core/problems.h"
 
 #include <regex.h>
@@ -112,6 +113,33 @@ set_sync(struct reader *r, const struct key *key, const struct yaml_node *node,
         reader_problem(r, node->line, path, "expected a text, got %s",
                        yaml_type_name(node));
     else if (sync_policy_parse(node->text, target, &err) != 0)
+        reader_problem(r, node->line, path, "%s", err.text);
+}
+
+static void
+set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
+         const char *path, void *target)
+{
+    (void)key;
+    if (node->kind != YAML_SCALAR || !number_parse_size(node->text, target))
+        reader_problem(r, node->line, path,
+                       "expected a number of bytes such as 65536, 64k or 8M");
+}
+
+/* A manager that goes on reads the whole log: it knows what became of each
+ * trial by nothing else. */
+static void
+set_old_segments(struct reader *r, const struct key *key,
+                 const struct yaml_node *node, const char *path, void *target)
+{
+    enum old_segments *old = target;
+    struct err err;
+
+    (void)key;
+    if (node->kind != YAML_SCALAR)
+        reader_problem(r, node->line, path, "expected a text, got %s",
+                       yaml_type_name(node));
+    else if (old_segments_parse(node->text, old, &err) != 0)
         reader_problem(r, node->line, path, "%s", err.text);
 }
 
@@ -273,6 +301,10 @@ const struct key config_keys[] = {
     {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
      early_stopped_words, NULL},
     {"sync", set_sync, OF(x.sync), KEY_DISPATCH, NULL, NULL, NULL},
+    {"segmentSize", set_size, OF(x.segments.size), KEY_DISPATCH, NULL, NULL,
+     NULL},
+    {"oldSegments", set_old_segments, OF(x.segments.old), KEY_DISPATCH, NULL,
+     NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),

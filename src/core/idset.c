@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/idset.h"
 
+#include "core/pack.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,4 +47,31 @@ idset_count(const struct idset *s)
     for (size_t i = 0; i < s->n_words; i++)
         n += (uint64_t)__builtin_popcountll(s->words[i]);
     return n;
+}
+
+void
+idset_save(const struct idset *s, struct buf *out)
+{
+    size_t n = s->n_words;
+
+    while (n > 0 && s->words[n - 1] == 0)
+        n--;
+    pack_u64(out, n);
+    for (size_t i = 0; i < n; i++)
+        pack_u64(out, s->words[i]);
+}
+
+int
+idset_load(struct idset *s, struct unpack *in)
+{
+    size_t n = unpack_count(in, sizeof *s->words);
+
+    if (n > 0 && (s->words = malloc(n * sizeof *s->words)) == NULL)
+        unpack_fail(in);
+    if (in->failed)
+        return -1;
+    s->n_words = n;
+    for (size_t i = 0; i < n; i++)
+        s->words[i] = unpack_u64(in);
+    return 0;
 }

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
+struct unpack;
+
 struct idset {
     uint64_t *words;
     size_t n_words;
@@ -18,5 +21,10 @@ void idset_fini(struct idset *s);
 bool idset_has(const struct idset *s, uint64_t id);
 uint64_t idset_count(const struct idset *s);
 int idset_add(struct idset *s, uint64_t id); /* -1: out of memory */
+
+/* As pack.h: the same bytes for the same ids.  Into an empty one; -1: damaged,
+ * or out of memory. */
+void idset_save(const struct idset *s, struct buf *out);
+int idset_load(struct idset *s, struct unpack *in);
 
 #endif

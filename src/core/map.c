@@ -148,3 +148,28 @@ map_next(const struct map *m, size_t *at)
     }
     return NULL;
 }
+
+static int
+by_key(const void *va, const void *vb)
+{
+    const struct map_slot *a = *(const struct map_slot *const *)va;
+    const struct map_slot *b = *(const struct map_slot *const *)vb;
+    int rc = memcmp(a->key, b->key, a->len < b->len ? a->len : b->len);
+
+    return rc != 0 ? rc : (a->len > b->len) - (a->len < b->len);
+}
+
+const struct map_slot **
+map_sorted(const struct map *m)
+{
+    const struct map_slot **sorted = malloc(m->count * sizeof *sorted + 1);
+    size_t n = 0;
+
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = 0; i < m->n_slots; i++)
+        if (m->slots[i].key != NULL)
+            sorted[n++] = &m->slots[i];
+    qsort(sorted, n, sizeof(const struct map_slot *), by_key);
+    return sorted;
+}

@@ -38,4 +38,9 @@ void *map_remove(struct map *m, const void *key, size_t len);
  * removed meanwhile. */
 void *map_next(const struct map *m, size_t *at);
 
+/* The slots that are in use, by the bytes of their keys, the shorter of two
+ * that begin alike first: an array to be freed, of m->count; NULL: out of
+ * memory. */
+const struct map_slot **map_sorted(const struct map *m);
+
 #endif

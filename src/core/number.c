@@ -213,6 +213,22 @@ number_parse_duration_ms(const char *text, int64_t *out_ms)
     return true;
 }
 
+bool
+number_parse_size(const char *text, uint64_t *out)
+{
+    static const char units[] = "kMG";
+    size_t len = strlen(text);
+    const char *unit = len > 0 ? strchr(units, text[len - 1]) : NULL;
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    uint64_t value;
+
+    if (!number_parse_u64(text, len - (unit != NULL), &value) ||
+        value > (UINT64_MAX >> 8) >> shift)
+        return false;
+    *out = value << shift;
+    return true;
+}
+
 /* Two digits a division: every record of a log has three numbers. */
 char *
 number_write_u64(char *p, uint64_t v)

@@ -27,6 +27,9 @@ bool number_parse_u64(const char *text, size_t len, uint64_t *out);
  * duration or is longer than 10,000 days. */
 bool number_parse_duration_ms(const char *text, int64_t *out_ms);
 
+/* Reads "65536", "64k", "8M", "1G" (powers of 1024) as bytes, below 2^56. */
+bool number_parse_size(const char *text, uint64_t *out);
+
 /* Writes v in decimal at p, without a NUL; returns the end. */
 char *number_write_u64(char *p, uint64_t v);
 

@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
+#include "core/pack.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/histories.h"
 #include "plugin/assessor.h"
@@ -256,4 +257,90 @@ assessing_handle(struct assessing *a, const struct command *cmd,
     /* Nobody judges, or it is not applied: its trial still waits. */
     history = histories_find(a->histories, cmd->metric.job);
     return acknowledge(a, cmd, history != NULL && history->stopped, err);
+}
+
+/* ---- packed ---- */
+
+/* The histories that the assessor knows of. */
+struct lent_all {
+    struct tp_history *lent;
+    const struct tp_history **list;
+    size_t n;
+};
+
+static void
+lent_free(struct lent_all *l)
+{
+    free(l->lent);
+    free(l->list);
+}
+
+static int
+lend_all(const struct assessing *a, struct lent_all *out, struct err *err)
+{
+    size_t n;
+    struct history **sorted = histories_sorted(a->histories, &n);
+
+    *out = (struct lent_all){calloc(n + 1, sizeof *out->lent),
+                             calloc(n + 1, sizeof *out->list), 0};
+    if (sorted == NULL || out->lent == NULL || out->list == NULL) {
+        free(sorted);
+        lent_free(out);
+        return err_set(err, ERR_MEMORY, "histories: out of memory");
+    }
+    for (size_t i = 0; i < n; i++)
+        if (sorted[i]->n > 0) {
+            out->lent[out->n] = lend(sorted[i]);
+            out->list[out->n] = &out->lent[out->n];
+            out->n++;
+        }
+    free(sorted);
+    return 0;
+}
+
+static int
+save_assessor(const struct assessing *a, struct buf *out, struct err *err)
+{
+    struct lent_all living;
+    int rc;
+
+    if (a->assessor == NULL)
+        return 1;
+    if (lend_all(a, &living, err) != 0)
+        return -1;
+    rc = assessor_save(a->assessor, living.list, living.n, out, err);
+    lent_free(&living);
+    return rc;
+}
+
+int
+assessing_save(const struct assessing *a, struct buf *out, struct err *err)
+{
+    size_t len = out->len;
+    int rc;
+
+    histories_save(a->histories, out);
+    rc = buf_check(out, "what a snapshot holds", err);
+    if (rc == 0)
+        rc = save_assessor(a, out, err);
+    if (rc != 1)
+        out->len = len;
+    return rc;
+}
+
+int
+assessing_load(struct assessing *a, struct unpack *in, struct err *err)
+{
+    struct lent_all living;
+    int rc;
+
+    if (histories_load(a->histories, in) != 0)
+        return err_set(err, ERR_LOG, "histories: damaged, or out of memory");
+    if (a->assessor == NULL)
+        return 0;
+    if (lend_all(a, &living, err) != 0)
+        return -1;
+    rc = assessor_load(a->assessor, living.list, living.n, in, err);
+    lent_free(&living);
+    return rc;
 }

@@ -9,9 +9,11 @@
 #include "dispatcher/policy.h"
 
 struct assessor;
+struct buf;
 struct err;
 struct explainer;
 struct log;
+struct unpack;
 
 struct assessing;
 
@@ -29,5 +31,9 @@ void assessing_listen(struct assessing *a, const struct explainer *explainer);
 /* Handles one command of the assessor queue; as tuning_handle(). */
 int assessing_handle(struct assessing *a, const struct command *cmd,
                      struct err *err);
+
+/* As tuning_save() and tuning_load(). */
+int assessing_save(const struct assessing *a, struct buf *out, struct err *err);
+int assessing_load(struct assessing *a, struct unpack *in, struct err *err);
 
 #endif

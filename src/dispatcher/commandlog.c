@@ -6,11 +6,11 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "dispatcher/logio.h"
+#include "dispatcher/logmap.h"
 #include "frame.h"
 #include "record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 /* The lock before the log; the lock's content, which may tell of a crash,
  * stays until it is known that the log is new. */
 static int
-open_both(struct commandlog *l, const char *folder, const struct logio *io,
+open_both(struct commandlog *l, const char *folder,
           struct logwriter *(*open_it)(const char *, const struct logio *,
                                        struct err *),
           struct err *err)
@@ -35,7 +35,7 @@ open_both(struct commandlog *l, const char *folder, const struct logio *io,
         rc = err_set(err, ERR_MEMORY, "command log: out of memory");
     else
         rc = loglock_take(&l->lock, lock, err) != 0 ||
-                     (l->writer = open_it(log, io, err)) == NULL ||
+                     (l->writer = open_it(log, l->io, err)) == NULL ||
                      loglock_map(&l->lock, lock, err) != 0
                  ? -1
                  : 0;
@@ -56,18 +56,11 @@ make_folder(const char *folder, struct err *err)
 
 /* That there is a log, too, is to survive the loss of power. */
 static int
-sync_folder(const char *folder, const struct logio *io, struct err *err)
+sync_folder(const struct commandlog *l, struct err *err)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int error;
-
-    if (fd < 0)
-        return 0; /* it may be written and not be read */
-    error = logio_sync(io != NULL ? io : &logio_system, fd);
-    close(fd);
-    if (error == 0 || error == EINVAL) /* not every file system can */
+    errno = logio_sync_folder(l->io, l->folder);
+    if (errno == 0)
         return 0;
-    errno = error;
     return err_errno(err, ERR_LOG, COMMANDLOG_NAME ": cannot sync its folder");
 }
 
@@ -85,40 +78,65 @@ remove_log(const char *folder)
 static int
 begin(struct commandlog *l, const char *head, size_t head_len, struct err *err)
 {
+    int64_t now = clock_realtime_ns() / 1000;
+
     record_write_version(&l->pending);
-    record_encode(&l->pending, RECORD_HEAD, 0, clock_realtime_ns() / 1000, head,
-                  head_len);
+    record_encode(&l->pending, RECORD_HEAD, 0, now, head, head_len);
+    l->chain.begin = l->pending.len;
+    if (commandlog_know_head(l, head, head_len, now, err) != 0)
+        return -1;
     return commandlog_finish(l, err);
 }
 
 /* Neither file is open yet. */
 static struct commandlog *
-new_log(struct err *err)
+new_log(const char *folder, const struct logio *io, struct err *err)
 {
     struct commandlog *l = calloc(1, sizeof *l);
 
-    if (l == NULL) {
+    if (l == NULL || (folder != NULL && (l->folder = strdup(folder)) == NULL)) {
+        free(l);
         err_set(err, ERR_MEMORY, "command log: out of memory");
         return NULL;
     }
     loglock_init(&l->lock);
+    l->on = folder != NULL;
+    l->io = io != NULL ? io : &logio_system;
     l->policy.when = SYNC_NONE;
+    l->chain.segment = 1;
     buf_init(&l->pending, PENDING_MAX);
+    buf_init(&l->chain.head, PENDING_MAX);
     return l;
+}
+
+/* Old segments alone are a log, too. */
+static int
+expect_none(const char *folder, struct err *err)
+{
+    char *path = segments_any(folder);
+
+    if (path == NULL)
+        return 0;
+    err_set(err, ERR_LOG,
+            "%s: of a log whose " COMMANDLOG_NAME " is missing, expected a "
+            "folder without a log",
+            path);
+    free(path);
+    return -1;
 }
 
 struct commandlog *
 commandlog_create(const char *folder, const char *head, size_t head_len,
                   const struct logio *io, struct err *err)
 {
-    struct commandlog *l = new_log(err);
+    struct commandlog *l = new_log(folder, io, err);
 
     if (l == NULL || folder == NULL)
         return l;
-    l->on = true;
     if (make_folder(folder, err) == 0 &&
-        open_both(l, folder, io, logwriter_create, err) == 0 &&
-        begin(l, head, head_len, err) == 0 && sync_folder(folder, io, err) == 0)
+        open_both(l, folder, logwriter_create, err) == 0 &&
+        expect_none(folder, err) == 0 && begin(l, head, head_len, err) == 0 &&
+        sync_folder(l, err) == 0)
         return l;
     if (l->writer != NULL)
         remove_log(folder); /* ours, and not begun */
@@ -126,15 +144,37 @@ commandlog_create(const char *folder, const char *head, size_t head_len,
     return NULL;
 }
 
+/* Which segment it is.  What is damaged is for who reads it to tell. */
+static int
+know_segment(struct commandlog *l, struct err *err)
+{
+    char *path = file_join(l->folder, COMMANDLOG_NAME);
+    struct logmap *m = path == NULL ? NULL : logmap_open(path, NULL);
+    int rc = 0;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "command log: out of memory");
+    if (m != NULL) {
+        l->chain.segment = m->head.number;
+        l->chain.begin = m->head.size;
+        if (m->head.head.size > 0)
+            rc = commandlog_know_head(l, m->head.head.payload, m->head.head.len,
+                                      m->head.head.time_us, err);
+    }
+    logmap_close(m);
+    free(path);
+    return rc;
+}
+
 struct commandlog *
 commandlog_reopen(const char *folder, uint64_t slots[2], struct err *err)
 {
-    struct commandlog *l = new_log(err);
+    struct commandlog *l = new_log(folder, NULL, err);
 
     if (l == NULL)
         return NULL;
-    l->on = true;
-    if (open_both(l, folder, NULL, logwriter_open, err) != 0) {
+    if (open_both(l, folder, logwriter_open, err) != 0 ||
+        segments_mend(folder, err) != 0 || know_segment(l, err) != 0) {
         commandlog_free(l);
         return NULL;
     }
@@ -157,6 +197,8 @@ commandlog_free(struct commandlog *l)
     logwriter_close(l->writer);
     loglock_release(&l->lock);
     buf_fini(&l->pending);
+    buf_fini(&l->chain.head);
+    free(l->folder);
     free(l);
 }
 

@@ -82,6 +82,33 @@ void commandlog_take_back(struct commandlog *l);
 int commandlog_follow(struct commandlog *l, struct sync_policy policy,
                       const struct wake *wake, int64_t retry_ms,
                       struct err *err);
+/* Somebody waits until all that was appended is durable; whether it is. */
+void commandlog_hurry(struct commandlog *l);
+bool commandlog_hurried(const struct commandlog *l);
+
+/* ---- segments ---- */
+
+/* From so many bytes on a segment is long enough; 0 (so it begins): never.
+ * Before commandlog_follow(). */
+void commandlog_set_segments(struct commandlog *l, uint64_t size);
+/* The same, as long as it is more: so much as a snapshot takes. */
+void commandlog_grow_limit(struct commandlog *l, uint64_t at_least);
+/* The number of command.log among the segments, from 1 on. */
+uint64_t commandlog_segment(const struct commandlog *l);
+/* Whether command.log is long enough, most of it is on stable storage, and
+ * nothing is collected or held. */
+bool commandlog_rotation_due(const struct commandlog *l);
+/* Whether it is twice as long as it should be. */
+bool commandlog_is_overlong(const struct commandlog *l);
+/* Seals command.log, which becomes command.N.log, and begins the next segment;
+ * waits for the disk.  last_arrival, frames: of the last input, and how many
+ * of the manager's there were.  OK: commandlog_segment() is one more.  HELD:
+ * nothing has changed, err tells why; it is due again when the log has grown by
+ * a quarter of its limit.  FAILED: as above. */
+enum commandlog_status commandlog_rotate(struct commandlog *l,
+                                         uint64_t last_arrival, uint64_t frames,
+                                         struct err *err);
+
 /* Does what is due: syncs, marks, tries again.  Returns at once.  -1: nothing
  * is appended any more. */
 int commandlog_tend(struct commandlog *l, struct err *err);

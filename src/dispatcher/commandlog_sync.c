@@ -24,7 +24,8 @@ commandlog_follow(struct commandlog *l, struct sync_policy policy,
         return 0;
     l->policy = policy;
     l->retry_ns = retry_ms * MS;
-    return logwriter_follow(l->writer, policy, wake, err);
+    l->wake = policy.when == SYNC_NONE && l->chain.size == 0 ? NULL : wake;
+    return logwriter_follow(l->writer, policy, l->wake, err);
 }
 
 /* Held is not enough: 0 or -1. */
@@ -113,6 +114,29 @@ sync_is_due(const struct commandlog *l, int64_t now)
            now >= l->dirty_at_ns + l->policy.interval_ms * MS;
 }
 
+/* ---- for a snapshot ---- */
+
+void
+commandlog_hurry(struct commandlog *l)
+{
+    l->hurried = l->on ? logwriter_size(l->writer) : 0;
+}
+
+bool
+commandlog_hurried(const struct commandlog *l)
+{
+    return !l->on ||
+           logwriter_size(l->writer) - logwriter_unsynced(l->writer) >=
+               l->hurried;
+}
+
+static bool
+hurries(const struct commandlog *l)
+{
+    return !commandlog_hurried(l) && !logwriter_asked(l->writer) &&
+           l->retry_at_ns == 0;
+}
+
 int
 commandlog_tend(struct commandlog *l, struct err *err)
 {
@@ -128,10 +152,11 @@ commandlog_tend(struct commandlog *l, struct err *err)
     now = clock_monotonic_ns();
     if (retry(l, now, err) == COMMANDLOG_FAILED)
         return -1;
-    if (sync_is_due(l, now)) {
+    if (sync_is_due(l, now) || hurries(l)) {
         l->dirty_at_ns = 0;
         logwriter_ask(l->writer);
     }
+    commandlog_prepare(l);
     return 0;
 }
 
@@ -140,6 +165,8 @@ commandlog_next_ns(const struct commandlog *l)
 {
     int64_t sync_at = 0;
 
+    if (hurries(l))
+        return 1; /* at once */
     if (l->dirty_at_ns != 0 && !logwriter_asked(l->writer))
         sync_at = l->dirty_at_ns + l->policy.interval_ms * MS;
     if (l->retry_at_ns != 0 && (sync_at == 0 || l->retry_at_ns < sync_at))

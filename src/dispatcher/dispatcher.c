@@ -46,6 +46,10 @@ handle_default(void *ctx, const struct command *cmd, struct err *err)
 {
     struct dispatcher *d = ctx;
 
+    if (dispatcher_is_marker(cmd)) {
+        dispatcher_save_side(d, SENDER_DEFAULT);
+        return 0;
+    }
     if (!d->closed && atomic_load(&d->closing)) {
         d->closed = true;
         tuning_close(d->session->tuning);
@@ -61,6 +65,10 @@ handle_assessor(void *ctx, const struct command *cmd, struct err *err)
 {
     struct dispatcher *d = ctx;
 
+    if (dispatcher_is_marker(cmd)) {
+        dispatcher_save_side(d, SENDER_ASSESSOR);
+        return 0;
+    }
     return assessing_handle(d->session->assessing, cmd, err);
 }
 
@@ -178,6 +186,8 @@ step(struct dispatcher *d)
         dispatcher_take_outbox(d);
     dispatcher_write(d);
     dispatcher_tend_log(d);
+    dispatcher_tend_snapshot(d);
+    dispatcher_rotate(d);
 }
 
 static void
@@ -219,6 +229,7 @@ open_log(struct dispatcher *d)
     buf_init(&head, (size_t)16 << 20);
     session_write_head(d->session, &s->session, &head);
     rc = buf_check(&head, "head record", d->err);
+    d->snapping.head_sum = snapshot_head(head.data, head.len);
     if (rc == 0)
         d->commandlog = commandlog_create(s->folder, head.data, head.len,
                                           s->log_io, d->err);
@@ -293,6 +304,7 @@ finish(struct dispatcher *d)
     finish_side(&d->by_default);
     finish_side(&d->assessor);
     dispatcher_free_programs(d);
+    dispatcher_end_snapshot(d);
     channel_close(&d->channel);
     frame_decoder_fini(&d->decoder);
     commandlog_free(d->commandlog);
@@ -324,6 +336,7 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
     memset(d, 0, sizeof *d);
     d->setup = setup;
     d->log = setup->log;
+    snapshot_init(&d->snapping.snapshot);
     d->channel.in = d->channel.out = d->wake.fd = d->signal_fd = -1;
     d->err = err;
     if (start(d) != 0)

@@ -14,6 +14,7 @@
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
  *   syncing    puts the command log on stable storage when it is asked to.
+ *   snapshot   writes what main and the workers packed, retires old segments.
  *   Shared: the queues, the outbox, the gauge, the begin slots, wake.
  *
  * A tuner or an assessor that is a program (proxy.h) has no worker: its side
@@ -21,9 +22,11 @@
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 
+#include "core/segment_policy.h"
 #include "core/sync_policy.h"
 #include "dispatcher/session.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +45,10 @@ struct dispatcher_resume {
     uint64_t arrivals;       /* number of the last input */
     uint64_t frames;         /* of them, the manager's */
     uint64_t owed, trials;   /* as in recovery.h */
+    bool spaceless;          /* the same */
     const char *words;       /* for the log: what was recovered */
+    bool unsavable[2];       /* by sender: saving it ended the process before */
+    uint32_t head_sum;       /* of the log, for its snapshots */
     /* Commands whose calls failed because they ended the process before, as
      * the log has them: "xt why". */
     const struct dispatcher_skip *skips;
@@ -62,6 +68,7 @@ struct dispatcher_setup {
     int in_fd, out_fd;
     const char *folder; /* of the command log; NULL: none is kept */
     struct sync_policy sync;
+    struct segment_policy segments;
     int64_t log_retry_ms; /* between tries to write a log that is held up */
     const struct logio *log_io; /* NULL: the system's */
     size_t max_queued;          /* bytes; above it nothing is read */

@@ -127,11 +127,13 @@ dispatcher_take_outbox(struct dispatcher *d)
         const struct emission *e = &f->emission;
 
         next = f->next;
-        if (e->code == EMISSION_SKIPPED) {
+        if (e->code == EMISSION_PART) {
+            dispatcher_take_part(d, e);
+        } else if (e->code == EMISSION_SKIPPED) {
             commandlog_skipped(d->commandlog, e->cause, e->payload, e->len);
         } else {
             commandlog_out(d->commandlog, e);
-            router_written(d->session->router, e->code, e->payload, e->len);
+            router_written(d->session->router, e);
             if (d->phase != TERMINATING && !d->channel.out_gone)
                 frame_encode(&d->channel.text, d->setup->session.digits,
                              command_info(e->code)->code, e->payload, e->len);

@@ -19,12 +19,13 @@
 int
 dispatcher_follow_log(struct dispatcher *d)
 {
+    commandlog_set_segments(d->commandlog, d->setup->segments.size);
     return commandlog_follow(d->commandlog, d->setup->sync, &d->wake,
                              d->setup->log_retry_ms, d->err);
 }
 
-static void
-fail(struct dispatcher *d)
+void
+dispatcher_fail_log(struct dispatcher *d)
 {
     channel_drop(&d->channel); /* nothing unlogged is written */
     dispatcher_fail(d, TERMINATING);
@@ -41,7 +42,7 @@ dispatcher_log(struct dispatcher *d)
     case COMMANDLOG_FAILED:
         break;
     }
-    fail(d);
+    dispatcher_fail_log(d);
     return false;
 }
 
@@ -73,7 +74,7 @@ void
 dispatcher_tend_log(struct dispatcher *d)
 {
     if (commandlog_tend(d->commandlog, d->err) != 0)
-        fail(d);
+        dispatcher_fail_log(d);
     tell(d);
     if (commandlog_held(d->commandlog))
         return;
@@ -123,4 +124,6 @@ dispatcher_close_log(struct dispatcher *d, const char *how)
     commandlog_end(d->commandlog, d->arrivals, how);
     if (commandlog_finish(d->commandlog, failed ? NULL : d->err) != 0)
         d->end = DISPATCHER_FAILED;
+    else if (d->log_held_ns != 0)
+        tell(d);
 }

@@ -18,11 +18,16 @@ static int
 say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
+    const struct resumed told = {.frames = r->frames,
+                                 .owed = r->owed,
+                                 .trials = r->trials,
+                                 .derived = r->n_missing,
+                                 .spaceless = r->spaceless};
     struct buf payload;
     int rc;
 
     buf_init(&payload, 256);
-    command_write_resumed(&payload, r->frames, r->owed, r->trials);
+    command_write_resumed(&payload, &told);
     e.payload = payload.data;
     e.len = payload.len;
     if (!payload.failed)
@@ -45,6 +50,8 @@ dispatcher_resume(struct dispatcher *d)
     d->session = r->session;
     d->commandlog = r->log;
     d->arrivals = r->arrivals;
+    d->snapping.head_sum = r->head_sum;
+    memcpy(d->snapping.unsavable, r->unsavable, sizeof r->unsavable);
     session_redirect(d->session, outbox_emitter(d->outbox));
     if (dispatcher_start_programs(d) != 0 || dispatcher_follow_log(d) != 0)
         return -1;

@@ -10,10 +10,12 @@
 #include "dispatcher/program.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
+#include "dispatcher/snapshot.h"
 #include "dispatcher/worker.h"
 
 #include "core/wake.h"
 #include "frame.h"
+#include "lockfile.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -21,6 +23,7 @@
 #include <stdint.h>
 
 struct chain;
+struct snapshotter;
 
 enum phase { RUNNING, DRAINING, TERMINATING };
 
@@ -64,6 +67,27 @@ struct inbound {
     bool waits;     /* for the log */
 };
 
+/* In place of an arrival number: no command, but the place at which a worker
+ * saves its side.  The worker's begin slot then says so by itself. */
+#define MARKER_ARRIVAL LOCKFILE_SAVING
+
+enum snapping_phase {
+    SNAPPING_NOT,
+    SNAPPING_COLLECTS, /* the workers' parts are awaited */
+    SNAPPING_SYNCS,    /* what they said is not durable yet */
+    SNAPPING_WRITES,
+};
+
+/* A snapshot on its way. */
+struct snapping {
+    enum snapping_phase phase;
+    struct snapshot snapshot;
+    uint32_t head_sum;          /* of the log */
+    bool awaited[2];            /* by sender: its part has not come yet */
+    bool unsavable[2];          /* by sender: it is not asked again */
+    struct snapshotter *writer; /* NULL: none was needed yet */
+};
+
 struct dispatcher {
     const struct dispatcher_setup *setup;
     const struct log *log;
@@ -85,6 +109,7 @@ struct dispatcher {
     int64_t deadline_ns; /* of the stop */
     bool left; /* a worker was still at work when the grace was over */
     struct inbound inbound;
+    struct snapping snapping;
     int64_t log_held_ns; /* since when the log is held up; 0: it is not */
     struct companion companions[2]; /* by sender */
     atomic_bool closing; /* tells the default worker to drop requests */
@@ -111,6 +136,8 @@ int dispatcher_follow_log(struct dispatcher *d);
 /* Whether what was collected is in the log.  If not, it is held or (then the
  * session has failed) never will be. */
 bool dispatcher_log(struct dispatcher *d);
+/* It never will be: d->err tells. */
+void dispatcher_fail_log(struct dispatcher *d);
 /* Syncs, tries again, and lets go on what waited. */
 void dispatcher_tend_log(struct dispatcher *d);
 /* Whether nothing more may be read. */
@@ -119,6 +146,21 @@ bool dispatcher_log_holds(const struct dispatcher *d);
 void dispatcher_take_back(struct dispatcher *d);
 /* The last words, and all of it on stable storage. */
 void dispatcher_close_log(struct dispatcher *d, const char *how);
+/* ---- dispatcher_snapshot.c ---- */
+
+/* Begins a new segment, and a snapshot, when it is time to. */
+void dispatcher_rotate(struct dispatcher *d);
+/* Lets a snapshot come on. */
+void dispatcher_tend_snapshot(struct dispatcher *d);
+/* A side's part has come out of the outbox. */
+void dispatcher_take_part(struct dispatcher *d, const struct emission *e);
+/* For the workers: whether this is the place to save their side, and doing
+ * so. */
+bool dispatcher_is_marker(const struct command *cmd);
+void dispatcher_save_side(struct dispatcher *d, enum sender side);
+/* Behind the loop. */
+void dispatcher_end_snapshot(struct dispatcher *d);
+
 /* ---- dispatcher_resume.c ---- */
 
 /* Takes over what setup->resume has: before any thread runs. */

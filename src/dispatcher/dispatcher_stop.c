@@ -64,7 +64,9 @@ note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
     char text[64] = "";
 
     d->left = true;
-    if (busy != 0)
+    if (busy == MARKER_ARRIVAL)
+        snprintf(text, sizeof text, " while a snapshot was being taken");
+    else if (busy != 0)
         snprintf(text, sizeof text,
                  " while command %" PRIu64 " was being handled", busy);
     log_error(d->log,
@@ -93,13 +95,14 @@ record_rest(struct dispatcher *d)
     }
     dispatcher_take_outbox(d);
     for (int i = 0; i < 2; i++) {
-        if (busy[i] != 0)
+        if (busy[i] != 0 && busy[i] != MARKER_ARRIVAL)
             record_left(d, sides[i], busy[i], false);
         for (struct command *cmd = left[i].first; cmd != NULL; cmd = next) {
             next = cmd->next;
-            record_left(d, sides[i], cmd->arrival,
-                        d->phase == TERMINATING &&
-                            cmd->code == CMD_REQUEST_TRIALS);
+            if (!dispatcher_is_marker(cmd))
+                record_left(d, sides[i], cmd->arrival,
+                            d->phase == TERMINATING &&
+                                cmd->code == CMD_REQUEST_TRIALS);
             command_free(cmd);
         }
     }

@@ -25,7 +25,9 @@ struct history {
     void *slot;   /* the assessor's own */
 };
 
+struct buf;
 struct histories;
+struct unpack;
 
 struct histories *histories_new(void);
 void histories_free(struct histories *h);
@@ -46,5 +48,14 @@ void history_restart(struct history *history, uint64_t attempt);
 /* Enters a value that was not there before (the router sees to that).  1 when
  * the gap-free part grew, 0 when not, -1: out of memory. */
 int history_enter(struct history *history, uint64_t sequence, double value);
+
+/* All of them in the order of their running numbers, an array to be freed;
+ * NULL: out of memory. */
+struct history **histories_sorted(const struct histories *h, size_t *n);
+
+/* As pack.h: all but the slots, which are the assessor's; into an empty one,
+ * -1: damaged, or out of memory. */
+void histories_save(const struct histories *h, struct buf *out);
+int histories_load(struct histories *h, struct unpack *in);
 
 #endif

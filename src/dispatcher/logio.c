@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static int
@@ -18,6 +19,9 @@ const struct logio logio_system = {
     .fallocate = fallocate,
     .fdatasync = fdatasync,
     .ftruncate = ftruncate,
+    .link = link,
+    .rename = rename,
+    .unlink = unlink,
 };
 
 int
@@ -50,6 +54,19 @@ logio_sync(const struct logio *io, int fd)
         if (errno != EINTR)
             return errno;
     return 0;
+}
+
+int
+logio_sync_folder(const struct logio *io, const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error;
+
+    if (fd < 0)
+        return 0; /* it may be written and not be read */
+    error = logio_sync(io, fd);
+    close(fd);
+    return error == EINVAL ? 0 : error; /* not every file system can */
 }
 
 bool

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /* As the system calls of these names; called from the reader's thread and
- * from the one that syncs. */
+ * from those that sync and retire. */
 struct logio {
     int (*open)(const char *path, int flags, mode_t mode);
     ssize_t (*pread)(int fd, void *data, size_t len, off_t at);
@@ -16,6 +16,9 @@ struct logio {
     int (*fallocate)(int fd, int mode, off_t at, off_t len);
     int (*fdatasync)(int fd);
     int (*ftruncate)(int fd, off_t len);
+    int (*link)(const char *from, const char *to);
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
 };
 
 extern const struct logio logio_system;
@@ -24,6 +27,10 @@ extern const struct logio logio_system;
 int logio_write(const struct logio *io, int fd, const void *data, size_t len,
                 off_t at, off_t *written_to);
 int logio_sync(const struct logio *io, int fd);
+
+/* The folder's entries; 0 where it cannot be opened, or its file system cannot
+ * do so. */
+int logio_sync_folder(const struct logio *io, const char *folder);
 
 /* Whether it may pass: no space, over quota, input/output error. */
 bool logio_may_pass(int error);

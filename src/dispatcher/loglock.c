@@ -3,11 +3,18 @@
 
 #include "core/err.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define LINGERS_MS 10
+#define LINGERS_TIMES 300
 
 void
 loglock_init(struct loglock *l)
@@ -16,22 +23,45 @@ loglock_init(struct loglock *l)
     l->map = &l->spare;
 }
 
+/* A process that was killed while it started a program: that one has the lock
+ * with it until it calls exec. */
+static bool
+is_dead(uint64_t pid)
+{
+    return pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) != 0 &&
+           errno == ESRCH;
+}
+
+static int
+lock_it(int fd, uint64_t *holder)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct lockfile at = {.pid = 0};
+
+    for (int i = 0; fcntl(fd, F_OFD_SETLK, &lock) != 0; i++) {
+        if (pread(fd, &at, sizeof at, 0) < 0)
+            at.pid = 0;
+        *holder = at.pid;
+        if (i == LINGERS_TIMES || !is_dead(at.pid))
+            return -1;
+        poll(NULL, 0, LINGERS_MS);
+    }
+    return 0;
+}
+
 int
 loglock_take(struct loglock *l, const char *path, struct err *err)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct lockfile holder = {.pid = 0};
+    uint64_t holder = 0;
 
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (l->fd < 0)
         return err_errno(err, ERR_LOG, "%s: cannot open", path);
-    if (fcntl(l->fd, F_OFD_SETLK, &lock) == 0)
+    if (lock_it(l->fd, &holder) == 0)
         return 0;
-    if (pread(l->fd, &holder, sizeof holder, 0) < 0)
-        holder.pid = 0;
     return err_set(err, ERR_LOG,
                    "%s: locked by process %" PRIu64 ", expected one writer",
-                   path, holder.pid);
+                   path, holder);
 }
 
 /* Written, not only stretched: a full disk is told here and not by a SIGBUS

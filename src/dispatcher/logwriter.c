@@ -132,6 +132,12 @@ logwriter_size(const struct logwriter *w)
     return (uint64_t)w->size;
 }
 
+uint64_t
+logwriter_unsynced(const struct logwriter *w)
+{
+    return (uint64_t)(w->size - w->durable);
+}
+
 int
 logwriter_cut(struct logwriter *w, uint64_t size, struct err *err)
 {
@@ -250,6 +256,12 @@ logwriter_append(struct logwriter *w, const void *data, size_t len,
     return LOGWRITER_OK;
 }
 
+void
+logwriter_fail(struct logwriter *w)
+{
+    w->failed = true;
+}
+
 /* ---- stable storage ---- */
 
 int
@@ -257,7 +269,7 @@ logwriter_follow(struct logwriter *w, struct sync_policy policy,
                  const struct wake *wake, struct err *err)
 {
     w->policy = policy;
-    if (policy.when != SYNC_INTERVAL || wake == NULL)
+    if (policy.when == SYNC_ALWAYS || wake == NULL)
         return 0;
     w->sync = logsync_start(w->fd, w->io, wake, err);
     return w->sync == NULL ? -1 : 0;
@@ -303,6 +315,12 @@ bool
 logwriter_asked(const struct logwriter *w)
 {
     return w->asked;
+}
+
+bool
+logwriter_has_thread(const struct logwriter *w)
+{
+    return w->sync != NULL;
 }
 
 static enum logsync_word

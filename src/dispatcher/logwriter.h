@@ -35,9 +35,12 @@ uint64_t logwriter_size(const struct logwriter *w);
 /* Shortens it, before anything is appended. */
 int logwriter_cut(struct logwriter *w, uint64_t size, struct err *err);
 
-/* From here on by this policy.  Until then nothing syncs by itself.  For
- * SYNC_INTERVAL a thread is started, which signals `wake` (borrowed); without
- * one logwriter_ask() does not return before it is done. */
+/* Bytes that are not durable yet, as far as is known. */
+uint64_t logwriter_unsynced(const struct logwriter *w);
+
+/* From here on by this policy.  Until then nothing syncs by itself.  But for
+ * SYNC_ALWAYS a thread is started, which signals `wake` (borrowed); without
+ * one (wake is NULL) logwriter_ask() does not return before it is done. */
 int logwriter_follow(struct logwriter *w, struct sync_policy policy,
                      const struct wake *wake, struct err *err);
 
@@ -52,11 +55,16 @@ enum logwriter_status {
 enum logwriter_status logwriter_append(struct logwriter *w, const void *data,
                                        size_t len, struct err *err);
 
+/* It is not to be appended to any more. */
+void logwriter_fail(struct logwriter *w);
+
 /* Makes all that was appended durable, however long it takes. */
 int logwriter_sync(struct logwriter *w, struct err *err);
 /* Begins to; not while one is under way. */
 void logwriter_ask(struct logwriter *w);
 bool logwriter_asked(const struct logwriter *w);
+/* Whether a thread does it. */
+bool logwriter_has_thread(const struct logwriter *w);
 /* 1: so many bytes, more than before, became durable: *upto; 0: nothing new;
  * -1: they never will. */
 int logwriter_take(struct logwriter *w, uint64_t *upto, struct err *err);

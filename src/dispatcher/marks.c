@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/marks.h"
 
-#include "core/idset.h"
-#include "core/map.h"
 #include "core/number.h"
+#include "dispatcher/marks_state.h"
 #include "dispatcher/view.h"
 #include "json.h"
 
@@ -11,29 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD_MAX 65536      /* sequences beyond a gap */
-#define ENDED_JOBS_MAX 65536 /* jobs without a parameter id of their own */
-
-struct living {
-    struct parameter_id parameter;
-    uint64_t attempt;
-    uint64_t next;      /* all sequences below it are known */
-    struct idset ahead; /* those beyond a gap: sequence modulo AHEAD_MAX */
-    size_t n_ahead;
-    bool killed;
-    bool has_marks;
-    struct mark latest, lowest, highest;
-};
-
-struct marks {
-    struct map living;     /* job -> struct living */
-    struct idset ended;    /* parameter ids that ended after reporting */
-    struct map ended_jobs; /* job -> itself: those without such an id */
-    uint64_t issued;       /* one more than the highest id handed out */
-};
-
-static void
-living_free(struct living *l)
+void
+marks_living_free(struct living *l)
 {
     if (l == NULL)
         return;
@@ -57,7 +35,7 @@ marks_free(struct marks *m)
     if (m == NULL)
         return;
     while ((l = map_next(&m->living, &at)) != NULL)
-        living_free(l);
+        marks_living_free(l);
     map_fini(&m->living);
     map_fini(&m->ended_jobs);
     idset_fini(&m->ended);
@@ -84,7 +62,7 @@ add_living(struct marks *m, const struct metric *metric)
 
     if (l == NULL || copy_parameter(&l->parameter, &metric->parameter) != 0 ||
         map_put(&m->living, metric->job, strlen(metric->job), l) != 0) {
-        living_free(l);
+        marks_living_free(l);
         return NULL;
     }
     l->attempt = metric->attempt;
@@ -228,7 +206,7 @@ marks_end(struct marks *m, struct trial_end *end)
         copy_parameter(&end->parameter, l != NULL ? &l->parameter : &end->hint);
     if (remember_end(m, l, end->job) != 0)
         rc = -1;
-    living_free(l);
+    marks_living_free(l);
     return rc;
 }
 

@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct marks;
+struct unpack;
 struct viewer;
 
 struct marks *marks_new(void);
@@ -52,5 +54,9 @@ void marks_issued(struct marks *m, uint64_t next);
 void marks_see(const struct marks *m, const struct viewer *viewer);
 
 size_t marks_living(const struct marks *m);
+
+/* As pack.h: into empty ones, -1: damaged, or out of memory. */
+void marks_save(const struct marks *m, struct buf *out);
+int marks_load(struct marks *m, struct unpack *in);
 
 #endif

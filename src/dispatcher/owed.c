@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/owed.h"
 
+#include "core/pack.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +67,40 @@ owed_clear(struct owed *o)
 {
     o->n_runs = 0;
     o->total = 0;
+}
+
+uint64_t
+owed_end(const struct owed *o)
+{
+    const struct owed_run *last;
+
+    if (o->n_runs == 0)
+        return 0;
+    last = &o->runs[o->n_runs - 1];
+    return last->first + last->count;
+}
+
+void
+owed_save(const struct owed *o, struct buf *out)
+{
+    pack_u64(out, o->n_runs);
+    for (size_t i = 0; i < o->n_runs; i++) {
+        pack_u64(out, o->runs[i].first);
+        pack_u64(out, o->runs[i].count);
+    }
+}
+
+int
+owed_load(struct owed *o, struct unpack *in)
+{
+    size_t n = unpack_count(in, sizeof(struct owed_run));
+
+    for (size_t i = 0; i < n && !in->failed; i++) {
+        uint64_t first = unpack_u64(in), count = unpack_u64(in);
+
+        if (count == 0 || first < owed_end(o) || count > UINT64_MAX - first ||
+            owed_add(o, first, count) != 0)
+            unpack_fail(in);
+    }
+    return in->failed ? -1 : 0;
 }

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
+struct unpack;
+
 struct owed_run {
     uint64_t first, count;
 };
@@ -25,5 +28,12 @@ uint64_t owed_first(const struct owed *o); /* total > 0 */
 void owed_pop(struct owed *o);             /* total > 0 */
 bool owed_has(const struct owed *o, uint64_t id);
 void owed_clear(struct owed *o);
+
+/* As pack.h: into an empty one, -1: damaged, or out of memory.  What was
+ * loaded is in ascending order, as ids are. */
+void owed_save(const struct owed *o, struct buf *out);
+int owed_load(struct owed *o, struct unpack *in);
+/* One more than the highest id; 0: there is none. */
+uint64_t owed_end(const struct owed *o);
 
 #endif

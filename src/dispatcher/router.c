@@ -3,7 +3,9 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/pack.h"
 #include "dispatcher/marks.h"
+#include "dispatcher/resend.h"
 #include "frame.h"
 #include "json.h"
 
@@ -15,6 +17,8 @@
 struct router {
     struct marks *marks;
     uint64_t frames; /* of the manager, so far */
+    bool remembers;
+    struct resend unread;
     const struct log *log;
 };
 
@@ -29,6 +33,7 @@ router_new(const struct log *log, struct err *err)
         return NULL;
     }
     r->log = log;
+    resend_init(&r->unread);
     return r;
 }
 
@@ -38,7 +43,20 @@ router_free(struct router *r)
     if (r == NULL)
         return;
     marks_free(r->marks);
+    resend_fini(&r->unread);
     free(r);
+}
+
+void
+router_remember(struct router *r)
+{
+    r->remembers = true;
+}
+
+const struct resend *
+router_unread(const struct router *r)
+{
+    return &r->unread;
 }
 
 static void
@@ -197,11 +215,23 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
         command_free(cmd);
         return ROUTER_TERMINATE;
     }
+    if (r->remembers)
+        resend_command(&r->unread, cmd);
+    if (r->unread.failed) {
+        command_free(cmd);
+        return ROUTER_MEMORY;
+    }
     cmd->position = r->frames;
     cmd->payload = frame->payload;
     cmd->payload_len = frame->len;
     cmd->cost = sizeof *cmd + frame->len;
     return route(r, cmd, out);
+}
+
+uint64_t
+router_frames(const struct router *r)
+{
+    return r->frames;
 }
 
 void
@@ -211,8 +241,26 @@ router_see(const struct router *r, const struct viewer *viewer)
 }
 
 void
-router_written(struct router *r, enum command_code code, const char *payload,
-               size_t len)
+router_written(struct router *r, const struct emission *e)
 {
-    marks_written(r->marks, code, payload, len);
+    marks_written(r->marks, e->code, e->payload, e->len);
+    if (r->remembers)
+        resend_written(&r->unread, e);
+}
+
+void
+router_save(const struct router *r, struct buf *out)
+{
+    pack_u64(out, r->frames);
+    marks_save(r->marks, out);
+    resend_save(&r->unread, out);
+}
+
+int
+router_load(struct router *r, struct unpack *in)
+{
+    r->frames = unpack_u64(in);
+    if (marks_load(r->marks, in) != 0)
+        return -1;
+    return resend_load(&r->unread, in);
 }

@@ -17,14 +17,24 @@
 
 #include <stdint.h>
 
+struct buf;
+struct emission;
 struct err;
 struct frame;
 struct log;
+struct resend;
 struct router;
+struct unpack;
 struct viewer;
 
 struct router *router_new(const struct log *log, struct err *err);
 void router_free(struct router *r);
+
+/* From now on what the manager may not have read is kept: for a manager with
+ * extensions. */
+void router_remember(struct router *r);
+/* What is kept; empty without router_remember().  Borrowed. */
+const struct resend *router_unread(const struct router *r);
 
 struct routed {
     struct chain by_default; /* for the default queue */
@@ -43,11 +53,20 @@ enum router_word {
 enum router_word router_frame(struct router *r, const struct frame *frame,
                               uint64_t arrival, struct routed *out);
 
+/* The manager's frames so far. */
+uint64_t router_frames(const struct router *r);
+
 /* See view.h. */
 void router_see(const struct router *r, const struct viewer *viewer);
 
-/* An outbound frame was written (or stands in the log): see marks.h. */
-void router_written(struct router *r, enum command_code code,
-                    const char *payload, size_t len);
+/* An outbound frame was written (or stands in the log): see marks.h, resend.h.
+ * Where there is no memory to keep it, the next router_frame() says so. */
+void router_written(struct router *r, const struct emission *e);
+
+/* As pack.h: what it knows behind the last frame and the last one written.
+ * Into a new one that was told to remember, or not, as this one; -1: damaged,
+ * or out of memory. */
+void router_save(const struct router *r, struct buf *out);
+int router_load(struct router *r, struct unpack *in);
 
 #endif

@@ -237,6 +237,8 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     s->router = router_new(log, err);
     if (s->router == NULL || make_sides(s, log, err) != 0)
         goto fail;
+    if (s->policy.extensions)
+        router_remember(s->router);
     for (int i = 0; i < 2; i++)
         if (s->proxies[i] != NULL)
             proxy_limit(s->proxies[i], longest_payload(setup));

@@ -28,6 +28,7 @@ struct router;
 struct tuner;
 struct tuning;
 struct tuning_view;
+struct unpack;
 struct viewer;
 
 #define SESSION_FILTERS_MAX 16
@@ -90,6 +91,19 @@ void session_reopen(struct session *s);
 void session_see_tuning(const struct session *s, struct tuning_view *out,
                         const struct viewer *viewer);
 void session_see_living(const struct session *s, const struct viewer *viewer);
+
+/* For snapshots, called by who owns that side, between two commands: appends
+ * what it knows, such that a session of the same head that has loaded it goes
+ * on as this one does.  1; 0: nothing, because its tuner, its assessor or a
+ * filter cannot be saved now, or is a program; -1: err tells.  `out` keeps its
+ * length but for 1, or when it is full. */
+int session_save(const struct session *s, enum sender side, struct buf *out,
+                 struct err *err);
+
+/* The part of that side, and nothing else, into a new session.  -1: err tells
+ * what does not fit or is damaged; the session is then of no use any more. */
+int session_load(struct session *s, enum sender side, struct unpack *in,
+                 struct err *err);
 
 /* Appends name, version and arguments of the tuner or the assessor; null:
  * there is none. */

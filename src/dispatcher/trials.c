@@ -3,6 +3,7 @@
 
 #include "core/idset.h"
 #include "core/map.h"
+#include "core/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -230,4 +231,108 @@ trials_sorted(const struct trials *t, size_t *n)
     if (*n > 1)
         qsort(sorted, *n, sizeof *sorted, by_id);
     return sorted;
+}
+
+/* ---- packed: the trials by their ids, then those without a result in the
+ * order of their ends ---- */
+
+static void
+save_one(const struct trial *trial, struct buf *out)
+{
+    pack_u64(out, trial->id);
+    pack_text(out, trial->label);
+    pack_u64(out, trial->told);
+    pack_u64(out, trial->ended);
+    pack_u64(out, trial->foreign);
+    pack_u64(out, trial->unfit);
+    pack_u64(out, trial->n_dims);
+    pack_f64s(out, trial->x, trial->n_dims);
+    pack_u64(out, trial->theirs);
+    pack_text(out, trial->parameters);
+}
+
+void
+trials_save(const struct trials *t, struct buf *out)
+{
+    size_t n;
+    struct trial **sorted = trials_sorted(t, &n);
+
+    idset_save(&t->finished, out);
+    pack_u64(out, n);
+    for (size_t i = 0; i < n; i++)
+        save_one(sorted[i], out);
+    pack_u64(out, t->n_resultless);
+    for (struct trial *trial = t->oldest; trial != NULL; trial = trial->newer)
+        pack_u64(out, trial->id);
+    out->failed = out->failed || sorted == NULL;
+    free(sorted);
+}
+
+static double *
+load_point(struct unpack *in, size_t *n_dims)
+{
+    size_t n = unpack_count(in, sizeof(double));
+    double *x = malloc(n * sizeof *x + 1);
+
+    if (x == NULL)
+        unpack_fail(in);
+    else
+        unpack_f64s(in, x, n);
+    *n_dims = n;
+    return x;
+}
+
+/* trials_add() refuses what is there already. */
+static void
+load_one(struct trials *t, struct unpack *in)
+{
+    uint64_t id = unpack_u64(in);
+    const char *label = unpack_text(in), *parameters;
+    bool told = unpack_bool(in), ended = unpack_bool(in);
+    bool foreign = unpack_bool(in), unfit = unpack_bool(in);
+    size_t n_dims;
+    double *x = load_point(in, &n_dims);
+    uint64_t theirs = unpack_u64(in);
+    struct trial *trial = NULL;
+
+    parameters = unpack_text(in);
+    if (!in->failed && !(told && ended))
+        trial = trials_add(t, id, label, x, n_dims);
+    free(x);
+    if (trial == NULL || (parameters != NULL &&
+                          (trial->parameters = strdup(parameters)) == NULL)) {
+        unpack_fail(in);
+        return;
+    }
+    t->n_out -= ended;
+    trial->told = told;
+    trial->ended = ended;
+    trial->foreign = foreign;
+    trial->unfit = unfit;
+    trial->theirs = theirs;
+}
+
+int
+trials_load(struct trials *t, struct unpack *in)
+{
+    size_t n, n_resultless;
+
+    idset_load(&t->finished, in);
+    n = unpack_count(in, 9 * sizeof(uint64_t));
+    for (size_t i = 0; i < n && !in->failed; i++)
+        load_one(t, in);
+    n_resultless = unpack_count(in, sizeof(uint64_t));
+    if (n_resultless != n - t->n_out || n_resultless > RESULTLESS_MAX)
+        unpack_fail(in);
+    for (size_t i = 0; i < n_resultless && !in->failed; i++) {
+        uint64_t id = unpack_u64(in);
+        struct trial *trial = map_get(&t->by_id, &id, sizeof id);
+
+        if (trial == NULL || !trial->ended || trial == t->newest ||
+            trial->newer != NULL)
+            unpack_fail(in);
+        else
+            link_resultless(t, trial);
+    }
+    return in->failed ? -1 : 0;
 }

@@ -31,7 +31,9 @@ struct trial {
     char *parameters;
 };
 
+struct buf;
 struct trials;
+struct unpack;
 
 struct trials *trials_new(void);
 void trials_free(struct trials *t);
@@ -69,5 +71,10 @@ uint64_t trials_n_finished(const struct trials *t);
 /* All of them in the order of ids, an array to be freed; NULL: out of
  * memory. */
 struct trial **trials_sorted(const struct trials *t, size_t *n);
+
+/* As pack.h: into an empty table, -1: damaged, or out of memory.  Whether the
+ * points fit the search space is the caller's to look at. */
+void trials_save(const struct trials *t, struct buf *out);
+int trials_load(struct trials *t, struct unpack *in);
 
 #endif

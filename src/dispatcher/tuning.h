@@ -14,11 +14,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct explainer;
 struct log;
 struct tuner;
 struct tuning_view;
+struct unpack;
 struct viewer;
 
 struct tuning;
@@ -52,5 +54,14 @@ void tuning_reopen(struct tuning *t);
 uint64_t tuning_owed(const struct tuning *t);
 /* Whether handling cmd now would drop a request. */
 bool tuning_drops(const struct tuning *t, const struct command *cmd);
+
+/* Between two commands: appends all that later answers depend on, the tuner's
+ * part included.  1; 0: nothing, because tuner_save() cannot now; -1: err
+ * tells.  `out` keeps its length but for 1, or when it is full. */
+int tuning_save(const struct tuning *t, struct buf *out, struct err *err);
+
+/* Reads that into a new one whose tuner is as new, and of the same arguments.
+ * -1: err tells; both are then of no use any more. */
+int tuning_load(struct tuning *t, struct unpack *in, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static int
 import_one(struct tuning *t, struct jval entry, struct err *err)
@@ -55,6 +56,18 @@ tuning_import(struct tuning *t, const struct command *cmd)
 }
 
 /* A record of a trial that an earlier run gave out and did not finish. */
+/* Whether it was given out with the parameters in t->x. */
+static bool
+is_out(struct tuning *t, uint64_t id)
+{
+    const struct parameter_id which = {PARAMETER_NUMBER, id, NULL};
+    const struct trial *trial = trials_find(t->trials, &which);
+    size_t n = space_dims(t->space)->n_dims;
+
+    return trial != NULL && trial->n_dims == n &&
+           memcmp(trial->x, t->x, n * sizeof *t->x) == 0;
+}
+
 static int
 recover_one(struct tuning *t, struct jval record, struct err *err)
 {
@@ -73,6 +86,8 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return -1;
     if (owed_has(&t->owed, id))
         return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
+    if (is_out(t, id))
+        return 0; /* the manager had heard of it */
     trial = trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
     if (trial == NULL)
         return err_set(err, ERR_INPUT,

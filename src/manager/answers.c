@@ -76,8 +76,13 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_string(v, &reason, NULL);
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
+    if (units == 0 && m->phase == PHASE_RUNNING && m->n_trials == 0) {
+        peer_ask_again(m);
+        json_free(doc);
+        return;
+    }
     lockstep_refused(&m->lockstep, strcmp(reason, "later") == 0, units);
-    if (m->phase == PHASE_STARTING) {
+    if (m->phase == PHASE_STARTING && (units == 0 || units == UINT64_MAX)) {
         manager_end(m, MANAGER_REFUSED,
                     "the dispatcher refused the search space; what it said is "
                     "in " FOLDER_DISPATCHER_LOG);

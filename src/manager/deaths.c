@@ -24,6 +24,17 @@ deaths_progress(struct deaths *d)
     d->in_vain = 0;
 }
 
+bool
+deaths_repeat(struct deaths *d, int status, const uint64_t at[LOCKFILE_SLOTS])
+{
+    bool again = status >= 0 && d->in_vain > 0 && status == d->status;
+
+    d->status = status;
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        again = again && at[i] == 0;
+    return again;
+}
+
 static bool
 is_poison(const struct deaths *d, const uint64_t at[LOCKFILE_SLOTS], int worker)
 {
@@ -41,9 +52,10 @@ deaths_add(struct deaths *d, bool fault, const uint64_t at[LOCKFILE_SLOTS],
     int poison = -1;
 
     for (int i = 0; fault && i < LOCKFILE_SLOTS; i++) {
-        d->times[i] =
-            at[i] != 0 && at[i] == d->at[i] ? d->times[i] + 1 : at[i] != 0;
-        d->at[i] = at[i];
+        bool command = at[i] != 0 && at[i] != LOCKFILE_SAVING;
+
+        d->times[i] = command && at[i] == d->at[i] ? d->times[i] + 1 : command;
+        d->at[i] = command ? at[i] : 0;
         if (poison < 0 && is_poison(d, at, i))
             poison = i;
     }

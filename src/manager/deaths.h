@@ -13,6 +13,8 @@
 
 struct deaths {
     unsigned in_vain;               /* since its log last grew */
+    int status;                     /* of the last exit that nobody at work
+                                       can be blamed for */
     uint64_t at[LOCKFILE_SLOTS];    /* the command each worker was at when the
                                        process last died of a fault; 0: none */
     unsigned times[LOCKFILE_SLOTS]; /* how often it died so at that command */
@@ -27,6 +29,12 @@ enum deaths_verdict {
 /* Whether a process that ended with this signal did wrong itself: SIGKILL, for
  * one, says nothing about what it was at. */
 bool deaths_is_fault(int signal);
+
+/* Whether it is over because it ended by itself with the same status, and
+ * nobody at work, as the time before, and its log has not grown since: it
+ * would do so again. */
+bool deaths_repeat(struct deaths *d, int status,
+                   const uint64_t at[LOCKFILE_SLOTS]);
 
 /* Another death; `at` as in the lock file.  A command is to be skipped when
  * its worker alone was at work and it has died of it before, or when it has

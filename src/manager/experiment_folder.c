@@ -249,33 +249,37 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
     return 0;
 }
 
+static int
+make_trials(const struct experiment_folder *f, struct err *err)
+{
+    char *path = file_join(f->path, FOLDER_TRIALS);
+    int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                          : file_make_folder(path, err);
+
+    free(path);
+    return rc;
+}
+
+/* What makes it an experiment's folder comes when all else is there. */
 int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                        uint64_t seed, struct err *err)
 {
-    char *trials;
-    int rc;
-
     *f = (struct experiment_folder){
         .seed = seed, .lock_fd = -1, .results_fd = -1, .log_fd = -1};
     if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
         write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
                    err) != 0 ||
-        write_experiment(f, x, seed, err) != 0 ||
-        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0 ||
+        make_trials(f, err) != 0 ||
         open_part(f, FOLDER_RESULTS, O_WRONLY | O_CREAT | O_APPEND,
                   &f->results_fd, err) != 0 ||
         open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
-                  &f->log_fd, err) != 0)
+                  &f->log_fd, err) != 0 ||
+        write_experiment(f, x, seed, err) != 0 ||
+        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
         return -1;
     flock(f->lock_fd, LOCK_EX | LOCK_NB);
-    if (write_pid(f, err) != 0)
-        return -1;
-    trials = file_join(f->path, FOLDER_TRIALS);
-    rc = trials == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                        : file_make_folder(trials, err);
-    free(trials);
-    return rc;
+    return write_pid(f, err);
 }
 
 void

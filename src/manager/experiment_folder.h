@@ -10,6 +10,7 @@
  *   manager.pid         its process id, for people
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   summary.json        how it ended; absent until then
+ *   budget.json         how long it has run, and may go on: budget.h
  *   trials/ID/          see trial/files.h
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error

@@ -233,11 +233,24 @@ watch_idle(struct manager *m, int64_t now)
                   (int)(IDLE_NS / 1000000000), who);
 }
 
+/* What cannot be kept costs what is counted of it, and nothing else. */
+static void
+keep_budget(struct manager *m)
+{
+    struct err err = {0};
+
+    budget_count(&m->budget, clock_monotonic_ns());
+    if (budget_save(&m->budget, m->folder.path, &err) != 0)
+        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+}
+
 static void
 expire(struct manager *m)
 {
     int64_t now = clock_monotonic_ns();
 
+    if (now >= m->budget.save_ns)
+        keep_budget(m);
     running_expire(m, now);
     watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
@@ -291,6 +304,7 @@ timeout(struct manager *m)
     at = least(progress_paint(&m->progress, now), running_deadline(m));
     at = least(at, m->experiment_deadline_ns);
     at = least(at, m->idle_deadline_ns);
+    at = least(at, m->budget.save_ns);
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -323,8 +337,8 @@ static int
 finish(struct manager *m, struct err *err)
 {
     struct manager_outcome *out = m->outcome;
-    double seconds = (double)(clock_monotonic_ns() - m->started_ns) / 1e9;
 
+    keep_budget(m);
     if (out->end == MANAGER_INTERRUPTED)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",
@@ -333,7 +347,7 @@ finish(struct manager *m, struct err *err)
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok,
                                     out->end <= MANAGER_DURATION, out->reason,
-                                    seconds, err);
+                                    (double)m->budget.used_ns / 1e9, err);
 }
 
 int
@@ -353,7 +367,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .epoll_fd = -1,
         .signal_fd = -1,
         .inotify_fd = -1,
-        .started_ns = clock_monotonic_ns(),
+        .budget = {.max_trials = x->max_trials, .max_ms = x->max_experiment_ms},
         .experiment_deadline_ns = INT64_MAX,
         .idle_deadline_ns = INT64_MAX,
     };
@@ -361,9 +375,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
 
     exchange_init(&m.exchange);
     *out = (struct manager_outcome){.dispatcher_status = -1};
-    if (x->max_experiment_ms > 0)
-        m.experiment_deadline_ns =
-            m.started_ns + x->max_experiment_ms * 1000000;
+    budget_start(&m.budget, clock_monotonic_ns());
     progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
                   x->max_trials, x->debug);
     rc = manager_open(&m, err);

@@ -104,6 +104,18 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
+/* The limits are the caller's; what was used is kept in the folder. */
+static int
+open_budget(struct manager *m, struct err *err)
+{
+    struct budget kept = {0};
+
+    budget_load(&kept, m->folder.path);
+    m->budget.used_ns = kept.used_ns;
+    m->experiment_deadline_ns = budget_deadline(&m->budget);
+    return budget_save(&m->budget, m->folder.path, err);
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
@@ -125,6 +137,8 @@ manager_open(struct manager *m, struct err *err)
             ? experiment_folder_open(&m->folder, m->options->resume, m->seed,
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
+        return -1;
+    if (open_budget(m, err) != 0)
         return -1;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;

@@ -21,7 +21,7 @@ struct outcome {
     int number;     /* exit status or signal */
     char text[256]; /* UNSTARTED: why */
     bool abandoned; /* the wrapper ended it, because no manager came back */
-    int64_t started_ns, ended_ns; /* CLOCK_REALTIME; 0: not known */
+    int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
 };
 

@@ -98,6 +98,38 @@ take_trial(struct past *p, const char *payload, size_t len)
 }
 
 static void
+take_added(struct past *p, const char *payload, size_t len)
+{
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+    size_t n = doc == NULL ? 0 : jval_count(json_root(doc));
+    struct past_trial *t;
+    struct jval id;
+    struct buf text;
+
+    buf_init(&text, ID_TEXT_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (!jval_get(jval_at(json_root(doc), i), "parameter_id", &id))
+            continue;
+        buf_clear(&text);
+        jval_write(id, &text);
+        t = text.failed ? NULL : get(p, buf_text(&text));
+        if (t != NULL)
+            t->added = true;
+    }
+    buf_fini(&text);
+    json_free(doc);
+}
+
+bool
+past_gave(const struct past *p, const char *parameter_id)
+{
+    const struct past_trial *t =
+        map_get(&p->by_parameter, parameter_id, strlen(parameter_id));
+
+    return t != NULL && (t->added || t->record != NULL);
+}
+
+static void
 name(struct past *p, struct past_trial *t, const char *id)
 {
     if (t->id != NULL)
@@ -150,10 +182,16 @@ take_note(struct past *p, struct jval root, const char *id)
         p->told.asked = true;
 }
 
+/* What is told again, since its answer was not known, changes nothing. */
 static void
 take_told(struct past *p, const char *id, const char *payload, size_t len,
           bool end)
 {
+    const struct past_told *before = &p->told;
+
+    if (before->payload != NULL && before->len == len &&
+        memcmp(before->payload, payload, len) == 0)
+        return;
     set_text(p, &p->told.id, id, strlen(id));
     set_text(p, &p->told.payload, payload, len);
     p->told.len = len;
@@ -233,6 +271,10 @@ past_add(struct past *p, const struct record *r)
 
     if (r->len < CODE_SIZE)
         return;
+    if (r->kind == RECORD_IN && !p->begun) {
+        p->begun = true;
+        p->cut = p->space = r->number > 1;
+    }
     if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
         take_trial(p, payload, r->len - CODE_SIZE);
         return;
@@ -243,6 +285,10 @@ past_add(struct past *p, const struct record *r)
     }
     if (r->kind == RECORD_IN && memcmp(r->payload, "GE", CODE_SIZE) == 0)
         p->told.asked = true;
+    if (r->kind == RECORD_IN && memcmp(r->payload, "IN", CODE_SIZE) == 0)
+        p->space = true;
+    if (r->kind == RECORD_IN && memcmp(r->payload, "AD", CODE_SIZE) == 0)
+        take_added(p, payload, r->len - CODE_SIZE);
     note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;
     end = r->kind == RECORD_IN && memcmp(r->payload, "EN", CODE_SIZE) == 0;
     if (!note && !end)

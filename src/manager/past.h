@@ -16,6 +16,7 @@ struct past_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
     char *parameter_id; /* JSON text */
     char *record;       /* the payload of its TR, byte for byte; may be NULL */
+    bool added;         /* AD told of it; then its TR may be on no record */
     uint64_t attempt;   /* the last that was started */
     bool started;
     struct metrics_count heard; /* of that attempt, from the first on */
@@ -39,14 +40,21 @@ struct past {
         bool end, asked;
         uint64_t sequence; /* of a report */
     } told;
+    bool space;  /* IN was sent */
+    bool begun;  /* an input was seen */
+    bool cut;    /* the first one is not there any more */
     bool failed; /* out of memory */
 };
 
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* The next record; others than TR, NT, ME, EN and GE change nothing. */
+/* The next record; others than IN, AD, TR, NT, ME, EN and GE change nothing. */
 void past_add(struct past *p, const struct record *r);
+
+/* Whether the log knows, by TR or AD, the parameters with this id (JSON
+ * text). */
+bool past_gave(const struct past *p, const char *parameter_id);
 
 /* NULL: the log does not know it. */
 const struct past_trial *past_find(const struct past *p, const char *id);

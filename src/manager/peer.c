@@ -19,6 +19,7 @@
 #include "manager/stepping.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,8 +32,10 @@
 #include <unistd.h>
 
 #define COMMAND_LOG "command.log"
-#define WORDS_MAX (24 + 2 * DISPATCHER_SKIPS_MAX)
+#define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
+#define LINGERS_MS 10
+#define LINGERS_TIMES 300
 #define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
 struct words {
@@ -96,6 +99,13 @@ send_space(struct manager *m)
                   strlen(m->x->search_space));
 }
 
+void
+peer_ask_again(struct manager *m)
+{
+    m->phase = PHASE_STARTING;
+    send_space(m);
+}
+
 static int
 start(struct manager *m, struct err *err)
 {
@@ -124,6 +134,19 @@ peer_start(struct manager *m, struct err *err)
     exchange_base(&m->exchange, 0);
     send_space(m);
     return start(m, err);
+}
+
+void
+peer_drop_log(const struct manager *m)
+{
+    char *path = file_join(m->folder.path, COMMAND_LOG);
+
+    char *away = file_join(m->folder.path, COMMAND_LOG ".void");
+
+    if (path != NULL && away != NULL)
+        rename(path, away);
+    free(away);
+    free(path);
 }
 
 /* 1: there is one; 0: there is none, or the process died before it had begun
@@ -170,7 +193,7 @@ resume(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
-    char sync[SYNC_TEXT_MAX];
+    char sync[SYNC_TEXT_MAX], size[24];
     struct words w;
     char *own;
     int rc;
@@ -181,6 +204,11 @@ resume(struct manager *m, struct err *err)
     sync_policy_write(&m->x->sync, sync);
     add(&w, "--sync"); /* not in the log: no answer depends on it */
     add(&w, sync);
+    snprintf(size, sizeof size, "%" PRIu64, m->x->segments.size);
+    add(&w, "--segment-size");
+    add(&w, size);
+    add(&w, "--old-segments");
+    add(&w, old_segments_name(m->x->segments.old));
     list_folders(m, &folders);
     if (folders.len > 0) {
         add(&w, "--plugin-path");
@@ -204,10 +232,8 @@ peer_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
         return resume(m, err);
-    if (!m->exchange.based) { /* a new manager's, with nothing to tell */
+    if (!m->exchange.based) /* a new manager's; it has sent the space */
         exchange_base(&m->exchange, 0);
-        send_space(m);
-    }
     if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
         return -1;
     m->phase = PHASE_STARTING;
@@ -242,14 +268,15 @@ get_count(struct jval root, const char *key)
 }
 
 static void
-say_resumed(struct manager *m, uint64_t last, uint64_t resent,
+say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
             const struct again *again)
 {
     progress_say(&m->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
-                 "commands; %llu sent again, %llu suggestions repeated",
+                 "commands; %llu sent again, %llu suggestions repeated, %llu "
+                 "answers derived",
                  (unsigned long long)last, (unsigned long long)again->frames,
-                 (unsigned long long)resent);
+                 (unsigned long long)resent, (unsigned long long)derived);
 }
 
 void
@@ -257,20 +284,20 @@ peer_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
-    uint64_t last, owed, resent;
+    uint64_t last, owed, resent, derived;
     struct again again = {0};
     struct err err = {0};
-    bool spaceless;
+    bool refused;
+    struct jval v;
 
     if (doc != NULL)
         root = json_root(doc);
     last = get_count(root, "last");
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
-    spaceless = last == 0 && !m->exchange.based;
+    derived = get_count(root, "derived");
+    refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
-    if (spaceless)
-        send_space(m);
     if (exchange_resume(&m->exchange, last, count_again, &again, &err) != 0) {
         m->dispatcher_given_up = true;
         manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot go on: %s",
@@ -287,8 +314,10 @@ peer_resumed(struct manager *m, const struct frame *id)
     stepping_resumed(m, last, owed, resent, again.asked);
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
-    if (m->restarted)
-        say_resumed(m, last, resent, &again);
+    if (refused)
+        peer_ask_again(m);
+    if (last > 0)
+        say_resumed(m, last, resent, derived, &again);
 }
 
 static bool
@@ -316,6 +345,9 @@ peer_await_end(const struct manager *m, struct err *err)
         poll(&gone, 1, OLD_ONE_MS);
     if (gone.fd >= 0)
         close(gone.fd);
+    /* A program that it was starting has the lock with it for a moment. */
+    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
+        poll(NULL, 0, LINGERS_MS);
     if (!is_locked(fd)) {
         close(fd);
         return 0;

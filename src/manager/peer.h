@@ -17,8 +17,16 @@ int peer_start(struct manager *m, struct err *err);
  * until its ID. */
 int peer_resume(struct manager *m, struct err *err);
 
+/* The log has no whole record: its head never came to be durable, so nothing
+ * was ever taken from anybody.  It is moved out of the way. */
+void peer_drop_log(const struct manager *m);
+
 /* The ID of one that goes on: what its log lacks is sent again. */
 void peer_resumed(struct manager *m, const struct frame *id);
+
+/* It goes on without a search space: whoever was to say yes to it died with
+ * the one before.  Sends it again. */
+void peer_ask_again(struct manager *m);
 
 /* Its process has ended, its words are read. */
 void peer_ended(struct manager *m);

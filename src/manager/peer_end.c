@@ -84,11 +84,20 @@ blame_start(const struct manager *m, char *text, size_t size)
                  tuner, assessor);
 }
 
+static void
+name_work(uint64_t at, char *text, size_t size)
+{
+    if (at == LOCKFILE_SAVING)
+        snprintf(text, size, "being saved");
+    else
+        snprintf(text, size, "at command %llu", (unsigned long long)at);
+}
+
 void
 peer_blame(const struct manager *m, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
-    char who[256];
+    char who[256], work[40];
     size_t len = 0;
 
     text[0] = '\0';
@@ -96,9 +105,9 @@ peer_blame(const struct manager *m, char *text, size_t size)
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         if (at[i] != 0 && len < size) {
             name_worker(m, i, who, sizeof who);
-            len += (size_t)snprintf(
-                text + len, size - len, "%s %s was at command %llu",
-                len == 0 ? " while" : " and", who, (unsigned long long)at[i]);
+            name_work(at[i], work, sizeof work);
+            len += (size_t)snprintf(text + len, size - len, "%s %s was %s",
+                                    len == 0 ? " while" : " and", who, work);
         }
     if (text[0] == '\0' && m->phase == PHASE_STARTING)
         blame_start(m, text, size);
@@ -121,7 +130,7 @@ static bool
 dies_at_start(const struct manager *m, int signal)
 {
     return m->phase == PHASE_STARTING && m->options->resume == NULL &&
-           deaths_is_fault(signal);
+           (signal == 0 || deaths_is_fault(signal));
 }
 
 static void
@@ -143,10 +152,12 @@ static bool
 start_again(struct manager *m, const char *how, const char *who, int signal,
             const uint64_t at[LOCKFILE_SLOTS])
 {
+    /* Whoever ends it by _exit() does wrong, too. */
+    bool fault = signal == 0 || deaths_is_fault(signal);
     struct err err = {0};
     int worker = 0;
 
-    switch (deaths_add(&m->deaths, deaths_is_fault(signal), at, &worker)) {
+    switch (deaths_add(&m->deaths, fault, at, &worker)) {
     case DEATHS_OVER:
         return false;
     case DEATHS_RESTART:
@@ -159,7 +170,8 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
         skip(m, worker, at[worker]);
         break;
     }
-    m->restarted = true;
+    if (!fault)
+        scheduler_pardon(&m->scheduler); /* a program's answers died with it */
     exchange_hold(&m->exchange);
     tail_close(&m->words);
     if (peer_resume(m, &err) == 0)
@@ -181,7 +193,8 @@ peer_ended(struct manager *m)
     read_slots(m, at);
     peer_blame(m, who, sizeof who);
     if (!is_decision(m, status) && !dies_at_start(m, signal) &&
-        !m->dispatcher_given_up && start_again(m, how, who, signal, at))
+        !m->dispatcher_given_up && !deaths_repeat(&m->deaths, status, at) &&
+        start_again(m, how, who, signal, at))
         return;
     if (m->phase == PHASE_CLOSING) {
         progress_warn(&m->progress,

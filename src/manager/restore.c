@@ -11,17 +11,19 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
+ * Of a log whose first segments were dropped see found.c.
  * Metrics that the log has are not sent again; those that are there twice all
  * the same do no harm, being known by their positions.
- * Parameters that came and are in no folder the dispatcher sends again. */
+ * Parameters that came and are in no folder the dispatcher sends again; those
+ * that its log has lost it is told of, in AD. */
 #include "manager/restore.h"
 
+#include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
-#include "core/number.h"
 #include "manager/adopt.h"
 #include "manager/peer.h"
 #include "manager/ending.h"
+#include "manager/found.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
 #include "manager/past.h"
@@ -32,162 +34,25 @@
 #include "manager/trial.h"
 #include "trial/files.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
-#define RECORD_TEXT_MAX ((size_t)64 << 20)
-
-struct found {
-    char id[24];
-    uint64_t number, attempt;
-    bool folder;
-    const struct result *result;
-    const struct past_trial *past;
-};
+#define RECORDS_MAX ((size_t)48 << 20) /* below what a frame can be */
 
 struct restoring {
     struct manager *m;
     struct results *results;
     struct past past;
-    struct found **items; /* owned */
-    size_t n, cap;
-    struct map by_id;
+    struct founds found;
+    bool records; /* the log has some */
 };
-
-static struct found *
-no_room(struct restoring *r)
-{
-    r->past.failed = true; /* told once all is read */
-    return NULL;
-}
-
-static struct found *
-add_found(struct restoring *r, const char *id, size_t len)
-{
-    struct found *f = map_get(&r->by_id, id, len), **items;
-    uint64_t number;
-
-    if (f != NULL || len >= sizeof f->id || !number_parse_u64(id, len, &number))
-        return f;
-    if (r->n == r->cap) {
-        size_t cap = r->cap == 0 ? 64 : 2 * r->cap;
-
-        items = realloc(r->items, cap * sizeof *items);
-        if (items == NULL)
-            return no_room(r);
-        r->items = items;
-        r->cap = cap;
-    }
-    f = calloc(1, sizeof *f);
-    if (f == NULL || map_put(&r->by_id, id, len, f) != 0) {
-        free(f);
-        return no_room(r);
-    }
-    memcpy(f->id, id, len);
-    f->number = number;
-    r->items[r->n++] = f;
-    return f;
-}
-
-static void
-find_results(struct restoring *r)
-{
-    for (size_t i = 0; i < r->results->n; i++) {
-        const struct result *item = &r->results->items[i];
-        struct found *f = add_found(r, item->trial, strlen(item->trial));
-
-        if (f != NULL)
-            f->result = item;
-    }
-}
-
-static void
-find_past(struct restoring *r)
-{
-    for (const struct past_trial *t = r->past.first; t != NULL; t = t->next) {
-        struct found *f =
-            t->id == NULL ? NULL : add_found(r, t->id, strlen(t->id));
-
-        if (f == NULL)
-            continue;
-        f->past = t;
-        f->attempt = t->attempt;
-    }
-}
-
-static void
-find_folders(struct restoring *r)
-{
-    char *path = file_join(r->m->folder.path, FOLDER_TRIALS);
-    DIR *trials = path == NULL ? NULL : opendir(path);
-    struct dirent *entry;
-
-    while (trials != NULL && (entry = readdir(trials)) != NULL) {
-        size_t len = strcspn(entry->d_name, ".");
-        const char *rest = entry->d_name + len;
-        uint64_t attempt = 0;
-        struct found *f;
-
-        if (len == 0 ||
-            (*rest != '\0' &&
-             !number_parse_u64(rest + 1, strlen(rest + 1), &attempt)))
-            continue;
-        f = add_found(r, entry->d_name, len);
-        if (f == NULL || attempt < f->attempt)
-            continue;
-        f->attempt = attempt;
-        f->folder = true;
-    }
-    if (trials != NULL)
-        closedir(trials);
-    free(path);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    const struct found *x = *(struct found *const *)a;
-    const struct found *y = *(struct found *const *)b;
-
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-/* The TR's payload, from whoever has it; to be freed. */
-static char *
-find_record(const struct restoring *r, const struct found *f)
-{
-    char *path = NULL, *text = NULL;
-    struct suggestion s;
-    struct buf b;
-
-    if (f->past != NULL && f->past->record != NULL)
-        return strdup(f->past->record);
-    buf_init(&b, 2 * RECORD_TEXT_MAX);
-    if (f->folder &&
-        asprintf(&path, "%s/" FOLDER_TRIALS "/%s/" TRIAL_NNI_PARAMETERS,
-                 r->m->folder.path, f->id) >= 0 &&
-        file_read(path, RECORD_TEXT_MAX, &b, NULL) == 0 &&
-        suggestion_read(b.data != NULL ? b.data : "", b.len, &s, NULL) == 0) {
-        suggestion_fini(&s);
-        text = buf_take(&b);
-    } else if (f->result != NULL) {
-        buf_clear(&b);
-        buf_printf(&b, "{\"parameter_id\": %s, \"parameters\": %s}",
-                   f->result->parameter_id, f->result->parameters);
-        text = buf_take(&b);
-    }
-    free(path);
-    buf_fini(&b);
-    return text;
-}
 
 static struct trial *
 make_trial(struct restoring *r, const struct found *f)
 {
-    char *record = find_record(r, f);
+    char *record = found_record(f, r->m->folder.path);
     struct trial *t = NULL;
     struct suggestion s;
 
@@ -203,7 +68,7 @@ make_trial(struct restoring *r, const struct found *f)
     t->attempt = f->attempt;
     t->again = true;
     t->known = f->result != NULL;
-    t->told = f->past != NULL && f->past->event != NULL;
+    t->told = f->told;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
     if (f->past != NULL && f->past->attempt == f->attempt) {
@@ -307,7 +172,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     if (f->result != NULL) {
         ending_count(m, trial_state_of(f->result->status), f->result->has_value,
                      f->result->value, f->id);
-        if (f->past != NULL && f->past->event != NULL) {
+        if (f->told) {
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
@@ -338,7 +203,10 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
 static void
 take_record(void *ctx, const struct record *record)
 {
-    past_add(ctx, record);
+    struct restoring *r = ctx;
+
+    r->records = true;
+    past_add(&r->past, record);
 }
 
 static int
@@ -350,14 +218,39 @@ read_witnesses(struct restoring *r, struct err *err)
         return -1;
     r->results = results_load(m->folder.path, err);
     if (r->results == NULL ||
-        m->options->walk_log(m->folder.path, take_record, &r->past, err) != 0)
+        m->options->walk_log(m->folder.path, take_record, r, err) != 0)
         return -1;
-    find_results(r);
-    find_past(r);
-    find_folders(r);
-    if (r->n > 0)
-        qsort(r->items, r->n, sizeof *r->items, compare);
-    return r->past.failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+    if (r->past.failed)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    return founds_gather(&r->found, r->results, &r->past, m->folder.path,
+                         m->scheduler.concurrency, err);
+}
+
+/* What was given out and the log has lost, as after the loss of power: the
+ * tuner is to know of it before it hears what became of it. */
+static void
+send_unlogged(const struct restoring *r)
+{
+    struct manager *m = r->m;
+    struct buf list;
+
+    buf_init(&list, RECORDS_MAX);
+    for (size_t i = 0; i < r->found.n; i++) {
+        const struct found *f = r->found.items[i];
+        char *record = found_unlogged(f, &r->past, m->folder.path);
+
+        if (record != NULL) {
+            buf_add_text(&list, list.len == 0 ? "[" : ", ");
+            buf_add_text(&list, record);
+        }
+        free(record);
+    }
+    if (list.len > 0) {
+        buf_add_char(&list, ']');
+        if (buf_check(&list, "the trials that the log lacks", NULL) == 0)
+            exchange_send(&m->exchange, "AD", list.data, list.len);
+    }
+    buf_fini(&list);
 }
 
 static int
@@ -367,8 +260,11 @@ restore_all(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     stepping_resume(m, &r->past);
-    for (size_t i = 0; i < r->n; i++)
-        if (restore_trial(r, r->items[i], err) != 0)
+    if (!r->past.space)
+        peer_ask_again(m);
+    send_unlogged(r);
+    for (size_t i = 0; i < r->found.n; i++)
+        if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
@@ -376,6 +272,8 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
+    if (!r->records)
+        peer_drop_log(m); /* it was begun, and nothing came of it */
     return peer_resume(m, err);
 }
 
@@ -387,10 +285,7 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_all(&r, err);
-    for (size_t i = 0; i < r.n; i++)
-        free(r.items[i]);
-    free(r.items);
-    map_fini(&r.by_id);
+    founds_fini(&r.found);
     past_fini(&r.past);
     results_free(r.results);
     return rc;

@@ -102,6 +102,13 @@ scheduler_refused(struct scheduler *s, uint64_t units)
 }
 
 void
+scheduler_pardon(struct scheduler *s)
+{
+    s->refused = false;
+    s->refusals = 0;
+}
+
+void
 scheduler_close(struct scheduler *s)
 {
     s->closed = true;

@@ -51,6 +51,9 @@ void scheduler_ended(struct scheduler *s);
 void scheduler_exhausted(struct scheduler *s, uint64_t units);
 void scheduler_refused(struct scheduler *s, uint64_t units);
 
+/* Refusals so far were not the tuner's doing. */
+void scheduler_pardon(struct scheduler *s);
+
 /* Nothing is asked for any more, and what is owed does not count. */
 void scheduler_close(struct scheduler *s);
 

@@ -16,6 +16,7 @@
 #define MANAGER_STATE_H
 
 #include "core/map.h"
+#include "manager/budget.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
@@ -87,7 +88,6 @@ struct manager {
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
-    bool restarted;           /* another one goes on for it */
     uint64_t log_last;        /* as the last ID of such a one told */
     struct deaths deaths;
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
@@ -99,6 +99,7 @@ struct manager {
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
+    struct budget budget;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
     struct trial *live;
@@ -115,7 +116,7 @@ struct manager {
     bool end_known; /* outcome->end is set, nothing is admitted any more */
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
-    int64_t started_ns, experiment_deadline_ns, closing_deadline_ns;
+    int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
 

@@ -30,7 +30,7 @@ struct plugin {
     struct tp_arg *args; /* own copy, this host's size, checked */
     size_t n_args;
     /* By kind; all callbacks are set: those a plugin left out, or is too old
-     * to have, are defaults. */
+     * to have, are defaults; but save and load, which both are or neither. */
     struct tp_tuner tuner;
     struct tp_assessor assessor;
     struct tp_filter filter;

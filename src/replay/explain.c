@@ -187,7 +187,9 @@ read_log(struct explaining *e, const struct explain_setup *setup,
     int rc =
         file == NULL ? -1 : logtrial_find(&e->trial, file, setup->trial, err);
 
-    if (rc == 0)
+    if (rc == 0 && logfile_lacks(file, err))
+        rc = -1;
+    else if (rc == 0)
         rc = err_set(err, ERR_INPUT,
                      "%s: nothing of a trial '%.60s', expected a trial_job_id "
                      "or a parameter_id",

@@ -197,6 +197,7 @@ copy(struct fork *f, const struct record *r, struct err *err)
         return fork_write(f, r->kind, r, err);
     case RECORD_HEAD:
     case RECORD_SYNC:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -300,16 +301,20 @@ walk(struct fork *f, struct err *err)
 static int
 begin(struct fork *f, struct err *err)
 {
+    enum logfile_status status;
     struct record r;
 
     f->path = file_join(f->setup->folder, COMMANDLOG_NAME);
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "fork: out of memory");
     f->file = logfile_open(f->setup->path, err);
-    if (f->file == NULL)
+    if (f->file == NULL || logfile_lacks(f->file, err))
         return -1;
-    if (logfile_next(f->file, &r, err) != LOGFILE_RECORD ||
-        r.kind != RECORD_HEAD)
+    logfile_keep(f->file); /* of what is held */
+    status = logfile_next(f->file, &r, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        f->setup->path);
     if (fork_head(f, &r, err) != 0 || make_file(f, err) != 0)

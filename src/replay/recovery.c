@@ -5,23 +5,14 @@
 #include "core/file.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/proxy.h"
+#include "dispatcher/resend.h"
+#include "dispatcher/router.h"
+#include "dispatcher/view.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "json.h"
-#include "record.h"
 
 #include <string.h>
-
-static int
-take_record(void *ctx, const struct record *record, struct err *err)
-{
-    struct recovery *r = ctx;
-
-    resend_record(&r->resend, record);
-    if (r->resend.failed)
-        return err_set(err, ERR_MEMORY, "recovery: out of memory");
-    return 0;
-}
 
 /* The units that a NO refuses for good. */
 static uint64_t
@@ -40,6 +31,32 @@ refused_units(const struct emission *e)
     return units;
 }
 
+static void
+ignore(void *ctx, uint64_t first, uint64_t n)
+{
+    (void)ctx;
+    (void)first;
+    (void)n;
+}
+
+static const struct viewer nobody = {.owed = ignore};
+
+/* Whether the program was asked, and what it says is still to come. */
+static bool
+is_asked(const struct proxy *proxy)
+{
+    return proxy != NULL && proxy_waits(proxy);
+}
+
+/* One of no units is the space's: the manager hears of it. */
+static void
+take_refusal(struct recovery *r, uint64_t units)
+{
+    r->owed += units;
+    if (units == 0)
+        r->spaceless = false;
+}
+
 /* What the manager may count on. */
 static void
 count(struct recovery *r)
@@ -47,15 +64,18 @@ count(struct recovery *r)
     const struct session *s = r->rest.session;
     const struct proxy *proxy = s->proxies[SENDER_DEFAULT];
     const struct derived *d;
+    struct tuning_view view;
     size_t at = 0;
 
+    session_see_tuning(s, &view, &nobody);
+    r->spaceless = !view.has_space && !is_asked(proxy);
     r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
-    r->trials = r->resend.trials;
+    r->trials = r->resend->trials;
     while ((d = pending_next(&r->rest.pending, &at)) != NULL)
         for (; d != NULL; d = d->next) {
             r->trials += d->emission.code == CMD_NEW_TRIAL;
             if (d->emission.code == CMD_NO_MORE)
-                r->owed += refused_units(&d->emission);
+                take_refusal(r, refused_units(&d->emission));
         }
 }
 
@@ -67,10 +87,9 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
                                   commandlog_slot(log, SENDER_ASSESSOR)};
     struct replay_setup replay = {
         .path = setup->path,
+        .from_snapshot = true,
         .paths = setup->paths,
         .log = setup->log,
-        .next = take_record,
-        .ctx = out,
         .slots = slots,
         .rest = &out->rest,
         .bars = setup->bars,
@@ -80,6 +99,9 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
     memset(out, 0, sizeof *out);
     if (replay_run(&replay, &out->report, err) != 0)
         return -1;
+    out->resend = router_unread(out->rest.session->router);
+    if (out->resend->failed)
+        return err_set(err, ERR_MEMORY, "recovery: out of memory");
     count(out);
     return commandlog_cut(log, out->report.torn_bytes, err);
 }
@@ -89,5 +111,4 @@ recovery_fini(struct recovery *r)
 {
     session_free(r->rest.session);
     pending_fini(&r->rest.pending);
-    resend_fini(&r->resend);
 }

@@ -6,6 +6,7 @@
 #include "dispatcher/logfile.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
+#include "dispatcher/snapshot.h"
 #include "dispatcher/tuning.h"
 #include "replay/difference.h"
 #include "replay/replay_state.h"
@@ -26,8 +27,8 @@ static int
 differ(const struct replay *r, const struct emission *recorded,
        const struct emission *derived, struct err *err)
 {
-    return difference_tell(r->setup->path, logfile_offset(r->file), recorded,
-                           derived, err);
+    return difference_tell(logfile_path_now(r->file), logfile_offset(r->file),
+                           recorded, derived, err);
 }
 
 /* ---- collecting ---- */
@@ -45,6 +46,12 @@ collect(void *ctx, const struct emission *e)
     else if (!difference_same(&early->emission, e))
         differ(r, &early->emission, e, &r->difference);
     free(early);
+}
+
+struct emitter
+replay_emitter(struct replay *r)
+{
+    return (struct emitter){collect, r};
 }
 
 static int
@@ -101,7 +108,7 @@ is_uncompared(struct replay *r, const struct emission *e)
 {
     const struct skip *s;
 
-    if (e->sender == SENDER_ROUTER)
+    if (e->sender == SENDER_ROUTER || replay_has(r, e->cause, e->sender))
         return true;
     s = replay_skip(r, e->cause, e->sender);
     if (s == NULL)
@@ -119,8 +126,7 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
     struct derived *d;
     int rc = 0;
 
-    router_written(r->session->router, recorded->code, recorded->payload,
-                   recorded->len);
+    router_written(r->session->router, recorded);
     if (is_uncompared(r, recorded)) {
         r->report->uncompared++;
         return 0;
@@ -149,7 +155,7 @@ take_outbound(struct replay *r, const struct record *record, struct err *err)
     if (record->len < 2 || command_find(record->payload, &e.code) == NULL)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     e.payload = record->payload + 2;
     e.len = record->len - 2;
     return compare(r, &e, err);
@@ -184,6 +190,7 @@ take(struct replay *r, const struct record *record, struct err *err)
     case RECORD_HEAD:
     case RECORD_SKIPPED:
     case RECORD_SYNC:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -258,27 +265,30 @@ second_walk(struct replay *r, struct err *err)
 static int
 begin(struct replay *r, struct err *err)
 {
-    struct session_setup setup = {.paths = r->setup->paths};
-    struct emitter emitter = {collect, r};
+    struct session_setup *setup = &r->session_setup;
+    enum logfile_status status;
     struct record record;
 
     r->file = logfile_open(r->setup->path, err);
     if (r->file == NULL)
         return -1;
-    if (logfile_next(r->file, &record, err) != LOGFILE_RECORD ||
-        record.kind != RECORD_HEAD)
+    status = logfile_next(r->file, &record, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || record.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        r->setup->path);
+    setup->paths = r->setup->paths;
+    r->head_sum = snapshot_head(record.payload, record.len);
     r->head = json_parse(record.payload, record.len, JSON_STRICT, err);
     if (r->head == NULL ||
-        session_read_head(json_root(r->head), &setup, err) != 0)
+        session_read_head(json_root(r->head), setup, err) != 0)
         return err_place(err, "%s", r->setup->path);
     if (r->setup->rest != NULL) {
-        r->setup->rest->digits = setup.digits;
-        r->setup->rest->max_payload = setup.max_payload;
+        r->setup->rest->digits = setup->digits;
+        r->setup->rest->max_payload = setup->max_payload;
     }
-    r->session = session_new(&setup, emitter, r->setup->log, err);
-    if (r->session == NULL ||
+    if (replay_restore(r, err) != 0 ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
         return err_place(err, "%s", r->setup->path);
     session_listen(r->session, r->setup->explainer);
@@ -308,6 +318,7 @@ hand_over(struct replay *r, struct replay_rest *rest)
 {
     replay_resumed(r);
     rest->session = r->session;
+    rest->head_sum = r->head_sum;
     rest->pending = r->pending;
     r->session = NULL;
     r->pending = (struct pending){0};

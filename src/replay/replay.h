@@ -26,6 +26,7 @@ struct session;
 struct replay_rest {
     struct session *session;
     struct pending pending; /* derived, and not in the log */
+    uint32_t head_sum;      /* of the log, for its snapshots */
     int digits;             /* of the frames */
     size_t max_payload;
 };
@@ -37,6 +38,10 @@ struct replay_bar {
 
 struct replay_setup {
     const char *path; /* of the log */
+    /* Begin with the newest snapshot that is whole, for who wants the end
+     * only; else as far back as the log goes, which is behind a snapshot when
+     * its first segments were dropped. */
+    bool from_snapshot;
     const struct plugin_paths *paths;
     const struct log *log; /* for the lines the handlers write */
     /* Called with each frame that replay derives; NULL: nobody. */
@@ -73,6 +78,8 @@ struct replay_report {
     uint64_t unsent;     /* derived, but the session ended before the log had
                             them: no difference in a log without an end */
     uint64_t torn_bytes; /* cut from the end of the log */
+    uint64_t restored;   /* arrival number of the last input that was not
+                            handled, because a snapshot had it; 0: none */
     bool ended;          /* the log has its end record */
 };
 

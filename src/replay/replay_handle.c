@@ -64,7 +64,8 @@ handle(struct replay *r, enum sender side, const struct command *cmd)
     bool barred = s != NULL && s->barred;
     int rc;
 
-    if ((s != NULL && s->dropped) || r->failed[side])
+    if ((s != NULL && s->dropped) || r->failed[side] ||
+        replay_has(r, cmd->arrival, side))
         return;
     if (r->setup->slots != NULL)
         atomic_store(r->setup->slots[side], cmd->arrival);
@@ -85,13 +86,20 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
         const struct skip *s = replay_skip(r, cmd->arrival, side);
 
         next = cmd->next;
-        if (s != NULL && s->left > 0) {
+        if (s != NULL && s->left > 0 && !replay_has(r, cmd->arrival, side)) {
             chain_add(&r->left[side], cmd);
             continue;
         }
         handle(r, side, cmd);
         command_free(cmd);
     }
+}
+
+static void
+close_requests(struct replay *r, uint64_t arrival)
+{
+    if (r->session->tuning != NULL && !replay_has(r, arrival, SENDER_DEFAULT))
+        tuning_close(r->session->tuning);
 }
 
 /* Some ends make what is owed void. */
@@ -102,9 +110,8 @@ replay_ended(struct replay *r, const struct record *record)
 
     for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
         if (strlen(voids[i]) == record->len &&
-            memcmp(voids[i], record->payload, record->len) == 0 &&
-            r->session->tuning != NULL)
-            tuning_close(r->session->tuning);
+            memcmp(voids[i], record->payload, record->len) == 0)
+            close_requests(r, r->report->last);
 }
 
 /* The session goes on: first with what its end left. */
@@ -131,7 +138,7 @@ read_frame(const struct replay *r, const struct record *record,
     if (record->len < 2)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     memcpy(frame->code, record->payload, 2);
     frame->payload = record->payload + 2;
     frame->len = record->len - 2;
@@ -146,7 +153,7 @@ proxy_of(const struct replay *r, enum sender side, struct err *err)
         err_set(err, ERR_LOG,
                 "%s: offset %" PRIu64 ": a record of a program, but the head "
                 "record names none",
-                r->setup->path, logfile_offset(r->file));
+                logfile_path_now(r->file), logfile_offset(r->file));
     return r->session->proxies[side];
 }
 
@@ -180,7 +187,7 @@ replay_event(struct replay *r, const struct record *record, enum sender side,
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64
                        ": expected 'late', 'gone' or 'left'",
-                       r->setup->path, logfile_offset(r->file));
+                       logfile_path_now(r->file), logfile_offset(r->file));
     snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
     proxy_event(proxy, record->number, event, how, NULL);
     return 0;
@@ -198,8 +205,8 @@ replay_command(struct replay *r, const struct record *record, struct err *err)
     r->report->commands++;
     router_frame(r->session->router, &frame, record->number, &routed);
     of = skips_find(&r->skips, record->number);
-    if (of != NULL && of->closes && r->session->tuning != NULL)
-        tuning_close(r->session->tuning);
+    if (of != NULL && of->closes)
+        close_requests(r, record->number);
     handle_chain(r, SENDER_DEFAULT, &routed.by_default);
     handle_chain(r, SENDER_ASSESSOR, &routed.assessor);
     if (r->pending.failed)

@@ -7,6 +7,7 @@
 
 #include "core/err.h"
 #include "dispatcher/queue.h"
+#include "dispatcher/session.h"
 #include "record.h"
 #include "replay/pending.h"
 #include "replay/replay.h"
@@ -17,23 +18,36 @@
 
 struct json;
 struct logfile;
-struct session;
 
 struct replay {
     const struct replay_setup *setup;
     struct replay_report *report;
     struct logfile *file;
     struct json *head;
+    uint32_t head_sum; /* snapshot_head() of it */
     struct session *session;
     struct pending pending;
     struct pending early; /* recorded, of commands that are not handled yet */
     struct skips skips;
-    struct chain left[2];   /* by sender: commands an end left */
+    struct session_setup session_setup;
+    uint64_t have[3];     /* by sender: that side came out of a snapshot, as it
+                             was behind this input; 0: it did not */
+    struct chain left[2]; /* by sender: commands an end left */
     uint64_t last_cause[3]; /* by sender */
     bool failed[2];         /* by sender: that side ended */
     bool reached;          /* the end, or the first input behind setup->until */
     struct err difference; /* from what was recorded early; or none */
 };
+
+/* Makes the session, as a snapshot has it where one is to be used.  -1: err
+ * tells. */
+int replay_restore(struct replay *r, struct err *err);
+
+/* Whether that side had handled this input when it was saved. */
+bool replay_has(const struct replay *r, uint64_t arrival, enum sender side);
+
+/* Where frames that replay derives go. */
+struct emitter replay_emitter(struct replay *r);
 
 /* What the log says of that half of the cause; NULL: nothing. */
 struct skip *replay_skip(const struct replay *r, uint64_t cause,

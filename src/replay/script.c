@@ -228,6 +228,7 @@ take(struct script *s, const struct record *r, struct err *err)
     case RECORD_TUNER_EVENT:
     case RECORD_ASSESSOR_EVENT:
     case RECORD_RESUMED:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -276,7 +277,10 @@ int
 script_open(struct script *s, const char *path, struct err *err)
 {
     *s = (struct script){.file = logfile_open(path, err)};
-    if (s->file == NULL || walk(s, take_skips, err) != 0)
+    if (s->file == NULL || logfile_lacks(s->file, err))
+        return -1;
+    logfile_keep(s->file);
+    if (walk(s, take_skips, err) != 0)
         return -1;
     if (walk(s, take, err) != 0)
         return -1;

@@ -69,6 +69,7 @@ take(struct whatif_walk *w, const struct record *r, struct err *err)
     case RECORD_TUNER_EVENT:
     case RECORD_ASSESSOR_EVENT:
     case RECORD_RESUMED:
+    case RECORD_SEGMENT:
         break;
     }
     return 0;
@@ -120,13 +121,16 @@ describe(struct whatif_walk *w, struct err *err)
 static int
 read_head(struct whatif_walk *w, struct session_setup *session, struct err *err)
 {
+    enum logfile_status status;
     struct record r;
 
     w->file = logfile_open(w->setup->path, err);
-    if (w->file == NULL)
+    if (w->file == NULL || logfile_lacks(w->file, err))
         return -1;
-    if (logfile_next(w->file, &r, err) != LOGFILE_RECORD ||
-        r.kind != RECORD_HEAD)
+    status = logfile_next(w->file, &r, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
         return err_set(err, ERR_LOG, "%s: expected a head record first",
                        w->setup->path);
     w->head = json_parse(r.payload, r.len, JSON_STRICT, err);

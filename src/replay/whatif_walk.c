@@ -200,14 +200,16 @@ note_given_out(struct whatif_walk *w, const char *key, uint64_t cause)
 int
 whatif_out(struct whatif_walk *w, const struct record *r, struct err *err)
 {
-    enum command_code code;
+    struct emission e = {.cause = r->number};
     char *key;
 
-    if (r->len < 2 || command_find(r->payload, &code) == NULL)
+    if (r->len < 2 || command_find(r->payload, &e.code) == NULL)
         return 0;
-    router_written(w->router, code, r->payload + 2, r->len - 2);
-    key = script_key(code, r->payload + 2, r->len - 2);
-    if (key != NULL && code == CMD_NEW_TRIAL)
+    e.payload = r->payload + 2;
+    e.len = r->len - 2;
+    router_written(w->router, &e);
+    key = script_key(e.code, e.payload, e.len);
+    if (key != NULL && e.code == CMD_NEW_TRIAL)
         note_given_out(w, key, r->number);
     free(key);
     return w->failed ? err_set(err, ERR_MEMORY, "what-if: out of memory") : 0;

@@ -108,6 +108,23 @@ space_check(const struct space *s, const double *x, struct err *err)
     return 0;
 }
 
+bool
+space_has_indices(const struct space *s, const double *x)
+{
+    for (size_t i = 0; i < s->n;) {
+        const struct tp_dim *d = &s->tp[i];
+
+        if (!dim_is_chosen(s, x, i)) {
+            i = s->dim[i].end;
+            continue;
+        }
+        if (d->flags & TP_DIM_INDEX && check_index(d, x[i], NULL) != 0)
+            return false;
+        i++;
+    }
+    return true;
+}
+
 static void
 put_text(const struct space *s, struct text t, struct buf *out)
 {

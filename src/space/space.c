@@ -46,6 +46,12 @@ space_make_whole(struct space *s, struct err *err)
     return 0;
 }
 
+void
+space_write(const struct space *s, struct buf *out)
+{
+    jval_write(json_root(s->document), out);
+}
+
 bool
 space_is_active(const struct space *s, const double *x, size_t i)
 {

@@ -69,6 +69,15 @@ void space_sample(const struct space *s, uint64_t seed, uint64_t draw_id,
  * range.  Inactive dimensions are not looked at. */
 int space_check(const struct space *s, const double *x, struct err *err);
 
+/* The least that all others here need of x: every index of it is one of its
+ * dimension's, where that is active.  Less than space_check(), which samples
+ * need not pass. */
+bool space_has_indices(const struct space *s, const double *x);
+
+/* Appends the search space as JSON, of which space_parse() (read with JSON_NAN)
+ * makes the same space. */
+void space_write(const struct space *s, struct buf *out);
+
 /* What a trial is given for the coordinate x of dimension i, as a number: see
  * host->value() in tunepipe/plugin.h. */
 double space_value(const struct space *s, size_t i, double x);

@@ -151,7 +151,8 @@
  * followed by one line each, in this order, numbers in decimal:
  *
  *   started_ns N   CLOCK_REALTIME before the trial's first process was made
- *   ended_ns N     CLOCK_REALTIME when its end was seen
+ *   ended_ns N     the same and how long it ran, by CLOCK_MONOTONIC, until
+ *                  its end was seen
  *   maxrss_kb N    the largest resident set of any one process of the trial
  *   user_us N      user and system time of all processes of the trial
  *   system_us N

@@ -15,13 +15,27 @@
 
 #define TEXT_MAX (EXITFILE_TEXT_MAX + 256)
 
-int64_t
-exitfile_now_ns(void)
+static int64_t
+now_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void
+exitfile_begin(struct outcome *outcome)
+{
+    outcome->started_ns = now_ns(CLOCK_REALTIME);
+    outcome->began_ns = now_ns(CLOCK_MONOTONIC);
+}
+
+void
+exitfile_end(struct outcome *outcome)
+{
+    outcome->ended_ns =
+        outcome->started_ns + now_ns(CLOCK_MONOTONIC) - outcome->began_ns;
 }
 
 static int64_t

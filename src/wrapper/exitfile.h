@@ -12,11 +12,14 @@
 struct outcome {
     char unstarted[EXITFILE_TEXT_MAX]; /* "" when the program was started */
     int wait_status;                   /* as wait4(2) gave it */
-    int64_t started_ns, ended_ns;      /* CLOCK_REALTIME */
+    int64_t started_ns, ended_ns;      /* see trial/files.h */
+    int64_t began_ns;                  /* as started_ns, CLOCK_MONOTONIC */
     bool abandoned;                    /* ended for want of a manager */
 };
 
-int64_t exitfile_now_ns(void);
+/* The trial begins; it has ended. */
+void exitfile_begin(struct outcome *outcome);
+void exitfile_end(struct outcome *outcome);
 
 /* Writes wrapper.pid in the folder; 0, or -1 with errno set. */
 int exitfile_write_pid(int dir_fd);

@@ -79,7 +79,7 @@ first_process_ended(struct watch *w, int status)
 {
     struct outcome *o = w->outcome;
 
-    o->ended_ns = exitfile_now_ns();
+    exitfile_end(o);
     o->wait_status = status;
     if (!spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted)))
         o->unstarted[0] = '\0';
@@ -198,13 +198,13 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
         return -1; /* the process ends: it closes what was opened */
     if (!lease->held)
         set_timer(&w, options->adopt_ms);
-    outcome->started_ns = exitfile_now_ns();
+    exitfile_begin(outcome);
     if (spawn_start(&w.spawn, options, dir_fd) == 0) {
         w.alive = true;
         loop(&w);
         return 0;
     }
-    outcome->ended_ns = exitfile_now_ns();
+    exitfile_end(outcome);
     snprintf(outcome->unstarted, sizeof(outcome->unstarted),
              "cannot make a process: %s", strerror_r(errno, why, sizeof(why)));
     return 0;

@@ -7,6 +7,7 @@
  * time is judged: what else the machine does moves the wall clock more than
  * the log does. */
 #include "child.h"
+#include "folder.h"
 #include "stream.h"
 
 #include "core/clock.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define RUNS 5
@@ -45,7 +45,7 @@ struct figures {
 };
 
 struct bench {
-    char *program, *work, *folder, *log, *lock, *errors;
+    char *program, *work, *folder, *log, *errors;
 };
 
 static char *
@@ -67,7 +67,6 @@ bench_init(struct bench *b, const char *build)
     b->work = join(build, "bench");
     b->folder = join(b->work, "logged");
     b->log = join(b->folder, "command.log");
-    b->lock = join(b->folder, "command.lock");
     b->errors = join(b->work, "errors.txt");
     if (file_make_folder(b->work, &err) != 0) {
         fprintf(stderr, "bench: %s\n", err.text);
@@ -82,26 +81,7 @@ bench_fini(struct bench *b)
     free(b->work);
     free(b->folder);
     free(b->log);
-    free(b->lock);
     free(b->errors);
-}
-
-static void
-remove_log(const struct bench *b)
-{
-    unlink(b->log);
-    unlink(b->lock);
-    rmdir(b->folder);
-}
-
-static uint64_t
-log_size(const struct bench *b)
-{
-    struct stat st;
-
-    if (stat(b->log, &st) != 0)
-        child_die(b->log);
-    return (uint64_t)st.st_size;
 }
 
 static void
@@ -151,7 +131,7 @@ run(const struct bench *b, const struct load *load, const char *policy)
     struct child c;
     uint64_t before = 0;
 
-    remove_log(b);
+    folder_remove(b->folder);
     stream_init(&stream);
     start(b, policy, &c);
     stream_space(&stream);
@@ -165,7 +145,7 @@ run(const struct bench *b, const struct load *load, const char *policy)
         stream_ping(&stream);
     stream_marker(&stream, true);
     if (policy != NULL)
-        before = log_size(b);
+        before = folder_bytes(b->folder, ".log");
     f.messages = load->pings > 0 ? load->pings : stream.metrics;
     f.wire_bytes = stream.bytes.len;
     f.wall_ns = -clock_monotonic_ns();
@@ -176,10 +156,10 @@ run(const struct bench *b, const struct load *load, const char *policy)
     stream_fini(&stream);
     child_finish(&c);
     if (policy != NULL) {
-        f.log_bytes = log_size(b) - before;
+        f.log_bytes = folder_bytes(b->folder, ".log") - before;
         f.replay_ns = time_replay(b);
     }
-    remove_log(b);
+    folder_remove(b->folder);
     return f;
 }
 

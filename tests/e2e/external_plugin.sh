@@ -100,7 +100,7 @@ begun() {
         make -C "$folder/$2" "TUNEPIPE=$root$prefix/bin/tunepipe" check \
             > "$folder/verdicts" || { cat "$folder/verdicts"; return 1; }
     cat "$folder/verdicts"
-    grep -q "^$2: [67] ok, [01] warnings, 0 failed" "$folder/verdicts" &&
+    grep -q "^$2: [78] ok, [01] warnings, 0 failed" "$folder/verdicts" &&
         ! grep '^warning' "$folder/verdicts" | grep -v latency &&
         run_tunepipe tuners --plugin-path "$folder/$2" | grep "^$1 $2: "
 }

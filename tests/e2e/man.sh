@@ -143,7 +143,7 @@ names_of() {
         on { text = text " " $0 }
         on && /;/ {
             n = split(text, part, ",")
-            if (match(text, /\(\*[a-z_]+\)/)) {
+            if (match(text, /\(\*[a-z_0-9]+\)/)) {
                 part[1] = substr(text, RSTART + 2, RLENGTH - 3)
                 n = 1
             }

@@ -77,6 +77,25 @@ E
 }
 check "a dispatcher that is killed" killed
 
+# It has logged the search space, and nobody has said yes to it.
+killed_before_id() {
+    command -v python3 > python || { echo 'no Python'; return 77; }
+    cat > tuner.sh << 'E'
+if [ ! -e once ]; then
+    touch once
+    head -c 16 > header
+    kill -KILL $PPID
+    exit
+fi
+exec python3 tuner.py
+E
+    cp "$TP_SOURCE/tuners/exec/tuner.py" .
+    simple 'maxTrialNumber: 3' \
+        'tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}'
+    run 0 && count 3 succeeded && has err 'the dispatcher died' && replays
+}
+check "a dispatcher that is killed before it has answered" killed_before_id
+
 crashes() {
     simple 'maxTrialNumber: 5' "tuner: {plugin: $PLUGINS/crashes.so}"
     run 0 && count 5 succeeded && replays &&
@@ -85,6 +104,32 @@ crashes() {
         has err 'again and again: the command is skipped'
 }
 check "a tuner that crashes" crashes
+
+# ends HOW: it ends the dispatcher at the third suggestion.
+ends() {
+    simple 'maxTrialNumber: 5' \
+        "tuner: {plugin: $PLUGINS/exits.so, classArgs: {at_once: $1}}"
+    run 0 && count 5 succeeded && replays &&
+        has err 'again and again: the command is skipped' || return 1
+    [ "$(grep -c 'the dispatcher died' err)" = 1 ] || fail "$(cat err)"
+}
+
+calls_exit() {
+    ends 0 && has err 'error: a plugin called exit(3), expected it to return'
+}
+check "a tuner that calls exit()" calls_exit
+
+calls_at_once() { ends 1 && has err 'the dispatcher died (exit status 1)'; }
+check "a tuner that calls _exit()" calls_at_once
+
+# It ends by itself, with nobody at work, and would again.
+exits_twice() {
+    simple
+    fake 'send ID ""' 'echo $$ >> started' 'exit 1'
+    run 1 --dispatcher ./fake && has err 'ended by itself (exit status 1)' &&
+        [ "$(wc -l < started)" -le 2 ]
+}
+check "a dispatcher that ends by itself" exits_twice
 
 garbage() {
     simple

@@ -1,19 +1,63 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # kill -9 of dispatcher, manager or both at many moments of an experiment with
-# fast trials: every result is there, once; nobody is left.  KILL_ROUNDS=N: so
-# many experiments (make torture), from seed KILL_SEED on.
+# fast trials, of each kind: every result is there, once; nobody is left; in
+# lock step the table is that of an undisturbed run.  KILL_ROUNDS=N: so many
+# experiments (make torture), from seed KILL_SEED on; KILL_KIND: all of this
+# kind; KILL_COUNT=FILE gets what was killed.
 . "$(dirname "$0")/lib.sh"
 
 trials=30
-rounds=${KILL_ROUNDS:-3}
+rounds=${KILL_ROUNDS:-4}
+kills=${KILLS:-12}
+MEDIAN='{name: medianstop, classArgs: {optimize_mode: maximize, start_step: 1}}'
+STOPS="{plugin: $PLUGINS/stops_at.so, classArgs: {step: 9}}"
 
 # The value of a trial tells which it was.
-trial() {
-    cat << 'E'
+plain() {
+    experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' "$@" << 'E'
 m=$TUNEPIPE_TRIAL_DIR/metrics
 echo "intermediate 1" >> "$m"
 echo "intermediate 2" >> "$m"
+echo "final 1$TUNEPIPE_TRIAL_ID" >> "$m"
+E
+}
+
+# Each third waits for the assessor's word.
+waiting() {
+    experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' "$@" << 'E'
+m=$TUNEPIPE_TRIAL_DIR/metrics
+for i in 1 2; do
+    case $TUNEPIPE_TRIAL_ID in
+    *[0369]) tunepipe trial report --sync $i ;;
+    *) echo "intermediate $i" >> "$m" ;;
+    esac
+done
+echo "final 1$TUNEPIPE_TRIAL_ID" >> "$m"
+E
+}
+
+set_up() {
+    case $kind in
+    plain) plain "assessor: $STOPS" ;;
+    waiting) waiting "assessor: $STOPS" ;;
+    program)
+        plain 'tuner: {name: exec, classArgs: {command: [python3, tuner.py]}}'
+        cp "$TP_SOURCE/tuners/exec/tuner.py" .
+        ;;
+    lockstep) lockstep ;;
+    esac
+}
+
+# What they report depends on their parameters, and some are stopped.
+lockstep() {
+    experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' "seed: $seed" \
+        'deterministic: true' "assessor: $MEDIAN" << 'E'
+m=$TUNEPIPE_TRIAL_DIR/metrics
+for i in 1 2 3; do
+    v=${TUNEPIPE_PARAM_x#0.}
+    echo "intermediate 0.$i$v" >> "$m"
+done
 echo "final 1$TUNEPIPE_TRIAL_ID" >> "$m"
 E
 }
@@ -32,33 +76,58 @@ results() {
         grep -q "\"trial\": \"$i\".*\"status\": \"succeeded\".*\"value\": 1$i.0" \
             "$dir/results.jsonl" || fail "no result of trial $i" || return 1
     done
+    twice 'a final result' '"[0-9]*", "type": "FINAL".*"attempt": [0-9]*'
+    twice 'an end' '<  EN{"trial_job_id": "[0-9]*"'
+}
+
+# In lock step what was told is told again when its answer is not known.
+table() {
+    "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g'
+}
+
+same_table() {
+    mkdir whole && cd whole || return 1
+    cp ../e.yml ../trial.sh . && "$T" run e.yml > out 2> err ||
+        fail "undisturbed: $(tail -n 1 err)" || return 1
+    table tunepipe-experiments/* > ../want
+    cd ..
+    table "$dir" > got
+    diff want got > diff || { fail "another table"; cut -c 1-200 diff; false; }
 }
 
 left() {
     for words in /proc/[0-9]*/cmdline; do
-        tr '\0' ' ' < "$words" 2>&- | grep -F -- "--dir $PWD" && return 1
-    done
+        tr '\0' ' ' < "$words" | grep -F -- "--dir $PWD" && return 1
+    done 2> /dev/null # they end while we look
     return 0
 }
 
+judge() {
+    case $kind in lockstep) same_table ;; *) results ;; esac
+}
+
 round() {
-    trial | experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' \
-        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 9}}"
-    "$TP_BUILD/tests/tools/killer" "$seed" 12 "$T" e.yml > out 2> err ||
+    set_up
+    "$TP_BUILD/tests/tools/killer" "$seed" "$kills" "$T" e.yml > out 2> err ||
         fail "seed $seed: status $?: $(tail -n 1 err)" || return 1
+    [ -z "${KILL_COUNT:-}" ] || grep '^killed: ' out >> "$KILL_COUNT"
     dir=$(ls -d "$PWD"/tunepipe-experiments/*)
-    "$T" log "$dir" > log &&
-        results && replays &&
-        twice 'an end' '<  EN{"trial_job_id": "[0-9]*"' &&
-        twice 'a final result' \
-            '"[0-9]*", "type": "FINAL".*"attempt": [0-9]*' &&
-        left > left.out || fail "seed $seed: $(cat left.out)"
+    "$T" log "$dir" > log && judge && replays && left > left.out ||
+        fail "seed $seed: $(cat left.out)"
 }
 
 seed=${KILL_SEED:-1}
 until [ "$rounds" -le 0 ]; do
+    case $((seed % 4)) in
+    0) kind=lockstep ;;
+    1) kind=plain ;;
+    2) kind=waiting ;;
+    3) kind=program ;;
+    esac
+    kind=${KILL_KIND:-$kind}
+    [ $kind != program ] || command -v python3 > "$work/python" || kind=plain
     eval "round_$seed() { round; }"
-    check "kill -9 at many moments, seed $seed" "round_$seed"
+    check "kill -9 at many moments, $kind, seed $seed" "round_$seed"
     seed=$((seed + 1))
     rounds=$((rounds - 1))
 done

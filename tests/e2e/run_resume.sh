@@ -187,6 +187,36 @@ E
 }
 check "configuration and search space are kept" moved
 
+# A time that no test has waited for: ten hours are gone.
+spent() {
+    experiment 'maxTrialNumber: 4' 'maxExperimentDuration: 5h' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && kill -KILL "$(cat "$HERE/pid")"
+exec tunepipe trial report --final 3
+E
+    run 137 && has "$dir/budget.json" '"max_duration_ms": 18000000' || return 1
+    sed -i 's/"used_ns": [0-9]*/"used_ns": 36000000000000/' "$dir/budget.json"
+    resume 0 && once 2 && has out 'finished: maxExperimentDuration is over' &&
+        grep -q '"used_ns": 3600[0-9]*' "$dir/budget.json" || return 1
+    resume 0 --max-duration 9h && once 2 && has out 'is over' || return 1
+    # What was asked for before is kept, and what is asked for now.
+    resume 0 --max-duration=11h && once 4 && told 4 && replays &&
+        has "$dir/budget.json" '"max_trials": 4, "max_duration_ms": 39600000'
+}
+check "what is used of maxExperimentDuration" spent
+
+extended() {
+    echo "$final" | experiment 'maxTrialNumber: 2'
+    run 0 && [ "$(sed 's/.*"used_ns": \([0-9]*\).*/\1/' "$dir/budget.json")" \
+        -gt 0 ] || fail "$(cat "$dir/budget.json")" || return 1
+    resume 0 --max-trials 2 && once 2 && has out 'nothing is left' || return 1
+    resume 0 --max-trials 5 && once 5 && told 5 && count 5 succeeded &&
+        replays && has out 'finished: 5 trials' || return 1
+    resume 0 && once 5 && has out 'nothing is left' || return 1
+    "$T" resume "$dir" --max-trials many 2> err
+    [ $? = 2 ] && has err "--max-trials: expected an integer >= 0, got 'many'"
+}
+check "an experiment that is given more to do" extended
+
 no_folder() {
     "$T" resume absent 2> err && return 1
     has err 'absent: no such folder' || return 1

@@ -120,6 +120,8 @@ static const struct tp_tuner tuner = {
     space,
     ask,
     tell,
-    NULL /* ended */
+    NULL, /* ended */
+    NULL, /* save: it is replayed */
+    NULL  /* load */
 };
 TP_REGISTER_TUNER(tuner)

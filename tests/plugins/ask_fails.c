@@ -23,5 +23,7 @@ static const struct tp_tuner tuner = {
     ARGS(args),
     .config = base_config,
     .ask = ask,
+    .save = base_save,
+    .load = base_load,
 };
 TP_REGISTER_TUNER(tuner)

@@ -31,5 +31,7 @@ static const struct tp_assessor assessor = {
     ARGS(args),
     .config = base_config,
     .assess = assess,
+    .save = base_assessor_save,
+    .load = base_assessor_load,
 };
 TP_REGISTER_ASSESSOR(assessor)

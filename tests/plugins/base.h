@@ -74,6 +74,47 @@ base_assess(void *self, const struct tp_history *history,
     return TP_OK;
 }
 
+/* For those whose counts are all they know. */
+static inline int
+base_save(void *vself, const struct tp_sink *sink)
+{
+    struct base *self = vself;
+
+    sink->u64(sink->ctx, self->asked);
+    sink->u64(sink->ctx, self->ended);
+    return TP_OK;
+}
+
+static inline int
+base_load(void *vself, const struct tp_source *source)
+{
+    struct base *self = vself;
+
+    if (source->u64(source->ctx, &self->asked) == TP_OK &&
+        source->u64(source->ctx, &self->ended) == TP_OK)
+        return TP_OK;
+    self->host->error(self->host->ctx, "its state is cut off");
+    return TP_ERR;
+}
+
+static inline int
+base_assessor_save(void *self, const struct tp_history *const *living, size_t n,
+                   const struct tp_sink *sink)
+{
+    (void)living;
+    (void)n;
+    return base_save(self, sink);
+}
+
+static inline int
+base_assessor_load(void *self, const struct tp_history *const *living, size_t n,
+                   const struct tp_source *source)
+{
+    (void)living;
+    (void)n;
+    return base_load(self, source);
+}
+
 /* The members all test tuners have; more may follow. */
 #define BASE_TUNER(title, text)                                    \
     TP_TUNER_HEAD, .name = title, .doc = text, .version = 1,       \

@@ -36,5 +36,7 @@ static const struct tp_tuner tuner = {
     .config = base_config,
     .ask = ask,
     .ended = ended,
+    .save = base_save,
+    .load = base_load,
 };
 TP_REGISTER_TUNER(tuner)

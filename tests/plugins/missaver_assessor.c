@@ -7,8 +7,8 @@
 
 static const struct tp_arg args[] = {
     {"from", TP_ARG_INT, 0, "0", 0, 1e9, NULL, "not looked at"},
-    {"how", TP_ARG_STRING, 0, "\"well\"", 0, 0,
-     "well|forgets slots|values", "in which way"},
+    {"how", TP_ARG_STRING, 0, "\"well\"", 0, 0, "well|forgets slots|values",
+     "in which way"},
 };
 
 /* A slot is a number: nothing that has to be freed. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* killer SEED KILLS TUNEPIPE CONFIG - runs an experiment in the current folder
- * and kills its dispatcher, its manager or both with SIGKILL, at moments drawn
- * from the seed: when a file of the experiment has grown by so many bytes.  A
- * manager that was killed is followed by `tunepipe resume`.  Ends with the
- * last manager's status; prints how many of each kind were killed. */
+/* killer SEED KILLS TUNEPIPE CONFIG [POWERCUT] - runs an experiment in the
+ * current folder and kills its dispatcher, its manager or both with SIGKILL, at
+ * moments drawn from the seed: when a file of the experiment has grown by so
+ * many bytes, or a moment later, which is while they start more often than not.
+ * A manager that was killed is followed by `tunepipe resume`.  With the tool
+ * POWERCUT all and their trials are killed, always, and the tool then takes
+ * from the files what was not on the disk.  Ends with the last manager's
+ * status; prints how many of each kind were killed. */
 #include "lockfile.h"
 
 #include <fcntl.h>
@@ -15,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,7 +29,7 @@
 enum victim { DISPATCHER, MANAGER, BOTH, VICTIMS };
 
 struct killer {
-    const char *tunepipe;
+    const char *tunepipe, *powercut;
     char folder[4096]; /* the experiment's; "" before there is one */
     uint64_t state;
     pid_t manager;
@@ -83,20 +87,29 @@ size_of(struct killer *k, const char *name)
 
 /* False: the manager has ended before. */
 static bool
+wait_a_moment(struct killer *k)
+{
+    struct timespec moment = {0, 20000};
+
+    if (ended(k))
+        return false;
+    ppoll(NULL, 0, &moment, NULL);
+    return true;
+}
+
+/* The same. */
+static bool
 wait_for_growth(struct killer *k)
 {
     static const char *const names[] = {"command.log", "results.jsonl"};
     const char *name = names[draw(k, 4) == 0];
     long long until =
         size_of(k, name) + (long long)draw(k, name == names[0] ? 4000 : 400);
+    uint64_t moments = draw(k, 3) == 0 ? draw(k, 1000) : UINT64_MAX;
 
-    while (size_of(k, name) < until) {
-        struct timespec moment = {0, 20000};
-
-        if (ended(k))
+    for (; moments > 0 && size_of(k, name) < until; moments--)
+        if (!wait_a_moment(k))
             return false;
-        ppoll(NULL, 0, &moment, NULL);
-    }
     return !ended(k);
 }
 
@@ -124,11 +137,59 @@ kill_dispatcher(struct killer *k)
     return done;
 }
 
+/* Of the manager's children; they are ours when it is dead. */
+static void
+kill_orphans(void)
+{
+    char path[64], text[4096];
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        for (char *at = text, *end; *at != '\0'; at = end) {
+            long pid = strtol(at, &end, 10);
+
+            if (end == at)
+                break;
+            kill((pid_t)pid, SIGKILL);
+        }
+        close(fd);
+    } while (waitpid(-1, NULL, 0) > 0);
+}
+
+/* Nobody writes any more. */
+static void
+lose_power(struct killer *k)
+{
+    char seed[32], log[8192], results[8192];
+    int status;
+    pid_t pid;
+
+    kill_orphans();
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)draw(k, 1000000));
+    snprintf(log, sizeof log, "%s/command.log", k->folder);
+    snprintf(results, sizeof results, "%s/results.jsonl", k->folder);
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        execl(k->powercut, k->powercut, seed, log, results, (char *)NULL);
+        _exit(127);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        exit(98);
+}
+
 static void
 strike(struct killer *k)
 {
     enum victim victim = (enum victim)draw(k, VICTIMS);
 
+    if (k->powercut != NULL)
+        victim = BOTH;
     if (victim != MANAGER && !kill_dispatcher(k))
         victim = MANAGER;
     k->killed[victim]++;
@@ -136,6 +197,8 @@ strike(struct killer *k)
         return;
     kill(k->manager, SIGKILL);
     waitpid(k->manager, &k->status, 0);
+    if (k->powercut != NULL)
+        lose_power(k);
     start(k, "resume", k->folder);
 }
 
@@ -145,12 +208,16 @@ main(int argc, char **argv)
     struct killer k = {.folder = ""};
     bool going = true;
 
-    if (argc != 5) {
-        fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG\n");
+    if (argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG "
+                        "[POWERCUT]\n");
         return 2;
     }
     k.state = strtoull(argv[1], NULL, 10);
     k.tunepipe = argv[3];
+    k.powercut = argv[5];
+    if (k.powercut != NULL)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     alarm(PATIENCE_S);
     start(&k, "run", argv[4]);
     while (size_of(&k, "command.lock") == 0 && (going = !ended(&k)))

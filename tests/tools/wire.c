@@ -10,6 +10,7 @@
  *   fds 3 4           (before run) which descriptors the child finds them at
  *   bare              (before run) the child finds 0 and 1 closed
  *   limit BYTES       (before run) no file of the child may grow beyond it
+ *   ignore CODE       (before run) frames of this code are not looked at
  *   deaf              closes the reading end of the child's output
  *   > CODE PAYLOAD    sends a frame
  *   raw TEXT          sends bytes; \xHH, \n, \\ are understood
@@ -17,6 +18,7 @@
  *                     text.  Senders: KI and AK come from the assessor's
  *                     worker, ER from the router, all others from the tuner's
  *   eof               closes the child's input
+ *   await FILE        waits until it is there
  *   signal NAME       TERM, INT or KILL
  *   exit STATUS       the child ends so; all frames were expected, all `err`
  *                     patterns were found
@@ -37,6 +39,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -56,6 +59,7 @@ struct wire {
     const char *script;
     int line;
     bool sockets, bare;
+    char ignored[3];
     unsigned long limit; /* bytes of a file; 0: none */
     int in_fd, out_fd;   /* where the child finds them */
     int to, from, stderr_fd;
@@ -116,6 +120,8 @@ pump_frames(struct wire *w)
     while ((status = frame_next(&w->decoder, &f, &err)) == FRAME_READY) {
         struct got *g = &w->frames[w->n_frames];
 
+        if (strcmp(f.code, w->ignored) == 0)
+            continue;
         if (++w->n_frames == FRAMES_MAX)
             die(w, "too many frames");
         memcpy(g->code, f.code, 3);
@@ -320,6 +326,23 @@ matches(const char *pattern, const char *text)
 }
 
 static void
+await_file(struct wire *w, const char *path)
+{
+    char folder[4096], events[4096];
+    struct pollfd fd = {.fd = inotify_init1(IN_CLOEXEC), .events = POLLIN};
+    const char *slash = strrchr(path, '/');
+
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1,
+             slash ? path : ".");
+    if (inotify_add_watch(fd.fd, folder, IN_CREATE | IN_MOVED_TO) < 0)
+        die(w, "await %s: cannot watch %s", path, folder);
+    while (access(path, F_OK) != 0)
+        if (poll(&fd, 1, 20000) <= 0 || read(fd.fd, events, sizeof events) <= 0)
+            die(w, "await %s: it never came", path);
+    close(fd.fd);
+}
+
+static void
 expect(struct wire *w, const char *rest)
 {
     char code[3] = {rest[0], rest[1], '\0'};
@@ -443,8 +466,12 @@ do_line(struct wire *w, char *line)
         sscanf(rest, "%d %d", &w->in_fd, &w->out_fd);
     else if (strcmp(line, "bare") == 0)
         w->bare = true;
+    else if (strncmp(line, "ignore ", 7) == 0)
+        snprintf(w->ignored, sizeof w->ignored, "%.2s", rest);
     else if (strncmp(line, "limit ", 6) == 0)
         w->limit = strtoul(rest, NULL, 10);
+    else if (strncmp(line, "await ", 6) == 0)
+        await_file(w, rest);
     else if (strcmp(line, "deaf") == 0)
         close_reader(w);
     else if (strcmp(line, "eof") == 0)

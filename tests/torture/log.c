@@ -4,12 +4,14 @@
 #include "core/err.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/logfile.h"
+#include "dispatcher/segments.h"
 #include "frame.h"
 
 #include <unistd.h>
 
-/* head, mark, 29 of each direction, skipped, end, mark */
-#define RECORDS (2 + 29 * 2 + 3)
+/* head, mark, 29 of each direction, the mark that seals the first segment,
+ * skipped, end, mark */
+#define RECORDS (2 + 29 * 2 + 1 + 3)
 
 static int
 write_log(struct err *err)
@@ -25,8 +27,12 @@ write_log(struct err *err)
         commandlog_in(l, i, &f);
         commandlog_out(l, &e);
     }
-    commandlog_skipped(l, 3, "t because", 9);
     rc = commandlog_flush(l, err);
+    if (rc == 0)
+        rc = commandlog_rotate(l, 29, 29, err) == COMMANDLOG_OK ? 0 : -1;
+    commandlog_skipped(l, 3, "t because", 9);
+    if (rc == 0)
+        rc = commandlog_flush(l, err);
     commandlog_end(l, 30, "well");
     if (rc == 0)
         rc = commandlog_flush(l, err);
@@ -52,14 +58,22 @@ read_log(struct err *err)
     return n == RECORDS ? 0 : err_set(err, ERR_INPUT, "%zu records", n);
 }
 
+/* Also of a compressed one. */
 static int
 log_there_and_back(struct err *err)
 {
+    char said[SEGMENTS_SAID_MAX];
     int rc = write_log(err);
 
     if (rc == 0)
         rc = read_log(err);
+    if (rc == 0)
+        rc = segments_retire("log", 1, OLD_COMPRESS, NULL, said, err);
+    if (rc == 0)
+        rc = read_log(err);
     unlink("log/" COMMANDLOG_NAME);
+    unlink("log/command.1.log");
+    unlink("log/command.1.log.gz");
     unlink("log/lock");
     rmdir("log");
     return rc;

@@ -110,6 +110,7 @@ TEST(abi_a_tuner_built_with_the_released_headers_works)
     CHECK_STR(err.text, "");
     CHECK_STR(p->name, "released");
     CHECK_EQ(p->n_args, 1);
+    CHECK(p->tuner.save == NULL && p->tuner.load == NULL); /* later members */
     CHECK_EQ(spaces_init(&spaces, NULL), 0);
     setup.plugin = p;
     for (size_t i = 0; i + 1 < spaces.n; i++) {

@@ -5,6 +5,7 @@
 #include "dispatcher_help.h"
 
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -115,6 +116,47 @@ TEST(commandlog_has_one_writer)
              (int)getpid());
     CHECK_STR(err.text, want);
     CHECK_EQ(err.code, ERR_LOG);
+    commandlog_free(l);
+}
+
+/* Has the lock with it until somebody opens its file. */
+static void
+linger(int ready)
+{
+    char event[256];
+    int fd = inotify_init1(IN_CLOEXEC);
+
+    inotify_add_watch(fd, "log/command.lock", IN_OPEN);
+    close(ready);
+    if (read(fd, event, sizeof event) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+TEST(commandlog_waits_for_what_a_dead_writer_was_starting)
+{
+    struct commandlog *l;
+    uint64_t slots[2];
+    struct err err;
+    int ready[2];
+    pid_t writer;
+    char c;
+
+    CHECK_EQ(pipe(ready), 0);
+    fflush(NULL);
+    writer = fork();
+    if (writer == 0) {
+        l = create("log", &err);
+        close(ready[0]);
+        if (fork() == 0)
+            linger(ready[1]);
+        _exit(l == NULL);
+    }
+    close(ready[1]);
+    CHECK_EQ(waitpid(writer, NULL, 0), writer);
+    CHECK_EQ(read(ready[0], &c, 1), 0);
+    l = commandlog_reopen("log", slots, &err);
+    CHECK_STR(l == NULL ? err.text : "", "");
     commandlog_free(l);
 }
 

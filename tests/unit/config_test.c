@@ -60,6 +60,8 @@ TEST(config_reads_a_whole_experiment)
         "seed: 9223372036854775807\n"
         "earlyStopped: best\n"
         "sync: interval:250\n"
+        "segmentSize: 64k\n"
+        "oldSegments: compress\n"
         "grace: 2s\n"
         "metrics:\n"
         "  pattern: 'acc=([0-9.]+)'\n";
@@ -77,6 +79,8 @@ TEST(config_reads_a_whole_experiment)
     CHECK_STR(x->trial_folder, here);
     CHECK_EQ(x->concurrency, 2);
     CHECK_EQ(x->max_trials, 40);
+    CHECK_EQ(x->segments.size, 65536);
+    CHECK_EQ(x->segments.old, OLD_COMPRESS);
     CHECK_EQ(x->max_experiment_ms, 5400000);
     CHECK_EQ(x->max_trial_ms, 90000);
     runs = file_join(here, "runs");
@@ -219,6 +223,12 @@ static const struct {
     {"sync: interval:1s", ":1: sync: interval: expected milliseconds from 1 "
                           "to 3600000, got '1s'"},
     {"sync: [always]", ":1: sync: expected a text, got a list"},
+    {"segmentSize: 8X", ":1: segmentSize: expected a number of bytes such as "
+                        "65536, 64k or 8M"},
+    {"segmentSize: [8]", ":1: segmentSize: expected a number of bytes"},
+    {"oldSegments: kept", ":1: oldSegments: expected keep, compress or drop, "
+                          "got 'kept' (did you mean 'keep'?)"},
+    {"oldSegments: {a: b}", ":1: oldSegments: expected a text, got a map"},
     {"seed: -4", ":1: seed: expected an integer from 0 to 2^63-1"},
     {"seed: 9223372036854775808", ":1: seed: expected an integer"},
     {"advisor: {name: BOHB}",

@@ -95,7 +95,7 @@ drive_emit(void *ctx, const struct emission *e)
         commandlog_out(d->log, e);
         CHECK_EQ(commandlog_flush(d->log, &d->err), 0);
     }
-    router_written(d->session->router, e->code, e->payload, e->len);
+    router_written(d->session->router, e);
 }
 
 static inline struct json *

@@ -49,6 +49,7 @@ check_refused(const char *name, int kinds, const char *want)
 TEST(loader_refuses_a_bad_table_naming_file_and_member)
 {
     check_refused("no_ask", PLUGIN_ANY, ": tuner needs .ask");
+    check_refused("no_load", PLUGIN_ANY, ": tuner needs .load (it has .save)");
     check_refused("no_assess", PLUGIN_ANY, ": assessor needs .assess");
     check_refused("bad_magic", PLUGIN_ANY,
                   ": not a table of a tuner (_magic is 0x12345678, expected "

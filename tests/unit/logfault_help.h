@@ -26,6 +26,9 @@ enum call {
     CALL_FALLOCATE,
     CALL_SYNC,
     CALL_TRUNCATE,
+    CALL_LINK,
+    CALL_RENAME,
+    CALL_UNLINK,
     CALLS
 };
 
@@ -41,7 +44,8 @@ struct fault {
 static struct fault fault;
 static bool pread_lies;
 static int64_t grace_ms = 30000;
-static atomic_int *calls; /* [CALLS] so far, shared with the child */
+static uint64_t segment_size; /* 0: one is enough */
+static atomic_int *calls;     /* [CALLS] so far, shared with the child */
 
 static bool
 call_fails(enum call call)
@@ -105,6 +109,24 @@ fault_ftruncate(int fd, off_t len)
     return call_fails(CALL_TRUNCATE) ? -1 : ftruncate(fd, len);
 }
 
+static int
+fault_link(const char *from, const char *to)
+{
+    return call_fails(CALL_LINK) ? -1 : link(from, to);
+}
+
+static int
+fault_rename(const char *from, const char *to)
+{
+    return call_fails(CALL_RENAME) ? -1 : rename(from, to);
+}
+
+static int
+fault_unlink(const char *path)
+{
+    return call_fails(CALL_UNLINK) ? -1 : unlink(path);
+}
+
 static const struct logio fault_io = {
     .open = fault_open,
     .pread = fault_pread,
@@ -112,6 +134,9 @@ static const struct logio fault_io = {
     .fallocate = fault_fallocate,
     .fdatasync = fault_fdatasync,
     .ftruncate = fault_ftruncate,
+    .link = fault_link,
+    .rename = fault_rename,
+    .unlink = fault_unlink,
 };
 
 /* ---- the session ---- */
@@ -180,6 +205,7 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
                                      .out_fd = out,
                                      .folder = "log",
                                      .sync = policy,
+                                     .segments = {segment_size, OLD_KEEP},
                                      .log_retry_ms = 1,
                                      .log_io = &fault_io,
                                      .max_queued = 1 << 20,
@@ -209,6 +235,20 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
 }
 
 static void
+remove_old(void)
+{
+    char path[64];
+    int n = 0;
+
+    while (n++ < 99) {
+        snprintf(path, sizeof path, "log/command.%d.log", n);
+        unlink(path);
+        snprintf(path, sizeof path, "log/command.%d.snapshot", n);
+        unlink(path);
+    }
+}
+
+static void
 run_begin(struct session_run *r, struct sync_policy policy)
 {
     int in[2], out[2], lines[2];
@@ -224,6 +264,7 @@ run_begin(struct session_run *r, struct sync_policy policy)
     buf_init(&r->got, 1 << 20);
     buf_init(&r->said, 1 << 20);
     unlink("log/command.log");
+    remove_old();
     CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
     CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
     CHECK_EQ(pipe2(lines, O_CLOEXEC), 0);

@@ -97,7 +97,8 @@ each_call_fails(enum call call, struct sync_policy policy, int times)
         for (size_t i = 0; i < N_REASONS; i++) {
             struct session_run r;
 
-            if (reasons[i] == SHORT_WRITE && call != CALL_PWRITE)
+            if ((reasons[i] == SHORT_WRITE && call != CALL_PWRITE) ||
+                (reasons[i] == EINTR && call >= CALL_LINK))
                 continue;
             fault = (struct fault){call, nth, times, reasons[i]};
             run_session(&r, policy);
@@ -305,4 +306,43 @@ TEST(logfault_what_cannot_be_read_back_is_lost)
     CHECK_EQ(kinds[RECORD_SYNC], 1); /* the head's */
     buf_fini(&logged);
     run_fini(&r);
+}
+
+/* ---- a log of several segments ---- */
+
+static void
+each_call_fails_between_segments(enum call call)
+{
+    struct sound sound;
+
+    segment_size = 1200; /* a few in a session */
+    sound = sound_session(never);
+    free(sound.got);
+    CHECK(access("log/command.1.log", F_OK) == 0);
+    each_call_fails(call, never, 1);
+    each_call_fails(call, always, 1);
+}
+
+TEST(logfault_each_write_fails_between_segments)
+{
+    each_call_fails_between_segments(CALL_PWRITE);
+}
+
+TEST(logfault_each_sync_fails_between_segments)
+{
+    each_call_fails_between_segments(CALL_SYNC);
+}
+
+TEST(logfault_each_step_fails_between_segments)
+{
+    each_call_fails_between_segments(CALL_OPEN);
+    each_call_fails_between_segments(CALL_LINK);
+    each_call_fails_between_segments(CALL_RENAME);
+    each_call_fails_between_segments(CALL_UNLINK);
+}
+
+TEST(logfault_each_reserve_fails_between_segments)
+{
+    each_call_fails_between_segments(CALL_FALLOCATE);
+    each_call_fails_between_segments(CALL_TRUNCATE);
 }

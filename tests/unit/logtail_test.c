@@ -2,6 +2,7 @@
 /* What the loss of power leaves of a log: everything before the last mark's
  * word, and of what stands behind it any blocks, in any order. */
 #include "dispatcher/logfile.h"
+#include "dispatcher/logvoid.h"
 
 #include "core/file.h"
 #include "dispatcher_help.h"
@@ -199,4 +200,41 @@ TEST(logtail_a_mark_that_boasts_is_none)
     CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_TORN);
     logfile_close(f);
     buf_fini(&b);
+}
+
+static bool
+is_void(const void *bytes, size_t len)
+{
+    struct err err;
+
+    CHECK_EQ(file_write("command.log", bytes, len, &err), 0);
+    return logvoid(".");
+}
+
+/* One whose head never came to be durable, and nothing else. */
+TEST(logtail_without_a_head_is_void)
+{
+    uint64_t state = 4;
+    struct buf log;
+
+    buf_init(&log, 1 << 16);
+    record_write_version(&log);
+    for (size_t len = 0; len < log.len; len++)
+        CHECK(is_void(log.data, len));
+    CHECK(!is_void(log.data, log.len));
+    CHECK(!is_void("tunepipe-log 2\n", 15));
+    record_encode(&log, RECORD_HEAD, 0, 1, "{}", 2);
+    CHECK(!is_void(log.data, log.len));
+    for (size_t i = 0; i < 13; i++)
+        log.data[i] = (char)help_below(&state, 256);
+    CHECK(is_void(log.data, log.len));
+    memset(log.data, 0, 13);
+    CHECK(is_void(log.data, log.len));
+    record_encode(&log, RECORD_SYNC, 0, 1, "", 0);
+    CHECK(!is_void(log.data, log.len));
+    CHECK(!logvoid("absent"));
+    CHECK(is_void("", 0));
+    CHECK_EQ(rename("command.log", "command.1.log"), 0);
+    CHECK(!is_void("", 0)); /* it has lost its end, not its head */
+    buf_fini(&log);
 }

@@ -61,6 +61,22 @@ TEST(manager_deaths_never_skip_the_search_space)
     CHECK_EQ(worker, -1);
 }
 
+TEST(manager_deaths_by_the_same_status_are_over_soon)
+{
+    const uint64_t nobody[LOCKFILE_SLOTS] = {0}, busy[LOCKFILE_SLOTS] = {7, 0};
+    struct deaths d = {0};
+    int worker;
+
+    CHECK(!deaths_repeat(&d, 1, nobody));
+    CHECK_EQ(deaths_add(&d, true, nobody, &worker), DEATHS_RESTART);
+    CHECK(!deaths_repeat(&d, 4, nobody)); /* another one */
+    CHECK(!deaths_repeat(&d, 4, busy));   /* then who is at work is blamed */
+    CHECK(deaths_repeat(&d, 4, nobody));
+    deaths_progress(&d);
+    CHECK(!deaths_repeat(&d, 4, nobody));
+    CHECK(!deaths_repeat(&d, -1, nobody)); /* a signal */
+}
+
 TEST(manager_deaths_in_vain_come_to_an_end)
 {
     struct deaths d = {0};

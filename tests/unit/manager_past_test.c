@@ -96,3 +96,21 @@ TEST(manager_past_leaves_the_rest_alone)
     CHECK(!p.failed);
     past_fini(&p);
 }
+
+TEST(manager_past_what_is_told_twice_is_told_once)
+{
+    struct past p = {0};
+
+    add(&p, RECORD_TUNER, TR_7);
+    add(&p, RECORD_IN, NT_7);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
+    CHECK(!p.told.asked);
+    add(&p, RECORD_IN, "GE1");
+    CHECK(p.told.asked);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
+    CHECK(p.told.asked);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "1", "0"));
+    CHECK(!p.told.asked);
+    CHECK_EQ(p.told.sequence, 1);
+    past_fini(&p);
+}

@@ -13,7 +13,7 @@ static const enum record_kind all[] = {
     RECORD_ASSESSOR,       RECORD_ROUTER,      RECORD_SKIPPED,
     RECORD_SYNC,           RECORD_END,         RECORD_TUNER_FRAME,
     RECORD_ASSESSOR_FRAME, RECORD_TUNER_EVENT, RECORD_ASSESSOR_EVENT,
-    RECORD_RESUMED,
+    RECORD_RESUMED,        RECORD_SEGMENT,
 };
 #define N_ALL (sizeof all / sizeof *all)
 
@@ -67,7 +67,7 @@ TEST(record_bytes_are_as_the_specification_says)
 TEST(record_kinds_have_their_texts)
 {
     static const char *const texts[] = {"H", "<",  ">t", ">a", ">r", "S", "M",
-                                        "E", "<t", "<a", "!t", "!a", "R"};
+                                        "E", "<t", "<a", "!t", "!a", "R", "G"};
 
     for (size_t i = 0; i < N_ALL; i++)
         CHECK_STR(record_kind_text(all[i]), texts[i]);

@@ -117,7 +117,7 @@ take_answer(void *ctx, const struct emission *e)
     struct going *g = ctx;
 
     pending_add(g->all, e);
-    router_written(g->session->router, e->code, e->payload, e->len);
+    router_written(g->session->router, e);
 }
 
 /* Feeds what the whole log has behind `last`. */
@@ -191,8 +191,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     while ((d = pending_next(&recovery.rest.pending, &at)) != NULL) {
         add_list(&all, d);
         for (; d != NULL; d = d->next)
-            router_written(going.session->router, d->emission.code,
-                           d->emission.payload, d->emission.len);
+            router_written(going.session->router, &d->emission);
     }
     go_on(&going, recovery.report.last);
     check_same(answers, &all);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/router.h"
 
+#include "core/pack.h"
+#include "dispatcher/resend.h"
 #include "dispatcher_help.h"
 
 struct routing {
@@ -74,7 +76,9 @@ issue(struct routing *r)
 {
     static const char text[] = "{\"parameter_id\": 9, ";
 
-    router_written(r->router, CMD_NEW_TRIAL, text, strlen(text));
+    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text, strlen(text)};
+
+    router_written(r->router, &e);
 }
 
 TEST(router_knows_the_queue_of_each_command)
@@ -184,5 +188,47 @@ TEST(router_takes_recovered_ids_for_issued)
     CHECK_STR(route(&r, "ME", ME("B", "6", "PERIODICAL", "0", "1", "")), "0+0");
     route(&r, "AD", "[{\"parameter_id\": 9007199254740991}]");
     CHECK_STR(route(&r, "ME", ME("B", "6", "PERIODICAL", "0", "1", "")), "0+0");
+    finish(&r);
+}
+
+TEST(router_comes_back_with_what_was_not_read)
+{
+    struct routing r, other;
+    struct unpack in;
+    struct buf bytes;
+    struct err err;
+
+    begin(&r);
+    router_remember(r.router);
+    issue(&r);
+    route(&r, "PI", "");
+    buf_init(&bytes, 1 << 16);
+    router_save(r.router, &bytes);
+    other = r;
+    other.routed = (struct routed){0};
+    other.router = router_new(&r.log, &err);
+    router_remember(other.router);
+    in = unpack_from(bytes.data, bytes.len);
+    CHECK_EQ(router_load(other.router, &in), 0);
+    CHECK(unpack_done(&in));
+    CHECK_EQ(router_unread(other.router)->trials, 1);
+    CHECK_STR(route(&other, "IN", HELP_SPACE), "1+0");
+    CHECK_EQ(other.routed.by_default.first->position, 2);
+    route(&other, "NT", "{\"event\": \"started\", \"parameter_id\": 9}");
+    CHECK_EQ(router_unread(other.router)->trials, 0);
+    CHECK_EQ(router_unread(r.router)->trials, 1);
+    drop(&other.routed.by_default);
+    router_free(other.router);
+    buf_fini(&bytes);
+    finish(&r);
+}
+
+TEST(router_remembers_for_extensions_only)
+{
+    struct routing r;
+
+    begin(&r);
+    issue(&r);
+    CHECK_EQ(router_unread(r.router)->trials, 0);
     finish(&r);
 }

@@ -4,12 +4,13 @@
 #include "unit/filter_help.h"
 
 #include "core/pack.h"
+#include "plugin/floatenv.h"
 
 #define DIM(name, type, value) \
     "\"" name "\": {\"_type\": \"" type "\", \"_value\": " value "}"
-#define SPACE                                                         \
-    "{" DIM("a", "randint", "[0, 60]") ", " DIM("b", "choice", "[1]") \
-        ", " DIM("q", "quniform", "[0, 9, 1]") "}"
+#define SPACE                                    \
+    "{" DIM("a", "randint", "[0, 60]") ", " DIM( \
+        "b", "choice", "[1]") ", " DIM("q", "quniform", "[0, 9, 1]") "}"
 
 struct layer {
     const char *name, *args; /* the tuner first, then the filters, inside out */
@@ -196,16 +197,15 @@ check_not_saved(struct stack *s)
 
 TEST(saving_is_not_for_who_has_no_save)
 {
-    static const struct layer tuner[] = {{"later", "{}"}, {"log", "{}"}};
-    static const struct layer filter[] = {{"random", "{}"},
-                                          {"badfilter", "{\"how\": \"slow\"}"},
-                                          {"log", "{}"}};
+    static const struct layer tuner[] = {{"never", "{}"}, {"log", "{}"}};
+    static const struct layer filter[] = {
+        {"random", "{}"}, {"badfilter", "{\"how\": \"slow\"}"}, {"log", "{}"}};
     struct stack s;
 
     open_layers(&s, tuner, 2);
     check_not_saved(&s);
     CHECK_STR(s.err.text,
-              "tuner later: load: it, or one of its filters, has none");
+              "tuner never: load: it, or one of its filters, has none");
     stack_close(&s);
     open_layers(&s, filter, 3);
     check_not_saved(&s);
@@ -322,8 +322,7 @@ check_saves_badly(const char *how, const char *why)
 
 TEST(saving_names_who_saves_badly)
 {
-    check_saves_badly("save fails",
-                      "tuner missaver: save: there is no pen");
+    check_saves_badly("save fails", "tuner missaver: save: there is no pen");
     check_saves_badly("save silent",
                       "tuner missaver: save: failed and did not say why");
     check_saves_badly("save 99", "tuner missaver: save: returned 99, expected "
@@ -333,6 +332,21 @@ TEST(saving_names_who_saves_badly)
                                 "what it had saved");
     check_saves_badly("reads on", "tuner missaver: load: it read more than it "
                                   "had saved and went on");
+}
+
+TEST(saving_does_not_change_the_floating_point_environment)
+{
+    static const struct layer layers[] = {{"flushes", "{}"}};
+    struct buf state;
+    struct stack s;
+
+    open_layers(&s, layers, 1);
+    save(&s, &state);
+    CHECK(floatenv_is_default());
+    CHECK_EQ(load(&s, &state), 0);
+    CHECK(floatenv_is_default());
+    buf_fini(&state);
+    stack_close(&s);
 }
 
 TEST(saving_into_a_full_buffer_fails)

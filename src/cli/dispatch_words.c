@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/dispatch_words.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/number.h"
+#include "core/problems.h"
+#include "frame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OF(member) offsetof(struct dispatch_words, member)
+const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
+    {"config", OPTION_TEXT, OF(config), "FILE"},
+    {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
+    {"tuner-args", OPTION_TEXT, OF(tuner_args), "JSON"},
+    {"filter", OPTION_LIST, OF(filters), "NAME[:JSON]"},
+    {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
+    {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
+    {"seed", OPTION_TEXT, OF(seed_text), "N"},
+    {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
+    {"sync", OPTION_TEXT, OF(sync_text), "none|interval:MS|always"},
+    {"segment-size", OPTION_SIZE, OF(segment_size), "SIZE"},
+    {"old-segments", OPTION_TEXT, OF(old_text), "keep|compress|drop"},
+    {"resume", OPTION_FLAG, OF(resume), NULL},
+    {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
+    {"in-fd", OPTION_UINT, OF(in_fd), "N"},
+    {"out-fd", OPTION_UINT, OF(out_fd), "N"},
+    {"digits", OPTION_UINT, OF(digits), "14|6"},
+    {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
+    {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
+    {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
+    {"max-payload", OPTION_SIZE, OF(max_payload), "SIZE"},
+    {"max-queued", OPTION_SIZE, OF(max_queued), "SIZE"},
+    {"grace", OPTION_DURATION, OF(grace_ms), "DURATION"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+    {"debug", OPTION_FLAG, OF(debug), NULL},
+    {"quiet", OPTION_FLAG, OF(quiet), NULL},
+};
+#undef OF
+
+/* All that answers depend on is in the log. */
+static int
+check_resume(const struct dispatch_words *w, struct err *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } settled[] = {
+        {"config", w->config != NULL},
+        {"tuner", w->tuner != NULL},
+        {"tuner-args", w->tuner_args != NULL},
+        {"filter", w->filters.n > 0},
+        {"assessor", w->assessor != NULL},
+        {"assessor-args", w->assessor_args != NULL},
+        {"seed", w->seed_text != NULL},
+        {"early-stopped", w->early_stopped != NULL},
+        {"on-error", w->on_error != NULL},
+        {"ask-error", w->ask_error != NULL},
+        {"extensions", w->extensions},
+    };
+
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (settled[i].given)
+            return err_set(err, ERR_USAGE,
+                           "--%s: not with --resume: the log has it",
+                           settled[i].name);
+    if (w->folder == NULL)
+        return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
+    return 0;
+}
+
+/* No answer depends on these. */
+static int
+parse_log_words(struct dispatch_words *w, struct err *err)
+{
+    if (w->in_fd > 65535 || w->out_fd > 65535)
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: expected at most "
+                       "65535");
+    if (w->sync_text != NULL &&
+        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
+        return err_place(err, "--sync");
+    if (w->old_text != NULL &&
+        old_segments_parse(w->old_text, &w->old, err) != 0)
+        return err_place(err, "--old-segments");
+    return 0;
+}
+
+int
+dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
+                    struct err *err)
+{
+    if (options_parse(dispatch_options, DISPATCH_N_OPTIONS, w, &argc, argv,
+                      err) != 0)
+        return -1;
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
+                       argv[1]);
+    if (parse_log_words(w, err) != 0)
+        return -1;
+    if (w->resume)
+        return check_resume(w, err);
+    if (w->skips.n > 0)
+        return err_set(err, ERR_USAGE, "--skip: only with --resume");
+    if (w->config == NULL && w->tuner == NULL)
+        return err_set(err, ERR_USAGE,
+                       "expected --config FILE or --tuner NAME; see --help");
+    if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
+        return err_set(err, ERR_USAGE,
+                       "--digits: expected 14 or 6, got %" PRIu64, w->digits);
+    w->has_seed = w->seed_text != NULL;
+    if (w->has_seed &&
+        (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
+         w->seed > INT64_MAX))
+        return err_set(err, ERR_USAGE,
+                       "--seed: expected an integer from 0 to %" PRId64
+                       ", got '%s'",
+                       INT64_MAX, w->seed_text);
+    return 0;
+}
+
+int
+dispatch_words_config(struct dispatch_words *w, struct experiment **out,
+                      struct err *err)
+{
+    struct problems problems;
+    struct experiment *x;
+
+    if (w->config == NULL)
+        return 0;
+    problems_init(&problems);
+    x = experiment_read(w->config, EXPERIMENT_DISPATCH, &problems, NULL, err);
+    if (x == NULL && problems.count > 1)
+        fputs(buf_text(&problems.lines), stderr);
+    problems_fini(&problems);
+    *out = x;
+    if (x == NULL)
+        return -1;
+    if (w->tuner == NULL) {
+        w->tuner = x->tuner.plugin != NULL ? x->tuner.plugin : x->tuner.name;
+        if (w->tuner_args == NULL)
+            w->tuner_args = x->tuner.args;
+    }
+    if (w->assessor == NULL && x->assessor.line != 0) {
+        w->assessor =
+            x->assessor.plugin != NULL ? x->assessor.plugin : x->assessor.name;
+        if (w->assessor_args == NULL)
+            w->assessor_args = x->assessor.args;
+    }
+    if (!w->has_seed && x->has_seed) {
+        w->seed = x->seed;
+        w->has_seed = true;
+    }
+    if (w->sync_text == NULL)
+        w->sync = x->sync;
+    if (w->segment_size == SIZE_MAX)
+        w->segment_size = (size_t)x->segments.size;
+    if (w->old_text == NULL)
+        w->old = x->segments.old;
+    if (w->early_stopped == NULL)
+        w->early_stopped = early_stopped_name(x->early_stopped);
+    if (w->tuner == NULL)
+        return err_set(err, ERR_CONFIG, "%s: tuner: expected one", w->config);
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/snapshot.h"
+
+#include "core/crc32c.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/pack.h"
+#include "dispatcher/logio.h"
+#include "dispatcher/segments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* DESIGN
+ *
+ *   tunepipe-snapshot 1 LF
+ *   segment, arrival, head          8 bytes each, little-endian (pack.h)
+ *   for each part: 0 or 1, its length, its bytes
+ *   CRC-32C of all before */
+
+static const char magic[] = "tunepipe-snapshot 1\n";
+
+#define MAGIC_LEN (sizeof magic - 1)
+#define FILE_MAX (SNAPSHOT_PARTS * SNAPSHOT_PART_MAX + 4096)
+
+void
+snapshot_init(struct snapshot *s)
+{
+    *s = (struct snapshot){0};
+    for (int i = 0; i < SNAPSHOT_PARTS; i++)
+        buf_init(&s->parts[i], SNAPSHOT_PART_MAX);
+}
+
+void
+snapshot_fini(struct snapshot *s)
+{
+    for (int i = 0; i < SNAPSHOT_PARTS; i++)
+        buf_fini(&s->parts[i]);
+}
+
+uint32_t
+snapshot_head(const char *payload, size_t len)
+{
+    return crc32c(0, payload, len);
+}
+
+uint64_t
+snapshot_size(const struct snapshot *s)
+{
+    uint64_t size = MAGIC_LEN + 3 * 8 + 8;
+
+    for (int i = 0; i < SNAPSHOT_PARTS; i++)
+        size += 2 * 8 + (s->has[i] ? s->parts[i].len : 0);
+    return size;
+}
+
+/* ---- writing ---- */
+
+/* A file being written from its begin to its end. */
+struct sheet {
+    const struct logio *io;
+    int fd;
+    off_t at;
+    uint32_t crc;
+    int error; /* the first one */
+};
+
+static void
+put(struct sheet *s, const void *data, size_t len)
+{
+    if (s->error != 0 || len == 0)
+        return;
+    s->crc = crc32c(s->crc, data, len);
+    s->error = logio_write(s->io, s->fd, data, len, s->at, &s->at);
+}
+
+static void
+put_numbers(struct sheet *s, const uint64_t *numbers, size_t n)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    for (size_t i = 0; i < n; i++)
+        pack_u64(&b, numbers[i]);
+    put(s, b.data, b.len);
+    if (b.failed && s->error == 0)
+        s->error = ENOMEM;
+    buf_fini(&b);
+}
+
+static void
+put_all(struct sheet *sheet, const struct snapshot *s)
+{
+    uint64_t numbers[] = {s->segment, s->arrival, s->head};
+    uint64_t crc;
+
+    put(sheet, magic, MAGIC_LEN);
+    put_numbers(sheet, numbers, 3);
+    for (int i = 0; i < SNAPSHOT_PARTS; i++) {
+        uint64_t part[] = {s->has[i], s->has[i] ? s->parts[i].len : 0};
+
+        put_numbers(sheet, part, 2);
+        put(sheet, s->parts[i].data, (size_t)part[1]);
+    }
+    crc = sheet->crc;
+    put_numbers(sheet, &crc, 1);
+}
+
+/* 0 or an errno. */
+static int
+write_file(const struct snapshot *s, const char *path, const struct logio *io)
+{
+    struct sheet sheet = {.io = io};
+
+    do
+        sheet.fd =
+            io->open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    while (sheet.fd < 0 && errno == EINTR);
+    if (sheet.fd < 0)
+        return errno;
+    put_all(&sheet, s);
+    if (sheet.error == 0)
+        sheet.error = logio_sync(io, sheet.fd);
+    close(sheet.fd);
+    return sheet.error;
+}
+
+/* 0 or an errno; nothing is left behind. */
+static int
+put_in_place(const struct snapshot *s, const char *folder, const char *path,
+             const struct logio *io)
+{
+    char *temporary = NULL;
+    int error;
+
+    if (asprintf(&temporary, "%s.new", path) < 0)
+        return ENOMEM;
+    error = write_file(s, temporary, io);
+    if (error == 0 && io->rename(temporary, path) != 0)
+        error = errno;
+    if (error != 0)
+        io->unlink(temporary);
+    else
+        error = logio_sync_folder(io, folder);
+    free(temporary);
+    return error;
+}
+
+int
+snapshot_write(const struct snapshot *s, const char *folder,
+               const struct logio *io, struct err *err)
+{
+    char *path = segments_path(folder, s->segment, SEGMENT_SNAPSHOT);
+    int error = path == NULL ? ENOMEM : put_in_place(s, folder, path, io);
+
+    errno = error;
+    if (error != 0)
+        err_errno(err, ERR_LOG, "%s: cannot write",
+                  path != NULL ? path : "snapshot");
+    free(path);
+    return error == 0 ? 0 : -1;
+}
+
+/* ---- reading ---- */
+
+static int
+damaged(const char *path, const char *what, struct err *err)
+{
+    return err_set(err, ERR_LOG, "%s: %s", path, what);
+}
+
+static void
+take_part(struct snapshot *s, int part, struct unpack *u)
+{
+    const char *bytes;
+    size_t len;
+
+    s->has[part] = unpack_bool(u);
+    bytes = unpack_bytes(u, &len);
+    buf_add(&s->parts[part], bytes, len);
+}
+
+static int
+take_all(struct snapshot *s, const struct buf *file, const char *path,
+         struct err *err)
+{
+    struct unpack end, u;
+    uint64_t head;
+
+    if (file->len < MAGIC_LEN + 8 || memcmp(file->data, magic, MAGIC_LEN) != 0)
+        return damaged(path, "no snapshot of this version", err);
+    end = unpack_from(file->data + file->len - 8, 8);
+    if (unpack_u64(&end) != crc32c(0, file->data, file->len - 8))
+        return damaged(path, "the checksum is wrong", err);
+    u = unpack_from(file->data + MAGIC_LEN, file->len - MAGIC_LEN - 8);
+    s->segment = unpack_u64(&u);
+    s->arrival = unpack_u64(&u);
+    head = unpack_u64(&u);
+    s->head = (uint32_t)head;
+    for (int i = 0; i < SNAPSHOT_PARTS; i++)
+        take_part(s, i, &u);
+    if (!unpack_done(&u) || head > UINT32_MAX)
+        return damaged(path, "it is no snapshot", err);
+    for (int i = 0; i < SNAPSHOT_PARTS; i++)
+        if (buf_check(&s->parts[i], path, err) != 0)
+            return -1;
+    return 0;
+}
+
+int
+snapshot_read(struct snapshot *s, const char *folder, uint64_t segment,
+              struct err *err)
+{
+    char *path = segments_path(folder, segment, SEGMENT_SNAPSHOT);
+    struct buf file;
+    int rc = -1;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "snapshot: out of memory");
+    buf_init(&file, FILE_MAX);
+    if (file_read(path, FILE_MAX, &file, err) == 0)
+        rc = take_all(s, &file, path, err);
+    if (rc == 0 && s->segment != segment)
+        rc = damaged(path, "it is of another segment", err);
+    buf_fini(&file);
+    free(path);
+    return rc;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/budget.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEXT_MAX 65536
+#define YEARS_MS 2000000000000u /* sixty: no duration is longer */
+#define EVERY_NS 10000000000    /* so much is lost by a kill, at most */
+
+/* 0: it is not there, or over `most`. */
+static uint64_t
+get(struct jval root, const char *key, uint64_t most)
+{
+    uint64_t n = 0;
+    struct jval v;
+
+    if (jval_get(root, key, &v))
+        jval_uint(v, &n);
+    return n <= most ? n : 0;
+}
+
+bool
+budget_load(struct budget *b, const char *folder)
+{
+    char *path = file_join(folder, FOLDER_BUDGET);
+    struct json *doc = NULL;
+    struct buf text;
+
+    buf_init(&text, 4 * TEXT_MAX);
+    if (path != NULL && file_read(path, TEXT_MAX, &text, NULL) == 0)
+        doc = json_parse(buf_text(&text), text.len, JSON_STRICT, NULL);
+    buf_fini(&text);
+    free(path);
+    if (doc == NULL)
+        return false;
+    b->used_ns = (int64_t)get(json_root(doc), "used_ns", YEARS_MS * 1000000);
+    b->max_trials = get(json_root(doc), "max_trials", UINT64_MAX);
+    b->max_ms = (int64_t)get(json_root(doc), "max_duration_ms", YEARS_MS);
+    json_free(doc);
+    return true;
+}
+
+void
+budget_start(struct budget *b, int64_t now_ns)
+{
+    b->at_ns = now_ns;
+    b->save_ns = now_ns + EVERY_NS;
+}
+
+void
+budget_count(struct budget *b, int64_t now_ns)
+{
+    b->used_ns += now_ns - b->at_ns;
+    b->at_ns = now_ns;
+}
+
+int64_t
+budget_deadline(const struct budget *b)
+{
+    if (b->max_ms <= 0)
+        return INT64_MAX;
+    return b->at_ns + b->max_ms * 1000000 - b->used_ns;
+}
+
+int
+budget_save(struct budget *b, const char *folder, struct err *err)
+{
+    char *path = file_join(folder, FOLDER_BUDGET);
+    char text[200];
+    int len, rc;
+
+    b->save_ns = b->at_ns + EVERY_NS;
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    len = snprintf(text, sizeof text,
+                   "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
+                   ", \"max_duration_ms\": %" PRId64 "}\n",
+                   b->used_ns, b->max_trials, b->max_ms);
+    rc = file_write(path, text, (size_t)len, err);
+    free(path);
+    return rc;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * A snapshot with all of its parts stands for every segment before it: the
+ * walk begins behind it.  One that lacks a side, whose plugin cannot be saved,
+ * spares the other side its calls: the walk begins at the front, and the side
+ * that was restored passes over what it had handled.  One that is damaged, or
+ * whose plugin does not take it, is none. */
+#include "replay/replay_state.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "core/pack.h"
+#include "dispatcher/logfile.h"
+#include "dispatcher/router.h"
+#include "dispatcher/segments.h"
+#include "dispatcher/session.h"
+#include "dispatcher/snapshot.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum sender sides[] = {SENDER_ROUTER, SENDER_DEFAULT,
+                                    SENDER_ASSESSOR};
+
+#define SIDES (sizeof sides / sizeof *sides)
+
+bool
+replay_has(const struct replay *r, uint64_t arrival, enum sender side)
+{
+    return arrival <= r->have[side];
+}
+
+static bool
+is_whole(const struct snapshot *s)
+{
+    for (size_t i = 0; i < SIDES; i++)
+        if (!s->has[sides[i]])
+            return false;
+    return true;
+}
+
+static int
+new_session(struct replay *r, struct err *err)
+{
+    session_free(r->session);
+    memset(r->have, 0, sizeof r->have);
+    r->session =
+        session_new(&r->session_setup, replay_emitter(r), r->setup->log, err);
+    return r->session == NULL ? -1 : 0;
+}
+
+static int
+load_side(struct replay *r, const struct snapshot *s, enum sender side,
+          struct err *err)
+{
+    struct unpack in = unpack_from(s->parts[side].data, s->parts[side].len);
+
+    if (session_load(r->session, side, &in, err) != 0)
+        return -1;
+    if (!unpack_done(&in))
+        return err_set(err, ERR_LOG, "it does not end where it should");
+    r->have[side] = s->arrival;
+    return 0;
+}
+
+/* The router is at the front where a side is to be replayed. */
+static int
+load(struct replay *r, const struct snapshot *s, struct err *err)
+{
+    bool whole = is_whole(s);
+
+    for (size_t i = 0; i < SIDES; i++) {
+        if (!s->has[sides[i]] || (sides[i] == SENDER_ROUTER && !whole))
+            continue;
+        if (load_side(r, s, sides[i], err) != 0)
+            return -1;
+    }
+    if (!whole)
+        return 0;
+    if (logfile_start_at(r->file, s->segment + 1, err) != 0)
+        return -1;
+    r->report->restored = r->report->last = s->arrival;
+    r->report->commands = router_frames(r->session->router);
+    return 0;
+}
+
+/* 1: it is used; 0: it is of no use, and the session is new; -1: err. */
+static int
+try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
+{
+    uint64_t first = logfile_first_segment(r->file);
+    struct snapshot s;
+    struct err why;
+    int rc = 1;
+
+    snapshot_init(&s);
+    if (snapshot_read(&s, folder, segment, &why) != 0 ||
+        s.head != r->head_sum) {
+        rc = 0;
+    } else if (!is_whole(&s) && first > 1) {
+        rc = 0;
+        err_set(&why, ERR_LOG, "it has not all sides");
+    } else if (load(r, &s, &why) != 0) {
+        rc = new_session(r, err);
+    }
+    if (rc == 0)
+        log_warning(r->setup->log,
+                    "the snapshot behind segment %" PRIu64 " is not used: %s",
+                    segment,
+                    s.head != r->head_sum ? "it is of another log" : why.text);
+    snapshot_fini(&s);
+    return rc;
+}
+
+static int
+try_all(struct replay *r, const char *folder, struct err *err)
+{
+    uint64_t first = logfile_first_segment(r->file);
+    uint64_t *there;
+    size_t n;
+    int rc = 0;
+
+    if (segments_list(folder, SEGMENT_SNAPSHOT, &there, &n, err) != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
+
+        if (segment + 1 >= first && segment < logfile_last_segment(r->file))
+            rc = try_one(r, folder, segment, err);
+    }
+    free(there);
+    return rc;
+}
+
+/* The folder that the log lies in, to be freed. */
+static char *
+folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+int
+replay_restore(struct replay *r, struct err *err)
+{
+    uint64_t first = logfile_first_segment(r->file);
+    char *folder;
+    int rc;
+
+    if (new_session(r, err) != 0)
+        return -1;
+    if (first == 1 && !r->setup->from_snapshot)
+        return 0;
+    folder = folder_of(r->setup->path);
+    if (folder == NULL)
+        return err_set(err, ERR_MEMORY, "replay: out of memory");
+    rc = try_all(r, folder, err);
+    free(folder);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 && logfile_lacks(r->file, err))
+        return err_place(err, "no snapshot stands for what is missing");
+    return 0;
+}

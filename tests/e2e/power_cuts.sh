@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The loss of power in the midst of an experiment: of its log stays what was
+# synced, and any of the rest.  It goes on with every result there, once; with
+# `sync: always` nothing of what was acknowledged is lost.  CUT_ROUNDS=N: so
+# many experiments of each policy (make torture), from seed CUT_SEED on.
+. "$(dirname "$0")/lib.sh"
+
+case $TP_BUILD in
+*/tsan) echo 'skipped power_cuts (its runtime comes first)'; exit 0 ;;
+esac
+ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+export ASAN_OPTIONS
+trials=20
+seeds=$(seq "${CUT_SEED:-1}" $((${CUT_SEED:-1} + ${CUT_ROUNDS:-1} - 1)))
+
+# The value of a trial tells which it was.
+set_up() {
+    experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 9}}" \
+        "$@" << 'E'
+m=$TUNEPIPE_TRIAL_DIR/metrics
+echo "intermediate 1" >> "$m"
+echo "intermediate 2" >> "$m"
+echo "final 1$TUNEPIPE_TRIAL_ID" >> "$m"
+E
+}
+
+# twice WHAT PATTERN: nothing in the log matches more than once.
+twice() {
+    grep -o "$2" log | sort | uniq -d > twice
+    [ ! -s twice ] || fail "$1 told twice: $(head -n 1 twice)"
+}
+
+results() {
+    [ "$(wc -l < "$dir/results.jsonl")" = "$trials" ] ||
+        fail "$(wc -l < "$dir/results.jsonl") results" || return 1
+    for i in $(seq -f %05.0f 0 $((trials - 1))); do
+        grep -q "\"trial\": \"$i\".*\"status\": \"succeeded\".*\"value\": 1$i.0" \
+            "$dir/results.jsonl" || fail "no result of trial $i" || return 1
+    done
+    "$T" log "$dir" > log && replays &&
+        twice 'a final result' '"[0-9]*", "type": "FINAL".*"attempt": [0-9]*' &&
+        twice 'an end' '<  EN{"trial_job_id": "[0-9]*"'
+}
+
+# No parameters are given out a second time, under whatever number.
+once() {
+    grep -o '"parameters": {[^}]*}' "$dir/results.jsonl" | sort | uniq -d > same
+    [ ! -s same ] || fail "tried twice: $(cat same)" || return 1
+    lacks "$dir/dispatcher.log" 'given out' # the tuner knew of all of them
+}
+
+# cutting SEED: the experiment of e.yml, with power that is lost six times.
+cutting() {
+    LD_PRELOAD=$TP_BUILD/tests/preload/synced.so \
+        "$TP_BUILD/tests/tools/killer" "$1" 6 "$T" e.yml \
+        "$TP_BUILD/tests/tools/powercut" > out 2> err ||
+        fail "seed $1: status $?: $(tail -n 1 err)"
+}
+
+cuts() {
+    for seed in $seeds; do
+        rm -rf tunepipe-experiments
+        cutting "$seed" || return 1
+        dir=$(ls -d tunepipe-experiments/*)
+        results && once || fail "seed $seed" || return 1
+    done
+}
+
+interval() { set_up 'sync: interval:5' && cuts; }
+check "power is lost, sync: interval" interval
+
+none() { set_up 'sync: none' && cuts; }
+check "power is lost, sync: none" none
+
+# What had come back to the manager is on record when the power has gone: it
+# has nothing to tell the tuner that the log lacks.
+always() { set_up 'sync: always' && cuts && lacks log '<  AD'; }
+check "power is lost, sync: always" always
+
+# In lock step even the order of all that was told.
+table() {
+    "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g' |
+        sed 's/"trials": \[/&\n/; s/\]}$//; s/,$//' | sort
+}
+
+lockstep() {
+    experiment 'maxTrialNumber: 12' 'trialConcurrency: 3' 'sync: always' \
+        'deterministic: true' \
+        'assessor: {name: medianstop, classArgs: {optimize_mode: maximize}}' \
+        << 'E'
+m=$TUNEPIPE_TRIAL_DIR/metrics
+for i in 1 2 3; do echo "intermediate 0.$i${TUNEPIPE_PARAM_x#0.}" >> "$m"; done
+echo "final $TUNEPIPE_PARAM_x" >> "$m"
+E
+    run 0 && table "$dir" > want || return 1
+    for seed in $seeds; do
+        rm -rf tunepipe-experiments
+        cutting "$seed" || return 1
+        dir=$(ls -d tunepipe-experiments/*)
+        table "$dir" > got
+        diff want got > diff || fail "seed $seed: another table" ||
+            { cut -c 1-200 diff; return 1; }
+        replays || return 1
+    done
+}
+check "power is lost in lock step, sync: always" lockstep
+
+finish

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* powercut SEED LOG RESULTS - leaves of a command log what the loss of power
+ * may: all that its sync marks vouch for, or LOG.synced (see preload/synced.c)
+ * where that is more, and of what stands behind that any blocks, in the places
+ * of others zeros or what a disk had there before; of the results, which nobody
+ * syncs, some of the last lines are lost.  Prints how many bytes are durable,
+ * of how many. */
+#include "core/err.h"
+#include "core/number.h"
+#include "dispatcher/logfile.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK 512
+#define RESULTS_LOST 500 /* bytes, at most */
+
+static uint64_t state;
+
+static uint64_t
+draw(uint64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % n;
+}
+
+static void
+die(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
+/* How much of the log its marks vouch for. */
+static uint64_t
+durable_of(const char *path)
+{
+    struct err err = {0};
+    struct logfile *f = logfile_open(path, &err);
+    uint64_t durable = 0, offset;
+    struct record r;
+
+    while (f != NULL && logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+        if (r.kind != RECORD_SYNC)
+            continue;
+        offset = logfile_offset(f);
+        if (r.len > 0)
+            number_parse_u64(r.payload, r.len, &offset);
+        if (offset > durable)
+            durable = offset;
+    }
+    logfile_close(f);
+    if (f == NULL) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(2);
+    }
+    return durable;
+}
+
+/* What was synced and has no mark yet. */
+static uint64_t
+synced_of(const char *log)
+{
+    char path[4096], text[32] = "";
+    uint64_t synced = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.synced", log);
+    f = fopen(path, "r");
+    if (f != NULL && fgets(text, sizeof text, f) != NULL)
+        synced = strtoull(text, NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return synced;
+}
+
+/* What is written there from now on has not been synced before. */
+static void
+forget_synced(const char *log, uint64_t durable)
+{
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.synced", log);
+    f = access(path, F_OK) == 0 ? fopen(path, "w") : NULL;
+    if (f != NULL)
+        fprintf(f, "%020" PRIu64 "\n", durable);
+    if (f != NULL && fclose(f) != 0)
+        die(path);
+}
+
+static void
+lose_block(int fd, uint64_t at)
+{
+    char block[BLOCK] = {0};
+
+    if (draw(2) == 0)
+        for (size_t i = 0; i < BLOCK; i++)
+            block[i] = (char)draw(256);
+    if (pwrite(fd, block, BLOCK, (off_t)at) != BLOCK)
+        die("pwrite");
+}
+
+static uint64_t
+size_of(int fd)
+{
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        die("log");
+    return (uint64_t)st.st_size;
+}
+
+static void
+cut(int fd, uint64_t to)
+{
+    if (ftruncate(fd, (off_t)to) != 0)
+        die("ftruncate");
+}
+
+int
+main(int argc, char **argv)
+{
+    uint64_t durable, size, at;
+    int fd;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: powercut SEED LOG RESULTS\n");
+        return 2;
+    }
+    state = strtoull(argv[1], NULL, 10);
+    fd = open(argv[2], O_RDWR);
+    size = size_of(fd);
+    if (size > 0) {
+        durable = durable_of(argv[2]);
+        at = synced_of(argv[2]);
+        if (at > durable && at <= size)
+            durable = at;
+        forget_synced(argv[2], durable);
+        printf("durable: %llu of %llu bytes\n", (unsigned long long)durable,
+               (unsigned long long)size);
+        for (at = (durable + BLOCK - 1) / BLOCK * BLOCK; at + BLOCK <= size;
+             at += BLOCK)
+            if (draw(4) == 0)
+                lose_block(fd, at);
+        if (size > durable && draw(2) == 0)
+            cut(fd, durable + draw(size - durable));
+    }
+    close(fd);
+    fd = open(argv[3], O_RDWR);
+    size = size_of(fd);
+    at = draw(RESULTS_LOST);
+    cut(fd, at < size ? size - at : 0);
+    close(fd);
+    return 0;
+}
