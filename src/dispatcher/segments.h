@@ -65,6 +65,12 @@ void segment_head_write(const struct segment_head *h, int64_t time_us,
 
 /* ---- what becomes of them ---- */
 
+/* Whether that is the name of a file that is renamed when it is whole. */
+bool segments_is_unfinished(const char *name);
+
+/* Whether all sealed ones are there: none was dropped. */
+bool segments_complete(const char *folder);
+
 /* Undoes what a rotation or a retirement that was cut off has left.  The
  * folder's lock is held. */
 int segments_mend(const char *folder, struct err *err);

@@ -11,6 +11,7 @@
 #include "core/gzip.h"
 #include "dispatcher/logio.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -76,26 +77,43 @@ static int
 mend_one(const char *folder, const char *log, uint64_t n, struct err *err)
 {
     char *plain = segments_path(folder, n, SEGMENT_PLAIN);
-    char *packed = segments_path(folder, n, SEGMENT_GZ);
-    char *fresh = new_path(packed);
-    int rc =
-        plain == NULL ? no_memory(err) : remove_file(fresh, &logio_system, err);
+    int rc = plain == NULL ? no_memory(err) : 0;
 
     if (rc == 0 && is_same(plain, log))
         rc = remove_file(plain, &logio_system, err);
     free(plain);
-    free(packed);
-    free(fresh);
+    return rc;
+}
+
+/* Of any segment: its own may be gone. */
+static int
+remove_unfinished(const char *folder, struct err *err)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+    int rc = 0;
+
+    while (dir != NULL && rc == 0 && (e = readdir(dir)) != NULL) {
+        char *path;
+
+        if (!segments_is_unfinished(e->d_name))
+            continue;
+        path = file_join(folder, e->d_name);
+        rc = remove_file(path, &logio_system, err);
+        free(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
     return rc;
 }
 
 int
 segments_mend(const char *folder, struct err *err)
 {
-    char *log = file_join(folder, LOG), *fresh = new_path(log);
+    char *log = file_join(folder, LOG);
     uint64_t *numbers = NULL;
     size_t n = 0;
-    int rc = remove_file(fresh, &logio_system, err);
+    int rc = log == NULL ? no_memory(err) : remove_unfinished(folder, err);
 
     /* A folder that cannot be read is for who needs its segments to tell. */
     if (rc == 0 &&
@@ -105,7 +123,6 @@ segments_mend(const char *folder, struct err *err)
         rc = mend_one(folder, log, numbers[i], err);
     free(numbers);
     free(log);
-    free(fresh);
     return rc;
 }
 

@@ -94,6 +94,7 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
         .rest = &out->rest,
         .bars = setup->bars,
         .n_bars = setup->n_bars,
+        .say = setup->say,
     };
 
     memset(out, 0, sizeof *out);
