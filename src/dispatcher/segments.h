@@ -80,10 +80,12 @@ int segments_forget(const char *folder, const struct logio *io,
                     struct err *err);
 
 #define SEGMENTS_SAID_MAX 160
+#define SEGMENTS_COMPRESS_MAX 4 /* by one call */
 
 /* Those up to `upto`, which command.UPTO.snapshot stands for, by this policy;
- * what was done is said in words, "" for nothing.  Dropped are only those that
- * the snapshot stands for.  It may fail half-way: the log can be read at any
+ * what was done is said in words, "" for nothing.  Compressed are the oldest,
+ * SEGMENTS_COMPRESS_MAX at most.  Dropped are only those that the snapshot
+ * stands for.  It may fail half-way: the log can be read at any
  * time.  Any one thread at a time. */
 int segments_retire(const char *folder, uint64_t upto, enum old_segments policy,
                     const struct logio *io, char said[SEGMENTS_SAID_MAX],

@@ -263,9 +263,10 @@ struct done {
     uint64_t first, last;
 };
 
-/* Those of one kind, as far as they are to go. */
+/* Those of one kind, as far as they are to go; `most` at once, since a stop
+ * waits until it is done. */
 static int
-each(const char *folder, uint64_t upto, enum segment_file file,
+each(const char *folder, uint64_t upto, size_t most, enum segment_file file,
      int (*one)(const char *, uint64_t, const struct logio *, struct err *),
      const struct logio *io, struct done *done, struct err *err)
 {
@@ -273,6 +274,8 @@ each(const char *folder, uint64_t upto, enum segment_file file,
     size_t n;
     int rc = segments_list(folder, file, &numbers, &n, err);
 
+    if (n > most)
+        n = most;
     for (size_t i = 0; rc == 0 && i < n && numbers[i] <= upto; i++) {
         rc = one(folder, numbers[i], io, err);
         if (rc != 0)
@@ -308,9 +311,10 @@ drop(const char *folder, uint64_t upto, const struct logio *io,
 
     /* Compressed ones are older. */
     if (rc == 0)
-        rc = each(folder, upto, SEGMENT_GZ, drop_one, io, &done, err);
+        rc = each(folder, upto, SIZE_MAX, SEGMENT_GZ, drop_one, io, &done, err);
     if (rc == 0)
-        rc = each(folder, upto, SEGMENT_PLAIN, drop_one, io, &done, err);
+        rc = each(folder, upto, SIZE_MAX, SEGMENT_PLAIN, drop_one, io, &done,
+                  err);
     snprintf(what, sizeof what, "dropped: snapshot %" PRIu64 " stands for %s",
              upto, done.first == done.last ? "it" : "them");
     if (done.last > 0)
@@ -352,7 +356,8 @@ segments_retire(const char *folder, uint64_t upto, enum old_segments policy,
     case OLD_KEEP:
         break;
     case OLD_COMPRESS:
-        rc = each(folder, upto, SEGMENT_PLAIN, compress_one, io, &done, err);
+        rc = each(folder, upto, SEGMENTS_COMPRESS_MAX, SEGMENT_PLAIN,
+                  compress_one, io, &done, err);
         if (done.last > 0)
             say(&done, "compressed", said);
         break;
