@@ -17,8 +17,10 @@
 #include "dispatcher/segments.h"
 #include "dispatcher/session.h"
 #include "dispatcher/snapshot.h"
+#include "lockfile.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +81,15 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
           struct err *err)
 {
     struct unpack in = unpack_from(s->parts[side].data, s->parts[side].len);
+    bool has_slot = r->setup->slots != NULL && side != SENDER_ROUTER;
+    int rc;
 
-    if (session_load(r->session, side, &in, err) != 0)
+    if (has_slot)
+        atomic_store(r->setup->slots[side], LOCKFILE_LOADING);
+    rc = session_load(r->session, side, &in, err);
+    if (has_slot)
+        atomic_store(r->setup->slots[side], 0);
+    if (rc != 0)
         return -1;
     if (!unpack_done(&in))
         return err_set(err, ERR_LOG, "it does not end where it should");
