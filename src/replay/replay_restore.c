@@ -39,7 +39,8 @@ void
 replay_bar(struct replay *r, uint64_t arrival, enum sender side,
            uint64_t segment)
 {
-    if (!replay_has(r, arrival, side) || segment <= r->upto[side])
+    if (r->outdated || !replay_has(r, arrival, side) ||
+        segment <= r->upto[side])
         return;
     log_warning(listener(r),
                 "the snapshot behind segment %" PRIu64
@@ -47,7 +48,7 @@ replay_bar(struct replay *r, uint64_t arrival, enum sender side,
                 ", which lies before it, is skipped since",
                 r->upto[side], arrival);
     r->outdated = true;
-    r->newest = r->upto[side] - 1;
+    r->passed = r->upto[side];
 }
 
 bool
@@ -148,6 +149,15 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     return rc;
 }
 
+/* Those before it were tried. */
+static bool
+is_next(const struct replay *r, uint64_t segment)
+{
+    if (r->passed == 0)
+        return true;
+    return r->setup->from_snapshot ? segment < r->passed : segment > r->passed;
+}
+
 static int
 try_all(struct replay *r, const char *folder, struct err *err)
 {
@@ -161,7 +171,7 @@ try_all(struct replay *r, const char *folder, struct err *err)
     for (size_t i = 0; rc == 0 && i < n; i++) {
         uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
 
-        if (segment + 1 >= first && segment <= r->newest &&
+        if (segment + 1 >= first && is_next(r, segment) &&
             segment < logfile_last_segment(r->file))
             rc = try_one(r, folder, segment, err);
     }
