@@ -126,11 +126,12 @@ word_it(struct resumption *r, const uint64_t at_work[2])
 
 static int
 recover(struct resumption *r, const char *folder,
-        const struct plugin_paths *paths, struct err *err)
+        const struct plugin_paths *paths, const struct log *say,
+        struct err *err)
 {
     char *path = file_join(folder, COMMANDLOG_NAME);
-    struct recovery_setup setup = {path, paths, &r->log, r->bars,
-                                   r->resume.n_skips};
+    struct recovery_setup setup = {path, paths,   &r->log,
+                                   say,  r->bars, r->resume.n_skips};
     int rc;
 
     if (path == NULL)
@@ -162,7 +163,7 @@ resumption_begin(struct resumption *r, const char *folder,
         return -1;
     r->log = *log;
     r->log.fd = -1;
-    if (recover(r, folder, paths, err) != 0)
+    if (recover(r, folder, paths, log, err) != 0)
         return -1;
     r->log.fd = log->fd;
     if (list_missing(r) != 0 || list_resent(r) != 0)

@@ -27,6 +27,7 @@ struct recovery_setup {
     const char *path; /* of the log */
     const struct plugin_paths *paths;
     const struct log *log; /* for what the handlers say; silent meanwhile */
+    const struct log *say; /* for a snapshot that is passed over */
     const struct replay_bar *bars;
     size_t n_bars;
 };

@@ -97,9 +97,11 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     int rc = 1;
 
     snapshot_init(&s);
-    if (snapshot_read(&s, folder, segment, &why) != 0 ||
-        s.head != r->head_sum) {
+    if (snapshot_read(&s, folder, segment, &why) != 0) {
         rc = 0;
+    } else if (s.head != r->head_sum) {
+        rc = 0;
+        err_set(&why, ERR_LOG, "it is of another log");
     } else if (!is_whole(&s) && first > 1) {
         rc = 0;
         err_set(&why, ERR_LOG, "it has not all sides");
@@ -107,10 +109,9 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
         rc = new_session(r, err);
     }
     if (rc == 0)
-        log_warning(r->setup->log,
+        log_warning(r->setup->say != NULL ? r->setup->say : r->setup->log,
                     "the snapshot behind segment %" PRIu64 " is not used: %s",
-                    segment,
-                    s.head != r->head_sum ? "it is of another log" : why.text);
+                    segment, why.text);
     snapshot_fini(&s);
     return rc;
 }
