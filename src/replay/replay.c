@@ -196,14 +196,6 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
-static bool
-is_input(enum record_kind kind)
-{
-    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
-           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
-}
-
 /* All inputs that are to be handled are. */
 static int
 reach(struct replay *r, struct err *err)
@@ -223,8 +215,8 @@ step(struct replay *r, const struct record *record, struct err *err)
     uint64_t until = r->setup->until;
 
     if (until > 0 && record->number > until)
-        return is_input(record->kind) ? reach(r, err) : 0;
-    if (is_input(record->kind))
+        return record_is_input(record->kind) ? reach(r, err) : 0;
+    if (record_is_input(record->kind))
         r->report->last = record->number;
     if (r->setup->next != NULL &&
         r->setup->next(r->setup->ctx, record, err) != 0)
@@ -291,6 +283,11 @@ begin(struct replay *r, struct err *err)
     if (replay_restore(r, err) != 0 ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
         return err_place(err, "%s", r->setup->path);
+    if (r->setup->until > 0 && r->setup->until < r->report->restored)
+        return err_set(err, ERR_USAGE,
+                       "%s: begins with the snapshot behind command %" PRIu64
+                       ", expected that or more, not %" PRIu64,
+                       r->setup->path, r->report->restored, r->setup->until);
     session_listen(r->session, r->setup->explainer);
     return 0;
 }

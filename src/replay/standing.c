@@ -281,5 +281,7 @@ standing_run(const struct standing_setup *setup, struct standing *out,
 
     *out = (struct standing){0};
     rc = replay_run(&replay, &report, err);
+    if (out->at == 0)
+        out->at = report.restored;
     return walk.done && !walk.failed ? 0 : rc;
 }
