@@ -89,6 +89,28 @@ check_kills(const struct play *p)
     }
 }
 
+/* The trials of the recorded KI, each counted where it comes first, are those
+ * of the first KI received, in the same order. */
+static inline void
+check_kills_begin(const struct play *p)
+{
+    const char *want, *got;
+    size_t n = 0;
+
+    for (size_t k = 0; (want = answer(&p->recorded, "KI", k)) != NULL; k++) {
+        bool seen = false;
+
+        for (size_t i = 0; i < k && !seen; i++)
+            seen = strcmp(answer(&p->recorded, "KI", i), want) == 0;
+        if (seen)
+            continue;
+        got = answer(&p->got, "KI", n++);
+        if (got == NULL || strcmp(got, want) != 0)
+            die(p, "kill %zu is of trial %s, recorded %s", n,
+                got != NULL ? got : "none", want);
+    }
+}
+
 /* Each TR lies in the space of IN. */
 static inline void
 check_space(const struct play *p)
