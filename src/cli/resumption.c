@@ -130,8 +130,8 @@ recover(struct resumption *r, const char *folder,
         struct err *err)
 {
     char *path = file_join(folder, COMMANDLOG_NAME);
-    struct recovery_setup setup = {path, paths,   &r->log,
-                                   say,  r->bars, r->resume.n_skips};
+    struct recovery_setup setup = {
+        path, paths, &r->log, r->bars, r->resume.n_skips, say};
     int rc;
 
     if (path == NULL)

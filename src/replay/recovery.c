@@ -90,11 +90,11 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
         .from_snapshot = true,
         .paths = setup->paths,
         .log = setup->log,
-        .say = setup->say,
         .slots = slots,
         .rest = &out->rest,
         .bars = setup->bars,
         .n_bars = setup->n_bars,
+        .say = setup->say,
     };
 
     memset(out, 0, sizeof *out);

@@ -27,9 +27,9 @@ struct recovery_setup {
     const char *path; /* of the log */
     const struct plugin_paths *paths;
     const struct log *log; /* for what the handlers say; silent meanwhile */
-    const struct log *say; /* for a snapshot that is passed over */
     const struct replay_bar *bars;
     size_t n_bars;
+    const struct log *say; /* for what becomes of snapshots; NULL: log */
 };
 
 /* `log` is open, and is cut to its whole records.  -1: err tells why it cannot

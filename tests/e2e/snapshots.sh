@@ -216,11 +216,10 @@ no() {
 # What was dropped is not told as if it had never been.
 dropped_is_told() {
     dropping || return 1
-    before='begins with the snapshot behind command '
     gone='are not on record any more'
     has replay.out 'begun with the snapshot behind command ' &&
-        no 2 "$before" log "$dir" --at 1 &&
-        no 2 "$before" replay --verify "$dir" --until 1 &&
+        no 2 "$gone" log "$dir" --at 1 &&
+        no 2 "$gone" replay --verify "$dir" --until 1 &&
         no 5 "nothing of a trial '00001': " explain "$dir" 00001 &&
         has err "$gone" && "$T" explain --json "$dir" 00059 > out &&
         grep -q '"dropped": [1-9]' out || return 1
