@@ -157,7 +157,8 @@ $(B)/%.o: %.c Makefile
 	$(CC) $(ALL_CPPFLAGS) $(PKG_CFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # Tests.
-$(B)/tests/%.o: ALL_CPPFLAGS += -Itests -Ituners -Isrc/trial/include
+$(B)/tests/%.o: ALL_CPPFLAGS += -Itests -Ituners -Isrc/trial/include \
+                                  -Isrc/numerics
 $(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 	@scripts/gen-tests $(TEST_OBJ) > $@
 $(B)/tests/cases.o: $(B)/tests/cases.c

@@ -169,7 +169,7 @@ resumption_begin(struct resumption *r, const char *folder,
     for (size_t i = 0; i < skips->n; i++)
         if (read_skip(r, skips->words[i], err) != 0)
             return -1;
-    resume->log = commandlog_reopen(folder, at_work, err);
+    resume->log = commandlog_reopen(folder, NULL, at_work, err);
     if (resume->log == NULL)
         return -1;
     r->log = *log;

@@ -213,14 +213,6 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
-static bool
-is_input(enum record_kind kind)
-{
-    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
-           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
-}
-
 /* All inputs that are to be handled are. */
 static int
 reach(struct replay *r, struct err *err)
@@ -240,8 +232,8 @@ step(struct replay *r, const struct record *record, struct err *err)
     uint64_t until = r->setup->until;
 
     if (until > 0 && record->number > until)
-        return is_input(record->kind) ? reach(r, err) : 0;
-    if (is_input(record->kind))
+        return record_is_input(record->kind) ? reach(r, err) : 0;
+    if (record_is_input(record->kind))
         r->report->last = record->number;
     if (r->setup->next != NULL &&
         r->setup->next(r->setup->ctx, record, err) != 0)
