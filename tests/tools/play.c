@@ -9,10 +9,11 @@
  * for the same parameter id.
  *
  * Has to be the same: the count of each code; parameter ids, keys, their order
- * and JSON types of each TR and NO; the set of trials killed (NNI repeats a KI
- * for each metric that comes after it; one is enough).  Of tuners without
- * random numbers (GridSearch, BatchTuner): every byte.  Values of others
- * differ, because the random numbers do; they have to lie in the search space.
+ * and, but for choices, JSON types of each TR and NO; the set of trials killed
+ * (NNI repeats a KI for each metric that comes after it; one is enough).  Of
+ * tuners without random numbers (GridSearch, BatchTuner): every byte.  Values
+ * of others differ, because the random numbers do; they have to lie in the
+ * search space.
  *
  * NNI's Curvefitting needs a second for a judgement and is many values behind
  * when a session ends: the trials it killed have to be the first that are
