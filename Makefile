@@ -100,6 +100,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
 TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
+SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
@@ -161,9 +162,9 @@ $(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 $(B)/tests/cases.o: $(B)/tests/cases.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $(B)/tests/unit/run: $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-                     $(B)/libtunepipe.a $(ALG_OBJ)
+                     $(B)/libtunepipe.a $(ALG_OBJ) $(SEARCH_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-	    $(ALG_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+	    $(ALG_OBJ) $(SEARCH_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -178,10 +179,11 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
 	    $(PKG_LIBS) -ldl -lm
 $(B)/fuzz/replay: | $(PLUGIN_SO)
+$(addprefix $(B)/tests/bench/,quality standings ask): $(SEARCH_OBJ)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
-	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+	    $(filter %.o,$^) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
 $(B)/tests/plugins/%.so: tests/plugins/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Ituners/include -MMD \
