@@ -11,6 +11,9 @@
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
+#   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
+#   make bench-ask        what asking and telling them costs
+#                         (tests/bench/README.md has what may be set)
 #   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
@@ -100,11 +103,12 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
 TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
+SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
@@ -179,7 +183,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
 	    $(PKG_LIBS) -ldl -lm
 $(B)/fuzz/replay: | $(PLUGIN_SO)
-$(addprefix $(B)/tests/bench/,quality standings ask): $(SEARCH_OBJ)
+$(SEARCH): $(SEARCH_OBJ)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -199,7 +203,7 @@ $(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
 	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
-       $(TORTURE)
+       $(TORTURE) $(SEARCH)
 
 setup:
 	@scripts/setup
@@ -238,6 +242,10 @@ bench-log: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log \
 	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
+
+bench-quality bench-ask: setup
+	@$(MAKE) -s --no-print-directory $(JOBS) all $(SEARCH)
+	@scripts/bench-search $(B) $(@:bench-%=%)
 
 check-valgrind check-helgrind: setup
 	@$(MAKE) -s --no-print-directory $(JOBS) tests

@@ -21,6 +21,8 @@ static const char usage[] =
     "LABEL= in front.  A family is bbob_d2, bbob_d5, bbob_d10, mixed or\n"
     "conditional; a problem's name will do.\n";
 
+#define SHOWN 5 /* failures; all are in the results */
+
 struct job {
     const char *program, *plugins, *families;
     char *tuners;
@@ -73,7 +75,8 @@ run_tuners(struct job *job, struct session *s)
         parse_spec(spec, s);
         if (session_run(s, stdout, &err) == 0)
             continue;
-        job->failed++;
+        if (job->failed++ >= SHOWN)
+            continue;
         fprintf(stderr, "quality: %s on %s, seed %llu: %s\n", s->label,
                 s->problem, (unsigned long long)s->seed, err.text);
     }

@@ -74,12 +74,25 @@ has_family(const struct table *t, size_t family)
     return false;
 }
 
+/* The tuner that ratios are formed with; a peer where ours was not run. */
+static size_t
+find_baseline(const struct report *r)
+{
+    char peer[128];
+    size_t at = names_find(&r->runs.solvers, r->baseline);
+
+    if (at != SIZE_MAX)
+        return at;
+    snprintf(peer, sizeof peer, "peer/%s", r->baseline);
+    return names_find(&r->runs.solvers, peer);
+}
+
 static void
 print_family(const struct report *r, const struct table *t, size_t trials,
              size_t family)
 {
     const struct names *solvers = &r->runs.solvers;
-    size_t base = names_find(solvers, r->baseline);
+    size_t base = find_baseline(r);
     const char *name =
         family == TABLE_ALL ? "all" : r->runs.families.text[family];
 
@@ -102,6 +115,32 @@ print_family(const struct report *r, const struct table *t, size_t trials,
     }
 }
 
+static bool
+is_peer(const char *solver)
+{
+    return strncmp(solver, "peer/", 5) == 0;
+}
+
+static void
+print_ratio(const struct table *t, size_t solver, size_t against)
+{
+    const struct paired *p;
+    struct standing st;
+    char mark = ' ';
+
+    if (solver == against ||
+        !table_standing(t, TABLE_ALL, solver, against, &st) || !st.paired) {
+        printf("      -");
+        return;
+    }
+    p = &st.against;
+    if (p->has_interval && p->high < 0)
+        mark = '<';
+    if (p->has_interval && p->low > 0)
+        mark = '>';
+    printf(" %5.2f%c", ratio(p->shift), mark);
+}
+
 /* Each of ours (the row) against each other. */
 static void
 print_matrix(const struct report *r, const struct table *t, size_t trials)
@@ -112,24 +151,16 @@ print_matrix(const struct report *r, const struct table *t, size_t trials)
            "(< or > where the 95 %% interval leaves out 1)\n  %-28s",
            r->mode, trials, "");
     for (size_t k = 0; k < solvers->n; k++)
-        printf("   %4zu", k + 1);
+        if (table_has(t, k))
+            printf("   %4zu", k + 1);
     printf("\n");
     for (size_t s = 0; s < solvers->n; s++) {
+        if (!table_has(t, s))
+            continue;
         printf("  %3zu %-24s", s + 1, solvers->text[s]);
-        for (size_t k = 0; k < solvers->n; k++) {
-            struct standing st;
-            const struct paired *p = &st.against;
-
-            if (k == s || !table_standing(t, TABLE_ALL, s, k, &st) ||
-                !st.paired)
-                printf("      -");
-            else
-                printf(" %5.2f%c", ratio(p->shift),
-                       !p->has_interval ? ' '
-                       : p->high < 0    ? '<'
-                       : p->low > 0     ? '>'
-                                        : ' ');
-        }
+        for (size_t k = 0; k < solvers->n && !is_peer(solvers->text[s]); k++)
+            if (table_has(t, k))
+                print_ratio(t, s, k);
         printf("\n");
     }
 }
@@ -139,7 +170,7 @@ print_table(const struct report *r, size_t trials)
 {
     struct table t;
 
-    if (table_init(&t, &r->runs, trials, r->baseline) != 0) {
+    if (table_init(&t, &r->runs, trials, "random") != 0) {
         fprintf(stderr, "standings: out of memory\n");
         return -1;
     }

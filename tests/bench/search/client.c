@@ -26,7 +26,8 @@ extern char **environ;
 #define OUT_MAX ((size_t)1 << 30)
 
 struct client {
-    pid_t pid;
+    pid_t pid; /* 0: it was waited for */
+    int status;
     int to, from;
     int words; /* a file in memory with its stderr */
     struct frame_decoder decoder;
@@ -104,11 +105,23 @@ last_words(const struct client *c, char *out, size_t size)
         memmove(out, newline + 1, strlen(newline + 1) + 1);
 }
 
+/* It ends when it reads the end of its input, if not before. */
+static void
+wait_for(struct client *c)
+{
+    close(c->to);
+    c->to = -1;
+    if (c->pid > 0)
+        waitpid(c->pid, &c->status, 0);
+    c->pid = 0;
+}
+
 static int
-refuse(const struct client *c, const char *what, struct err *err)
+refuse(struct client *c, const char *what, struct err *err)
 {
     char words[300];
 
+    wait_for(c);
     last_words(c, words, sizeof words);
     return err_set(err, ERR_SYSTEM, "the dispatcher %s: %s", what, words);
 }
@@ -116,13 +129,13 @@ refuse(const struct client *c, const char *what, struct err *err)
 int
 client_close(struct client *c, struct err *err)
 {
-    int status = 0, rc = 0;
+    int rc = 0;
 
     if (c == NULL)
         return 0;
-    close(c->to);
-    if (c->pid > 0 && waitpid(c->pid, &status, 0) == c->pid && status != 0)
-        rc = err == NULL ? -1 : refuse(c, "failed", err);
+    wait_for(c);
+    if (c->status != 0)
+        rc = refuse(c, "failed", err);
     close(c->from);
     close(c->words);
     frame_decoder_fini(&c->decoder);

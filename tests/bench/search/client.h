@@ -36,7 +36,7 @@ int client_request(struct client *c, size_t n, struct err *err);
 int client_trial(struct client *c, uint64_t *id, struct json **out,
                  struct err *err);
 
-/* Adds a final result to maximize, and the trial's end. */
+/* Adds a final result, and the trial's end. */
 void client_result(struct client *c, uint64_t id, double value);
 
 #endif

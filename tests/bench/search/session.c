@@ -82,7 +82,7 @@ tell(struct state *st)
             at = i;
     f = st->flights[at];
     st->flights[at] = st->flights[--st->n_flights];
-    client_result(st->client, f.id, -f.value);
+    client_result(st->client, f.id, f.value);
     best = st->n_best > 0 ? st->best[st->n_best - 1] : INFINITY;
     st->best[st->n_best++] = f.value < best ? f.value : best;
     return f.end;
@@ -106,21 +106,38 @@ play(struct state *st, struct err *err)
     }
 }
 
+/* Its arguments, and to minimize unless they say what to do. */
+static void
+write_args(const char *args, struct buf *out)
+{
+    static const char mode[] = "\"optimize_mode\":\"minimize\"";
+
+    args = args == NULL ? "{}" : args;
+    if (args[0] != '{' || strstr(args, "optimize_mode") != NULL)
+        buf_add_text(out, args); /* wrong ones are the dispatcher's to tell */
+    else
+        buf_printf(out, "{%s%s%s", mode, args[1] == '}' ? "" : ",", args + 1);
+}
+
 static struct client *
 open_client(const struct session *s, struct err *err)
 {
+    struct client *c;
+    struct buf args;
     char seed[24];
-    const char *argv[16] = {
-        s->program, "dispatch", "--quiet", "--plugin-path", s->plugins,
-        "--seed",   seed,       "--tuner", s->tuner,
+    const char *argv[] = {
+        s->program, "dispatch",     "--quiet", "--plugin-path",
+        s->plugins, "--seed",       seed,      "--tuner",
+        s->tuner,   "--tuner-args", NULL,      NULL,
     };
 
+    buf_init(&args, 1 << 20);
+    write_args(s->args, &args);
+    argv[10] = buf_text(&args);
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
-    if (s->args != NULL) {
-        argv[9] = "--tuner-args";
-        argv[10] = s->args;
-    }
-    return client_open(argv, err);
+    c = client_open(argv, err);
+    buf_fini(&args);
+    return c;
 }
 
 static int

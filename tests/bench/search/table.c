@@ -111,13 +111,36 @@ fill(struct table *t, size_t trials, size_t base, size_t peer, double *room)
             scale = scale_of(r, from, end, base, room);
         if (isnan(scale) && peer != SIZE_MAX)
             scale = scale_of(r, from, end, peer, room);
-        if (!(scale > 0) || !has_ours(r, from, end))
-            continue;
         for (size_t at = from; at < end; at = next) {
             next = group_end(r, at, true);
-            add_pair(t, at, next, scale, trials);
+            if (scale > 0 && has_ours(r, at, next))
+                add_pair(t, at, next, scale, trials);
         }
     }
+}
+
+bool
+table_has(const struct table *t, size_t solver)
+{
+    for (size_t p = 0; p < t->n_pairs; p++)
+        if (!isnan(*cell(t, p, solver)))
+            return true;
+    return false;
+}
+
+/* Whether this seed of the problem has a run of each solver that has runs of
+ * other seeds. */
+static bool
+is_complete(const struct table *t, size_t pair)
+{
+    for (size_t s = 0; s < solvers_of(t); s++) {
+        if (!isnan(*cell(t, pair, s)))
+            continue;
+        for (size_t p = 0; p < t->n_pairs; p++)
+            if (t->problem[p] == t->problem[pair] && !isnan(*cell(t, p, s)))
+                return false;
+    }
+    return true;
 }
 
 int
@@ -136,10 +159,15 @@ table_init(struct table *t, const struct runs *runs, size_t trials,
     t->problem = calloc(n, sizeof *t->problem);
     t->family = calloc(n, sizeof *t->family);
     t->regret = calloc(n * (runs->solvers.n + 1), sizeof *t->regret);
+    t->complete = calloc(n, sizeof *t->complete);
     if (room != NULL && t->problem != NULL && t->family != NULL &&
-        t->regret != NULL) {
+        t->regret != NULL && t->complete != NULL) {
         fill(t, trials, names_find(&runs->solvers, baseline),
              names_find(&runs->solvers, peer), room);
+        for (size_t p = 0; p < t->n_pairs; p++)
+            t->complete[p] = is_complete(t, p);
+        for (size_t s = 0; s < solvers_of(t); s++)
+            t->n_present += table_has(t, s);
         free(room);
         return 0;
     }
@@ -154,24 +182,10 @@ table_fini(struct table *t)
     free(t->problem);
     free(t->family);
     free(t->regret);
+    free(t->complete);
 }
 
 /* ---- regret -> standings ---- */
-
-/* Whether this seed of the problem has a run of each solver that has runs of
- * other seeds. */
-static bool
-is_complete(const struct table *t, size_t pair)
-{
-    for (size_t s = 0; s < solvers_of(t); s++) {
-        if (!isnan(*cell(t, pair, s)))
-            continue;
-        for (size_t p = 0; p < t->n_pairs; p++)
-            if (t->problem[p] == t->problem[pair] && !isnan(*cell(t, p, s)))
-                return false;
-    }
-    return true;
-}
 
 /* 0 (best) to 1 (worst) among those that were there; NaN: it was not, or
  * alone. */
@@ -181,7 +195,7 @@ scaled_rank(const struct table *t, size_t pair, size_t solver)
     double own = *cell(t, pair, solver);
     size_t n = 0, less = 0, same = 0;
 
-    if (isnan(own) || !is_complete(t, pair))
+    if (isnan(own) || !t->complete[pair])
         return NAN;
     for (size_t s = 0; s < solvers_of(t); s++) {
         double other = *cell(t, pair, s);
@@ -227,7 +241,7 @@ gather(const struct table *t, size_t family, size_t solver, size_t against,
         return false;
     out->regret = paired_median(regrets, out->n);
     out->rank =
-        1 + ranks / (double)n_ranks * (double)(solvers_of(t) - 1); /* NaN */
+        1 + ranks / (double)n_ranks * (double)(t->n_present - 1); /* NaN */
     out->paired =
         n_ratios > 0 && paired_compare(ratios, n_ratios, &out->against) == 0;
     return true;
