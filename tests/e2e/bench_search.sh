@@ -42,7 +42,7 @@ quality_takes_others() {
     sed 's/"random"/"older"/' results/runs-seq.jsonl > ours.jsonl
     sed 's/"kernels"/"further"/' results/runs-seq.jsonl > further.jsonl
     # shellcheck disable=SC2016 # the variables are those of the command
-    export PEERS=$PWD/peers RESULTS=$PWD/ours.jsonl FURTHER='
+    export PEERS="$PWD/peers" RESULTS="$PWD/ours.jsonl" FURTHER='
         cat further.jsonl >> "$OUT"
         echo "$LABEL $SEEDS $BUDGET $MODE $DISPATCH" >> told'
     bench 0 quality || return 1
