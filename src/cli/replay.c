@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/logpath.h"
 #include "cli/options.h"
 #include "cli/replay_modes.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
 #include "plugin/paths.h"
 #include "record.h"
 #include "replay/pace.h"
@@ -17,8 +16,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: tunepipe replay LOG [--verify | --speed real|N|max] [--until N]\n"
@@ -114,9 +111,16 @@ print_report(FILE *out, const struct replay_report *r)
             " of them compared",
             r->commands, r->frames, r->causes);
     if (r->uncompared > 0)
-        fprintf(out, ", %" PRIu64 " of skipped commands not compared",
+        fprintf(out,
+                "; %" PRIu64 " cannot be (the router's, or of commands that "
+                "were not handled here)",
                 r->uncompared);
     fputc('\n', out);
+    if (r->restored > 0)
+        fprintf(out,
+                "begun with the snapshot behind command %" PRIu64
+                ": the segments before it were dropped\n",
+                r->restored);
     if (r->torn_bytes > 0)
         fprintf(out,
                 "the log is cut off: %" PRIu64 " bytes at its end are no whole "
@@ -127,17 +131,6 @@ print_report(FILE *out, const struct replay_report *r)
                 "the session did not end by itself: %" PRIu64
                 " frames were derived that had not been sent\n",
                 r->unsent);
-}
-
-/* The log itself, or the one in a folder; to be freed. */
-static char *
-find_log(const char *word)
-{
-    struct stat st;
-
-    if (stat(word, &st) == 0 && S_ISDIR(st.st_mode))
-        return file_join(word, COMMANDLOG_NAME);
-    return strdup(word);
 }
 
 #define OF(member) offsetof(struct replay_words, member)
@@ -205,14 +198,12 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    char *path = find_log(word);
+    char *path = logpath(word, err);
     int rc = -1;
 
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    else if (w->pipe != NULL)
+    if (path != NULL && w->pipe != NULL)
         rc = replay_pipe(w, path, out, err);
-    else if (paths != NULL)
+    else if (path != NULL && paths != NULL)
         rc = w->assessor != NULL
                  ? replay_assessor(w, path, paths, &log, out, err)
                  : compare(w, path, paths, &log, out, err);

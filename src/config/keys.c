@@ -122,8 +122,8 @@ set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
 {
     (void)key;
     if (node->kind != YAML_SCALAR || !number_parse_size(node->text, target))
-        reader_problem(r, node->line, path,
-                       "expected a number of bytes such as 65536, 64k or 8M");
+        reader_expected(r, node, path,
+                        "a number of bytes such as 65536, 64k or 8M");
 }
 
 /* A manager that goes on reads the whole log: it knows what became of each

@@ -64,6 +64,9 @@ struct reader {
 /* Adds "FILE:LINE: PATH: text". */
 void reader_problem(struct reader *r, unsigned line, const char *path,
                     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same of a value: "expected ..., got ...". */
+void reader_expected(struct reader *r, const struct yaml_node *node,
+                     const char *path, const char *expected);
 void reader_note(struct reader *r, unsigned line, const char *path,
                  const char *text);
 

@@ -167,9 +167,10 @@ know_segment(struct commandlog *l, struct err *err)
 }
 
 struct commandlog *
-commandlog_reopen(const char *folder, uint64_t slots[2], struct err *err)
+commandlog_reopen(const char *folder, const struct logio *io, uint64_t slots[2],
+                  struct err *err)
 {
-    struct commandlog *l = new_log(folder, NULL, err);
+    struct commandlog *l = new_log(folder, io, err);
 
     if (l == NULL)
         return NULL;

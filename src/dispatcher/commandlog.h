@@ -35,8 +35,8 @@ struct commandlog *commandlog_create(const char *folder, const char *head,
                                      struct err *err);
 /* The same for a log that is there, to be gone on with; slots[] (by sender)
  * becomes what the workers were at when its last writer ended. */
-struct commandlog *commandlog_reopen(const char *folder, uint64_t slots[2],
-                                     struct err *err);
+struct commandlog *commandlog_reopen(const char *folder, const struct logio *io,
+                                     uint64_t slots[2], struct err *err);
 /* Before anything is appended to it: cuts so many bytes, which are no whole
  * record, from its end. */
 int commandlog_cut(struct commandlog *l, uint64_t torn, struct err *err);

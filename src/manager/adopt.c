@@ -126,9 +126,8 @@ take_lease(struct trial *t)
     return true;
 }
 
-/* Field 22 of /proc/PID/stat; 0: no such process. */
-static unsigned long long
-start_time(int pid)
+unsigned long long
+adopt_start_time(int pid)
 {
     unsigned long long start = 0;
     char folder[64];
@@ -174,7 +173,7 @@ find_process(struct trial *t)
         return false;
     t->pid = pid;
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (t->pidfd >= 0 && start_time(pid) == start) {
+    if (t->pidfd >= 0 && adopt_start_time(pid) == start) {
         set_start(t, start);
         return true;
     }

@@ -19,4 +19,7 @@ bool adopt_wrapper(struct trial *t);
 /* Removes the folder of a trial that was never started. */
 void adopt_discard(const char *folder);
 
+/* When a process began, in ticks; 0: no such process. */
+unsigned long long adopt_start_time(int pid);
+
 #endif

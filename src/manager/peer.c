@@ -18,9 +18,7 @@
 #include "manager/state.h"
 #include "manager/stepping.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +32,6 @@
 #define COMMAND_LOG "command.log"
 #define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
-#define LINGERS_MS 10
-#define LINGERS_TIMES 300
-#define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
 
 struct words {
     const char *argv[WORDS_MAX];
@@ -57,6 +52,7 @@ launch(struct manager *m, struct words *w, struct err *err)
 
     if (launch_dispatcher((char *const *)w->argv, &pipes, err) != 0)
         return -1;
+    peer_record(m, pipes.pid);
     m->dispatcher_pid = pipes.pid;
     m->dispatcher_fd = pipes.pidfd;
     m->writable_asked = false;
@@ -273,8 +269,8 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
 {
     progress_say(&m->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
-                 "commands; %llu sent again, %llu suggestions repeated, %llu "
-                 "answers derived",
+                 "commands; sent again: %llu, suggestions repeated: %llu, "
+                 "answers derived: %llu",
                  (unsigned long long)last, (unsigned long long)again->frames,
                  (unsigned long long)resent, (unsigned long long)derived);
 }
@@ -318,43 +314,4 @@ peer_resumed(struct manager *m, const struct frame *id)
         peer_ask_again(m);
     if (last > 0)
         say_resumed(m, last, resent, derived, &again);
-}
-
-static bool
-is_locked(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
-int
-peer_await_end(const struct manager *m, struct err *err)
-{
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile at = {.pid = 0};
-    struct pollfd gone = {.fd = -1, .events = POLLIN};
-
-    free(path);
-    if (fd < 0)
-        return 0;
-    if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)
-        gone.fd = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
-    if (gone.fd >= 0 && is_locked(fd))
-        poll(&gone, 1, OLD_ONE_MS);
-    if (gone.fd >= 0)
-        close(gone.fd);
-    /* A program that it was starting has the lock with it for a moment. */
-    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
-        poll(NULL, 0, LINGERS_MS);
-    if (!is_locked(fd)) {
-        close(fd);
-        return 0;
-    }
-    close(fd);
-    return err_set(err, ERR_SYSTEM,
-                   "%s: its dispatcher (process %llu) still lives, expected "
-                   "it to end with its manager",
-                   m->folder.path, (unsigned long long)at.pid);
 }

@@ -5,6 +5,7 @@
 #define MANAGER_PEER_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct err;
 struct frame;
@@ -34,6 +35,9 @@ void peer_ended(struct manager *m);
 /* " while tuner NAME was at command N" (or the assessor, or " and" both), as
  * far as its lock file tells, or "was being set up"; "": neither. */
 void peer_blame(const struct manager *m, char *text, size_t size);
+
+/* Remembers its process, before anything is sent to it. */
+void peer_record(const struct manager *m, pid_t pid);
 
 /* Waits until the one of an earlier manager has ended; its input is closed
  * already.  -1: it does not. */

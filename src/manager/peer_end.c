@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define EXIT_LOG 5 /* as in PROTOCOL.md */
+
 /* "exit status 3" or "signal 9"; the status, or -1. */
 static int
 reap(struct manager *m, char *text, size_t size, int *signal)
@@ -42,21 +44,38 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
+static bool
+read_lockfile(const struct manager *m, struct lockfile *out)
+{
+    char *path = file_join(m->folder.path, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && pread(fd, out, sizeof *out, 0) == sizeof *out &&
+                memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return good;
+}
+
+/* Whether the last one to have the log was ours. */
+static bool
+is_writer(const struct manager *m)
+{
+    struct lockfile at;
+
+    return read_lockfile(m, &at) && at.pid == (uint64_t)m->dispatcher_pid;
+}
+
 /* Who was at work when it died, as far as its lock file tells. */
 static void
 read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
 {
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile at = {.pid = 0};
-    bool good = fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
-                memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic) == 0;
+    struct lockfile at;
+    bool good = read_lockfile(m, &at);
 
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         out[i] = good ? at.slots[i] : 0;
-    if (fd >= 0)
-        close(fd);
-    free(path);
 }
 
 static void
@@ -89,6 +108,8 @@ name_work(uint64_t at, char *text, size_t size)
 {
     if (at == LOCKFILE_SAVING)
         snprintf(text, size, "being saved");
+    else if (at == LOCKFILE_LOADING)
+        snprintf(text, size, "being loaded");
     else
         snprintf(text, size, "at command %llu", (unsigned long long)at);
 }
@@ -147,6 +168,35 @@ skip(struct manager *m, int worker, uint64_t number)
         m->skips[m->n_skips++] = (struct skip){worker, number};
 }
 
+static bool
+go_on(struct manager *m)
+{
+    struct err err = {0};
+
+    exchange_hold(&m->exchange);
+    tail_close(&m->words);
+    if (peer_resume(m, &err) == 0)
+        return true;
+    progress_warn(&m->progress, "tunepipe: error: %s", err.text);
+    return false;
+}
+
+/* An earlier manager's was only about to take the lock when we looked whether
+ * it had ended: it was faster than ours, and ends with its input. */
+static bool
+wait_for_another(struct manager *m, int status)
+{
+    struct err err = {0};
+
+    bool began = !m->exchange.held && m->phase != PHASE_STARTING;
+
+    if (status != EXIT_LOG || began || m->options->resume == NULL ||
+        m->waited_for_another || is_writer(m))
+        return false;
+    m->waited_for_another = true;
+    return peer_await_end(m, &err) == 0 && go_on(m);
+}
+
 /* Whether another one was started. */
 static bool
 start_again(struct manager *m, const char *how, const char *who, int signal,
@@ -154,7 +204,6 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
 {
     /* Whoever ends it by _exit() does wrong, too. */
     bool fault = signal == 0 || deaths_is_fault(signal);
-    struct err err = {0};
     int worker = 0;
 
     switch (deaths_add(&m->deaths, fault, at, &worker)) {
@@ -172,12 +221,7 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
     }
     if (!fault)
         scheduler_pardon(&m->scheduler); /* a program's answers died with it */
-    exchange_hold(&m->exchange);
-    tail_close(&m->words);
-    if (peer_resume(m, &err) == 0)
-        return true;
-    progress_warn(&m->progress, "tunepipe: error: %s", err.text);
-    return false;
+    return go_on(m);
 }
 
 void
@@ -189,6 +233,8 @@ peer_ended(struct manager *m)
 
     m->outcome->dispatcher_status = status;
     if (m->phase == PHASE_CLOSING && status == 0)
+        return;
+    if (wait_for_another(m, status))
         return;
     read_slots(m, at);
     peer_blame(m, who, sizeof who);

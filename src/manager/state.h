@@ -4,7 +4,7 @@
  *   manager.c   the loop, deadlines, the end
  *   opening.c   what the loop needs
  *   answers.c   frames from the dispatcher, its words
- *   peer.c      its process: start, death, and another one
+ *   peer*.c     its process: start, death, and another one
  *   restore.c   what an earlier manager left
  *   running.c   trials: start, stop, end
  *   reading.c   their files
@@ -88,6 +88,7 @@ struct manager {
     int dispatcher_fd; /* its pidfd; -1: it has ended */
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
+    bool waited_for_another;  /* writer of the log, once */
     uint64_t log_last;        /* as the last ID of such a one told */
     struct deaths deaths;
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */

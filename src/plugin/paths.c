@@ -116,6 +116,7 @@ static const struct {
     const char *alias, *name;
 } aliases[] = {
     {"gridsearch", "grid"},
+    {"regularizedevolution", "regularized_evolution"},
 };
 #define N_ALIASES (sizeof aliases / sizeof *aliases)
 

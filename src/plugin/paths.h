@@ -28,7 +28,8 @@ const char *plugin_paths_at(const struct plugin_paths *paths, size_t i);
 /* The file that `name` stands for, to be freed.  A name with a '/' or ending
  * in ".so" is the file; else it is NAME.so, in lower case, in the first
  * folder that has it; a name that ends in "tuner" (NNI's older BatchTuner,
- * GPTuner, ...) is also tried without that, and `gridsearch` is `grid`.  NULL:
+ * GPTuner, ...) is also tried without that, `gridsearch` is `grid` and
+ * `regularizedevolution` is `regularized_evolution`.  NULL:
  * err says that there is none and which folders were looked through
  * (ERR_CONFIG). */
 char *plugin_paths_find(const struct plugin_paths *paths, const char *name,

@@ -39,12 +39,12 @@ session() {
     rm -r log
 }
 
-# A third more is no growth, nor is what of the mapped log stays (16 MiB).
+# A third more is no growth, nor is what of the mapped log stays (32 MiB).
 flat() {
     session $((n / 10)) && session "$n" || return 1
     for what in dispatch log select replay resume; do
         short=$(cat "$what.$((n / 10))") long=$(cat "$what.$n")
-        [ "$long" -le $((short * 4 / 3 + 20480)) ] ||
+        [ "$long" -le $((short * 4 / 3 + 32768)) ] ||
             fail "$what: $short kB of $((n / 10)) commands, $long kB of $n" ||
             return 1
         echo "$what: $short kB, $long kB" >> "${LONG_LOG_SAYS:-/dev/null}"

@@ -79,6 +79,12 @@ check "power is lost, sync: none" none
 always() { set_up 'sync: always' && cuts && lacks log '<  AD'; }
 check "power is lost, sync: always" always
 
+# Its file is a small one again and again, and of the rest snapshots tell.
+segments() {
+    set_up 'sync: interval:5' 'segmentSize: 2k' 'oldSegments: keep' && cuts
+}
+check "power is lost, short segments" segments
+
 # In lock step even the order of all that was told.
 table() {
     "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g' |

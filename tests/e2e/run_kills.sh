@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 trials=30
-rounds=${KILL_ROUNDS:-4}
+rounds=${KILL_ROUNDS:-6}
 kills=${KILLS:-12}
 MEDIAN='{name: medianstop, classArgs: {optimize_mode: maximize, start_step: 1}}'
 STOPS="{plugin: $PLUGINS/stops_at.so, classArgs: {step: 9}}"
@@ -46,13 +46,15 @@ set_up() {
         cp "$TP_SOURCE/tuners/exec/tuner.py" .
         ;;
     lockstep) lockstep ;;
+    segments) lockstep 'segmentSize: 2k' 'oldSegments: compress' ;;
+    dropped) plain "assessor: $STOPS" 'segmentSize: 2k' 'oldSegments: drop' ;;
     esac
 }
 
 # What they report depends on their parameters, and some are stopped.
 lockstep() {
     experiment "maxTrialNumber: $trials" 'trialConcurrency: 3' "seed: $seed" \
-        'deterministic: true' "assessor: $MEDIAN" << 'E'
+        'deterministic: true' "assessor: $MEDIAN" "$@" << 'E'
 m=$TUNEPIPE_TRIAL_DIR/metrics
 for i in 1 2 3; do
     v=${TUNEPIPE_PARAM_x#0.}
@@ -103,7 +105,11 @@ left() {
 }
 
 judge() {
-    case $kind in lockstep) same_table ;; *) results ;; esac
+    case $kind in
+    lockstep | segments) same_table && replays ;;
+    dropped) results ;; # its first segments are gone
+    *) results && replays ;;
+    esac
 }
 
 round() {
@@ -112,17 +118,19 @@ round() {
         fail "seed $seed: status $?: $(tail -n 1 err)" || return 1
     [ -z "${KILL_COUNT:-}" ] || grep '^killed: ' out >> "$KILL_COUNT"
     dir=$(ls -d "$PWD"/tunepipe-experiments/*)
-    "$T" log "$dir" > log && judge && replays && left > left.out ||
+    "$T" log "$dir" > log && judge && left > left.out ||
         fail "seed $seed: $(cat left.out)"
 }
 
 seed=${KILL_SEED:-1}
 until [ "$rounds" -le 0 ]; do
-    case $((seed % 4)) in
+    case $((seed % 6)) in
     0) kind=lockstep ;;
     1) kind=plain ;;
     2) kind=waiting ;;
     3) kind=program ;;
+    4) kind=segments ;;
+    5) kind=dropped ;;
     esac
     kind=${KILL_KIND:-$kind}
     [ $kind != program ] || command -v python3 > "$work/python" || kind=plain

@@ -29,14 +29,57 @@ same_shape(struct jval a, struct jval b)
     return jval_count(a) == jval_count(b);
 }
 
+/* Parameters: the same keys in the same order.  What a choice gives depends on
+ * which element was chosen; others have the same type. */
+static inline bool
+same_parameters(struct jval space, struct jval a, struct jval b)
+{
+    struct jval_iter i = jval_iter(a), k = jval_iter(b);
+    struct jval entry;
+
+    while (jval_next(&i)) {
+        if (!jval_next(&k) || strcmp(i.key, k.key) != 0)
+            return false;
+        if (jval_get(space, i.key, &entry) &&
+            strcmp(text_of(entry, "_type"), "choice") == 0)
+            continue;
+        if (!same_shape(i.value, k.value))
+            return false;
+    }
+    return jval_count(a) == jval_count(b);
+}
+
+static inline bool
+same_members(struct jval space, struct jval a, struct jval b)
+{
+    struct jval_iter i = jval_iter(a), k = jval_iter(b);
+
+    while (jval_next(&i)) {
+        if (!jval_next(&k) || strcmp(i.key, k.key) != 0)
+            return false;
+        if (strcmp(i.key, "parameters") == 0 &&
+            jval_type(i.value) == JSON_OBJECT &&
+            jval_type(k.value) == JSON_OBJECT) {
+            if (!same_parameters(space, i.value, k.value))
+                return false;
+        } else if (!same_shape(i.value, k.value)) {
+            return false;
+        }
+    }
+    return jval_count(a) == jval_count(b);
+}
+
 static inline bool
 same_record(const struct play *p, const char *a, const char *b)
 {
     struct json *doc_a = parse(p, a, "record"), *doc_b = parse(p, b, "record");
+    struct json *space = parse(p, p->recorded.at[0].text, "IN");
     char *id_a = id_of(p, a), *id_b = id_of(p, b);
-    bool same = strcmp(id_a, id_b) == 0 &&
-                same_shape(json_root(doc_a), json_root(doc_b));
+    bool same =
+        strcmp(id_a, id_b) == 0 &&
+        same_members(json_root(space), json_root(doc_a), json_root(doc_b));
 
+    json_free(space);
     free(id_a);
     free(id_b);
     json_free(doc_a);
@@ -86,6 +129,28 @@ check_kills(const struct play *p)
             found = found || strcmp(got, want) == 0;
         if (!found)
             die(p, "trial %s was not killed", want);
+    }
+}
+
+/* The trials of the recorded KI, each counted where it comes first, are those
+ * of the first KI received, in the same order. */
+static inline void
+check_kills_begin(const struct play *p)
+{
+    const char *want, *got;
+    size_t n = 0;
+
+    for (size_t k = 0; (want = answer(&p->recorded, "KI", k)) != NULL; k++) {
+        bool seen = false;
+
+        for (size_t i = 0; i < k && !seen; i++)
+            seen = strcmp(answer(&p->recorded, "KI", i), want) == 0;
+        if (seen)
+            continue;
+        got = answer(&p->got, "KI", n++);
+        if (got == NULL || strcmp(got, want) != 0)
+            die(p, "kill %zu is of trial %s, recorded %s", n,
+                got != NULL ? got : "none", want);
     }
 }
 

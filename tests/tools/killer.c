@@ -103,13 +103,15 @@ wait_for_growth(struct killer *k)
 {
     static const char *const names[] = {"command.log", "results.jsonl"};
     const char *name = names[draw(k, 4) == 0];
-    long long until =
-        size_of(k, name) + (long long)draw(k, name == names[0] ? 4000 : 400);
+    long long begin = size_of(k, name), size = begin;
+    long long until = begin + (long long)draw(k, name == names[0] ? 4000 : 400);
     uint64_t moments = draw(k, 3) == 0 ? draw(k, 1000) : UINT64_MAX;
 
-    for (; moments > 0 && size_of(k, name) < until; moments--)
+    for (; moments > 0 && size >= begin && size < until; moments--) {
         if (!wait_a_moment(k))
             return false;
+        size = size_of(k, name); /* less: another segment has begun */
+    }
     return !ended(k);
 }
 

@@ -135,7 +135,7 @@ main(int argc, char **argv)
         return 2;
     }
     state = strtoull(argv[1], NULL, 10);
-    fd = open(argv[2], O_RDWR);
+    fd = open(argv[2], O_RDWR | O_CREAT, 0600); /* or it has no log yet */
     size = size_of(fd);
     if (size > 0) {
         durable = durable_of(argv[2]);

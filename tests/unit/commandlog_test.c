@@ -155,7 +155,7 @@ TEST(commandlog_waits_for_what_a_dead_writer_was_starting)
     close(ready[1]);
     CHECK_EQ(waitpid(writer, NULL, 0), writer);
     CHECK_EQ(read(ready[0], &c, 1), 0);
-    l = commandlog_reopen("log", slots, &err);
+    l = commandlog_reopen("log", NULL, slots, &err);
     CHECK_STR(l == NULL ? err.text : "", "");
     commandlog_free(l);
 }

@@ -368,7 +368,7 @@ run_end(struct session_run *r)
     r->status = WEXITSTATUS(status);
 }
 
-static void
+static inline void
 run_fini(struct session_run *r)
 {
     frame_decoder_fini(&r->decoder);
@@ -377,7 +377,7 @@ run_fini(struct session_run *r)
 }
 
 /* The whole session, answer by answer. */
-static void
+static inline void
 run_session(struct session_run *r, struct sync_policy policy)
 {
     run_begin(r, policy);
@@ -404,7 +404,7 @@ run_said(struct session_run *r, const char *part)
 /* ---- its log ---- */
 
 /* Outbound frames as in `got`; *kinds gets how many of each kind. */
-static enum logfile_status
+static inline enum logfile_status
 read_frames(struct buf *out, int kinds[32])
 {
     struct err err;
@@ -424,7 +424,7 @@ read_frames(struct buf *out, int kinds[32])
     return status;
 }
 
-static void
+static inline void
 check_replay(void)
 {
     static const char *folder;

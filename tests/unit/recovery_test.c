@@ -182,7 +182,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     write_cut(whole, len);
     add_answers(&all, "cut/command.log");
     setup.paths = paths;
-    log = commandlog_reopen("cut", slots, &err);
+    log = commandlog_reopen("cut", NULL, slots, &err);
     CHECK(log != NULL);
     CHECK_STR(recovery_run(&setup, log, &recovery, &err) == 0 ? "" : err.text,
               "");
@@ -260,11 +260,12 @@ TEST(recovery_tells_what_it_cannot_go_on_with)
     buf_init(&whole, 1 << 20);
     CHECK_EQ(file_read("whole/command.log", 1 << 20, &whole, &err), 0);
     write_cut(&whole, end_of_head() - 1);
-    log = commandlog_reopen("cut", slots, &err);
+    log = commandlog_reopen("cut", NULL, slots, &err);
     CHECK(log != NULL);
     CHECK_EQ(recovery_run(&setup, log, &recovery, &err), -1);
     CHECK_STR(err.text, "cut/command.log: expected a head record first");
-    CHECK(commandlog_reopen("cut", slots, &err) == NULL); /* two writers */
+    CHECK(commandlog_reopen("cut", NULL, slots, &err) ==
+          NULL); /* two writers */
     CHECK_HAS(err.text, "locked by process");
     recovery_fini(&recovery);
     commandlog_free(log);

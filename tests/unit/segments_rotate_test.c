@@ -14,7 +14,7 @@ reopen(void)
 {
     struct err err;
     uint64_t slots[2];
-    struct commandlog *l = commandlog_reopen("log", slots, &err);
+    struct commandlog *l = commandlog_reopen("log", NULL, slots, &err);
 
     if (l == NULL)
         printf("%s\n", err.text);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of an earlier manager's dispatcher, which may not have come as far
+ * as its lock. */
+#include "manager/peer.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "lockfile.h"
+#include "manager/adopt.h"
+#include "manager/state.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DISPATCHER_PID "dispatcher.pid"
+#define PID_TEXT_MAX ((size_t)1 << 20)
+#define LINGERS_MS 10
+#define LINGERS_TIMES 300
+#define OLD_ONE_MS 20000 /* a grace, and time to write what it has */
+
+void
+peer_record(const struct manager *m, pid_t pid)
+{
+    char *path = file_join(m->folder.path, DISPATCHER_PID);
+    char text[64];
+    int len = snprintf(text, sizeof text, "%d %llu\n", (int)pid,
+                       adopt_start_time((int)pid));
+
+    if (path != NULL)
+        file_write(path, text, (size_t)len, NULL);
+    free(path);
+}
+
+static void
+await_recorded(const struct manager *m)
+{
+    char *path = file_join(m->folder.path, DISPATCHER_PID);
+    struct pollfd gone = {.fd = -1, .events = POLLIN};
+    unsigned long long start;
+    struct buf text;
+    int pid;
+
+    buf_init(&text, PID_TEXT_MAX);
+    if (path != NULL && file_read(path, 64, &text, NULL) == 0 &&
+        sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2 && pid > 0)
+        gone.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (gone.fd >= 0 && adopt_start_time(pid) == start)
+        poll(&gone, 1, OLD_ONE_MS);
+    if (gone.fd >= 0)
+        close(gone.fd);
+    buf_fini(&text);
+    free(path);
+}
+
+static bool
+is_locked(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+int
+peer_await_end(const struct manager *m, struct err *err)
+{
+    char *path = file_join(m->folder.path, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct lockfile at = {.pid = 0};
+    struct pollfd gone = {.fd = -1, .events = POLLIN};
+
+    free(path);
+    await_recorded(m);
+    if (fd < 0)
+        return 0;
+    if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)
+        gone.fd = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
+    if (gone.fd >= 0 && is_locked(fd))
+        poll(&gone, 1, OLD_ONE_MS);
+    if (gone.fd >= 0)
+        close(gone.fd);
+    /* A program that it was starting has the lock with it for a moment. */
+    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
+        poll(NULL, 0, LINGERS_MS);
+    if (!is_locked(fd)) {
+        close(fd);
+        return 0;
+    }
+    close(fd);
+    return err_set(err, ERR_SYSTEM,
+                   "%s: its dispatcher (process %llu) still lives, expected "
+                   "it to end with its manager",
+                   m->folder.path, (unsigned long long)at.pid);
+}

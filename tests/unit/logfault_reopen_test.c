@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Each call fails while a log is opened to be gone on with, cut, and written
+ * to: what is on record stays, and the next one goes on from there. */
+#include "logfault_help.h"
+
+#include "core/file.h"
+#include "dispatcher/commandlog.h"
+
+#include <sys/stat.h>
+
+#define COMMANDS 20
+#define TORN "12345678 < 21 "
+
+static void
+put_in(struct commandlog *l, uint64_t arrival)
+{
+    const struct frame frame = help_frame("GE", "1");
+
+    commandlog_in(l, arrival, &frame);
+}
+
+/* Its bytes, with a tail that is no record. */
+static void
+make_log(struct buf *out)
+{
+    struct err err;
+    struct commandlog *l = commandlog_create("made", "{}", 2, NULL, &err);
+
+    CHECK(l != NULL);
+    for (uint64_t i = 1; i <= COMMANDS; i++)
+        put_in(l, i);
+    CHECK_EQ(commandlog_finish(l, &err), 0);
+    commandlog_free(l);
+    CHECK_EQ(file_read("made/command.log", 1 << 20, out, &err), 0);
+    buf_add_text(out, TORN);
+}
+
+/* How many commands are on record; none lies beyond a gap. */
+static uint64_t
+count_commands(void)
+{
+    struct err err;
+    struct logfile *f = logfile_open("log/command.log", &err);
+    enum logfile_status status;
+    struct record r;
+    uint64_t n = 0;
+
+    CHECK(f != NULL);
+    while ((status = logfile_next(f, &r, &err)) == LOGFILE_RECORD)
+        if (r.kind == RECORD_IN)
+            CHECK_EQ(r.number, ++n);
+    CHECK(status != LOGFILE_DAMAGED);
+    logfile_close(f);
+    return n;
+}
+
+/* Writes one more command; 0: it is on record and durable. */
+static int
+go_on(const struct logio *io, uint64_t arrival, struct err *err)
+{
+    uint64_t slots[2];
+    struct commandlog *l = commandlog_reopen("log", io, slots, err);
+    int rc = -1;
+
+    if (l == NULL)
+        return -1;
+    if (commandlog_cut(l, arrival == COMMANDS + 1 ? strlen(TORN) : 0, err) ==
+        0) {
+        put_in(l, arrival);
+        rc = commandlog_finish(l, err);
+    }
+    commandlog_free(l);
+    return rc;
+}
+
+/* How far the torn tail reaches now. */
+static uint64_t
+torn_bytes(void)
+{
+    struct err err;
+    struct logfile *f = logfile_open("log/command.log", &err);
+    struct record r;
+    uint64_t torn = 0;
+
+    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        continue;
+    torn = logfile_torn(f);
+    logfile_close(f);
+    return torn;
+}
+
+static void
+mend(uint64_t arrival)
+{
+    uint64_t slots[2], torn = torn_bytes();
+    struct err err;
+    struct commandlog *l = commandlog_reopen("log", NULL, slots, &err);
+
+    CHECK_STR(l == NULL ? err.text : "", "");
+    CHECK_EQ(commandlog_cut(l, torn, &err), 0);
+    put_in(l, arrival);
+    CHECK_EQ(commandlog_finish(l, &err), 0);
+    commandlog_free(l);
+    CHECK_EQ(count_commands(), arrival);
+}
+
+/* Whether the call was made so often that one failed. */
+static bool
+fails_once(const struct buf *log, enum call call, int nth, int error)
+{
+    struct err err;
+    int rc;
+
+    CHECK_EQ(file_write("log/command.log", log->data, log->len, &err), 0);
+    fault = (struct fault){call, nth, 1, error};
+    for (int i = 0; i < CALLS; i++)
+        atomic_store(&calls[i], 0);
+    err_clear(&err);
+    rc = go_on(&fault_io, COMMANDS + 1, &err);
+    CHECK(rc == 0 || err.text[0] != '\0');
+    if (rc == 0)
+        CHECK_EQ(count_commands(), COMMANDS + 1);
+    CHECK(count_commands() >= COMMANDS);
+    mend(count_commands() + 1);
+    return atomic_load(&calls[call]) >= nth;
+}
+
+TEST(logfault_each_call_of_reopening_fails_once)
+{
+    static const int errors[] = {ENOSPC, EDQUOT, EIO, EINTR, EROFS};
+    struct buf log;
+    int failed = 0;
+
+    calls = mmap(NULL, CALLS * sizeof *calls, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK_EQ(mkdir("log", 0700), 0);
+    buf_init(&log, 1 << 20);
+    make_log(&log);
+    for (int call = 0; call < CALLS; call++)
+        for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+            for (int nth = 1; fails_once(&log, (enum call)call, nth, errors[i]);
+                 nth++)
+                failed++;
+    printf("# %d calls failed\n", failed);
+    CHECK(failed >= 20);
+    buf_fini(&log);
+}

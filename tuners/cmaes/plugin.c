@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `cmaes`: cmaes.h behind the plugin interface. */
+#include "cmaes/cmaes.h"
+#include "cmaes/save.h"
+#include "tunepipe/tuner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cmaes_tuner {
+    const struct tp_host *host;
+    struct cmaes *search; /* NULL before space() */
+    struct cmaes_options options;
+    bool maximizes;
+};
+
+static const struct tp_arg args[] = {
+    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
+     "maximize|minimize", "whether larger or smaller results are better"},
+    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+     "seed of the random numbers; null: the experiment's"},
+    {"population", TP_ARG_INT, 0, "0", 0, 10000, NULL,
+     "results between two moves of the distribution; 0: 4 + 3 ln(parameters)"},
+    {"sigma", TP_ARG_DOUBLE, 0, "0.3", 1e-6, 10, NULL,
+     "the first standard deviation, in ranges of a parameter"},
+    {"restarts", TP_ARG_STRING, 0, "\"ipop\"", 0, 0, "none|ipop|bipop",
+     "what follows when the search has converged: nothing, twice the "
+     "population, or that and small ones in turn"},
+    {"surrogate", TP_ARG_BOOL, 0, "true", 0, 0, NULL,
+     "choose each point among several by a model of the results"},
+};
+enum { MODE, SEED, POPULATION, SIGMA, RESTARTS, SURROGATE, N_ARGS };
+
+static int
+fail(const struct cmaes_tuner *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct cmaes_tuner *self;
+
+    if (!TP_HAS(host, key)) {
+        host->error(host->ctx, "this program is too old: it has no "
+                               "host->key()");
+        return NULL;
+    }
+    self = calloc(1, sizeof *self);
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct cmaes_tuner *self = vself;
+
+    cmaes_free(self->search);
+    free(self);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    static const char *const names[] = {"none", "ipop", "bipop"};
+    struct cmaes_tuner *self = vself;
+
+    (void)n;
+    self->maximizes = strcmp(values[MODE].text, "maximize") == 0;
+    self->options.population = (size_t)values[POPULATION].integer;
+    if (self->options.population == 1)
+        return fail(self, "population is 1, expected 0 or at least 2");
+    self->options.sigma = values[SIGMA].number;
+    self->options.surrogate = values[SURROGATE].integer != 0;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(values[RESTARTS].text, names[i]) == 0)
+            self->options.restarts = (enum cmaes_restarts)i;
+    return TP_OK;
+}
+
+static struct cmaes_dim
+dim_of(const struct tp_dim *d)
+{
+    struct cmaes_dim out = {
+        .kind = CMAES_REAL,
+        .is_log = (d->flags & TP_DIM_LOG) != 0,
+        .is_normal = (d->flags & TP_DIM_NORMAL) != 0,
+        .n_choices = d->n_choices,
+        .low = d->low,
+        .high = d->high,
+        .mu = d->mu,
+        .sigma = d->sigma,
+        .q = d->q,
+        .parent = d->parent == TP_NO_PARENT ? CMAES_NO_PARENT : d->parent,
+        .parent_choice = d->parent_choice,
+    };
+
+    if (d->kind == TP_CHOICE)
+        out.kind = CMAES_CATEGORY;
+    else if (d->kind == TP_RANDINT)
+        out.kind = CMAES_ORDER;
+    else if (d->flags & TP_DIM_Q)
+        out.kind = CMAES_STEPS;
+    return out;
+}
+
+/* What was learnt of another space is let go. */
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct cmaes_tuner *self = vself;
+    const struct tp_host *host = self->host;
+    const struct cmaes_services services = {host->ctx, host->bits, host->key};
+    struct cmaes_dim *dims = calloc(s->n_dims + 1, sizeof *dims);
+    struct cmaes *search = NULL;
+
+    if (dims != NULL) {
+        for (size_t i = 0; i < s->n_dims; i++)
+            dims[i] = dim_of(TP_DIM(s, i));
+        search = cmaes_new(dims, s->n_dims, &self->options, &services);
+    }
+    free(dims);
+    if (search == NULL)
+        return fail(self, "out of memory");
+    cmaes_free(self->search);
+    self->search = search;
+    return TP_OK;
+}
+
+static void
+explain(const struct cmaes_tuner *self)
+{
+    const struct tp_host *host = self->host;
+    struct cmaes_story s;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    s = cmaes_story(self->search);
+    if (isnan(s.gain))
+        host->explain(host->ctx,
+                      "drawn from the distribution of generation %llu, whose "
+                      "step is %.3g of the range",
+                      (unsigned long long)s.generation, s.sigma);
+    else
+        host->explain(host->ctx,
+                      "the model of %zu results expects most of it among the "
+                      "points it was shown (logarithm of the improvement, in "
+                      "standard deviations of the results: %.3g)",
+                      s.modelled, s.gain);
+    host->explain(host->ctx,
+                  "%zu of %zu results have come for generation %llu, after "
+                  "%llu restarts",
+                  s.arrived, s.population, (unsigned long long)s.generation + 1,
+                  (unsigned long long)s.restart);
+    if (s.repeated > 0)
+        host->explain(host->ctx,
+                      "%llu before it were left out: they had been tried",
+                      (unsigned long long)s.repeated);
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct cmaes_tuner *self = vself;
+
+    if (cmaes_ask(self->search, id, out->x) != 0)
+        return fail(self, "out of memory");
+    explain(self);
+    return TP_OK;
+}
+
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct cmaes_tuner *self = vself;
+    double value = self->maximizes ? -result->value : result->value;
+    enum cmaes_class class =
+        result->how == TP_RESULT_STOPPED ? CMAES_CENSORED : CMAES_FINAL;
+
+    if (cmaes_tell(self->search, id == TP_NO_ID ? CMAES_NO_ID : id, x, class,
+                   value) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+/* One that succeeded may still have its result to come. */
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    struct cmaes_tuner *self = vself;
+
+    (void)x;
+    if (how == TP_ENDED_SUCCEEDED)
+        return TP_OK;
+    if (cmaes_lost(self->search, id,
+                   how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct cmaes_tuner *self = vself;
+
+    cmaes_save(self->search, sink);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct cmaes_tuner *self = vself;
+    const char *why = cmaes_load(self->search, source);
+
+    return why == NULL ? TP_OK : fail(self, why);
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "cmaes",
+    .doc = "moves a normal distribution, and a model, to better results",
+    .version = 1,
+    .flags = TP_TUNER_DEDUP,
+    .args = args,
+    .n_args = N_ARGS,
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_TUNER(tuner)

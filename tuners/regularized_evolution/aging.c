@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "regularized_evolution/aging.h"
+
+#include <string.h>
+
+#define OUT_MIN 16
+
+/* What a draw is for, beside (id, dimension). */
+enum {
+    DRAW_MUTATION, /* b: the dimension changed */
+    DRAW_MEMBER,   /* b: dimension */
+    DRAW_DIM,      /* b: 0 */
+    DRAW_SAMPLE    /* b: which of the sample */
+};
+
+struct aging *
+aging_new(size_t size, size_t sample, struct prior_random random)
+{
+    struct aging *a = calloc(1, sizeof *a);
+
+    if (a == NULL)
+        return NULL;
+    a->size = size;
+    a->sample = sample;
+    a->random = random;
+    a->members = calloc(size, sizeof *a->members);
+    if (a->members == NULL) {
+        free(a);
+        return NULL;
+    }
+    return a;
+}
+
+static void
+forget(struct aging *a)
+{
+    for (size_t i = 0; i < a->n_members; i++)
+        free(aging_at(a, i)->x);
+    a->n_members = 0;
+    a->oldest = 0;
+    a->n_out = 0;
+}
+
+void
+aging_free(struct aging *a)
+{
+    if (a == NULL)
+        return;
+    forget(a);
+    free(a->members);
+    free(a->out);
+    prior_fini(&a->prior);
+    free(a);
+}
+
+struct aging_member *
+aging_at(const struct aging *a, size_t i)
+{
+    return &a->members[(a->oldest + i) % a->size];
+}
+
+void
+aging_space(struct aging *a, struct prior *prior)
+{
+    forget(a);
+    prior_fini(&a->prior);
+    a->prior = *prior;
+    *prior = (struct prior){0};
+    a->draws_left = a->size;
+}
+
+/* Where id is among those that are out, or belongs. */
+static size_t
+find_out(const struct aging *a, uint64_t id)
+{
+    size_t low = 0, high = a->n_out;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (a->out[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool
+is_out(const struct aging *a, uint64_t id)
+{
+    size_t i = find_out(a, id);
+
+    return i < a->n_out && a->out[i] == id;
+}
+
+static int
+put_out(struct aging *a, uint64_t id)
+{
+    size_t i = find_out(a, id);
+
+    if (a->n_out == a->out_cap) {
+        size_t cap = a->out_cap == 0 ? OUT_MIN : a->out_cap * 2;
+        uint64_t *out = realloc(a->out, cap * sizeof *out);
+
+        if (out == NULL)
+            return -1;
+        a->out = out;
+        a->out_cap = cap;
+    }
+    memmove(&a->out[i + 1], &a->out[i], (a->n_out - i) * sizeof *a->out);
+    a->out[i] = id;
+    a->n_out++;
+    return 0;
+}
+
+/* False: it was not out. */
+static bool
+take_out(struct aging *a, uint64_t id)
+{
+    size_t i = find_out(a, id);
+
+    if (!is_out(a, id))
+        return false;
+    a->n_out--;
+    memmove(&a->out[i], &a->out[i + 1], (a->n_out - i) * sizeof *a->out);
+    return true;
+}
+
+static bool
+varies(const struct prior_dim *d)
+{
+    if (d->n_choices > 0)
+        return d->n_choices > 1;
+    return d->is_normal ? d->sigma > 0 : d->low < d->high;
+}
+
+/* The k-th dimension of x that can be changed; n_dims when there is none.
+ * Counts them in *n. */
+static size_t
+changeable(const struct prior *p, const double *x, uint64_t k, uint64_t *n)
+{
+    size_t found = p->n_dims;
+
+    *n = 0;
+    for (size_t i = 0; i < p->n_dims; i++)
+        if (varies(&p->dims[i]) && prior_active(p, x, i) && (*n)++ == k)
+            found = i;
+    return found;
+}
+
+static double
+uniform(const struct aging *a, uint64_t id, uint32_t b, uint32_t draw)
+{
+    return a->random.uniform(a->random.ctx, id, b, draw);
+}
+
+static size_t
+mutate(const struct aging *a, uint64_t id, double *x)
+{
+    const struct prior *p = &a->prior;
+    const struct prior_dim *d;
+    uint64_t n, index;
+    size_t i = changeable(p, x, 0, &n);
+
+    if (n == 0)
+        return i;
+    i = changeable(p, x, prior_index(uniform(a, id, 0, DRAW_DIM), n), &n);
+    d = &p->dims[i];
+    if (d->n_choices == 0) {
+        prior_redraw(p, x, i, &a->random, id, DRAW_MUTATION);
+        return i;
+    }
+    index = prior_index(uniform(a, id, (uint32_t)i, DRAW_MUTATION),
+                        d->n_choices - 1);
+    x[i] = (double)(index + ((double)index >= x[i]));
+    prior_redraw_below(p, x, i, &a->random, id, DRAW_MUTATION);
+    return i;
+}
+
+static const struct aging_member *
+best_of_sample(const struct aging *a, uint64_t id)
+{
+    const struct aging_member *best = NULL;
+
+    for (size_t k = 0; k < a->sample; k++) {
+        double u = uniform(a, id, (uint32_t)k, DRAW_SAMPLE);
+        const struct aging_member *m =
+            aging_at(a, (size_t)prior_index(u, a->n_members));
+
+        if (best == NULL || m->value > best->value)
+            best = m;
+    }
+    return best;
+}
+
+int
+aging_ask(struct aging *a, uint64_t id, double *x, struct aging_origin *origin)
+{
+    const struct aging_member *parent;
+
+    *origin =
+        (struct aging_origin){.parent = AGING_NO_ID, .dim = a->prior.n_dims};
+    if (a->draws_left == 0 && a->n_members == 0)
+        return AGING_LATER;
+    if (!is_out(a, id) && put_out(a, id) != 0)
+        return AGING_ERROR;
+    if (a->draws_left > 0) {
+        a->draws_left--;
+        prior_fill(&a->prior, x, &a->random, id, DRAW_MEMBER);
+        return AGING_POINT;
+    }
+    parent = best_of_sample(a, id);
+    origin->mutated = true;
+    origin->parent = parent->id;
+    origin->parent_value = parent->value;
+    for (size_t i = 0; i < a->prior.n_dims; i++)
+        x[i] = parent->x[i];
+    origin->dim = mutate(a, id, x);
+    return AGING_POINT;
+}
+
+int
+aging_tell(struct aging *a, uint64_t id, const double *x, double value)
+{
+    struct aging_member m = {.value = isnan(value) ? -INFINITY : value,
+                             .id = id};
+
+    m.x = malloc((a->prior.n_dims + 1) * sizeof *x);
+    if (m.x == NULL)
+        return -1;
+    if (id != AGING_NO_ID)
+        take_out(a, id);
+    else if (a->draws_left > 0)
+        a->draws_left--;
+    for (size_t i = 0; i < a->prior.n_dims; i++)
+        m.x[i] = x[i];
+    if (a->n_members == a->size) {
+        free(aging_at(a, 0)->x);
+        a->oldest = (a->oldest + 1) % a->size;
+        a->n_members--;
+    }
+    *aging_at(a, a->n_members) = m;
+    a->n_members++;
+    return 0;
+}
+
+void
+aging_ended(struct aging *a, uint64_t id)
+{
+    if (take_out(a, id) && a->n_members + a->draws_left < a->size)
+        a->draws_left++;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* The assessor `threshold`: threshold.h behind the plugin interface.  A
+ * trial's slot holds no pointer but the number of values seen last. */
+#include "threshold/threshold.h"
+#include "tunepipe/assessor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct shell {
+    const struct tp_host *host;
+    struct threshold rule;
+};
+
+enum { LOWER, UPPER, START_STEP, INTERVAL, N_ARGS };
+
+static const struct tp_arg args[N_ARGS] = {
+    [LOWER] = {"lower", TP_ARG_DOUBLE, 1, "null", 0, 0, NULL,
+               "a value below it stops the trial; null: none does"},
+    [UPPER] = {"upper", TP_ARG_DOUBLE, 1, "null", 0, 0, NULL,
+               "a value above it stops the trial; null: none does"},
+    [START_STEP] = {"start_step", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
+                    "values a trial has to report before it is judged"},
+    [INTERVAL] = {"interval", TP_ARG_INT, 0, "1", 1, 1e9, NULL,
+                  "values from one judgement to the next"},
+};
+
+static void *
+create(const struct tp_host *host)
+{
+    struct shell *self = calloc(1, sizeof *self);
+
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    free(vself);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct shell *self = vself;
+    const struct tp_value *lower = &values[LOWER], *upper = &values[UPPER];
+
+    (void)n;
+    if (!lower->is_null && !upper->is_null && lower->number > upper->number) {
+        self->host->error(self->host->ctx,
+                          "lower is %.17g, expected at most upper, which is "
+                          "%.17g",
+                          lower->number, upper->number);
+        return TP_ERR;
+    }
+    self->rule = (struct threshold){
+        .lower = lower->is_null ? -INFINITY : lower->number,
+        .upper = upper->is_null ? INFINITY : upper->number,
+        .start_step = (size_t)values[START_STEP].integer,
+        .interval = (size_t)values[INTERVAL].integer,
+    };
+    return TP_OK;
+}
+
+static void
+explain(const struct shell *self, const struct threshold_verdict *v)
+{
+    const struct tp_host *host = self->host;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    if (v->reason == THRESHOLD_EARLY)
+        host->explain(host->ctx, "not judged: fewer values than start_step");
+    else if (v->reason == THRESHOLD_BETWEEN)
+        host->explain(host->ctx, "not judged: its values lie within interval");
+    else
+        host->explain(host->ctx, "value %zu: %.9g; bounds: %.9g to %.9g",
+                      v->step, v->value, self->rule.lower, self->rule.upper);
+}
+
+static void
+decide(const struct shell *self, const struct threshold_verdict *v,
+       struct tp_verdict *out)
+{
+    out->decision = v->stop ? TP_STOP : TP_GO;
+    out->value = v->value;
+    switch (v->reason) {
+    case THRESHOLD_EARLY:
+    case THRESHOLD_BETWEEN:
+    case THRESHOLD_WITHIN:
+        break;
+    case THRESHOLD_NAN:
+        out->rule = "value is NaN";
+        break;
+    case THRESHOLD_BELOW:
+        out->rule = "value below lower";
+        out->threshold = self->rule.lower;
+        break;
+    case THRESHOLD_ABOVE:
+        out->rule = "value above upper";
+        out->threshold = self->rule.upper;
+        break;
+    }
+}
+
+static int
+assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
+{
+    const struct shell *self = vself;
+    struct threshold_verdict v = threshold_assess(&self->rule, h->values, h->n,
+                                                  (size_t)(uintptr_t)*h->slot);
+
+    *h->slot = (void *)(uintptr_t)h->n;
+    explain(self, &v);
+    decide(self, &v, out);
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_history *const *living, size_t n,
+     const struct tp_sink *sink)
+{
+    (void)vself;
+    for (size_t i = 0; i < n; i++)
+        sink->u64(sink->ctx, (uint64_t)(uintptr_t)*living[i]->slot);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_history *const *living, size_t n,
+     const struct tp_source *s)
+{
+    const struct shell *self = vself;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t seen;
+
+        if (s->u64(s->ctx, &seen) != TP_OK || seen > living[i]->n) {
+            self->host->error(self->host->ctx,
+                              "a saved trial is cut off or longer than its "
+                              "history");
+            return TP_ERR;
+        }
+        *living[i]->slot = (void *)(uintptr_t)seen;
+    }
+    return TP_OK;
+}
+
+static const struct tp_assessor assessor = {
+    TP_ASSESSOR_HEAD,
+    .name = "threshold",
+    .doc = "stops a trial that reports a value beyond a bound, or NaN",
+    .version = 1,
+    .args = args,
+    .n_args = N_ARGS,
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .assess = assess,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_ASSESSOR(assessor)

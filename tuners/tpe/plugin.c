@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `tpe`: tpe.h behind the plugin interface. */
+#include "tpe/save.h"
+#include "tpe/tpe.h"
+#include "tunepipe/tuner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOOD_MOST 25 /* without an argument */
+
+struct tpe_tuner {
+    const struct tp_host *host;
+    struct tpe_options options;
+    struct tpe *tpe;              /* NULL before space() */
+    const struct tp_space *space; /* its space */
+    uint64_t (*keys)[2];          /* of its points' parameters */
+    size_t n_keys, keys_room;
+};
+
+enum {
+    ARG_MODE,
+    ARG_SEED,
+    ARG_LIAR,
+    ARG_STARTUP,
+    ARG_CANDIDATES,
+    ARG_FORGETTING,
+    ARG_PRIOR,
+    ARG_GAMMA
+};
+
+static const struct tp_arg args[] = {
+    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
+     "maximize|minimize", "which values are good"},
+    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+     "seed of the random numbers; null: the experiment's"},
+    {"tpe_args.constant_liar_type", TP_ARG_STRING, 1, "\"worst\"", 0, 0,
+     "best|worst|mean",
+     "what is assumed of running trials; null: nothing (NNI: best)"},
+    {"tpe_args.n_startup_jobs", TP_ARG_INT, 0, "10", 1, 1e6, NULL,
+     "results before the model begins; before, the prior is sampled (NNI: 20)"},
+    {"tpe_args.n_ei_candidates", TP_ARG_INT, 0, "24", 1, 4096, NULL,
+     "points drawn for each suggestion"},
+    {"tpe_args.linear_forgetting", TP_ARG_INT, 1, "null", 1, 1e6, NULL,
+     "not more results are good, and so many of the latest others count in "
+     "full, older ones less; null: 25 and all (NNI: 25)"},
+    {"tpe_args.prior_weight", TP_ARG_DOUBLE, 0, "1", 1e-6, 1e6, NULL,
+     "weight of the prior, in results"},
+    {"tpe_args.gamma", TP_ARG_DOUBLE, 1, "null", 1e-6, 1e6, NULL,
+     "of n results gamma * sqrt(n) are good; null: n / 5 (NNI: 0.25)"},
+};
+
+static int
+fail(const struct tpe_tuner *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct tpe_tuner *self;
+
+    if (!TP_HAS(host, key)) {
+        host->error(host->ctx, "this program is too old: it has no "
+                               "host->value() and key()");
+        return NULL;
+    }
+    self = calloc(1, sizeof *self);
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct tpe_tuner *self = vself;
+
+    tpe_free(self->tpe);
+    free(self->keys);
+    free(self);
+}
+
+static enum tpe_liar
+liar_of(const struct tp_value *v)
+{
+    if (v->is_null)
+        return TPE_LIAR_NONE;
+    switch (v->text[0]) {
+    case 'b':
+        return TPE_LIAR_BEST;
+    case 'm':
+        return TPE_LIAR_MEAN;
+    default:
+        return TPE_LIAR_WORST;
+    }
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct tpe_tuner *self = vself;
+    const struct tp_value *forgetting = &values[ARG_FORGETTING];
+
+    (void)n;
+    self->options = (struct tpe_options){
+        .maximize = strcmp(values[ARG_MODE].text, "maximize") == 0,
+        .liar = liar_of(&values[ARG_LIAR]),
+        .startup = (size_t)values[ARG_STARTUP].integer,
+        .candidates = (size_t)values[ARG_CANDIDATES].integer,
+        .forgetting = forgetting->is_null ? 0 : (size_t)forgetting->integer,
+        .good_most =
+            forgetting->is_null ? GOOD_MOST : (size_t)forgetting->integer,
+        .prior = values[ARG_PRIOR].number,
+        .gamma = values[ARG_GAMMA].is_null ? 0 : values[ARG_GAMMA].number,
+    };
+    return TP_OK;
+}
+
+static struct tpe *
+tpe_for(const struct tpe_tuner *self, const struct tp_space *s)
+{
+    struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
+    struct tpe *t;
+
+    if (axes == NULL)
+        return NULL;
+    for (size_t i = 0; i < s->n_dims; i++)
+        axes[i] = tpe_axis_of(TP_DIM(s, i));
+    t = tpe_new(&self->options, axes, s->n_dims);
+    free(axes);
+    return t;
+}
+
+/* The keys of the last points, which are remembered because nothing else tells
+ * whether a point means the same in another space. */
+static int
+add_key(struct tpe_tuner *self, size_t index, const double *x)
+{
+    while (index >= self->keys_room) {
+        size_t room = self->keys_room < 16 ? 16 : self->keys_room * 2;
+        uint64_t(*keys)[2] = realloc(self->keys, room * sizeof *keys);
+
+        if (keys == NULL)
+            return -1;
+        self->keys = keys;
+        self->keys_room = room;
+    }
+    if (self->host->key(self->host->ctx, x, self->keys[index]) != TP_OK)
+        self->keys[index][0] = self->keys[index][1] = 0;
+    if (self->n_keys <= index)
+        self->n_keys = index + 1;
+    return 0;
+}
+
+/* For each dimension of the new space that of the old one with its name, or
+ * none; the kinds need not be the same. */
+static void
+match(const struct tp_space *old, const struct tp_space *new_, size_t *from)
+{
+    for (size_t i = 0; i < new_->n_dims; i++) {
+        from[i] = TP_NO_PARENT;
+        for (size_t j = 0; j < old->n_dims; j++)
+            if (strcmp(TP_DIM(new_, i)->name, TP_DIM(old, j)->name) == 0)
+                from[i] = j;
+    }
+}
+
+/* Whether the same parameters exist in the new space: then they are x there. */
+static bool
+project(const struct tpe_tuner *self, const struct tpe *t,
+        const struct tp_space *new_, size_t i, const size_t *from, double *x)
+{
+    const double *old = self->tpe->points.x + i * self->tpe->n_dims;
+    uint64_t key[2];
+
+    for (size_t d = 0; d < new_->n_dims; d++) {
+        const struct tp_dim *to = TP_DIM(new_, d), *of;
+
+        x[d] = NAN;
+        if (from[d] == TP_NO_PARENT || isnan(old[from[d]]))
+            continue;
+        of = TP_DIM(self->space, from[d]);
+        if (to->kind != of->kind)
+            return false;
+        x[d] = old[from[d]] + (double)(of->offset - to->offset);
+        if (x[d] < to->low || x[d] > to->high)
+            return false;
+    }
+    return tpe_axis_is_point(t->axes, t->n_dims, x) &&
+           self->host->key(self->host->ctx, x, key) == TP_OK &&
+           key[0] == self->keys[i][0] && key[1] == self->keys[i][1];
+}
+
+/* What is known of parameters that the new space has, too, stays known. */
+static int
+take_over(struct tpe_tuner *self, struct tpe *t, const struct tp_space *new_)
+{
+    const struct points *p = &self->tpe->points;
+    size_t *from = calloc(new_->n_dims + 1, sizeof *from);
+    double *x = calloc(new_->n_dims + 1, sizeof *x);
+    int rc = from == NULL || x == NULL ? -1 : 0;
+
+    if (rc == 0)
+        match(self->space, new_, from);
+    for (size_t i = 0; rc == 0 && i < p->n; i++) {
+        const struct point *point = &p->all[i];
+
+        if (point->state == POINT_OPEN || point->state == POINT_GONE ||
+            !project(self, t, new_, i, from, x))
+            continue;
+        rc = tpe_copy(t, point, x);
+        if (rc == 0) {
+            /* Never behind what is still to be read. */
+            memmove(self->keys[t->points.n - 1], self->keys[i],
+                    sizeof self->keys[i]);
+        }
+    }
+    free(from);
+    free(x);
+    return rc;
+}
+
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct tpe_tuner *self = vself;
+    struct tpe *t = tpe_for(self, s);
+
+    if (t == NULL || (self->tpe != NULL && take_over(self, t, s) != 0)) {
+        tpe_free(t);
+        return fail(self, "out of memory");
+    }
+    tpe_free(self->tpe);
+    self->tpe = t;
+    self->space = s;
+    self->n_keys = t->points.n;
+    return TP_OK;
+}
+
+static void
+explain(const struct tpe_tuner *self, const struct tpe_reason *why)
+{
+    const struct tp_host *host = self->host;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    if (why == NULL) {
+        host->explain(host->ctx,
+                      "a sample of the prior: %zu results of the %zu that the "
+                      "model begins with",
+                      tpe_points_ranked(&self->tpe->points),
+                      self->options.startup);
+        return;
+    }
+    host->explain(host->ctx,
+                  "draw %zu from the model of what was good (%zu of %zu "
+                  "results): log density %.4g above that of the rest (%zu "
+                  "points, running trials among them)",
+                  why->candidate + 1, why->n_good,
+                  tpe_points_ranked(&self->tpe->points), why->score,
+                  why->n_rest);
+    if (why->twins > 0)
+        host->explain(host->ctx, "%zu draws were left out: tried before",
+                      why->twins);
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct tpe_tuner *self = vself;
+    const struct tp_host *host = self->host;
+    struct tpe_reason why;
+    bool again = self->tpe->last_id == id;
+
+    if (!again && !tpe_is_ready(self->tpe)) {
+        host->sample(host->ctx, id, out->x);
+        self->tpe->last_id = id;
+        self->tpe->attempt = 0;
+        explain(self, NULL);
+    } else {
+        if (tpe_ask(self->tpe, host->uniform, host->ctx, id, out->x, &why) != 0)
+            return fail(self, "out of memory");
+        explain(self, &why);
+    }
+    if (tpe_open(self->tpe, id, out->x) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct tpe_tuner *self = vself;
+    struct points *p = &self->tpe->points;
+    size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
+    enum tpe_how how =
+        result->how == TP_RESULT_STOPPED ? TPE_STOPPED : TPE_FINAL;
+
+    if (add_key(self, index, x) != 0 ||
+        tpe_tell(self->tpe, id, x, how, result->value, result->step) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    struct tpe_tuner *self = vself;
+    size_t index = tpe_points_find(&self->tpe->points, id);
+
+    if (index < self->tpe->points.n && add_key(self, index, x) != 0)
+        return fail(self, "out of memory");
+    tpe_ended(self->tpe, id, how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct tpe_tuner *self = vself;
+
+    tpe_save(self->tpe, sink);
+    return TP_OK;
+}
+
+/* A point of this space, or one whose parameters are not tried any more. */
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct tpe_tuner *self = vself;
+    struct points *p = &self->tpe->points;
+    const char *why = tpe_load(self->tpe, source);
+
+    if (why != NULL)
+        return fail(self, why);
+    for (size_t i = 0; i < p->n; i++)
+        if (add_key(self, i, p->x + i * p->n_dims) != 0)
+            return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "tpe",
+    .doc = "models good and bad results, and tries what is likelier good "
+           "(TPE)",
+    .version = 1,
+    .flags = TP_TUNER_DEDUP,
+    .args = args,
+    .n_args = sizeof args / sizeof args[0],
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_TUNER(tuner)

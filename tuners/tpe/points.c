@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "tpe/points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+tpe_points_init(struct points *p, size_t n_dims)
+{
+    *p = (struct points){.n_dims = n_dims};
+}
+
+void
+tpe_points_fini(struct points *p)
+{
+    free(p->all);
+    free(p->x);
+    free(p->at);
+    free(p->ranked);
+    free(p->by_id);
+    *p = (struct points){.n_dims = p->n_dims};
+}
+
+static size_t
+first_not_below(const struct points *p, uint64_t id)
+{
+    size_t low = 0, high = p->n_ids;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (p->all[p->by_id[mid]].id < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+size_t
+tpe_points_find(const struct points *p, uint64_t id)
+{
+    size_t at = first_not_below(p, id);
+
+    if (at < p->n_ids && p->all[p->by_id[at]].id == id)
+        return p->by_id[at];
+    return p->n;
+}
+
+static int
+resize(void *array, size_t n, size_t size)
+{
+    void **at = array, *bigger;
+
+    if (size != 0 && n > SIZE_MAX / size)
+        return -1;
+    bigger = realloc(*at, n * size > 0 ? n * size : 1);
+    if (bigger == NULL)
+        return -1;
+    *at = bigger;
+    return 0;
+}
+
+static int
+make_room(struct points *p)
+{
+    size_t capacity = p->capacity < 16 ? 16 : p->capacity * 2;
+
+    if (p->n < p->capacity)
+        return 0;
+    if (p->n >= UINT32_MAX / 2 ||
+        resize(&p->all, capacity, sizeof *p->all) != 0 ||
+        resize(&p->x, capacity, p->n_dims * sizeof *p->x) != 0 ||
+        resize(&p->at, capacity, p->n_dims * sizeof *p->at) != 0 ||
+        resize(&p->ranked, capacity, sizeof *p->ranked) != 0 ||
+        resize(&p->by_id, capacity, sizeof *p->by_id) != 0)
+        return -1;
+    p->capacity = capacity;
+    return 0;
+}
+
+int
+tpe_points_add(struct points *p, const struct axis *axes, uint64_t id,
+               const double *x)
+{
+    if (make_room(p) != 0)
+        return -1;
+    p->all[p->n] = (struct point){.id = id, .state = POINT_OPEN};
+    if (id != POINTS_NO_ID) {
+        size_t at = first_not_below(p, id);
+
+        memmove(p->by_id + at + 1, p->by_id + at,
+                (p->n_ids - at) * sizeof *p->by_id);
+        p->by_id[at] = (uint32_t)p->n;
+        p->n_ids++;
+    }
+    p->n++;
+    p->n_open++;
+    tpe_points_move(p, axes, p->n - 1, x);
+    return 0;
+}
+
+void
+tpe_points_move(struct points *p, const struct axis *axes, size_t i,
+                const double *x)
+{
+    memcpy(p->x + i * p->n_dims, x, p->n_dims * sizeof *x);
+    for (size_t d = 0; d < p->n_dims; d++)
+        p->at[i * p->n_dims + d] =
+            isnan(x[d]) ? x[d] : tpe_axis_place(&axes[d], x[d]).at;
+}
+
+static bool
+is_better(const struct points *p, uint32_t i, uint32_t j)
+{
+    const struct point *a = &p->all[i], *b = &p->all[j];
+
+    if (a->state != b->state)
+        return a->state == POINT_DONE;
+    if (a->state == POINT_STOPPED && a->step != b->step)
+        return a->step > b->step;
+    if (a->loss < b->loss || a->loss > b->loss)
+        return a->loss < b->loss;
+    return i < j;
+}
+
+static size_t *
+count_of(struct points *p, enum point_state state)
+{
+    switch (state) {
+    case POINT_OPEN:
+        return &p->n_open;
+    case POINT_DONE:
+        return &p->n_done;
+    case POINT_STOPPED:
+        return &p->n_stopped;
+    case POINT_FAILED:
+        return &p->n_failed;
+    case POINT_GONE:
+        break;
+    }
+    return NULL;
+}
+
+static size_t
+place_in_ranks(const struct points *p, uint32_t i, size_t n)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (is_better(p, p->ranked[mid], i))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void
+leave_ranks(struct points *p, uint32_t i, size_t n)
+{
+    size_t at = place_in_ranks(p, i, n);
+
+    memmove(p->ranked + at, p->ranked + at + 1,
+            (n - at - 1) * sizeof *p->ranked);
+}
+
+static void
+enter_ranks(struct points *p, uint32_t i, size_t n)
+{
+    size_t at = place_in_ranks(p, i, n);
+
+    memmove(p->ranked + at + 1, p->ranked + at, (n - at) * sizeof *p->ranked);
+    p->ranked[at] = i;
+}
+
+void
+tpe_points_set(struct points *p, size_t i, enum point_state state, double loss,
+               uint64_t step)
+{
+    struct point *at = &p->all[i];
+    size_t *count = count_of(p, at->state);
+
+    if (at->state == POINT_DONE || at->state == POINT_STOPPED)
+        leave_ranks(p, (uint32_t)i, p->n_done + p->n_stopped);
+    if (count != NULL)
+        *count -= 1;
+    at->state = state;
+    at->loss = loss;
+    at->step = step;
+    if (state == POINT_DONE || state == POINT_STOPPED)
+        enter_ranks(p, (uint32_t)i, p->n_done + p->n_stopped);
+    count = count_of(p, state);
+    if (count != NULL)
+        *count += 1;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* rest.h - g(x): the Parzen estimator over the points that are not good, and
+ * over those that are still being tried.
+ *
+ * There may be thousands of them, so that their kernels are kept from one ask
+ * to the next: one width a dimension for all, which shrinks with the number of
+ * results in steps of a tenth, so that what depends on it is seldom computed
+ * anew.  Only the latest REST_MOST points have kernels.  A dimension with few
+ * values has a table of its cells' masses, filled row by row as candidates
+ * ask for them; others use the normal distribution widened by the cell, which
+ * has its first two moments.  One thread. */
+#ifndef TUNERS_TPE_REST_H
+#define TUNERS_TPE_REST_H
+
+#include "tpe/points.h"
+
+#define REST_MOST 2048 /* a multiple of REST_BLOCK */
+#define REST_BLOCK 64
+#define REST_TABLE_MOST 64 /* values, for a table */
+
+struct rest_dim {
+    double *at;     /* by slot; of a table: the column */
+    double *inside; /* by slot, logarithm; NULL: in `base` */
+    double s;
+    double **rows; /* by the candidate's column: TABLE, CATEGORY */
+    size_t n_columns;
+};
+
+struct rest {
+    const struct axis *axes;
+    size_t n_dims, n_shaping; /* dimensions that are not SINGLE or CATEGORY */
+    size_t n, capacity;       /* slots in use and at all */
+    size_t width_n;           /* results that the widths are made for */
+    struct rest_dim *dims;
+    double *base;   /* by slot: logarithms of what is inside, summed */
+    double *weight; /* by slot: of the present ask, logarithms */
+    double *v;      /* by slot: scratch */
+    double prior;   /* its weight, logarithm */
+    double common;  /* of the present candidate: in all kernels alike */
+};
+
+int tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims);
+void tpe_rest_fini(struct rest *r);
+
+/* Point i has been added, or moved.  -1: out of memory. */
+int tpe_rest_put(struct rest *r, const struct points *p, size_t i);
+
+/* Widths for n results. */
+void tpe_rest_shape(struct rest *r, const struct points *p, size_t n);
+
+/* Whether the dimension has a table of its cells. */
+static inline int
+tpe_rest_has_table(const struct axis *a)
+{
+    return a->kind == AXIS_RANGE && a->n > 0 && a->n <= REST_TABLE_MOST;
+}
+
+/* The logarithm of what lies in the range of a kernel. */
+double tpe_rest_log_inside(const struct axis *a, double at, double s);
+
+/* Which point's kernel lies in a slot, of n points. */
+static inline size_t
+tpe_rest_point(size_t slot, size_t n)
+{
+    size_t last = n - 1, turn = last / REST_MOST * REST_MOST;
+
+    return slot <= last % REST_MOST ? turn + slot : turn - REST_MOST + slot;
+}
+
+/* The weights of the present ask: weight[slot] for each slot in use, 0 for
+ * none, and the prior's. */
+void tpe_rest_weigh(struct rest *r, const double *weight, double prior);
+
+/* The logarithm of g at n_dims places.  NaN: out of memory. */
+double tpe_rest_score(struct rest *r, const struct place *at);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "tpe/tpe.h"
+
+#include "elementary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOOD_SHARE 0.2
+#define ROUNDS 3 /* of candidates, while all that was drawn is a twin */
+#define PRIOR_ROUND 2
+
+/* Two points of such a space may be the same. */
+static bool
+can_repeat(const struct axis *axes, size_t n)
+{
+    for (size_t d = 0; d < n; d++)
+        if (axes[d].parent == TP_NO_PARENT && axes[d].q == 0 &&
+            (axes[d].kind == AXIS_RANGE || axes[d].kind == AXIS_NORMAL))
+            return false;
+    return true;
+}
+
+struct tpe *
+tpe_new(const struct tpe_options *options, const struct axis *axes,
+        size_t n_dims)
+{
+    struct tpe *t = calloc(1, sizeof *t);
+    size_t n = options->candidates;
+
+    if (t == NULL)
+        return NULL;
+    t->options = *options;
+    t->n_dims = n_dims;
+    t->repeats = can_repeat(axes, n_dims);
+    t->last_id = POINTS_NO_ID;
+    tpe_points_init(&t->points, n_dims);
+    t->axes = calloc(n_dims + 1, sizeof *axes);
+    t->weight = calloc(REST_MOST, sizeof *t->weight);
+    t->x = calloc(n * n_dims + 1, sizeof *t->x);
+    t->at = calloc(n * n_dims + 1, sizeof *t->at);
+    t->log_good = calloc(n, sizeof *t->log_good);
+    if (t->axes == NULL || t->weight == NULL || t->x == NULL || t->at == NULL ||
+        t->log_good == NULL) {
+        tpe_free(t);
+        return NULL;
+    }
+    if (n_dims > 0)
+        memcpy(t->axes, axes, n_dims * sizeof *axes);
+    if (tpe_good_init(&t->good, t->axes, n_dims) != 0 ||
+        tpe_rest_init(&t->rest, t->axes, n_dims) != 0) {
+        tpe_free(t);
+        return NULL;
+    }
+    return t;
+}
+
+void
+tpe_free(struct tpe *t)
+{
+    if (t == NULL)
+        return;
+    tpe_points_fini(&t->points);
+    tpe_good_fini(&t->good);
+    tpe_rest_fini(&t->rest);
+    tpe_twins_fini(&t->twins);
+    free(t->axes);
+    free(t->chosen);
+    free(t->weight);
+    free(t->x);
+    free(t->at);
+    free(t->log_good);
+    free(t->v);
+    free(t);
+}
+
+bool
+tpe_is_ready(const struct tpe *t)
+{
+    size_t n = tpe_points_ranked(&t->points);
+
+    return n > 0 && n >= t->options.startup;
+}
+
+size_t
+tpe_n_good(const struct tpe_options *o, size_t n)
+{
+    double share =
+        o->gamma > 0 ? o->gamma * num_sqrt((double)n) : GOOD_SHARE * (double)n;
+    size_t good = share < (double)n ? (size_t)share : n;
+
+    if (good < n && (double)good < share)
+        good++;
+    if (good > o->good_most)
+        good = o->good_most;
+    return good > 0 ? good : 1;
+}
+
+/* How many ranked points are not worse than an open one is taken for. */
+static size_t
+rank_of_lie(const struct tpe *t)
+{
+    const struct points *p = &t->points;
+    double lie, sum = 0;
+    size_t n = 0;
+
+    if (t->options.liar == TPE_LIAR_WORST || p->n_done == 0)
+        return tpe_points_ranked(p);
+    for (size_t i = 0; i < p->n_done; i++)
+        sum += p->all[p->ranked[i]].loss;
+    lie = t->options.liar == TPE_LIAR_BEST ? p->all[p->ranked[0]].loss
+                                           : sum / (double)p->n_done;
+    while (n < p->n_done && p->all[p->ranked[n]].loss <= lie)
+        n++;
+    return n;
+}
+
+/* Open points take the rank of what they are taken for.  A stopped result is
+ * good only where there is no complete one. */
+static size_t
+choose_good(struct tpe *t, size_t want)
+{
+    const struct points *p = &t->points;
+    size_t most = p->n_done > 0 ? p->n_done : p->n_stopped;
+    size_t lie = t->options.liar == TPE_LIAR_NONE ? most : rank_of_lie(t);
+    size_t n = 0, at = 0;
+
+    while (n < want && at < most && at < lie)
+        t->chosen[n++] = p->ranked[at++];
+    for (size_t i = p->n; i-- > 0 && n < want && lie < most;)
+        if (p->all[i].state == POINT_OPEN)
+            t->chosen[n++] = (uint32_t)i;
+    while (n < want && at < most)
+        t->chosen[n++] = p->ranked[at++];
+    return n;
+}
+
+static bool
+is_known(const struct tpe *t, const struct point *p)
+{
+    return p->state != POINT_GONE &&
+           (p->state != POINT_OPEN || t->options.liar != TPE_LIAR_NONE);
+}
+
+/* Marks in t->weight which slots count, and returns how many do. */
+static size_t
+mark_rest(struct tpe *t, size_t n_good)
+{
+    const struct points *p = &t->points;
+    size_t n = 0;
+
+    for (size_t slot = 0; slot < t->rest.n; slot++)
+        t->weight[slot] =
+            is_known(t, &p->all[tpe_rest_point(slot, p->n)]) ? 1 : 0;
+    for (size_t i = 0; i < n_good; i++)
+        if (t->chosen[i] + (size_t)REST_MOST >= p->n)
+            t->weight[t->chosen[i] % REST_MOST] = 0;
+    for (size_t slot = 0; slot < t->rest.n; slot++)
+        n += t->weight[slot] > 0;
+    return n;
+}
+
+double
+tpe_weight(size_t forgetting, size_t n, size_t rank)
+{
+    double least = 1 / (double)n;
+    size_t old = n > forgetting ? n - forgetting : 0;
+
+    if (forgetting == 0 || rank >= old)
+        return 1;
+    return old == 1 ? least
+                    : least + (1 - least) * (double)rank / (double)(old - 1);
+}
+
+/* In the order in which they came. */
+static void
+forget(struct tpe *t, size_t n)
+{
+    size_t end = t->points.n, rank = 0;
+
+    for (size_t i = end - t->rest.n; i < end; i++)
+        if (t->weight[i % REST_MOST] > 0)
+            t->weight[i % REST_MOST] =
+                tpe_weight(t->options.forgetting, n, rank++);
+}
+
+static int
+set_estimators(struct tpe *t, struct tpe_reason *why)
+{
+    size_t want = tpe_n_good(&t->options, tpe_points_ranked(&t->points));
+
+    if (want > t->chosen_room) {
+        free(t->chosen);
+        t->chosen = calloc(want, sizeof *t->chosen);
+        t->chosen_room = t->chosen == NULL ? 0 : want;
+        if (t->chosen == NULL)
+            return -1;
+    }
+    why->n_good = choose_good(t, want);
+    if (tpe_good_set(&t->good, &t->points, t->chosen, why->n_good,
+                     t->options.prior) != 0)
+        return -1;
+    tpe_rest_shape(&t->rest, &t->points, tpe_points_ranked(&t->points));
+    why->n_rest = mark_rest(t, why->n_good);
+    forget(t, why->n_rest);
+    tpe_rest_weigh(&t->rest, t->weight, t->options.prior);
+    if (why->n_good + 1 > t->v_room) {
+        free(t->v);
+        t->v = calloc(why->n_good + 1, sizeof *t->v);
+        t->v_room = t->v == NULL ? 0 : why->n_good + 1;
+    }
+    return t->v == NULL ? -1 : 0;
+}
+
+static bool
+is_twin(const struct tpe *t, const struct place *at)
+{
+    return t->repeats &&
+           tpe_twins_has(&t->twins, tpe_twins_key_of_places(at, t->n_dims));
+}
+
+/* Draws and scores candidates; the best goes to x.  0: all were twins. */
+static int
+round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
+         uint32_t round, double *x, struct tpe_reason *why)
+{
+    size_t n = t->options.candidates, d = t->n_dims;
+    uint32_t draw = ((t->attempt * ROUNDS) + round) * (uint32_t)n;
+    int found = 0;
+
+    for (size_t c = 0; c < n; c++)
+        (round < PRIOR_ROUND ? tpe_good_draw : tpe_good_draw_prior)(
+            &t->good, uniform, ctx, id, draw + (uint32_t)c, t->x + c * d,
+            t->at + c * d);
+    tpe_good_score(&t->good, t->at, n, t->v, t->log_good);
+    for (size_t c = 0; c < n; c++) {
+        double score;
+
+        if (is_twin(t, t->at + c * d)) {
+            why->twins++;
+            continue;
+        }
+        score = t->log_good[c] - tpe_rest_score(&t->rest, t->at + c * d);
+        if (isnan(score))
+            return -1;
+        if (found && !(score > why->score))
+            continue;
+        found = 1;
+        why->score = score;
+        why->candidate = round * n + c;
+        memcpy(x, t->x + c * d, d * sizeof *x);
+    }
+    return found;
+}
+
+int
+tpe_ask(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id, double *x,
+        struct tpe_reason *why)
+{
+    int found = 0;
+
+    *why = (struct tpe_reason){.n_good = 0};
+    t->attempt = id == t->last_id ? t->attempt + 1 : 0;
+    t->last_id = id;
+    if (set_estimators(t, why) != 0)
+        return -1;
+    for (uint32_t round = 0; round < ROUNDS && found == 0; round++)
+        found = round_of(t, uniform, ctx, id, round, x, why);
+    if (found == 0) /* nothing new: whoever minds refuses the twin */
+        memcpy(x, t->x, t->n_dims * sizeof *x);
+    return found < 0 ? -1 : 0;
+}
+
+/* Point i has coordinates it had not before. */
+static int
+settle(struct tpe *t, size_t i)
+{
+    if (t->repeats &&
+        tpe_twins_add(&t->twins, tpe_twins_key(tpe_points_at(&t->points, i),
+                                               t->n_dims)) != 0)
+        return -1;
+    return tpe_rest_put(&t->rest, &t->points, i);
+}
+
+/* The point of `id`, at x; its index, or -1: out of memory. */
+static int
+point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
+{
+    struct points *p = &t->points;
+    size_t i = id == POINTS_NO_ID ? p->n : tpe_points_find(p, id);
+
+    *index = i;
+    if (i < p->n) {
+        if (t->n_dims == 0 ||
+            memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
+            return 0;
+        tpe_points_move(p, t->axes, i, x);
+    } else if (tpe_points_add(p, t->axes, id, x) != 0) {
+        return -1;
+    }
+    return settle(t, i);
+}
+
+int
+tpe_open(struct tpe *t, uint64_t id, const double *x)
+{
+    size_t i;
+
+    return point_for(t, id, x, &i);
+}
+
+int
+tpe_tell(struct tpe *t, uint64_t id, const double *x, enum tpe_how how,
+         double value, uint64_t step)
+{
+    size_t i;
+
+    if (point_for(t, id, x, &i) != 0)
+        return -1;
+    if (!isfinite(value))
+        tpe_points_set(&t->points, i, POINT_FAILED, 0, 0);
+    else
+        tpe_points_set(&t->points, i,
+                       how == TPE_STOPPED ? POINT_STOPPED : POINT_DONE,
+                       t->options.maximize ? -value : value, step);
+    return 0;
+}
+
+void
+tpe_ended(struct tpe *t, uint64_t id, bool tried)
+{
+    size_t i = tpe_points_find(&t->points, id);
+
+    if (i < t->points.n && t->points.all[i].state == POINT_OPEN)
+        tpe_points_set(&t->points, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
+}
+
+int
+tpe_copy(struct tpe *t, const struct point *point, const double *x)
+{
+    size_t i = t->points.n;
+
+    if (tpe_points_add(&t->points, t->axes, point->id, x) != 0 ||
+        settle(t, i) != 0)
+        return -1;
+    tpe_points_set(&t->points, i, point->state, point->loss, point->step);
+    return 0;
+}
