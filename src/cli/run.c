@@ -115,6 +115,18 @@ check_space(const struct experiment *x, struct problems *problems)
     json_free(doc);
 }
 
+/* A manager that goes on holds trials in step by what they had been told, from
+ * their first report on: that may stand in any segment. */
+static void
+check_segments(const struct experiment *x, struct problems *problems)
+{
+    if (x->deterministic && x->segments.old == OLD_DROP)
+        problems_add(problems, x->file,
+                     "oldSegments: drop: not with deterministic, which has to "
+                     "be able to read the whole log: expected keep or "
+                     "compress");
+}
+
 struct words {
     const char *dispatcher;
     bool deterministic;
@@ -147,8 +159,10 @@ run(int argc, char **argv)
     fputs(buf_text(&notes.lines), stderr);
     if (x != NULL && w.deterministic)
         x->deterministic = true;
-    if (x != NULL)
+    if (x != NULL) {
         check_space(x, &problems);
+        check_segments(x, &problems);
+    }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
     else

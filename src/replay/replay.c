@@ -347,14 +347,14 @@ int
 replay_run(const struct replay_setup *setup, struct replay_report *report,
            struct err *err)
 {
-    struct replay r = {.setup = setup, .report = report, .newest = UINT64_MAX};
+    struct replay r = {.setup = setup, .report = report};
     int rc;
 
     while ((rc = prepare(&r, err)) > 0) {
-        uint64_t newest = r.newest;
+        uint64_t passed = r.passed;
 
         end(&r);
-        r = (struct replay){.setup = setup, .report = report, .newest = newest};
+        r = (struct replay){.setup = setup, .report = report, .passed = passed};
     }
     if (rc == 0)
         rc = second_walk(&r, err);

@@ -17,8 +17,10 @@
 #include "dispatcher/segments.h"
 #include "dispatcher/session.h"
 #include "dispatcher/snapshot.h"
+#include "lockfile.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +39,8 @@ void
 replay_bar(struct replay *r, uint64_t arrival, enum sender side,
            uint64_t segment)
 {
-    if (!replay_has(r, arrival, side) || segment <= r->upto[side])
+    if (r->outdated || !replay_has(r, arrival, side) ||
+        segment <= r->upto[side])
         return;
     log_warning(listener(r),
                 "the snapshot behind segment %" PRIu64
@@ -45,7 +48,7 @@ replay_bar(struct replay *r, uint64_t arrival, enum sender side,
                 ", which lies before it, is skipped since",
                 r->upto[side], arrival);
     r->outdated = true;
-    r->newest = r->upto[side] - 1;
+    r->passed = r->upto[side];
 }
 
 bool
@@ -79,8 +82,15 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
           struct err *err)
 {
     struct unpack in = unpack_from(s->parts[side].data, s->parts[side].len);
+    bool has_slot = r->setup->slots != NULL && side != SENDER_ROUTER;
+    int rc;
 
-    if (session_load(r->session, side, &in, err) != 0)
+    if (has_slot)
+        atomic_store(r->setup->slots[side], LOCKFILE_LOADING);
+    rc = session_load(r->session, side, &in, err);
+    if (has_slot)
+        atomic_store(r->setup->slots[side], 0);
+    if (rc != 0)
         return -1;
     if (!unpack_done(&in))
         return err_set(err, ERR_LOG, "it does not end where it should");
@@ -139,6 +149,15 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     return rc;
 }
 
+/* Those before it were tried. */
+static bool
+is_next(const struct replay *r, uint64_t segment)
+{
+    if (r->passed == 0)
+        return true;
+    return r->setup->from_snapshot ? segment < r->passed : segment > r->passed;
+}
+
 static int
 try_all(struct replay *r, const char *folder, struct err *err)
 {
@@ -152,7 +171,7 @@ try_all(struct replay *r, const char *folder, struct err *err)
     for (size_t i = 0; rc == 0 && i < n; i++) {
         uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
 
-        if (segment + 1 >= first && segment <= r->newest &&
+        if (segment + 1 >= first && is_next(r, segment) &&
             segment < logfile_last_segment(r->file))
             rc = try_one(r, folder, segment, err);
     }

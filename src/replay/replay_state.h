@@ -33,7 +33,7 @@ struct replay {
     uint64_t have[3];     /* by sender: that side came out of a snapshot, as it
                              was behind this input; 0: it did not */
     uint64_t upto[3];     /* the same, in segments */
-    uint64_t newest;      /* later snapshots are outdated */
+    uint64_t passed;      /* segment of one that was outdated; 0: none was */
     bool outdated;        /* so is the one in use */
     struct chain left[2]; /* by sender: commands an end left */
     uint64_t last_cause[3]; /* by sender */

@@ -121,6 +121,47 @@ until_before_it() {
     ! "$T" replay --until 1 log > out 2> err || fail "--until 1: $(cat out)"
 }
 
+# A crash while a tuner is loaded costs the snapshot, not the session.
+load_dies() {
+    {
+        begun load_dies '{}'
+        printf '%s\n' "$space" '< ID' '> GE 1' '< TR {"parameter_id": 0, *'
+        snapped 1
+        killed
+        resumed
+        echo 'exit 134'
+        echo "$NOT"
+        resumed
+        printf '%s\n' '> GE 1' '< TR {"parameter_id": 1, *' '> TE' 'exit 0'
+        printf '%s\n' 'err *the tuner was being loaded*' replay
+    } > play.wire
+    play
+}
+
+# One side is a program: it is replayed, the other is not.
+beside_a_program() {
+    steps='["sh","$SOURCE/tests/programs/steps.sh","IN","+ID","GE",'
+    steps=$steps'"+TR:{\"parameter_id\":0,\"parameters\":1}"]'
+    report() {
+        printf '> ME {"parameter_id": 0, "trial_job_id": "J0", "type": '
+        printf '"PERIODICAL", "sequence": %d, "value": "0.5"}\n' "$1"
+    }
+    {
+        begun exec "{\"command\":$steps}" --assessor missaver_assessor \
+            --assessor-args '{"how":"well"}'
+        printf '%s\n' "$space" '< ID' '> GE 1' '< TR {"parameter_id": 0, *'
+        for step in 0 1 2; do report $step; done
+        snapped 1
+        for step in 3 4; do report $step; done
+        snapped 2
+        killed
+        resumed
+        for step in 5 6 7; do report $step; done
+        printf '%s\n' '< KI "J0"' '> TE' 'exit 0' replay
+    } > play.wire
+    play
+}
+
 left_by_a_kill() {
     {
         begun random '{}'
@@ -144,5 +185,7 @@ check "snapshots that stand for dropped segments outlive worse ones" \
 check "a tuner without a search space at one seal is saved at the next" \
     saved_later
 check "how it stood before the first snapshot is not answered" until_before_it
+check "a tuner that dies when it is loaded costs the snapshot" load_dies
+check "an assessor goes on beside a tuner that is a program" beside_a_program
 check "half a snapshot that a killed writer left is removed" left_by_a_kill
 finish
