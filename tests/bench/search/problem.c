@@ -15,7 +15,7 @@
 struct problem {
     struct bbob *bbob;
     struct dim dims[BBOB_DIMS_MAX + 1];
-    char names[BBOB_DIMS_MAX][4];
+    char names[BBOB_DIMS_MAX][16];
     struct synth *synth;
 };
 
@@ -54,7 +54,7 @@ make_bbob(struct problem *p, const char *name, uint64_t seed)
         return;
     p->bbob = bbob_new(number, (size_t)d, seed + 1);
     for (int i = 0; i < d; i++) {
-        snprintf(p->names[i], sizeof p->names[i], "x%d", i % 100);
+        snprintf(p->names[i], sizeof p->names[i], "x%d", i);
         p->dims[i] = (struct dim){.name = p->names[i], .low = -5, .high = 5};
     }
 }
