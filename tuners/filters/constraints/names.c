@@ -131,7 +131,7 @@ write_hint(const struct search *s, char out[NAMES_HINT_MAX])
 
 void
 constraints_hint(const struct tp_space *space, const char *name, size_t len,
-           char out[NAMES_HINT_MAX])
+                 char out[NAMES_HINT_MAX])
 {
     struct search s = search_for(name, len);
 

@@ -81,8 +81,9 @@ static enum type
 parse_name(struct parser *p)
 {
     const struct token *t = &p->lexer.token;
-    size_t dim = t->kind == TOKEN_QUOTED ? constraints_find(p->space, t->at, t->len)
-                                         : find_path(p);
+    size_t dim = t->kind == TOKEN_QUOTED
+                     ? constraints_find(p->space, t->at, t->len)
+                     : find_path(p);
     char hint[NAMES_HINT_MAX];
 
     if (dim == p->space->n_dims) {
