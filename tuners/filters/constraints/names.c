@@ -11,7 +11,7 @@
 #define NESTED_NAME "/_name" /* net/_name, as trials are shown: net */
 
 size_t
-names_find(const struct tp_space *space, const char *name, size_t len)
+constraints_find(const struct tp_space *space, const char *name, size_t len)
 {
     size_t i = 0;
 
@@ -25,7 +25,7 @@ names_find(const struct tp_space *space, const char *name, size_t len)
         size_t above = len - strlen(NESTED_NAME);
 
         if (memcmp(name + above, NESTED_NAME, strlen(NESTED_NAME)) == 0)
-            return names_find(space, name, above);
+            return constraints_find(space, name, above);
     }
     return i;
 }
@@ -130,8 +130,8 @@ write_hint(const struct search *s, char out[NAMES_HINT_MAX])
 }
 
 void
-names_hint(const struct tp_space *space, const char *name, size_t len,
-           char out[NAMES_HINT_MAX])
+constraints_hint(const struct tp_space *space, const char *name, size_t len,
+                 char out[NAMES_HINT_MAX])
 {
     struct search s = search_for(name, len);
 

@@ -11,7 +11,8 @@
 #define NAMES_HINT_MAX 160
 
 /* The dimension of this name, or n_dims. */
-size_t names_find(const struct tp_space *space, const char *name, size_t len);
+size_t constraints_find(const struct tp_space *space, const char *name,
+                        size_t len);
 
 /* Whether some dimension lies below this one's path. */
 bool names_has_below(const struct tp_space *space, const char *name,
@@ -23,8 +24,8 @@ bool names_has_element(const struct tp_host *host, const struct tp_space *space,
 
 /* Writes " (did you mean 'NAME'?)", or nothing when none is near; and the same
  * for the elements of a choice. */
-void names_hint(const struct tp_space *space, const char *name, size_t len,
-                char out[NAMES_HINT_MAX]);
+void constraints_hint(const struct tp_space *space, const char *name,
+                      size_t len, char out[NAMES_HINT_MAX]);
 void names_hint_element(const struct tp_host *host,
                         const struct tp_space *space, size_t dim,
                         const char *text, char out[NAMES_HINT_MAX]);

@@ -61,7 +61,7 @@ find_path(struct parser *p)
     size_t longest = lexer_path(l), len, dim = p->space->n_dims;
 
     for (len = longest; len >= l->token.len; len--) {
-        dim = names_find(p->space, l->token.at, len);
+        dim = constraints_find(p->space, l->token.at, len);
         if (dim < p->space->n_dims)
             break;
     }
@@ -81,12 +81,13 @@ static enum type
 parse_name(struct parser *p)
 {
     const struct token *t = &p->lexer.token;
-    size_t dim = t->kind == TOKEN_QUOTED ? names_find(p->space, t->at, t->len)
-                                         : find_path(p);
+    size_t dim = t->kind == TOKEN_QUOTED
+                     ? constraints_find(p->space, t->at, t->len)
+                     : find_path(p);
     char hint[NAMES_HINT_MAX];
 
     if (dim == p->space->n_dims) {
-        names_hint(p->space, t->at, t->len, hint);
+        constraints_hint(p->space, t->at, t->len, hint);
         return parser_fail(p, parser_column(p), "no parameter '%.*s'%s",
                            (int)(t->len < 80 ? t->len : 80), t->at, hint);
     }
@@ -167,7 +168,7 @@ parse_word(struct parser *p)
         parser_is(p, "in"))
         return parser_unexpected(p, "a parameter, a number or a text");
     if ((truth || parser_is(p, "false")) &&
-        names_find(p->space, p->lexer.token.at, p->lexer.token.len) ==
+        constraints_find(p->space, p->lexer.token.at, p->lexer.token.len) ==
             p->space->n_dims) {
         parser_emit(p, (struct op){OP_TRUTH, 0, truth});
         lexer_step(&p->lexer);
