@@ -181,7 +181,7 @@ $(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm
 # V=fuzz: libFuzzer drives; else driver.c plays the corpus.
 FUZZ_MAIN := $(if $(filter fuzz,$(V)),,$(B)/tests/fuzz/driver.o)
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(B)/libtunepipe.a
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(ALG_OBJ) $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
 	    $(PKG_LIBS) -ldl -lm

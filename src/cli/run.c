@@ -57,6 +57,7 @@ static const char help[] =
     "                            the end), interval:MS or always\n"
     "  segmentSize: 8M           from which on the log goes on in another file\n"
     "  oldSegments: keep         or compress\n"
+    "  constraints: [x < y, a + b <= 1]    hold of every trial's parameters\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
     "  deterministic: false      true: as --deterministic\n"
     "\n"

@@ -3,6 +3,7 @@
 
 #include "config/reader.h"
 #include "config/yaml.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/problems.h"
@@ -67,6 +68,39 @@ set_filters(struct reader *r, const struct key *key,
             reader_problem(r, c->line, place,
                            "needs `name` (see tunepipe tuners)");
     }
+}
+
+/* A list of texts, which the filter `constraints` gets as one. */
+static void
+set_constraints(struct reader *r, const struct key *key,
+                const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    struct buf all;
+    size_t n = 0;
+
+    (void)key;
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path, "expected a list of texts, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    buf_init(&all, YAML_TEXT_MAX);
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        if (c->kind != YAML_SCALAR || c->text[0] == '\0')
+            reader_problem(r, c->line, path,
+                           "[%zu] is %s, expected a text such as 'x < y'", n,
+                           c->kind == YAML_SCALAR ? "empty"
+                                                  : yaml_type_name(c));
+        else
+            buf_printf(&all, "%s%s", all.len > 0 ? "; " : "", c->text);
+        n++;
+    }
+    d->constraints_line = node->key_line;
+    d->constraints = buf_take(&all);
+    if (all.failed || d->constraints == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    buf_fini(&all);
 }
 
 static void
@@ -297,6 +331,7 @@ const struct key config_keys[] = {
     IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
+    {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
      early_stopped_words, NULL},

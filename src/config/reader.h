@@ -51,7 +51,8 @@ struct draft {
     int ignored;    /* words with one meaning */
     char *space_file;
     const char *kept_space; /* read instead of either; NULL: none */
-    unsigned space_line, space_file_line; /* 0: absent */
+    char *constraints;      /* with "; " in between; NULL: none */
+    unsigned space_line, space_file_line, constraints_line; /* 0: absent */
 };
 
 struct reader {
