@@ -11,7 +11,6 @@ everything_at_once() {
         has err "e.yml:1: trialConcurrency: expected an integer above 0, got 'two'" &&
         has err 'e.yml:2: maxTrialNum: a key of NNI v1; write maxTrialNumber' &&
         has err "e.yml:3: tunr: unknown key (did you mean 'tuner'?)" &&
-        has err 'e.yml:1: tuner: is required' &&
         has err 'mistakes in the configuration' &&
         [ ! -e tunepipe-experiments ]
 }
