@@ -23,6 +23,18 @@ one_mistake() {
 }
 check "one mistake is one line" one_mistake
 
+no_tuner() {
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
+        experiment 'maxTrialNumber: 30' \
+            'assessor: {name: medianstop, classArgs: {optimize_mode: minimize}}'
+    sed -i '/^tuner:/d' e.yml
+    run 0 && has out 'best 0' && has out '(minimize, as the assessor says)' &&
+        "$T" explain "$dir" 2 > why && has why 'tuner auto: by cmaes' &&
+        "$T" explain "$dir" 16 > why && has why 'tuner auto: by tpe' &&
+        "$T" replay "$dir" --verify
+}
+check "without a tuner it is auto, with the assessor's optimize_mode" no_tuner
+
 idle_keys() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \
         'trainingService: {platform: local, useActiveGpu: false}'
