@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define TEXT_MAX 65536
-#define YEARS_MS 2000000000000u /* sixty: no duration is longer */
+#define YEARS_MS 2000000000000u            /* sixty: no duration is longer */
 #define EVERY_NS ((int64_t)2 * 1000000000) /* between two savings */
 
 /* 0: it is not there, or over `most`. */
