@@ -27,7 +27,8 @@ no_tuner() {
     echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
         experiment 'maxTrialNumber: 30' \
             'assessor: {name: medianstop, classArgs: {optimize_mode: minimize}}'
-    sed -i '/^tuner:/d' e.yml
+    sed -i -e '/^tuner:/d' -e '/^searchSpace:/s/uniform/quniform/' \
+        -e '/^searchSpace:/s/1]/1, 0.001]/' e.yml
     run 0 && has out 'best 0' && has out '(minimize, as the assessor says)' &&
         "$T" explain "$dir" 2 > why && has why 'tuner auto: by cmaes' &&
         "$T" explain "$dir" 16 > why && has why 'tuner auto: by tpe' &&

@@ -12,41 +12,71 @@
 
 #include <math.h>
 
-TEST(auto_plan_begins_with_cmaes_alone_and_then_shares)
+/* Of `n` trials those of tpe. */
+static int
+others(struct plan *p, int n)
+{
+    int count = 0;
+
+    for (int i = 0; i < n; i++)
+        count += plan_next(p) == PLAN_TPE;
+    return count;
+}
+
+/* `n` dimensions, the last with `flags`. */
+static void
+begin(struct plan *p, size_t n, int flags)
+{
+    static struct tp_dim dims[200];
+    const struct tp_space space = {sizeof space, n, sizeof dims[0], dims};
+
+    memset(dims, 0, sizeof dims);
+    for (size_t i = 0; i < n; i++)
+        dims[i].parent = TP_NO_PARENT;
+    if (n > 0)
+        dims[n - 1].flags = flags;
+    plan_begin(p, &space);
+}
+
+TEST(auto_plan_begins_with_cmaes_and_then_shares)
 {
     struct plan p;
-    int others = 0;
 
-    plan_begin(&p, 5);
-    for (int i = 0; i < PLAN_ALONE; i++)
-        CHECK_EQ(plan_next(&p), PLAN_CMAES);
-    for (int i = 0; i < 30; i++)
-        others += plan_next(&p) == PLAN_TPE;
-    CHECK_EQ(others, 10);
-    plan_begin(&p, 17);
-    others = 0;
-    for (int i = 0; i < PLAN_ALONE + 30; i++)
-        others += plan_next(&p) == PLAN_TPE;
-    CHECK_EQ(others, 5);
+    begin(&p, 5, TP_DIM_Q);
+    CHECK_EQ(others(&p, PLAN_ALONE), 0);
+    CHECK_EQ(others(&p, 30), 10);
+    begin(&p, 5, TP_DIM_INDEX);
+    CHECK_EQ(others(&p, PLAN_ALONE + 30), 10);
+    begin(&p, 101, TP_DIM_LOG);
+    CHECK_EQ(others(&p, PLAN_ALONE + 30), 10);
+}
+
+TEST(auto_plan_leaves_continuous_spaces_to_cmaes)
+{
+    struct plan p;
+
+    begin(&p, 100, TP_DIM_LOG | TP_DIM_NORMAL);
+    CHECK_EQ(others(&p, 1000), 0);
+    begin(&p, 0, 0);
+    CHECK_EQ(others(&p, 1000), 0);
 }
 
 TEST(auto_plan_lets_lead_who_has_the_best_result)
 {
     struct plan p;
-    int others = 0;
 
-    plan_begin(&p, 5);
+    begin(&p, 5, TP_DIM_Q);
     CHECK(!plan_result(&p, PLAN_CMAES, 3));
     CHECK(!plan_result(&p, PLAN_TPE, NAN));
     CHECK(!plan_result(&p, PLAN_TPE, 3)); /* as good is not better */
     CHECK(plan_result(&p, PLAN_TPE, 2));
     CHECK(!plan_result(&p, -1, 1)); /* imported: nobody's */
     CHECK(!plan_result(&p, PLAN_CMAES, 1.5));
-    for (int i = 0; i < PLAN_ALONE + 30; i++)
-        others += plan_next(&p) == PLAN_TPE;
-    CHECK_EQ(others, 20);
+    CHECK_EQ(others(&p, PLAN_ALONE), 0);
+    CHECK_EQ(others(&p, 30), 20);
     CHECK(plan_result(&p, PLAN_CMAES, -INFINITY));
-    plan_begin(&p, 5);
+    CHECK_EQ(others(&p, 30), 10);
+    begin(&p, 5, TP_DIM_Q);
     CHECK_EQ(p.lead, PLAN_CMAES);
 }
 

@@ -3,20 +3,25 @@
 
 #include <math.h>
 
-/* Where cmaes has a model, and the space is too wide for both to get on with a
- * share each. */
-#define WIDE_LEAST 17
-#define WIDE_MOST 100
 #define ROUND 3
-#define ROUND_WIDE 6
+#define CMAES_MOST 100 /* parameters: beyond it has no model */
+
+static bool
+is_continuous(const struct tp_space *s)
+{
+    for (size_t i = 0; i < s->n_dims; i++)
+        if (TP_DIM(s, i)->flags & (TP_DIM_INDEX | TP_DIM_Q))
+            return false;
+    return true;
+}
 
 void
-plan_begin(struct plan *p, size_t n_dims)
+plan_begin(struct plan *p, const struct tp_space *s)
 {
-    bool is_wide = n_dims >= WIDE_LEAST && n_dims <= WIDE_MOST;
+    bool is_shared = s->n_dims > CMAES_MOST || !is_continuous(s);
 
     *p = (struct plan){
-        .round = is_wide ? ROUND_WIDE : ROUND,
+        .round = is_shared ? ROUND : 0,
         .lead = PLAN_CMAES,
     };
 }
@@ -26,7 +31,7 @@ plan_next(struct plan *p)
 {
     uint64_t turn = p->asked++;
 
-    if (turn < PLAN_ALONE)
+    if (p->round == 0 || turn < PLAN_ALONE)
         return PLAN_CMAES;
     if ((turn - PLAN_ALONE) % p->round != 0)
         return (enum plan_part)p->lead;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.h - which part of `auto` suggests the next trial.
  *
- * The first trials are cmaes's.  From then on the part that leads suggests all
- * but one of each round, the other the rest.  That part leads whose trial had
- * the best result so far.  README.md has what was measured.
+ * Where all parameters are continuous all trials are cmaes's, elsewhere the
+ * first ones.  From then on the part that leads suggests all but one of each
+ * round, the other that one.  The part leads whose trial had the best result
+ * so far.  README.md has what was measured.
  *
  * One thread; nothing fails but plan_load(). */
 #ifndef TUNERS_AUTO_PLAN_H
@@ -18,15 +19,16 @@
 enum plan_part { PLAN_CMAES, PLAN_TPE, PLAN_N };
 
 struct plan {
-    unsigned round;   /* trials of which one is of the part that is behind */
+    unsigned round;   /* trials, one of them by the part that is behind; 0: all
+                         are cmaes's */
     uint64_t asked;   /* trials of this search space */
     uint64_t results; /* that are numbers, imported ones included */
     double best;      /* of them, less is better; meaningless when 0 */
     uint64_t lead;    /* enum plan_part */
 };
 
-/* For a new search space of so many parameters. */
-void plan_begin(struct plan *p, size_t n_dims);
+/* For a new search space. */
+void plan_begin(struct plan *p, const struct tp_space *s);
 
 /* The part whose turn it is. */
 enum plan_part plan_next(struct plan *p);

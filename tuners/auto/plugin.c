@@ -95,6 +95,21 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
+static void
+announce(const struct auto_tuner *self)
+{
+    const struct tp_host *host = self->host;
+
+    if (self->plan.round == 0)
+        host->log(host->ctx, TP_LOG_INFO,
+                  "all parameters are continuous: cmaes suggests all trials");
+    else
+        host->log(host->ctx, TP_LOG_INFO,
+                  "cmaes suggests the first %d trials; then tpe, too: one of "
+                  "%u, or all others while it has the best result",
+                  PLAN_ALONE, self->plan.round);
+}
+
 static int
 space(void *vself, const struct tp_space *s)
 {
@@ -103,7 +118,8 @@ space(void *vself, const struct tp_space *s)
     for (size_t i = 0; i < PLAN_N; i++)
         if (self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
-    plan_begin(&self->plan, s->n_dims);
+    plan_begin(&self->plan, s);
+    announce(self);
     return TP_OK;
 }
 
@@ -116,7 +132,10 @@ explain(const struct auto_tuner *self, size_t part)
 
     if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
         return;
-    if (p->asked <= PLAN_ALONE)
+    if (p->round == 0)
+        host->explain(host->ctx, "by %s, since all parameters are continuous",
+                      name);
+    else if (p->asked <= PLAN_ALONE)
         host->explain(host->ctx, "by %s, as the first %d trials are", name,
                       PLAN_ALONE);
     else
@@ -150,7 +169,7 @@ count(struct auto_tuner *self, int owner, double value)
     const struct tp_host *host = self->host;
     struct plan *p = &self->plan;
 
-    if (plan_result(p, owner, self->maximizes ? -value : value))
+    if (plan_result(p, owner, self->maximizes ? -value : value) && p->round > 0)
         host->log(host->ctx, TP_LOG_INFO,
                   "%s has the best of %llu results, %.6g: it suggests %u of %u "
                   "trials",
