@@ -150,8 +150,11 @@ $(B)/demo/mlp-digits: scripts/demo/mlp.c src/trial/include/tunepipe/trial.h
 $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
                                  -Isrc/numerics -DTP_VERSION='"$(VERSION)"' \
                                  $(CPPFLAGS) -MMD -MP
+# What a plugin is made of besides its own folder.
+PARTS_auto := cmaes tpe
 define plugin_rule
-$(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) $(NUM_OBJ)
+$(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) \
+    $(foreach p,$(PARTS_$(1)),$(filter $(B)/tuners/$(p)/%,$(ALG_OBJ))) $(NUM_OBJ)
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $$@ $$^
 endef

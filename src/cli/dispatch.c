@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tunepipe dispatch (--config FILE | --tuner NAME) [OPTIONS]\n"
+    "usage: tunepipe dispatch [--config FILE | --tuner NAME] [OPTIONS]\n"
     "       tunepipe dispatch --resume --dir DIR [OPTIONS]\n"
     "\n"
     "Reads commands from a pipe, asks a tuner and an assessor, answers.  The\n"
@@ -32,7 +32,8 @@ static const char help[] =
     "  --config FILE           tuner, filters, assessor, seed, earlyStopped,\n"
     "                          sync, segmentSize, oldSegments of an experiment;\n"
     "                          options here go before it\n"
-    "  --tuner NAME            a plugin's name (see tunepipe tuners) or file\n"
+    "  --tuner NAME            a plugin's name (see tunepipe tuners) or file;\n"
+    "                          auto when neither this nor --config is given\n"
     "  --tuner-args JSON       its arguments, as an object\n"
     "  --filter NAME[:JSON]    a filter around it, with its arguments; may be\n"
     "                          given several times, the first is the outermost\n"

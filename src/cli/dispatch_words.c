@@ -108,8 +108,7 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     if (w->skips.n > 0)
         return err_set(err, ERR_USAGE, "--skip: only with --resume");
     if (w->config == NULL && w->tuner == NULL)
-        return err_set(err, ERR_USAGE,
-                       "expected --config FILE or --tuner NAME; see --help");
+        w->tuner = EXPERIMENT_TUNER;
     if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
         return err_set(err, ERR_USAGE,
                        "--digits: expected 14 or 6, got %" PRIu64, w->digits);
@@ -164,7 +163,5 @@ dispatch_words_config(struct dispatch_words *w, struct experiment **out,
         w->old = x->segments.old;
     if (w->early_stopped == NULL)
         w->early_stopped = early_stopped_name(x->early_stopped);
-    if (w->tuner == NULL)
-        return err_set(err, ERR_CONFIG, "%s: tuner: expected one", w->config);
     return 0;
 }

@@ -192,6 +192,17 @@ fill_algorithm(struct algorithm *a)
         a->args = strdup("{}");
 }
 
+/* The two have to agree on which way is better. */
+static void
+fill_tuner(struct experiment *x)
+{
+    if (x->tuner.line > 0)
+        return;
+    x->tuner.name = strdup(EXPERIMENT_TUNER);
+    x->tuner.args = strdup(x->minimize ? "{\"optimize_mode\": \"minimize\"}"
+                                       : "{\"optimize_mode\": \"maximize\"}");
+}
+
 static bool
 is_bare(const struct algorithm *a)
 {
@@ -229,6 +240,15 @@ wrap_constraints(struct reader *r, struct draft *d)
     buf_fini(&args);
 }
 
+static bool
+is_incomplete(const struct experiment *x)
+{
+    return x->name == NULL || x->trial_folder == NULL ||
+           x->working_folder == NULL || is_bare(&x->tuner) ||
+           is_bare(&x->assessor) || x->tuner.args == NULL ||
+           (x->tuner.line == 0 && x->tuner.name == NULL);
+}
+
 static void
 fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
 {
@@ -250,9 +270,8 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
     x->last_is_final = d->final == FINAL_LAST ||
                        (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
     find_mode(x, root);
-    if (x->name == NULL || x->trial_folder == NULL ||
-        x->working_folder == NULL || is_bare(&x->tuner) ||
-        is_bare(&x->assessor))
+    fill_tuner(x);
+    if (is_incomplete(x))
         reader_problem(r, root->line, "the defaults", "out of memory");
 }
 

@@ -23,6 +23,9 @@ enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 #define EXPERIMENT_FILTERS_MAX 16
 
+/* The tuner when none is named. */
+#define EXPERIMENT_TUNER "auto"
+
 /* A tuner, an assessor or a filter. */
 struct algorithm {
     char *name;    /* NULL when absent, or when only a plugin is given */
@@ -46,7 +49,9 @@ struct experiment {
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
 
-    struct algorithm tuner, assessor;
+    struct algorithm tuner; /* EXPERIMENT_TUNER when absent, with the
+                               optimize_mode below */
+    struct algorithm assessor;
     struct algorithm filters[EXPERIMENT_FILTERS_MAX]; /* ours: around the
                                                          tuner, outermost
                                                          first */

@@ -47,6 +47,17 @@ print_interval(const struct standing *s)
 }
 
 static void
+print_interval_figures(const struct report *r, const char *name,
+                       const struct paired *p)
+{
+    fprintf(r->figures, "%s.ratio %.4g\n", name, ratio(p->shift));
+    if (!p->has_interval)
+        return;
+    fprintf(r->figures, "%s.low %.4g\n", name, ratio(p->low));
+    fprintf(r->figures, "%s.high %.4g\n", name, ratio(p->high));
+}
+
+static void
 print_figures(const struct report *r, const char *family, size_t trials,
               const char *solver, const struct standing *s)
 {
@@ -58,20 +69,13 @@ print_figures(const struct report *r, const char *family, size_t trials,
         fprintf(r->figures, "%s.rank %.3f\n", name, s->rank);
     fprintf(r->figures, "%s.regret %.5g\n", name, s->regret);
     if (s->paired)
-        fprintf(r->figures, "%s.ratio %.4g\n", name, ratio(s->against.shift));
-    if (!s->paired || !s->against.has_interval)
-        return;
-    fprintf(r->figures, "%s.low %.4g\n", name, ratio(s->against.low));
-    fprintf(r->figures, "%s.high %.4g\n", name, ratio(s->against.high));
+        print_interval_figures(r, name, &s->against);
 }
 
-static bool
-has_family(const struct table *t, size_t family)
+static const char *
+family_name(const struct report *r, size_t family)
 {
-    for (size_t p = 0; p < t->n_pairs; p++)
-        if (t->family[p] == family)
-            return true;
-    return false;
+    return family == TABLE_ALL ? "all" : r->runs.families.text[family];
 }
 
 /* The tuner that ratios are formed with; a peer where ours was not run. */
@@ -93,18 +97,17 @@ print_family(const struct report *r, const struct table *t, size_t trials,
 {
     const struct names *solvers = &r->runs.solvers;
     size_t base = find_baseline(r);
-    const char *name =
-        family == TABLE_ALL ? "all" : r->runs.families.text[family];
+    const char *name = family_name(r, family);
 
     printf("\n%s, %s, after %zu trials\n", name, r->mode, trials);
-    printf("  %-28s %5s %6s %9s  %8s %18s   %s\n", "", "runs", "rank", "regret",
+    printf("  %-32s %5s %6s %9s  %8s %18s   %s\n", "", "runs", "rank", "regret",
            "ratio", "95 %", "w/t/l");
     for (size_t s = 0; s < solvers->n; s++) {
         struct standing st;
 
         if (!table_standing(t, family, s, base, &st))
             continue;
-        printf("  %-28s %5zu ", solvers->text[s], st.n);
+        printf("  %3zu %-28s %5zu ", s + 1, solvers->text[s], st.n);
         if (isnan(st.rank))
             printf("%6s", "-");
         else
@@ -113,6 +116,7 @@ print_family(const struct report *r, const struct table *t, size_t trials,
         print_interval(&st);
         print_figures(r, name, trials, solvers->text[s], &st);
     }
+    printf("\n");
 }
 
 static bool
@@ -121,15 +125,17 @@ is_peer(const char *solver)
     return strncmp(solver, "peer/", 5) == 0;
 }
 
+/* `name` begins the names of the figures. */
 static void
-print_ratio(const struct table *t, size_t solver, size_t against)
+print_ratio(const struct report *r, const struct table *t, size_t family,
+            size_t solver, size_t against, const char *name)
 {
     const struct paired *p;
     struct standing st;
     char mark = ' ';
 
-    if (solver == against ||
-        !table_standing(t, TABLE_ALL, solver, against, &st) || !st.paired) {
+    if (solver == against || !table_standing(t, family, solver, against, &st) ||
+        !st.paired) {
         printf("      -");
         return;
     }
@@ -138,29 +144,37 @@ print_ratio(const struct table *t, size_t solver, size_t against)
         mark = '<';
     if (p->has_interval && p->low > 0)
         mark = '>';
-    printf(" %5.2f%c", ratio(p->shift), mark);
+    printf(" %5.*f%c", p->shift < 2 ? 2 : 0, ratio(p->shift), mark);
+    print_interval_figures(r, name, p);
 }
 
 /* Each of ours (the row) against each other. */
 static void
-print_matrix(const struct report *r, const struct table *t, size_t trials)
+print_matrix(const struct report *r, const struct table *t, size_t trials,
+             size_t family)
 {
     const struct names *solvers = &r->runs.solvers;
+    char name[300];
 
-    printf("\nregret of the row / of the column, all, %s, after %zu trials\n"
-           "(< or > where the 95 %% interval leaves out 1)\n  %-28s",
-           r->mode, trials, "");
+    printf("  regret of the row / of the column, < or > where that is a "
+           "difference\n  %-28s",
+           "");
     for (size_t k = 0; k < solvers->n; k++)
-        if (table_has(t, k))
+        if (table_has(t, family, k))
             printf("   %4zu", k + 1);
     printf("\n");
     for (size_t s = 0; s < solvers->n; s++) {
-        if (!table_has(t, s))
+        if (!table_has(t, family, s) || is_peer(solvers->text[s]))
             continue;
         printf("  %3zu %-24s", s + 1, solvers->text[s]);
-        for (size_t k = 0; k < solvers->n && !is_peer(solvers->text[s]); k++)
-            if (table_has(t, k))
-                print_ratio(t, s, k);
+        for (size_t k = 0; k < solvers->n; k++) {
+            if (!table_has(t, family, k))
+                continue;
+            snprintf(name, sizeof name, "%s.%s.%zu.%s.vs.%s", r->mode,
+                     family_name(r, family), trials, solvers->text[s],
+                     solvers->text[k]);
+            print_ratio(r, t, family, s, k, name);
+        }
         printf("\n");
     }
 }
@@ -174,12 +188,19 @@ print_table(const struct report *r, size_t trials)
         fprintf(stderr, "standings: out of memory\n");
         return -1;
     }
-    for (size_t f = 0; f < r->runs.families.n; f++)
-        if (has_family(&t, f))
-            print_family(r, &t, trials, f);
+    for (size_t f = 0; f < r->runs.families.n; f++) {
+        bool any = false;
+
+        for (size_t s = 0; s < r->runs.solvers.n; s++)
+            any = any || table_has(&t, f, s);
+        if (!any)
+            continue;
+        print_family(r, &t, trials, f);
+        print_matrix(r, &t, trials, f);
+    }
     if (t.n_pairs > 0) {
         print_family(r, &t, trials, TABLE_ALL);
-        print_matrix(r, &t, trials);
+        print_matrix(r, &t, trials, TABLE_ALL);
     } else {
         printf("\n%s, after %zu trials: nothing to compare\n", r->mode, trials);
     }

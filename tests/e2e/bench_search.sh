@@ -26,8 +26,9 @@ quality_compares_tuners() {
         BUDGETS='10 20' FAMILIES='bbob_d2 kernels'
     bench 0 quality || return 1
     has out '^bbob_d2, seq, after 10 trials' '^conditional, seq, after 20' \
-        '^all, par:10, after 20 trials' '^  twin  *26 ' &&
+        '^all, par:10, after 20 trials' '^  *3 twin  *26 ' &&
         has results/figures-quality.txt '^seq.all.20.twin.ratio [0-9.]' \
+            '^seq.bbob_d2.20.twin.vs.grid.low [0-9.]*$' \
             '^par:10.bbob_d2.10.grid.rank [0-9.]*$' || return 1
     # Nothing in it depends on the clock.
     mv out first && mv results first-results
@@ -46,7 +47,7 @@ quality_takes_others() {
         cat further.jsonl >> "$OUT"
         echo "$LABEL $SEEDS $BUDGET $MODE $DISPATCH" >> told'
     bench 0 quality || return 1
-    has out '^  peer/theirs  *2 ' '^  older  *2 ' '^  random  *4 ' &&
+    has out '^  *3 peer/theirs  *2 ' '^  *2 older  *2 ' '^  *1 random  *4 ' &&
         has told "^random 2 20 seq .*/tunepipe dispatch .*--seed {seed}"
 }
 
@@ -54,7 +55,7 @@ a_missing_tuner_costs_itself() {
     export TUNERS='random nosuch' SEEDS=1 BUDGETS=10 FAMILIES=kernels \
         MODES=seq TRIALS='10 20' COUNT=no
     bench 1 quality || return 1
-    has out "nosuch: 1 runs failed, .*no tuner 'nosuch'" '^  random  *1 ' ||
+    has out "nosuch: 1 runs failed, .*no tuner 'nosuch'" '^  *1 random  *1 ' ||
         return 1
     bench 0 ask || return 1
     has out '^  nosuch  *-  *-$' &&

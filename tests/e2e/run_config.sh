@@ -11,7 +11,6 @@ everything_at_once() {
         has err "e.yml:1: trialConcurrency: expected an integer above 0, got 'two'" &&
         has err 'e.yml:2: maxTrialNum: a key of NNI v1; write maxTrialNumber' &&
         has err "e.yml:3: tunr: unknown key (did you mean 'tuner'?)" &&
-        has err 'e.yml:1: tuner: is required' &&
         has err 'mistakes in the configuration' &&
         [ ! -e tunepipe-experiments ]
 }
@@ -23,6 +22,19 @@ one_mistake() {
         "tunepipe run: error: e.yml:6: maxTrialNumber: expected an integer above 0, got '0'"
 }
 check "one mistake is one line" one_mistake
+
+no_tuner() {
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
+        experiment 'maxTrialNumber: 30' \
+            'assessor: {name: medianstop, classArgs: {optimize_mode: minimize}}'
+    sed -i -e '/^tuner:/d' -e '/^searchSpace:/s/uniform/quniform/' \
+        -e '/^searchSpace:/s/1]/1, 0.001]/' e.yml
+    run 0 && has out 'best 0' && has out '(minimize, as the assessor says)' &&
+        "$T" explain "$dir" 2 > why && has why 'tuner auto: by cmaes' &&
+        "$T" explain "$dir" 16 > why && has why 'tuner auto: by tpe' &&
+        "$T" replay "$dir" --verify
+}
+check "without a tuner it is auto, with the assessor's optimize_mode" no_tuner
 
 idle_keys() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \

@@ -129,7 +129,7 @@ TEST(config_has_defaults)
     done(x);
 }
 
-TEST(config_for_dispatch_needs_the_tuner_only)
+TEST(config_for_dispatch_needs_nothing)
 {
     struct experiment *x = read_text("searchSpaceFile: absent.json\n"
                                      "seed: 7\n"
@@ -143,9 +143,26 @@ TEST(config_for_dispatch_needs_the_tuner_only)
     CHECK_EQ(x->seed, 7);
     done(x);
     x = read_text("seed: 7\n", EXPERIMENT_DISPATCH);
-    CHECK(x == NULL);
-    CHECK_STR(err.text, "e.yml:1: tuner: is required");
-    CHECK_EQ(err.code, ERR_CONFIG);
+    CHECK_STR(err.text, "");
+    CHECK_STR(x->tuner.name, "auto");
+    done(x);
+}
+
+TEST(config_without_a_tuner_has_auto_with_the_mode_of_the_assessor)
+{
+    struct experiment *x =
+        read_text("assessor: {name: Medianstop, classArgs: {optimize_mode: "
+                  "minimize}}\ntuner:\n",
+                  EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK_STR(x->tuner.name, "auto");
+    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"minimize\"}");
+    CHECK(x->minimize);
+    done(x);
+    x = read_text("seed: 1\n", EXPERIMENT_DISPATCH);
+    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"maximize\"}");
+    CHECK(!x->minimize);
     done(x);
 }
 

@@ -104,7 +104,7 @@ struct trial {
     double value;
 };
 
-/* -1: err says why; a tuner that has no more trials is an error, too. */
+/* -1: err says why; 1: so, too, but that there are no trials now. */
 static int
 receive(struct client *c, struct trial *out, struct err *err)
 {
@@ -113,8 +113,10 @@ receive(struct client *c, struct trial *out, struct err *err)
     struct point p;
     int rc = client_trial(c, &out->id, &doc, err);
 
-    if (rc == 0)
-        return err_set(err, ERR_INPUT, "has no more trials");
+    if (rc == 0) {
+        err_set(err, ERR_INPUT, "has no more trials");
+        return 1;
+    }
     if (rc < 0)
         return -1;
     rc = -1;
@@ -210,9 +212,12 @@ batch(struct client *c, struct cost *cost, struct err *err)
 
     if (client_request(c, COST_BATCH, err) != 0)
         return -1;
-    for (size_t i = 0; i < COST_BATCH; i++)
-        if (receive(c, &trials[i], err) != 0)
-            return -1;
+    for (size_t i = 0; i < COST_BATCH; i++) {
+        int rc = receive(c, &trials[i], err);
+
+        if (rc != 0)
+            return rc < 0 ? -1 : 0; /* not so many at once: not known */
+    }
     cost->batch_us = (double)(cpu_ns(c) - cpu) / 1e3 / COST_BATCH;
     cpu = cpu_ns(c);
     for (size_t i = 0; i < COST_BATCH; i++)

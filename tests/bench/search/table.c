@@ -119,15 +119,6 @@ fill(struct table *t, size_t trials, size_t base, size_t peer, double *room)
     }
 }
 
-bool
-table_has(const struct table *t, size_t solver)
-{
-    for (size_t p = 0; p < t->n_pairs; p++)
-        if (!isnan(*cell(t, p, solver)))
-            return true;
-    return false;
-}
-
 /* Whether this seed of the problem has a run of each solver that has runs of
  * other seeds. */
 static bool
@@ -166,8 +157,6 @@ table_init(struct table *t, const struct runs *runs, size_t trials,
              names_find(&runs->solvers, peer), room);
         for (size_t p = 0; p < t->n_pairs; p++)
             t->complete[p] = is_complete(t, p);
-        for (size_t s = 0; s < solvers_of(t); s++)
-            t->n_present += table_has(t, s);
         free(room);
         return 0;
     }
@@ -209,6 +198,31 @@ scaled_rank(const struct table *t, size_t pair, size_t solver)
     return ((double)less + (double)(same - 1) / 2) / (double)(n - 1);
 }
 
+static bool
+is_in(const struct table *t, size_t pair, size_t family)
+{
+    return family == TABLE_ALL || t->family[pair] == family;
+}
+
+bool
+table_has(const struct table *t, size_t family, size_t solver)
+{
+    for (size_t p = 0; p < t->n_pairs; p++)
+        if (is_in(t, p, family) && !isnan(*cell(t, p, solver)))
+            return true;
+    return false;
+}
+
+static size_t
+count_solvers(const struct table *t, size_t family)
+{
+    size_t n = 0;
+
+    for (size_t s = 0; s < solvers_of(t); s++)
+        n += table_has(t, family, s);
+    return n;
+}
+
 static double
 log_ratio(double a, double b)
 {
@@ -225,7 +239,7 @@ gather(const struct table *t, size_t family, size_t solver, size_t against,
     for (size_t p = 0; p < t->n_pairs; p++) {
         double own = *cell(t, p, solver), other, rank;
 
-        if (isnan(own) || (family != TABLE_ALL && t->family[p] != family))
+        if (isnan(own) || !is_in(t, p, family))
             continue;
         regrets[out->n++] = own;
         rank = scaled_rank(t, p, solver);
@@ -240,8 +254,8 @@ gather(const struct table *t, size_t family, size_t solver, size_t against,
     if (out->n == 0)
         return false;
     out->regret = paired_median(regrets, out->n);
-    out->rank =
-        1 + ranks / (double)n_ranks * (double)(t->n_present - 1); /* NaN */
+    out->rank = 1 + ranks / (double)n_ranks * /* NaN without ranks */
+                        (double)(count_solvers(t, family) - 1);
     out->paired =
         n_ratios > 0 && paired_compare(ratios, n_ratios, &out->against) == 0;
     return true;

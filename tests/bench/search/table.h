@@ -23,14 +23,13 @@ struct table {
     const struct runs *runs;
     size_t n_pairs; /* of problem and seed */
     size_t *problem, *family;
-    size_t n_present; /* solvers that have a run of so many trials */
-    bool *complete;   /* has it runs of all that have runs of the problem? */
-    double *regret;   /* n_pairs times the number of solvers; NaN: no run */
+    bool *complete; /* has it runs of all that have runs of the problem? */
+    double *regret; /* n_pairs times the number of solvers; NaN: no run */
 };
 
 struct standing {
     size_t n;      /* runs */
-    double rank;   /* 1 to n_present, the mean, less is better */
+    double rank;   /* the mean, 1 is best */
     double regret; /* the median */
     bool paired;   /* is there anything to compare with? */
     struct paired against;
@@ -43,11 +42,12 @@ int table_init(struct table *t, const struct runs *runs, size_t trials,
                const char *baseline);
 void table_fini(struct table *t);
 
-bool table_has(const struct table *t, size_t solver);
+/* Whether the solver has runs in that family. */
+bool table_has(const struct table *t, size_t family, size_t solver);
 
 /* Of one family, or TABLE_ALL; against another solver, SIZE_MAX: none.  Ranks
  * are taken where all that have runs of a problem have one of that seed, and
- * scaled to the number of all that are present.  `against.shift` and its
+ * scaled to the number of all that are in the family.  `against.shift` and its
  * interval are of log10(regret / regret of the other).  False: no runs there.
  */
 bool table_standing(const struct table *t, size_t family, size_t solver,

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h - the tuners that `auto` is made of: the tables of the plugins of
+ * those names, which are compiled into it, so that it loads nothing at run
+ * time and each has one source. */
+#ifndef TUNERS_AUTO_PARTS_H
+#define TUNERS_AUTO_PARTS_H
+
+#include "tunepipe/tuner.h"
+
+const struct tp_tuner *parts_cmaes(void);
+const struct tp_tuner *parts_tpe(void);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `auto`: several tuners that share their results.
+ *
+ * DESIGN: The parts are objects of other tuners' plugins, which are called
+ * through their tables.  plan.h says which of them suggests the next trial.
+ * That one is told of the trial as its own; the others are told of the result
+ * as of an imported one, so that each knows all there is to know, whenever its
+ * turn comes. */
+#include "auto/defaults.h"
+#include "auto/owners.h"
+#include "auto/parts.h"
+#include "auto/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct auto_tuner {
+    const struct tp_host *host;
+    const struct tp_tuner *tables[PLAN_N];
+    void *parts[PLAN_N];
+    struct defaults defaults[PLAN_N];
+    struct owners owners;
+    struct plan plan;
+    bool maximizes;
+};
+
+enum { MODE, SEED, N_ARGS };
+
+static const struct tp_arg args[] = {
+    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
+     "maximize|minimize", "whether larger or smaller results are better"},
+    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+     "seed of the random numbers; null: the experiment's"},
+};
+
+static int
+fail(const struct auto_tuner *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void
+destroy(void *vself)
+{
+    struct auto_tuner *self = vself;
+
+    for (size_t i = 0; i < PLAN_N; i++)
+        if (self->parts[i] != NULL)
+            self->tables[i]->destroy(self->parts[i]);
+    owners_fini(&self->owners);
+    free(self);
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct auto_tuner *self = calloc(1, sizeof *self);
+
+    if (self == NULL) {
+        host->error(host->ctx, "out of memory");
+        return NULL;
+    }
+    self->host = host;
+    owners_init(&self->owners);
+    self->tables[PLAN_CMAES] = parts_cmaes();
+    self->tables[PLAN_TPE] = parts_tpe();
+    for (size_t i = 0; i < PLAN_N; i++) {
+        self->parts[i] = self->tables[i]->create(host);
+        if (self->parts[i] == NULL) {
+            destroy(self);
+            return NULL;
+        }
+    }
+    return self;
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct auto_tuner *self = vself;
+
+    (void)n;
+    self->maximizes = strcmp(values[MODE].text, "maximize") == 0;
+    for (size_t i = 0; i < PLAN_N; i++) {
+        const struct tp_tuner *t = self->tables[i];
+        struct defaults *d = &self->defaults[i];
+
+        if (defaults_fill(d, t->args, t->n_args, values[MODE].text) != 0)
+            return fail(self, "a part's arguments have no defaults");
+        if (t->config(self->parts[i], d->values, t->n_args) != TP_OK)
+            return TP_ERR;
+    }
+    return TP_OK;
+}
+
+static void
+announce(const struct auto_tuner *self)
+{
+    const struct tp_host *host = self->host;
+
+    if (self->plan.round == 0)
+        host->log(host->ctx, TP_LOG_INFO,
+                  "all parameters are continuous: cmaes suggests all trials");
+    else
+        host->log(host->ctx, TP_LOG_INFO,
+                  "cmaes suggests the first %d trials; then tpe, too: one of "
+                  "%u, or all others while it has the best result",
+                  PLAN_ALONE, self->plan.round);
+}
+
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct auto_tuner *self = vself;
+
+    for (size_t i = 0; i < PLAN_N; i++)
+        if (self->tables[i]->space(self->parts[i], s) != TP_OK)
+            return TP_ERR;
+    plan_begin(&self->plan, s);
+    announce(self);
+    return TP_OK;
+}
+
+static void
+explain(const struct auto_tuner *self, size_t part)
+{
+    const struct tp_host *host = self->host;
+    const struct plan *p = &self->plan;
+    const char *name = self->tables[part]->name;
+
+    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+        return;
+    if (p->round == 0)
+        host->explain(host->ctx, "by %s, since all parameters are continuous",
+                      name);
+    else if (p->asked <= PLAN_ALONE)
+        host->explain(host->ctx, "by %s, as the first %d trials are", name,
+                      PLAN_ALONE);
+    else
+        host->explain(
+            host->ctx,
+            "by %s: after %llu results %s leads and suggests %u of %u "
+            "trials",
+            name, (unsigned long long)p->results, self->tables[p->lead]->name,
+            p->round - 1, p->round);
+}
+
+/* Asked again, the same part answers. */
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct auto_tuner *self = vself;
+    int owner = owners_of(&self->owners, id);
+
+    if (owner < 0) {
+        owner = (int)plan_next(&self->plan);
+        if (owners_add(&self->owners, id, (size_t)owner) != 0)
+            return fail(self, "out of memory");
+    }
+    explain(self, (size_t)owner);
+    return self->tables[owner]->ask(self->parts[owner], id, out);
+}
+
+static void
+count(struct auto_tuner *self, int owner, double value)
+{
+    const struct tp_host *host = self->host;
+    struct plan *p = &self->plan;
+
+    if (plan_result(p, owner, self->maximizes ? -value : value) && p->round > 0)
+        host->log(host->ctx, TP_LOG_INFO,
+                  "%s has the best of %llu results, %.6g: it suggests %u of %u "
+                  "trials",
+                  self->tables[p->lead]->name, (unsigned long long)p->results,
+                  value, p->round - 1, p->round);
+}
+
+/* `owner` is told of its trial, the others of one from elsewhere. */
+static int
+tell_all(struct auto_tuner *self, int owner, uint64_t id, const double *x,
+         const struct tp_result *result)
+{
+    int rc = TP_OK;
+
+    for (int i = 0; i < PLAN_N; i++)
+        if (self->tables[i]->tell(self->parts[i], i == owner ? id : TP_NO_ID, x,
+                                  result) != TP_OK)
+            rc = TP_ERR;
+    return rc;
+}
+
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct auto_tuner *self = vself;
+    int owner = id == TP_NO_ID ? -1 : owners_of(&self->owners, id);
+
+    if (result->how != TP_RESULT_STOPPED)
+        count(self, owner, result->value);
+    return tell_all(self, owner, id, x, result);
+}
+
+/* Where trials fail the others should know, too; what was cancelled is none of
+ * theirs. */
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    const struct tp_result failed = {
+        ._struct_size = sizeof failed,
+        .how = TP_RESULT_IMPORTED,
+        .value = NAN,
+    };
+    struct auto_tuner *self = vself;
+    int owner = owners_of(&self->owners, id);
+    int rc = TP_OK;
+
+    if (owner < 0)
+        return TP_OK;
+    if (how == TP_ENDED_FAILED)
+        for (int i = 0; i < PLAN_N; i++)
+            if (i != owner && self->tables[i]->tell(self->parts[i], TP_NO_ID, x,
+                                                    &failed) != TP_OK)
+                rc = TP_ERR;
+    if (self->tables[owner]->ended(self->parts[owner], id, x, how) != TP_OK)
+        rc = TP_ERR;
+    return rc;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct auto_tuner *self = vself;
+
+    plan_save(&self->plan, sink);
+    owners_save(&self->owners, sink);
+    for (size_t i = 0; i < PLAN_N; i++)
+        if (self->tables[i]->save(self->parts[i], sink) != TP_OK)
+            return TP_ERR;
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct auto_tuner *self = vself;
+
+    if (plan_load(&self->plan, source) != 0 ||
+        owners_load(&self->owners, source, PLAN_N) != 0)
+        return fail(self, "what was saved is damaged, or out of memory");
+    for (size_t i = 0; i < PLAN_N; i++)
+        if (self->tables[i]->load(self->parts[i], source) != TP_OK)
+            return TP_ERR;
+    return TP_OK;
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "auto",
+    .doc = "chooses among the other tuners, by search space and results",
+    .version = 1,
+    .flags = TP_TUNER_DEDUP,
+    .args = args,
+    .n_args = N_ARGS,
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_TUNER(tuner)
