@@ -13,8 +13,9 @@
 #define LOCKFILE_NAME "command.lock"
 #define LOCKFILE_MAGIC "tunepipe-lock 1\n" /* 16 bytes, without the NUL */
 
-/* In place of an arrival number: its plugin is being saved. */
+/* In place of an arrival number: its plugin is being saved, or loaded. */
 #define LOCKFILE_SAVING UINT64_MAX
+#define LOCKFILE_LOADING (UINT64_MAX - 1)
 
 enum { LOCKFILE_DEFAULT, LOCKFILE_ASSESSOR, LOCKFILE_SLOTS };
 
@@ -22,7 +23,7 @@ struct lockfile {
     char magic[16];
     uint64_t pid;
     /* The arrival number a worker is at, 0 between commands, or
-     * LOCKFILE_SAVING. */
+     * LOCKFILE_SAVING, or LOCKFILE_LOADING. */
     _Atomic uint64_t slots[LOCKFILE_SLOTS];
 };
 

@@ -31,6 +31,14 @@ record_kind_text(enum record_kind kind)
     return kinds[kind];
 }
 
+bool
+record_is_input(enum record_kind kind)
+{
+    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
+           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
+           kind == RECORD_ASSESSOR_EVENT;
+}
+
 void
 record_write_version(struct buf *out)
 {

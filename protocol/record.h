@@ -19,6 +19,7 @@
 #ifndef PROTOCOL_RECORD_H
 #define PROTOCOL_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -94,5 +95,8 @@ size_t record_claims(const char *bytes, size_t len);
 
 /* "<", ">t", ... */
 const char *record_kind_text(enum record_kind kind);
+
+/* It has an arrival number of its own. */
+bool record_is_input(enum record_kind kind);
 
 #endif

@@ -2,6 +2,7 @@
 #include "check/calls.h"
 
 #include "check/calls_around.h"
+#include "check/calls_score.h"
 #include "check/fakehost.h"
 #include "check/inner.h"
 #include "check/layer.h"
@@ -305,6 +306,7 @@ calls_ask(struct calls *c, uint64_t id, double **x)
         write_answer(c, id, rc, rc == TP_OK ? out.label : NULL, *x);
     if (rc == TP_OK && !c->broken) {
         inner_given(c->inner, id, *x);
+        calls_score(c, id, *x);
         return rc;
     }
     free(*x);

@@ -126,11 +126,12 @@ compare(struct session *s)
     if (first == NULL || second == NULL)
         child_find(s->page, CHECK_FAILED, "out of memory");
     else if (answers_compare(first, second, &err) != 0)
-        child_find(s->page, CHECK_FAILED,
-                   "%s: no clock, address, environment, locale, fresh "
-                   "memory or who asks for reasons may matter; for random "
-                   "numbers use the host's",
-                   err.text);
+        child_find(
+            s->page, CHECK_FAILED,
+            "%s: no clock, address, environment, locale, fresh "
+            "memory or who asks for reasons or scores may matter; for random "
+            "numbers use the host's",
+            err.text);
     else
         child_find(s->page, CHECK_OK,
                    "the same answers at other addresses, in another "

@@ -129,6 +129,17 @@ fake_explain(void *ctx, const char *fmt, ...)
     return 1;
 }
 
+static int
+fake_element(void *ctx, size_t dim, uint64_t index, struct tp_element *out)
+{
+    struct fake_host *h = ctx;
+
+    if (h->space != NULL)
+        return space_element(h->space, dim, index, out) ? TP_OK : TP_ERR;
+    h->fault = "host->element() was called before space()";
+    return TP_ERR;
+}
+
 struct fake_host *
 fake_host_new(uint64_t seed, bool wants_to_know)
 {
@@ -147,6 +158,7 @@ fake_host_new(uint64_t seed, bool wants_to_know)
         .value = fake_value,
         .key = fake_key,
         .explain = fake_explain,
+        .element = fake_element,
     };
     h->seed = seed;
     h->wants_to_know = wants_to_know;

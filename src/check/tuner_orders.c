@@ -70,8 +70,8 @@ forget(struct run *r, size_t i)
 {
     free(r->points[i].x);
     r->n_points--;
-    memmove(&r->points[i], &r->points[i + 1],
-            (r->n_points - i) * sizeof r->points[0]);
+    for (; i < r->n_points; i++)
+        r->points[i] = r->points[i + 1];
 }
 
 static void

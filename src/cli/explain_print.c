@@ -22,6 +22,13 @@ print_lines(const struct explain_lines *lines, FILE *out)
                 lines->at[i].text);
 }
 
+/* Its records may begin before those that the log still has. */
+static bool
+is_older(const struct explanation *x)
+{
+    return x->dropped > 0 && (x->suggestion == NULL || x->asked <= x->dropped);
+}
+
 /* The parameters alone; the whole payload when it has none. */
 static void
 print_parameters(const char *suggestion, FILE *out)
@@ -52,12 +59,24 @@ print_suggestion(const struct explanation *x, FILE *out)
         if (x->recovered > 0)
             fprintf(out, "recovered by command %" PRIu64 " (AD)\n",
                     x->recovered);
+        else if (is_older(x))
+            fprintf(out,
+                    "or given out by command %" PRIu64
+                    " or before, which are not on record any more\n",
+                    x->dropped);
         else
             fputs("the user's own trial, or one that the log does not know\n",
                   out);
         return;
     }
     print_parameters(x->suggestion, out);
+    if (is_older(x)) {
+        fprintf(out,
+                "            by command %" PRIu64
+                ", which is not on record any more, %s\n",
+                x->asked, log_time(x->asked_us, when));
+        return;
+    }
     if (x->asked_by[0] != '\0')
         fprintf(out, "            %s command %" PRIu64 " (%s), %s\n",
                 asked ? "by" : "owed, and served behind", x->asked, x->asked_by,
@@ -89,6 +108,8 @@ print_reports(const struct explanation *x, FILE *out)
         number_format(x->result, text);
         fprintf(out, "; final %s (command %" PRIu64 ")", text, x->final);
     }
+    if (is_older(x))
+        fprintf(out, "; behind command %" PRIu64, x->dropped);
     fputc('\n', out);
 }
 
@@ -212,6 +233,8 @@ add_suggestion(struct buf *out, const struct explanation *x)
     add_lines(out, &x->why);
     buf_add_text(out, ", ");
     add_command(out, "recovered", x->recovered);
+    buf_add_text(out, ", ");
+    add_command(out, "dropped", x->dropped);
 }
 
 static void

@@ -90,7 +90,7 @@ print_plain(const struct standing *s, FILE *out)
     for (size_t i = 0; i < s->n_trials; i++)
         n_out += s->trials[i].out;
     fprintf(out, "at          command %" PRIu64, s->at);
-    if (s->at > 0)
+    if (s->time_us > 0)
         fprintf(out, ", %s: %.*s%s", log_time(s->time_us, when), INPUT_SHOWN,
                 s->input == NULL ? "of a program" : s->input,
                 s->input != NULL && strlen(s->input) > INPUT_SHOWN ? "..."

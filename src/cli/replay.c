@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/logpath.h"
 #include "cli/options.h"
 #include "cli/replay_modes.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
 #include "plugin/paths.h"
 #include "record.h"
 #include "replay/pace.h"
@@ -17,18 +16,18 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: tunepipe replay LOG [--verify | --speed real|N|max] [--until N]\n"
     "       tunepipe replay LOG --pipe COMMAND [--deadline DURATION] [--json]\n"
     "       tunepipe replay LOG --assessor NAME [--assessor-args JSON] [--json]\n"
+    "       tunepipe replay LOG --tuner NAME[:JSON] [--json]\n"
     "\n"
     "Walks a command log (or the one in an experiment folder) with the same\n"
     "tuner, assessor and seed, and says whether every answer is the same.\n"
     "Or plays the manager's side of it to another dispatcher.  Or tells what\n"
-    "another assessor would have done with its trials.\n"
+    "another assessor would have done with its trials, or what another tuner\n"
+    "would have thought of them.\n"
     "\n"
     "  --verify               only compare; without it each answer that the\n"
     "                         replay gives is printed, too: number of the\n"
@@ -51,12 +50,18 @@ static const char help[] =
     "                         trials it would have stopped, when, what that\n"
     "                         saves, and whether the best one survives\n"
     "  --assessor-args JSON   its arguments, as an object\n"
-    "  --json                 with --pipe and --assessor: one JSON object\n"
+    "  --tuner NAME[:JSON]    a plugin's name or file, and its arguments: how it\n"
+    "                         would have ranked each trial's parameters, before\n"
+    "                         its result, among samples of the search space,\n"
+    "                         and from when on it would have preferred the best\n"
+    "  --json                 with --pipe, --assessor and --tuner: one JSON\n"
+    "                         object\n"
     "  --plugin-path DIRS     folders of plugins, separated by colons\n"
     "  --debug                show the lines the handlers write\n"
     "\n"
     "Example: tunepipe replay tunepipe-experiments/digits-1 --verify\n"
     "         tunepipe replay digits-1 --assessor medianstop\n"
+    "         tunepipe replay digits-1 --tuner 'tpe:{\"optimize_mode\": \"maximize\"}'\n"
     "\n"
     "Exit status: 0 identical, or told; 1 a difference, of which the first is\n"
     "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded; 5 the log\n"
@@ -114,9 +119,16 @@ print_report(FILE *out, const struct replay_report *r)
             " of them compared",
             r->commands, r->frames, r->causes);
     if (r->uncompared > 0)
-        fprintf(out, ", %" PRIu64 " of skipped commands not compared",
+        fprintf(out,
+                "; %" PRIu64 " cannot be (the router's, or of commands that "
+                "were not handled here)",
                 r->uncompared);
     fputc('\n', out);
+    if (r->restored > 0)
+        fprintf(out,
+                "begun with the snapshot behind command %" PRIu64
+                ": the segments before it were dropped\n",
+                r->restored);
     if (r->torn_bytes > 0)
         fprintf(out,
                 "the log is cut off: %" PRIu64 " bytes at its end are no whole "
@@ -129,17 +141,6 @@ print_report(FILE *out, const struct replay_report *r)
                 r->unsent);
 }
 
-/* The log itself, or the one in a folder; to be freed. */
-static char *
-find_log(const char *word)
-{
-    struct stat st;
-
-    if (stat(word, &st) == 0 && S_ISDIR(st.st_mode))
-        return file_join(word, COMMANDLOG_NAME);
-    return strdup(word);
-}
-
 #define OF(member) offsetof(struct replay_words, member)
 static const struct option options[] = {
     {"verify", OPTION_FLAG, OF(verify), NULL},
@@ -149,6 +150,7 @@ static const struct option options[] = {
     {"deadline", OPTION_DURATION, OF(deadline_ms), "DURATION"},
     {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
     {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
+    {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
     {"json", OPTION_FLAG, OF(json), NULL},
     {"debug", OPTION_FLAG, OF(debug), NULL},
     {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
@@ -205,14 +207,14 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    char *path = find_log(word);
+    char *path = logpath(word, err);
     int rc = -1;
 
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    else if (w->pipe != NULL)
+    if (path != NULL && w->pipe != NULL)
         rc = replay_pipe(w, path, out, err);
-    else if (paths != NULL)
+    else if (path != NULL && paths != NULL && w->tuner != NULL)
+        rc = replay_tuner(w, path, paths, &log, out, err);
+    else if (path != NULL && paths != NULL)
         rc = w->assessor != NULL
                  ? replay_assessor(w, path, paths, &log, out, err)
                  : compare(w, path, paths, &log, out, err);
@@ -223,24 +225,24 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     return rc;
 }
 
-/* Each of the three usages has options of its own. */
+/* Each of the usages has options of its own. */
 static int
 check_words(const struct replay_words *w, struct err *err)
 {
-    int modes = (w->pipe != NULL) + (w->assessor != NULL) + w->verify +
-                (w->speed != NULL);
+    int modes = (w->pipe != NULL) + (w->assessor != NULL) + (w->tuner != NULL) +
+                w->verify + (w->speed != NULL);
 
     if (modes > 1)
         return err_set(err, ERR_USAGE,
-                       "expected one of --verify, --speed, --pipe and "
-                       "--assessor");
+                       "expected one of --verify, --speed, --pipe, "
+                       "--assessor and --tuner");
     if (w->until > 0 && w->pipe != NULL)
         return err_set(err, ERR_USAGE,
                        "--until: expected without --pipe, which plays a whole "
                        "session");
-    if (w->json && w->pipe == NULL && w->assessor == NULL)
+    if (w->json && w->pipe == NULL && w->assessor == NULL && w->tuner == NULL)
         return err_set(err, ERR_USAGE,
-                       "--json: expected with --pipe or --assessor");
+                       "--json: expected with --pipe, --assessor or --tuner");
     if (w->assessor_args != NULL && w->assessor == NULL)
         return err_set(err, ERR_USAGE,
                        "--assessor-args: expected with --assessor");

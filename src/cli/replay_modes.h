@@ -16,7 +16,7 @@ struct replay_words {
     bool verify, debug, json;
     uint64_t until;
     int64_t deadline_ms;
-    const char *plugin_path, *speed, *pipe, *assessor, *assessor_args;
+    const char *plugin_path, *speed, *pipe, *assessor, *assessor_args, *tuner;
 };
 
 /* --pipe: an exit status; -1: err tells why it could not be played. */
@@ -27,5 +27,10 @@ int replay_pipe(const struct replay_words *w, const char *path, FILE *out,
 int replay_assessor(const struct replay_words *w, const char *path,
                     const struct plugin_paths *paths, const struct log *log,
                     FILE *out, struct err *err);
+
+/* --tuner: as above. */
+int replay_tuner(const struct replay_words *w, const char *path,
+                 const struct plugin_paths *paths, const struct log *log,
+                 FILE *out, struct err *err);
 
 #endif

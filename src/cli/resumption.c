@@ -118,6 +118,9 @@ word_it(struct resumption *r, const uint64_t at_work[2])
         if (at_work[side] == LOCKFILE_SAVING)
             len += snprintf(r->words + len, size - (size_t)len,
                             ", the %s was being saved", sides[side]);
+        else if (at_work[side] == LOCKFILE_LOADING)
+            len += snprintf(r->words + len, size - (size_t)len,
+                            ", the %s was being loaded", sides[side]);
         else if (at_work[side] != 0)
             len += snprintf(r->words + len, size - (size_t)len,
                             ", the %s was at command %" PRIu64, sides[side],
@@ -126,11 +129,20 @@ word_it(struct resumption *r, const uint64_t at_work[2])
 
 static int
 recover(struct resumption *r, const char *folder,
-        const struct plugin_paths *paths, struct err *err)
+        const struct plugin_paths *paths, const uint64_t at_work[2],
+        const struct log *say, struct err *err)
 {
     char *path = file_join(folder, COMMANDLOG_NAME);
-    struct recovery_setup setup = {path, paths, &r->log, r->bars,
-                                   r->resume.n_skips};
+    struct recovery_setup setup = {
+        .path = path,
+        .paths = paths,
+        .log = &r->log,
+        .bars = r->bars,
+        .n_bars = r->resume.n_skips,
+        .say = say,
+        .from_front = at_work[SENDER_DEFAULT] == LOCKFILE_LOADING ||
+                      at_work[SENDER_ASSESSOR] == LOCKFILE_LOADING,
+    };
     int rc;
 
     if (path == NULL)
@@ -162,7 +174,7 @@ resumption_begin(struct resumption *r, const char *folder,
         return -1;
     r->log = *log;
     r->log.fd = -1;
-    if (recover(r, folder, paths, err) != 0)
+    if (recover(r, folder, paths, at_work, log, err) != 0)
         return -1;
     r->log.fd = log->fd;
     if (list_missing(r) != 0 || list_resent(r) != 0)

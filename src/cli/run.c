@@ -57,6 +57,7 @@ static const char help[] =
     "                            the end), interval:MS or always\n"
     "  segmentSize: 8M           from which on the log goes on in another file\n"
     "  oldSegments: keep         or compress\n"
+    "  constraints: [x < y, a + b <= 1]    hold of every trial's parameters\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
     "  deterministic: false      true: as --deterministic\n"
     "\n"
@@ -115,6 +116,18 @@ check_space(const struct experiment *x, struct problems *problems)
     json_free(doc);
 }
 
+/* A manager that goes on holds trials in step by what they had been told, from
+ * their first report on: that may stand in any segment. */
+static void
+check_segments(const struct experiment *x, struct problems *problems)
+{
+    if (x->deterministic && x->segments.old == OLD_DROP)
+        problems_add(problems, x->file,
+                     "oldSegments: drop: not with deterministic, which has to "
+                     "be able to read the whole log: expected keep or "
+                     "compress");
+}
+
 struct words {
     const char *dispatcher;
     bool deterministic;
@@ -147,8 +160,10 @@ run(int argc, char **argv)
     fputs(buf_text(&notes.lines), stderr);
     if (x != NULL && w.deterministic)
         x->deterministic = true;
-    if (x != NULL)
+    if (x != NULL) {
         check_space(x, &problems);
+        check_segments(x, &problems);
+    }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
     else

@@ -209,6 +209,37 @@ is_bare(const struct algorithm *a)
     return a->line > 0 && a->args == NULL;
 }
 
+/* The key `constraints` is a filter around all others, so that none of them
+ * puts something else in the place of what holds. */
+static void
+wrap_constraints(struct reader *r, struct draft *d)
+{
+    struct experiment *x = &d->x;
+    struct algorithm *first = &x->filters[0];
+    struct buf args;
+
+    if (d->constraints == NULL || d->constraints[0] == '\0')
+        return;
+    if (x->n_filters == EXPERIMENT_FILTERS_MAX) {
+        reader_problem(r, d->constraints_line, "constraints",
+                       "is one more filter than %d, which is the most",
+                       EXPERIMENT_FILTERS_MAX);
+        return;
+    }
+    buf_init(&args, 8 * YAML_TEXT_MAX);
+    buf_add_text(&args, "{\"constraints\": ");
+    json_write_string(&args, d->constraints, strlen(d->constraints));
+    buf_add_char(&args, '}');
+    memmove(first + 1, first, x->n_filters * sizeof *first);
+    x->n_filters++;
+    *first = (struct algorithm){.name = strdup("constraints"),
+                                .args = buf_take(&args),
+                                .line = d->constraints_line};
+    if (first->name == NULL || first->args == NULL)
+        reader_problem(r, d->constraints_line, "constraints", "out of memory");
+    buf_fini(&args);
+}
+
 static bool
 is_incomplete(const struct experiment *x)
 {
@@ -233,6 +264,7 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
     fill_algorithm(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)
         fill_algorithm(&x->filters[i]);
+    wrap_constraints(r, d);
     if (d->log == LOG_WISH_DEBUG)
         x->debug = true;
     x->last_is_final = d->final == FINAL_LAST ||
@@ -347,6 +379,7 @@ read_one(const char *path, const char *as, const char *space,
     else
         fini(&d.x);
     free(d.space_file);
+    free(d.constraints);
     return x;
 }
 

@@ -55,8 +55,8 @@ struct experiment {
     struct algorithm filters[EXPERIMENT_FILTERS_MAX]; /* ours: around the
                                                          tuner, outermost
                                                          first */
-    size_t n_filters;
-    bool minimize; /* optimize_mode of the tuner, else of the assessor */
+    size_t n_filters; /* the first is that of the key `constraints`, if any */
+    bool minimize;    /* optimize_mode of the tuner, else of the assessor */
     const char *mode_from; /* "the tuner", "the assessor" or "the default" */
 
     uint64_t seed; /* ours; at most INT64_MAX */

@@ -3,6 +3,7 @@
 
 #include "config/reader.h"
 #include "config/yaml.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/problems.h"
@@ -69,6 +70,39 @@ set_filters(struct reader *r, const struct key *key,
     }
 }
 
+/* A list of texts, which the filter `constraints` gets as one. */
+static void
+set_constraints(struct reader *r, const struct key *key,
+                const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    struct buf all;
+    size_t n = 0;
+
+    (void)key;
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path, "expected a list of texts, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    buf_init(&all, YAML_TEXT_MAX);
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        if (c->kind != YAML_SCALAR || c->text[0] == '\0')
+            reader_problem(r, c->line, path,
+                           "[%zu] is %s, expected a text such as 'x < y'", n,
+                           c->kind == YAML_SCALAR ? "empty"
+                                                  : yaml_type_name(c));
+        else
+            buf_printf(&all, "%s%s", all.len > 0 ? "; " : "", c->text);
+        n++;
+    }
+    d->constraints_line = node->key_line;
+    d->constraints = buf_take(&all);
+    if (all.failed || d->constraints == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    buf_fini(&all);
+}
+
 static void
 set_service(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
@@ -122,8 +156,8 @@ set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
 {
     (void)key;
     if (node->kind != YAML_SCALAR || !number_parse_size(node->text, target))
-        reader_problem(r, node->line, path,
-                       "expected a number of bytes such as 65536, 64k or 8M");
+        reader_expected(r, node, path,
+                        "a number of bytes such as 65536, 64k or 8M");
 }
 
 /* A manager that goes on reads the whole log: it knows what became of each
@@ -297,6 +331,7 @@ const struct key config_keys[] = {
     IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
+    {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"earlyStopped", set_word, OF(x.early_stopped), KEY_DISPATCH, NULL,
      early_stopped_words, NULL},

@@ -119,9 +119,9 @@ read_map(struct reader *r, const struct key *keys, const struct yaml_node *node,
     }
 }
 
-static void
-unexpected(struct reader *r, const struct yaml_node *node, const char *path,
-           const char *expected)
+void
+reader_expected(struct reader *r, const struct yaml_node *node,
+                const char *path, const char *expected)
 {
     if (node->kind == YAML_SCALAR)
         reader_problem(r, node->line, path, "expected %s, got '%.100s'",
@@ -151,7 +151,7 @@ is_text(struct reader *r, const struct yaml_node *node, const char *path,
     if (node->kind == YAML_SCALAR && node->len > 0)
         reader_problem(r, node->line, path, "must not hold a NUL byte");
     else
-        unexpected(r, node, path, expected);
+        reader_expected(r, node, path, expected);
     return false;
 }
 
@@ -203,7 +203,7 @@ set_count(struct reader *r, const struct key *key, const struct yaml_node *node,
     if (yaml_uint(node, &value) && value > 0)
         *(uint64_t *)target = value;
     else
-        unexpected(r, node, path, "an integer above 0");
+        reader_expected(r, node, path, "an integer above 0");
 }
 
 void
@@ -217,8 +217,8 @@ set_duration(struct reader *r, const struct key *key,
         number_parse_duration_ms(node->text, &ms) && ms > 0)
         *(int64_t *)target = ms;
     else
-        unexpected(r, node, path,
-                   "a duration above 0 such as 500s, 10m, 1.5h or 2d");
+        reader_expected(r, node, path,
+                        "a duration above 0 such as 500s, 10m, 1.5h or 2d");
 }
 
 void
@@ -227,7 +227,7 @@ set_bool(struct reader *r, const struct key *key, const struct yaml_node *node,
 {
     (void)key;
     if (!yaml_bool(node, target))
-        unexpected(r, node, path, "true or false");
+        reader_expected(r, node, path, "true or false");
 }
 
 static void
@@ -255,7 +255,7 @@ set_word(struct reader *r, const struct key *key, const struct yaml_node *node,
          const char *path, void *target)
 {
     if (node->kind != YAML_SCALAR) {
-        unexpected(r, node, path, "a word");
+        reader_expected(r, node, path, "a word");
         return;
     }
     for (const struct word *w = key->words; w->word != NULL; w++)
@@ -274,7 +274,7 @@ set_json_map(struct reader *r, const struct key *key,
 
     (void)key;
     if (node->kind != YAML_MAP) {
-        unexpected(r, node, path, "a map");
+        reader_expected(r, node, path, "a map");
         return;
     }
     buf_init(&json, JSON_TEXT_MAX);

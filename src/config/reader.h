@@ -51,7 +51,8 @@ struct draft {
     int ignored;    /* words with one meaning */
     char *space_file;
     const char *kept_space; /* read instead of either; NULL: none */
-    unsigned space_line, space_file_line; /* 0: absent */
+    char *constraints;      /* with "; " in between; NULL: none */
+    unsigned space_line, space_file_line, constraints_line; /* 0: absent */
 };
 
 struct reader {
@@ -64,6 +65,9 @@ struct reader {
 /* Adds "FILE:LINE: PATH: text". */
 void reader_problem(struct reader *r, unsigned line, const char *path,
                     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same of a value: "expected ..., got ...". */
+void reader_expected(struct reader *r, const struct yaml_node *node,
+                     const char *path, const char *expected);
 void reader_note(struct reader *r, unsigned line, const char *path,
                  const char *text);
 

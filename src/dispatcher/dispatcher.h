@@ -34,9 +34,9 @@ struct commandlog;
 struct emission;
 struct log;
 struct logio;
+struct session;
 
 #define DISPATCHER_LOG_RETRY_MS 1000
-struct session;
 
 /* A session that goes on: as it was when its log ended. */
 struct dispatcher_resume {

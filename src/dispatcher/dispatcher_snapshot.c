@@ -22,6 +22,7 @@
 #include "dispatcher/queue.h"
 #include "dispatcher/session.h"
 #include "dispatcher/snapshotter.h"
+#include "dispatcher/tuning.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,12 +31,20 @@
 /* ---- the workers' part ---- */
 
 static void
-send_part(struct dispatcher *d, enum sender side, const struct buf *part)
+send_part(struct dispatcher *d, enum sender side, const struct buf *part,
+          bool final)
 {
-    struct emission e = {side, MARKER_ARRIVAL, EMISSION_PART, part->data,
-                         part->len};
+    struct emission e = {side, final ? MARKER_ARRIVAL : 0, EMISSION_PART,
+                         part->data, part->len};
 
     outbox_add(d->outbox, &e);
+}
+
+/* It has no save, rather than no search space yet. */
+static bool
+has_no_save(const struct dispatcher *d, enum sender side)
+{
+    return side != SENDER_DEFAULT || tuning_is_set(d->session->tuning);
 }
 
 bool
@@ -49,22 +58,25 @@ dispatcher_save_side(struct dispatcher *d, enum sender side)
 {
     struct buf part;
     struct err err;
+    bool never;
     int rc;
 
     buf_init(&part, SNAPSHOT_PART_MAX);
     rc = session_save(d->session, side, &part, &err);
     if (rc > 0 && buf_check(&part, "snapshot", &err) != 0)
         rc = -1;
+    never = rc == 0 && has_no_save(d, side);
     if (rc < 0)
-        log_warning(d->log, "snapshot: %s", err.text);
-    else if (rc == 0)
+        log_warning(d->log, "snapshot: %s; tried again with the next segment",
+                    err.text);
+    else if (never)
         log_info(d->log,
                  "snapshot: without the %s, whose plugins do not all "
                  "have a save: it is replayed when the session goes on",
                  side == SENDER_DEFAULT ? "tuner" : "assessor");
     if (rc <= 0)
         buf_clear(&part); /* an empty part: there is none */
-    send_part(d, side, &part);
+    send_part(d, side, &part, never);
     buf_fini(&part);
 }
 
@@ -169,7 +181,7 @@ dispatcher_take_part(struct dispatcher *d, const struct emission *e)
         return;
     s->awaited[e->sender] = false;
     if (e->len == 0) {
-        s->unsavable[e->sender] = true; /* nor is it the next time */
+        s->unsavable[e->sender] = e->cause != 0;
         return;
     }
     buf_add(&s->snapshot.parts[e->sender], e->payload, e->len);

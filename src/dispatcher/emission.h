@@ -19,7 +19,8 @@ enum sender {
 /* In place of a code: no frame, but a skipped record for the log, whose text
  * is the payload. */
 #define EMISSION_SKIPPED CMD_COUNT
-/* No frame either, but its side as snapshot.h has it; empty: it has none. */
+/* No frame either, but its side as snapshot.h has it; empty: it has none, and
+ * never will (cause 0: this time). */
 #define EMISSION_PART (CMD_COUNT + 1)
 
 struct emission {

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TRIES 100         /* while it is being written */
 #define LEAPS_MAX 1000000 /* segments that were begun between two looks */
@@ -158,6 +159,8 @@ open_old(const struct logchain *c, uint64_t n, struct err *err)
         break;
     case 1:
         m = logmap_open(path, err);
+        if (m == NULL && access(path, F_OK) != 0)
+            m = open_packed(c, n, err); /* it was compressed just now */
         break;
     }
     free(path);

@@ -244,14 +244,6 @@ not_a_record(struct logfile *f, struct err *err)
     return LOGFILE_DAMAGED;
 }
 
-static bool
-is_input(enum record_kind kind)
-{
-    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
-           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
-}
-
 enum logfile_status
 logfile_next(struct logfile *f, struct record *out, struct err *err)
 {
@@ -272,7 +264,7 @@ logfile_next(struct logfile *f, struct record *out, struct err *err)
         err_set(err, ERR_LOG, "the record is cut off");
     if (status != RECORD_READY)
         return not_a_record(f, err);
-    if (is_input(out->kind))
+    if (record_is_input(out->kind))
         f->arrival = out->number;
     f->last = f->at;
     f->at += out->size;
@@ -350,9 +342,10 @@ logfile_lacks(const struct logfile *f, struct err *err)
     if (f->chain.folder != NULL)
         err_set(err, ERR_LOG,
                 "%s: commands 1 to %" PRIu64
-                " are not on record any more (segments 1 to %" PRIu64
-                " were dropped)",
-                f->chain.path, arrival, first - 1);
+                " are not on record any more (%s%" PRIu64 " %s dropped)",
+                f->chain.path, arrival,
+                first == 2 ? "segment " : "segments 1 to ", first - 1,
+                first == 2 ? "was" : "were");
     else
         err_set(err, ERR_LOG,
                 "%s: segment %" PRIu64 " of a log: commands 1 to %" PRIu64

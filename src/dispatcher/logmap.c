@@ -254,8 +254,8 @@ logmap_peek(const char *path, enum segment_file file, struct segment_head *head,
     if (access(path, F_OK) != 0)
         return 0;
     m = logmap_open(path, err);
-    if (m == NULL)
-        return -1;
+    if (m == NULL) /* or it was compressed just now */
+        return access(path, F_OK) != 0 ? 0 : -1;
     *head = m->head;
     logmap_close(m);
     return 1;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PREFIX "command."
+#define NEW ".new"
 
 static const char *const endings[] = {
     [SEGMENT_PLAIN] = ".log",
@@ -48,6 +49,22 @@ number_of(const char *name, enum segment_file file)
         !number_parse_u64(name + before, len - before - behind, &n))
         return 0;
     return n;
+}
+
+bool
+segments_is_unfinished(const char *name)
+{
+    size_t len = strlen(name), suffix = strlen(NEW);
+    char whole[64];
+
+    if (len <= suffix || len - suffix >= sizeof whole ||
+        strcmp(name + len - suffix, NEW) != 0)
+        return false;
+    memcpy(whole, name, len - suffix);
+    whole[len - suffix] = '\0';
+    return strcmp(whole, PREFIX "log") == 0 ||
+           number_of(whole, SEGMENT_GZ) != 0 ||
+           number_of(whole, SEGMENT_SNAPSHOT) != 0;
 }
 
 struct numbers {
@@ -216,6 +233,22 @@ segments_any(const char *folder)
         free(numbers);
     }
     return path;
+}
+
+/* The oldest are dropped first. */
+bool
+segments_complete(const char *folder)
+{
+    static const enum segment_file files[] = {SEGMENT_PLAIN, SEGMENT_GZ};
+    bool there = false;
+
+    for (size_t i = 0; i < 2; i++) {
+        char *path = segments_path(folder, 1, files[i]);
+
+        there = there || (path != NULL && access(path, F_OK) == 0);
+        free(path);
+    }
+    return there;
 }
 
 uint64_t

@@ -65,6 +65,12 @@ void segment_head_write(const struct segment_head *h, int64_t time_us,
 
 /* ---- what becomes of them ---- */
 
+/* Whether that is the name of a file that is renamed when it is whole. */
+bool segments_is_unfinished(const char *name);
+
+/* Whether all sealed ones are there: none was dropped. */
+bool segments_complete(const char *folder);
+
 /* Undoes what a rotation or a retirement that was cut off has left.  The
  * folder's lock is held. */
 int segments_mend(const char *folder, struct err *err);
@@ -74,10 +80,12 @@ int segments_forget(const char *folder, const struct logio *io,
                     struct err *err);
 
 #define SEGMENTS_SAID_MAX 160
+#define SEGMENTS_COMPRESS_MAX 4 /* by one call */
 
 /* Those up to `upto`, which command.UPTO.snapshot stands for, by this policy;
- * what was done is said in words, "" for nothing.  Dropped are only those that
- * the snapshot stands for.  It may fail half-way: the log can be read at any
+ * what was done is said in words, "" for nothing.  Compressed are the oldest,
+ * SEGMENTS_COMPRESS_MAX at most.  Dropped are only those that the snapshot
+ * stands for.  It may fail half-way: the log can be read at any
  * time.  Any one thread at a time. */
 int segments_retire(const char *folder, uint64_t upto, enum old_segments policy,
                     const struct logio *io, char said[SEGMENTS_SAID_MAX],

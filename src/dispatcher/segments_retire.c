@@ -11,6 +11,7 @@
 #include "core/gzip.h"
 #include "dispatcher/logio.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -76,26 +77,43 @@ static int
 mend_one(const char *folder, const char *log, uint64_t n, struct err *err)
 {
     char *plain = segments_path(folder, n, SEGMENT_PLAIN);
-    char *packed = segments_path(folder, n, SEGMENT_GZ);
-    char *fresh = new_path(packed);
-    int rc =
-        plain == NULL ? no_memory(err) : remove_file(fresh, &logio_system, err);
+    int rc = plain == NULL ? no_memory(err) : 0;
 
     if (rc == 0 && is_same(plain, log))
         rc = remove_file(plain, &logio_system, err);
     free(plain);
-    free(packed);
-    free(fresh);
+    return rc;
+}
+
+/* Of any segment: its own may be gone. */
+static int
+remove_unfinished(const char *folder, struct err *err)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+    int rc = 0;
+
+    while (dir != NULL && rc == 0 && (e = readdir(dir)) != NULL) {
+        char *path;
+
+        if (!segments_is_unfinished(e->d_name))
+            continue;
+        path = file_join(folder, e->d_name);
+        rc = remove_file(path, &logio_system, err);
+        free(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
     return rc;
 }
 
 int
 segments_mend(const char *folder, struct err *err)
 {
-    char *log = file_join(folder, LOG), *fresh = new_path(log);
+    char *log = file_join(folder, LOG);
     uint64_t *numbers = NULL;
     size_t n = 0;
-    int rc = remove_file(fresh, &logio_system, err);
+    int rc = log == NULL ? no_memory(err) : remove_unfinished(folder, err);
 
     /* A folder that cannot be read is for who needs its segments to tell. */
     if (rc == 0 &&
@@ -105,7 +123,6 @@ segments_mend(const char *folder, struct err *err)
         rc = mend_one(folder, log, numbers[i], err);
     free(numbers);
     free(log);
-    free(fresh);
     return rc;
 }
 
@@ -246,9 +263,10 @@ struct done {
     uint64_t first, last;
 };
 
-/* Those of one kind, as far as they are to go. */
+/* Those of one kind, as far as they are to go; `most` at once, since a stop
+ * waits until it is done. */
 static int
-each(const char *folder, uint64_t upto, enum segment_file file,
+each(const char *folder, uint64_t upto, size_t most, enum segment_file file,
      int (*one)(const char *, uint64_t, const struct logio *, struct err *),
      const struct logio *io, struct done *done, struct err *err)
 {
@@ -256,6 +274,8 @@ each(const char *folder, uint64_t upto, enum segment_file file,
     size_t n;
     int rc = segments_list(folder, file, &numbers, &n, err);
 
+    if (n > most)
+        n = most;
     for (size_t i = 0; rc == 0 && i < n && numbers[i] <= upto; i++) {
         rc = one(folder, numbers[i], io, err);
         if (rc != 0)
@@ -291,9 +311,10 @@ drop(const char *folder, uint64_t upto, const struct logio *io,
 
     /* Compressed ones are older. */
     if (rc == 0)
-        rc = each(folder, upto, SEGMENT_GZ, drop_one, io, &done, err);
+        rc = each(folder, upto, SIZE_MAX, SEGMENT_GZ, drop_one, io, &done, err);
     if (rc == 0)
-        rc = each(folder, upto, SEGMENT_PLAIN, drop_one, io, &done, err);
+        rc = each(folder, upto, SIZE_MAX, SEGMENT_PLAIN, drop_one, io, &done,
+                  err);
     snprintf(what, sizeof what, "dropped: snapshot %" PRIu64 " stands for %s",
              upto, done.first == done.last ? "it" : "them");
     if (done.last > 0)
@@ -335,7 +356,8 @@ segments_retire(const char *folder, uint64_t upto, enum old_segments policy,
     case OLD_KEEP:
         break;
     case OLD_COMPRESS:
-        rc = each(folder, upto, SEGMENT_PLAIN, compress_one, io, &done, err);
+        rc = each(folder, upto, SEGMENTS_COMPRESS_MAX, SEGMENT_PLAIN,
+                  compress_one, io, &done, err);
         if (done.last > 0)
             say(&done, "compressed", said);
         break;

@@ -29,9 +29,21 @@ struct snapshotter {
 /* ---- what is done ---- */
 
 static bool
-has_parts(const struct snapshot *s)
+is_whole(const struct snapshot *s)
 {
-    return s->has[SENDER_DEFAULT] || s->has[SENDER_ASSESSOR];
+    return s->has[SENDER_DEFAULT] && s->has[SENDER_ASSESSOR] &&
+           s->has[SENDER_ROUTER];
+}
+
+/* A side that it lacks is replayed from the first segment on. */
+static bool
+is_of_use(const struct snapshotter *s)
+{
+    const struct snapshot *snap = &s->snapshot;
+
+    return is_whole(snap) ||
+           ((snap->has[SENDER_DEFAULT] || snap->has[SENDER_ASSESSOR]) &&
+            segments_complete(s->setup.folder));
 }
 
 static void
@@ -39,7 +51,7 @@ write_it(struct snapshotter *s)
 {
     struct snapshotter_news *news = &s->news;
 
-    if (!has_parts(&s->snapshot))
+    if (!is_of_use(s))
         return;
     if (snapshot_write(&s->snapshot, s->setup.folder, s->setup.io,
                        &news->err) != 0)
@@ -76,13 +88,11 @@ static void
 work(struct snapshotter *s)
 {
     uint64_t whole_before = s->whole;
-    const bool *has = s->snapshot.has;
 
     s->news = (struct snapshotter_news){0};
     write_it(s);
-    s->whole = s->news.size > 0 && has[0] && has[1] && has[2]
-                   ? s->snapshot.segment
-                   : 0;
+    s->whole =
+        s->news.size > 0 && is_whole(&s->snapshot) ? s->snapshot.segment : 0;
     if (!s->news.written_failed)
         s->news.retire_failed = retire(s, whole_before) != 0;
     snapshot_fini(&s->snapshot);

@@ -31,7 +31,8 @@ struct snapshotter *snapshotter_start(const struct snapshotter_setup *setup,
 void snapshotter_stop(struct snapshotter *s);
 
 /* Takes the content of *snapshot (one without a part of either side is not
- * written).  No job is under way. */
+ * written; nor is one that lacks a side when segments were dropped, for it
+ * would take the place of one that stands for them).  No job is under way. */
 void snapshotter_give(struct snapshotter *s, struct snapshot *snapshot);
 
 /* What became of it. */

@@ -197,6 +197,12 @@ tuning_reopen(struct tuning *t)
     t->closed = false;
 }
 
+bool
+tuning_is_set(const struct tuning *t)
+{
+    return t->space != NULL;
+}
+
 uint64_t
 tuning_owed(const struct tuning *t)
 {

@@ -50,6 +50,8 @@ void tuning_adopt(struct tuning *t, const char *payload, size_t len);
 
 /* The session goes on after all: what was owed is void. */
 void tuning_reopen(struct tuning *t);
+/* Whether it has a search space. */
+bool tuning_is_set(const struct tuning *t);
 /* Ids that are owed. */
 uint64_t tuning_owed(const struct tuning *t);
 /* Whether handling cmd now would drop a request. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #define TEXT_MAX 65536
-#define YEARS_MS 2000000000000u /* sixty: no duration is longer */
-#define EVERY_NS 10000000000    /* so much is lost by a kill, at most */
+#define YEARS_MS 2000000000000u            /* sixty: no duration is longer */
+#define EVERY_NS ((int64_t)2 * 1000000000) /* between two savings */
 
 /* 0: it is not there, or over `most`. */
 static uint64_t

@@ -52,7 +52,7 @@ deaths_add(struct deaths *d, bool fault, const uint64_t at[LOCKFILE_SLOTS],
     int poison = -1;
 
     for (int i = 0; fault && i < LOCKFILE_SLOTS; i++) {
-        bool command = at[i] != 0 && at[i] != LOCKFILE_SAVING;
+        bool command = at[i] != 0 && at[i] < LOCKFILE_LOADING;
 
         d->times[i] = command && at[i] == d->at[i] ? d->times[i] + 1 : command;
         d->at[i] = command ? at[i] : 0;

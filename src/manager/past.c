@@ -271,10 +271,8 @@ past_add(struct past *p, const struct record *r)
 
     if (r->len < CODE_SIZE)
         return;
-    if (r->kind == RECORD_IN && !p->begun) {
-        p->begun = true;
-        p->cut = p->space = r->number > 1;
-    }
+    if (r->kind == RECORD_SEGMENT)
+        p->cut = p->space = true;
     if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
         take_trial(p, payload, r->len - CODE_SIZE);
         return;

@@ -41,15 +41,15 @@ struct past {
         uint64_t sequence; /* of a report */
     } told;
     bool space;  /* IN was sent */
-    bool begun;  /* an input was seen */
-    bool cut;    /* the first one is not there any more */
+    bool cut;    /* its first segments are not there any more */
     bool failed; /* out of memory */
 };
 
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* The next record; others than IN, AD, TR, NT, ME, EN and GE change nothing. */
+/* The next record; others than IN, AD, TR, NT, ME, EN, GE and G
+ * change nothing. */
 void past_add(struct past *p, const struct record *r);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON

@@ -269,8 +269,8 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
 {
     progress_say(&m->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
-                 "commands; %llu sent again, %llu suggestions repeated, %llu "
-                 "answers derived",
+                 "commands; sent again: %llu, suggestions repeated: %llu, "
+                 "answers derived: %llu",
                  (unsigned long long)last, (unsigned long long)again->frames,
                  (unsigned long long)resent, (unsigned long long)derived);
 }

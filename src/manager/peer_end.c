@@ -108,6 +108,8 @@ name_work(uint64_t at, char *text, size_t size)
 {
     if (at == LOCKFILE_SAVING)
         snprintf(text, size, "being saved");
+    else if (at == LOCKFILE_LOADING)
+        snprintf(text, size, "being loaded");
     else
         snprintf(text, size, "at command %llu", (unsigned long long)at);
 }

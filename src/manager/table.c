@@ -222,6 +222,8 @@ table_print(FILE *out, const struct results *r, bool all)
                 r->damaged);
     fprintf(out, "seed:   %llu\n", (unsigned long long)r->seed);
     fprintf(out, "folder: %s\n", r->folder);
+    if (r->state != RESULTS_RUNNING && !r->over)
+        fprintf(out, "go on:  tunepipe resume %s\n", r->folder);
     fprintf(out, "again:  tunepipe show %s\n", r->folder);
 }
 

@@ -140,7 +140,7 @@ pow_positive(double x, double y)
         return NUM_INFINITY;
     if (rough < -746)
         return 0;
-    if (rough < 0x1p-54 && rough > -0x1p-54)
+    if ((rough < 0 ? -rough : rough) < 0x1p-54)
         return 1;
     product = dd_multiply((struct dd){y, 0}, log);
     return scaled_round(exp_core(product));

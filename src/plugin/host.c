@@ -110,6 +110,16 @@ service_key(void *ctx, const double *x, uint64_t *key)
 }
 
 static int
+service_element(void *ctx, size_t dim, uint64_t index, struct tp_element *out)
+{
+    const struct host *h = ctx;
+
+    return h->space != NULL && space_element(h->space, dim, index, out)
+               ? TP_OK
+               : TP_ERR;
+}
+
+static int
 service_explain(void *ctx, const char *fmt, ...)
 {
     const struct host *h = ctx;
@@ -148,6 +158,7 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
         .value = service_value,
         .key = service_key,
         .explain = service_explain,
+        .element = service_element,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;

@@ -26,8 +26,8 @@ void host_free(struct host *h);
 
 const struct tp_host *host_services(const struct host *h);
 
-/* What host->sample(), value() and key() speak of from now on: borrowed; NULL:
- * nothing (x stays as it is). */
+/* What host->sample(), value(), key() and element() speak of from now on:
+ * borrowed; NULL: nothing (x stays as it is). */
 void host_set_space(struct host *h, const struct space *space);
 
 /* Who is told what the plugin says with host->explain(): `title` as above,

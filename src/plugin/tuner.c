@@ -28,8 +28,6 @@ struct tuner {
     struct err failure;
 };
 
-/* ---- the plugin as a layer ---- */
-
 static size_t
 n_dims(const struct tuner *t)
 {
@@ -256,10 +254,10 @@ may_call(const struct tuner *t, const char *callback, struct err *err)
 {
     if (t->barred)
         return refuse_call(t, callback, err);
-    if (t->space != NULL)
-        return 0;
-    return err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
-                   t->instance.title, callback);
+    return t->space != NULL
+               ? 0
+               : err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
+                         t->instance.title, callback);
 }
 
 int
@@ -299,9 +297,22 @@ int
 tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
             struct err *err)
 {
-    if (may_call(t, "ended", err) != 0)
+    return may_call(t, "ended", err) != 0
+               ? -1
+               : told(t, t->top->ended(t->top->ctx, id, x, how), err);
+}
+
+int
+tuner_score(struct tuner *t, const double *const *points, size_t n, double *out,
+            struct err *err)
+{
+    int rc;
+
+    if (may_call(t, "score", err) != 0)
         return -1;
-    return told(t, t->top->ended(t->top->ctx, id, x, how), err);
+    instance_enter(&t->instance);
+    rc = t->ops->score(t->instance.self, points, n, out);
+    return instance_leave(&t->instance, "score", rc, TP_OK, err);
 }
 
 /* ---- saving: each filter, the outermost first, then the tuner ---- */

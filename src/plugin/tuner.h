@@ -84,6 +84,11 @@ int tuner_tell(struct tuner *t, uint64_t id, const double *x,
 int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
                 struct err *err);
 
+/* See struct tp_tuner: only where tuner_plugin(t)->tuner.score is set.  The
+ * points have passed space_check(). */
+int tuner_score(struct tuner *t, const double *const *points, size_t n,
+                double *out, struct err *err);
+
 /* Appends what the tuner and its filters know.  1; 0: nothing, because one of
  * them has no save() or there is no search space: it is to be replayed; -1:
  * failed (ERR_PLUGIN, ERR_MEMORY), or out is full.  out keeps its length but

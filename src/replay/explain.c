@@ -184,11 +184,16 @@ read_log(struct explaining *e, const struct explain_setup *setup,
          struct err *err)
 {
     struct logfile *file = logfile_open(setup->path, err);
+    uint64_t frames;
     int rc =
         file == NULL ? -1 : logtrial_find(&e->trial, file, setup->trial, err);
 
-    if (rc == 0 && logfile_lacks(file, err))
+    if (rc > 0 && logfile_first_segment(file) > 1 &&
+        logfile_before(file, logfile_first_segment(file), &e->x->dropped,
+                       &frames, err) != 0)
         rc = -1;
+    if (rc == 0 && logfile_lacks(file, err))
+        rc = err_place(err, "nothing of a trial '%.60s'", setup->trial);
     else if (rc == 0)
         rc = err_set(err, ERR_INPUT,
                      "%s: nothing of a trial '%.60s', expected a trial_job_id "

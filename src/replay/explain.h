@@ -28,6 +28,8 @@ struct explanation {
     char *job, *parameter;  /* its two names; NULL: not known */
     char *tuner, *assessor; /* as in the log's head; NULL: none */
 
+    uint64_t dropped; /* the log has lost the commands up to this one */
+
     uint64_t asked;   /* the cause of its TR */
     char asked_by[3]; /* the code of that command */
     int64_t asked_us; /* the TR's time */

@@ -26,14 +26,6 @@
 
 #define HELD_MAX ((size_t)1 << 30)
 
-static bool
-is_input(enum record_kind kind)
-{
-    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
-           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
-}
-
 /* ---- the new file ---- */
 
 int
@@ -256,7 +248,7 @@ let_go(struct fork *f, bool happened, struct err *err)
 static int
 take(struct fork *f, const struct record *r, struct err *err)
 {
-    bool input = is_input(r->kind);
+    bool input = record_is_input(r->kind);
 
     if (f->full) /* behind the last input: nothing of it has happened */
         return bars(r) && r->number <= f->setup->at ? copy(f, r, err) : 0;

@@ -87,13 +87,14 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
                                   commandlog_slot(log, SENDER_ASSESSOR)};
     struct replay_setup replay = {
         .path = setup->path,
-        .from_snapshot = true,
+        .from_snapshot = !setup->from_front,
         .paths = setup->paths,
         .log = setup->log,
         .slots = slots,
         .rest = &out->rest,
         .bars = setup->bars,
         .n_bars = setup->n_bars,
+        .say = setup->say,
     };
 
     memset(out, 0, sizeof *out);

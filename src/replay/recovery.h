@@ -29,6 +29,8 @@ struct recovery_setup {
     const struct log *log; /* for what the handlers say; silent meanwhile */
     const struct replay_bar *bars;
     size_t n_bars;
+    const struct log *say; /* for what becomes of snapshots; NULL: log */
+    bool from_front;       /* rather than from the newest snapshot */
 };
 
 /* `log` is open, and is cut to its whole records.  -1: err tells why it cannot

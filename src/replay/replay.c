@@ -57,10 +57,28 @@ replay_emitter(struct replay *r)
 static int
 bar(struct replay *r, struct err *err)
 {
-    for (size_t i = 0; i < r->setup->n_bars; i++)
-        if (skips_bar(&r->skips, r->setup->bars[i].arrival,
-                      r->setup->bars[i].side, err) != 0)
+    for (size_t i = 0; i < r->setup->n_bars; i++) {
+        const struct replay_bar *b = &r->setup->bars[i];
+
+        if (skips_bar(&r->skips, b->arrival, b->side, err) != 0)
             return -1;
+        replay_bar(r, b->arrival, b->side, UINT64_MAX);
+    }
+    return 0;
+}
+
+static int
+collect_skip(struct replay *r, const struct record *record, struct err *err)
+{
+    const struct skip *half;
+
+    if (skips_add(&r->skips, record, err) != 0)
+        return -1;
+    half = skips_find(&r->skips, record->number)->half;
+    for (int side = 0; side < 2; side++)
+        if (half[side].barred)
+            replay_bar(r, record->number, (enum sender)side,
+                       logfile_segment(r->file));
     return 0;
 }
 
@@ -71,8 +89,7 @@ first_walk(struct replay *r, struct err *err)
     enum logfile_status status;
 
     while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD) {
-        if (record.kind == RECORD_SKIPPED &&
-            skips_add(&r->skips, &record, err) != 0)
+        if (record.kind == RECORD_SKIPPED && collect_skip(r, &record, err) != 0)
             return -1;
         r->report->ended = record.kind == RECORD_END ||
                            (r->report->ended && record.kind == RECORD_SYNC);
@@ -196,14 +213,6 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
-static bool
-is_input(enum record_kind kind)
-{
-    return kind == RECORD_IN || kind == RECORD_TUNER_FRAME ||
-           kind == RECORD_ASSESSOR_FRAME || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
-}
-
 /* All inputs that are to be handled are. */
 static int
 reach(struct replay *r, struct err *err)
@@ -223,8 +232,8 @@ step(struct replay *r, const struct record *record, struct err *err)
     uint64_t until = r->setup->until;
 
     if (until > 0 && record->number > until)
-        return is_input(record->kind) ? reach(r, err) : 0;
-    if (is_input(record->kind))
+        return record_is_input(record->kind) ? reach(r, err) : 0;
+    if (record_is_input(record->kind))
         r->report->last = record->number;
     if (r->setup->next != NULL &&
         r->setup->next(r->setup->ctx, record, err) != 0)
@@ -312,6 +321,16 @@ end(struct replay *r)
     logfile_close(r->file);
 }
 
+/* 1: that was from a snapshot that is outdated. */
+static int
+prepare(struct replay *r, struct err *err)
+{
+    *r->report = (struct replay_report){0};
+    if (begin(r, err) != 0 || bar(r, err) != 0 || first_walk(r, err) != 0)
+        return -1;
+    return r->outdated;
+}
+
 /* For who goes on with it: it does from here. */
 static void
 hand_over(struct replay *r, struct replay_rest *rest)
@@ -329,10 +348,15 @@ replay_run(const struct replay_setup *setup, struct replay_report *report,
            struct err *err)
 {
     struct replay r = {.setup = setup, .report = report};
-    int rc = -1;
+    int rc;
 
-    *report = (struct replay_report){0};
-    if (begin(&r, err) == 0 && bar(&r, err) == 0 && first_walk(&r, err) == 0)
+    while ((rc = prepare(&r, err)) > 0) {
+        uint64_t passed = r.passed;
+
+        end(&r);
+        r = (struct replay){.setup = setup, .report = report, .passed = passed};
+    }
+    if (rc == 0)
         rc = second_walk(&r, err);
     if (rc == 0 && setup->rest != NULL)
         hand_over(&r, setup->rest);

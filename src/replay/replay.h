@@ -44,6 +44,7 @@ struct replay_setup {
     bool from_snapshot;
     const struct plugin_paths *paths;
     const struct log *log; /* for the lines the handlers write */
+    const struct log *say; /* for what becomes of snapshots; NULL: log */
     /* Called with each frame that replay derives; NULL: nobody. */
     void (*derived)(void *ctx, const struct emission *e);
     /* The arrival number of the last input that is handled; 0: all are.  A

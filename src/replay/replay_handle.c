@@ -102,7 +102,8 @@ close_requests(struct replay *r, uint64_t arrival)
         tuning_close(r->session->tuning);
 }
 
-/* Some ends make what is owed void. */
+/* Some ends make what is owed void: also one right behind a snapshot, with no
+ * input in between. */
 void
 replay_ended(struct replay *r, const struct record *record)
 {
@@ -110,8 +111,10 @@ replay_ended(struct replay *r, const struct record *record)
 
     for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
         if (strlen(voids[i]) == record->len &&
-            memcmp(voids[i], record->payload, record->len) == 0)
-            close_requests(r, r->report->last);
+            memcmp(voids[i], record->payload, record->len) == 0 &&
+            r->session->tuning != NULL &&
+            logfile_segment(r->file) > r->upto[SENDER_DEFAULT])
+            tuning_close(r->session->tuning);
 }
 
 /* The session goes on: first with what its end left. */

@@ -17,8 +17,10 @@
 #include "dispatcher/segments.h"
 #include "dispatcher/session.h"
 #include "dispatcher/snapshot.h"
+#include "lockfile.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,28 @@ static const enum sender sides[] = {SENDER_ROUTER, SENDER_DEFAULT,
                                     SENDER_ASSESSOR};
 
 #define SIDES (sizeof sides / sizeof *sides)
+
+static const struct log *
+listener(const struct replay *r)
+{
+    return r->setup->say != NULL ? r->setup->say : r->setup->log;
+}
+
+void
+replay_bar(struct replay *r, uint64_t arrival, enum sender side,
+           uint64_t segment)
+{
+    if (r->outdated || !replay_has(r, arrival, side) ||
+        segment <= r->upto[side])
+        return;
+    log_warning(listener(r),
+                "the snapshot behind segment %" PRIu64
+                " is not used: command %" PRIu64
+                ", which lies before it, is skipped since",
+                r->upto[side], arrival);
+    r->outdated = true;
+    r->passed = r->upto[side];
+}
 
 bool
 replay_has(const struct replay *r, uint64_t arrival, enum sender side)
@@ -47,6 +71,7 @@ new_session(struct replay *r, struct err *err)
 {
     session_free(r->session);
     memset(r->have, 0, sizeof r->have);
+    memset(r->upto, 0, sizeof r->upto);
     r->session =
         session_new(&r->session_setup, replay_emitter(r), r->setup->log, err);
     return r->session == NULL ? -1 : 0;
@@ -57,12 +82,20 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
           struct err *err)
 {
     struct unpack in = unpack_from(s->parts[side].data, s->parts[side].len);
+    bool has_slot = r->setup->slots != NULL && side != SENDER_ROUTER;
+    int rc;
 
-    if (session_load(r->session, side, &in, err) != 0)
+    if (has_slot)
+        atomic_store(r->setup->slots[side], LOCKFILE_LOADING);
+    rc = session_load(r->session, side, &in, err);
+    if (has_slot)
+        atomic_store(r->setup->slots[side], 0);
+    if (rc != 0)
         return -1;
     if (!unpack_done(&in))
         return err_set(err, ERR_LOG, "it does not end where it should");
     r->have[side] = s->arrival;
+    r->upto[side] = s->segment;
     return 0;
 }
 
@@ -97,9 +130,11 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     int rc = 1;
 
     snapshot_init(&s);
-    if (snapshot_read(&s, folder, segment, &why) != 0 ||
-        s.head != r->head_sum) {
+    if (snapshot_read(&s, folder, segment, &why) != 0) {
         rc = 0;
+    } else if (s.head != r->head_sum) {
+        rc = 0;
+        err_set(&why, ERR_LOG, "it is of another log");
     } else if (!is_whole(&s) && first > 1) {
         rc = 0;
         err_set(&why, ERR_LOG, "it has not all sides");
@@ -107,12 +142,20 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
         rc = new_session(r, err);
     }
     if (rc == 0)
-        log_warning(r->setup->log,
+        log_warning(listener(r),
                     "the snapshot behind segment %" PRIu64 " is not used: %s",
-                    segment,
-                    s.head != r->head_sum ? "it is of another log" : why.text);
+                    segment, why.text);
     snapshot_fini(&s);
     return rc;
+}
+
+/* Those before it were tried. */
+static bool
+is_next(const struct replay *r, uint64_t segment)
+{
+    if (r->passed == 0)
+        return true;
+    return r->setup->from_snapshot ? segment < r->passed : segment > r->passed;
 }
 
 static int
@@ -128,11 +171,27 @@ try_all(struct replay *r, const char *folder, struct err *err)
     for (size_t i = 0; rc == 0 && i < n; i++) {
         uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
 
-        if (segment + 1 >= first && segment < logfile_last_segment(r->file))
+        if (segment + 1 >= first && is_next(r, segment) &&
+            segment < logfile_last_segment(r->file))
             rc = try_one(r, folder, segment, err);
     }
     free(there);
     return rc;
+}
+
+/* What stood before it cannot be told. */
+static int
+check_until(const struct replay *r, struct err *err)
+{
+    uint64_t until = r->setup->until, restored = r->report->restored;
+
+    if (until == 0 || until >= restored)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "commands 1 to %" PRIu64 " are not on record any more, "
+                   "only the state behind them: expected %" PRIu64
+                   " or later, not %" PRIu64,
+                   restored, restored, until);
 }
 
 /* The folder that the log lies in, to be freed. */
@@ -166,5 +225,5 @@ replay_restore(struct replay *r, struct err *err)
         return -1;
     if (rc == 0 && logfile_lacks(r->file, err))
         return err_place(err, "no snapshot stands for what is missing");
-    return 0;
+    return check_until(r, err);
 }

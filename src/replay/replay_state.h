@@ -32,6 +32,9 @@ struct replay {
     struct session_setup session_setup;
     uint64_t have[3];     /* by sender: that side came out of a snapshot, as it
                              was behind this input; 0: it did not */
+    uint64_t upto[3];     /* the same, in segments */
+    uint64_t passed;      /* segment of one that was outdated; 0: none was */
+    bool outdated;        /* so is the one in use */
     struct chain left[2]; /* by sender: commands an end left */
     uint64_t last_cause[3]; /* by sender */
     bool failed[2];         /* by sender: that side ended */
@@ -45,6 +48,11 @@ int replay_restore(struct replay *r, struct err *err);
 
 /* Whether that side had handled this input when it was saved. */
 bool replay_has(const struct replay *r, uint64_t arrival, enum sender side);
+
+/* The calls of this input are barred, as a record in that segment says: a
+ * snapshot that was taken before knows nothing of it. */
+void replay_bar(struct replay *r, uint64_t arrival, enum sender side,
+                uint64_t segment);
 
 /* Where frames that replay derives go. */
 struct emitter replay_emitter(struct replay *r);

@@ -16,6 +16,7 @@
 
 struct standing_walk {
     struct standing *s;
+    uint64_t at;
     char code[3]; /* of the input being handled */
     size_t n_out; /* trials that are known by their parameters: sorted */
     bool failed;  /* out of memory */
@@ -252,6 +253,8 @@ on_reached(void *ctx, struct session *session, struct err *err)
     free(trials);
     w->n_out = w->s->n_trials;
     session_see_living(session, &viewer);
+    if (w->s->at == 0)
+        w->s->at = w->at; /* it is as a snapshot has it */
     w->s->has_space = view.has_space;
     w->s->next_id = view.next_id;
     w->s->finished = trials_n_finished(view.trials);
@@ -265,7 +268,7 @@ int
 standing_run(const struct standing_setup *setup, struct standing *out,
              struct err *err)
 {
-    struct standing_walk walk = {.s = out};
+    struct standing_walk walk = {.s = out, .at = setup->at};
     struct replay_setup replay = {
         .path = setup->path,
         .paths = setup->paths,

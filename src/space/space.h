@@ -82,6 +82,11 @@ void space_write(const struct space *s, struct buf *out);
  * host->value() in tunepipe/plugin.h. */
 double space_value(const struct space *s, size_t i, double x);
 
+/* What element `index` of choice i is: see host->element() in
+ * tunepipe/plugin.h; a text lies in s.  False: there is none. */
+bool space_element(const struct space *s, size_t i, uint64_t index,
+                   struct tp_element *out);
+
 /* 128 bits that stand for the parameters of x, which has passed
  * space_check(): the same for the same parameters, whatever the space. */
 void space_key(const struct space *s, const double *x, uint64_t key[2]);

@@ -4,12 +4,26 @@
 #ifndef TESTS_BENCH_FOLDER_H
 #define TESTS_BENCH_FOLDER_H
 
+#include "child.h"
+#include "core/file.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The file in it, to be freed. */
+static inline char *
+folder_file(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+
+    if (path == NULL)
+        child_die("out of memory");
+    return path;
+}
 
 /* Bytes of the files whose names end in `suffix`; 0: there is no folder. */
 static inline uint64_t

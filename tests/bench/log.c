@@ -48,26 +48,16 @@ struct bench {
     char *program, *work, *folder, *log, *errors;
 };
 
-static char *
-join(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-
-    if (path == NULL)
-        child_die("out of memory");
-    return path;
-}
-
 static void
 bench_init(struct bench *b, const char *build)
 {
     struct err err;
 
-    b->program = join(build, "tunepipe");
-    b->work = join(build, "bench");
-    b->folder = join(b->work, "logged");
-    b->log = join(b->folder, "command.log");
-    b->errors = join(b->work, "errors.txt");
+    b->program = folder_file(build, "tunepipe");
+    b->work = folder_file(build, "bench");
+    b->folder = folder_file(b->work, "logged");
+    b->log = folder_file(b->folder, "command.log");
+    b->errors = folder_file(b->work, "errors.txt");
     if (file_make_folder(b->work, &err) != 0) {
         fprintf(stderr, "bench: %s\n", err.text);
         exit(1);

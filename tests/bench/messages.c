@@ -11,6 +11,7 @@
  * Instructions are counted by valgrind on two streams of different length;
  * the difference is what the additional messages cost. */
 #include "child.h"
+#include "folder.h"
 #include "readers.h"
 #include "stream.h"
 
@@ -66,27 +67,17 @@ struct bench {
     bool count;   /* run children under valgrind */
 };
 
-static char *
-join(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-
-    if (path == NULL)
-        child_die("out of memory");
-    return path;
-}
-
 static void
 bench_init(struct bench *b, const char *self, const char *build)
 {
     struct err err;
 
     *b = (struct bench){.self = self};
-    b->program = join(build, "tunepipe");
-    b->work = join(build, "bench");
-    b->folder = join(b->work, "experiment");
-    b->log = join(b->work, "valgrind.log");
-    b->errors = join(b->work, "errors.txt");
+    b->program = folder_file(build, "tunepipe");
+    b->work = folder_file(build, "bench");
+    b->folder = folder_file(b->work, "experiment");
+    b->log = folder_file(b->work, "valgrind.log");
+    b->errors = folder_file(b->work, "errors.txt");
     if (file_make_folder(b->work, &err) != 0) {
         fprintf(stderr, "bench: %s\n", err.text);
         exit(1);
@@ -101,20 +92,6 @@ bench_fini(struct bench *b)
     free(b->folder);
     free(b->log);
     free(b->errors);
-}
-
-static void
-remove_folder(const struct bench *b)
-{
-    static const char *const names[] = {"command.log", "command.lock"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *path = join(b->folder, names[i]);
-
-        unlink(path);
-        free(path);
-    }
-    rmdir(b->folder);
 }
 
 /* ---- children ---- */
@@ -209,7 +186,7 @@ run_dispatcher(const struct bench *b, const struct scenario *s,
     cost.peak_bytes = child_memory(&c, "status", "VmHWM");
     child_finish(&c);
     if (s->log)
-        remove_folder(b);
+        folder_remove(b->folder);
     return cost;
 }
 
@@ -385,7 +362,7 @@ main(int argc, char **argv)
         return 2;
     }
     bench_init(&b, argv[0], argv[1]);
-    remove_folder(&b);
+    folder_remove(b.folder);
     for (size_t i = 0; i < N_SCENARIOS; i++)
         time_scenario(&b, &scenarios[i]);
     b.count = has_valgrind();

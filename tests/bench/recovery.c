@@ -23,16 +23,6 @@ struct bench {
     char *program, *work, *folder, *errors;
 };
 
-static char *
-join(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-
-    if (path == NULL)
-        child_die("out of memory");
-    return path;
-}
-
 static void
 record(const struct bench *b, const char *segment_size)
 {
@@ -138,10 +128,10 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: recovery BUILD\n");
         return 2;
     }
-    b.program = join(argv[1], "tunepipe");
-    b.work = join(argv[1], "bench");
-    b.folder = join(b.work, "recovered");
-    b.errors = join(b.work, "errors.txt");
+    b.program = folder_file(argv[1], "tunepipe");
+    b.work = folder_file(argv[1], "bench");
+    b.folder = folder_file(b.work, "recovered");
+    b.errors = folder_file(b.work, "errors.txt");
     if (file_make_folder(b.work, &err) != 0) {
         fprintf(stderr, "bench: %s\n", err.text);
         return 1;

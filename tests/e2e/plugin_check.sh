@@ -80,6 +80,10 @@ misassessor values|1|FAILED  conformance: assess changed the history it was lent
 misassessor returns 99|1|FAILED  conformance: assess returned 99, expected TP_OK
 misassessor decides 7|1|FAILED  conformance: assess decided 7, expected TP_GO
 misassessor crashes|1|FAILED  conformance: died of SIGSEGV (11) in assess of id 1
+scores well|0|ok      determinism
+scores fails|1|FAILED  determinism: the second time: score failed: it does not want to
+scores changes|1|FAILED  determinism: the second time: score changed a point it was lent
+scores remembers|1|FAILED  determinism: first 'ask of id 1: .*who asks for reasons or scores may matter
 missaver well|0|ok      saving: [0-9]* times loaded what was saved, up to 19 bytes, with the same answers; [0-9]* of [0-9]* damaged states refused
 missaver save fails|1|FAILED  saving: save failed: there is no pen; space: mixed, order "saaaa" at "aa
 missaver save silent|1|FAILED  saving: save failed and did not say why: call host->error()

@@ -183,7 +183,7 @@ E
 < TR {"parameter_id": 1, *
 > TE
 exit 0
-err (its end): assessor exec (sleep 1000): has read nothing for 300 ms; killed by signal 9
+err (its end): assessor exec (sleep 1000): has read nothing for 300 ms; killed
 replay
 E
     } | wire

@@ -196,6 +196,7 @@ exec tunepipe trial report --final 2
 E
     run 137
     [ ! -e "$dir/command.1.log" ] || fail "segment 1 is there" || return 1
+    "$T" show "$dir" > out && has out "go on:  tunepipe resume /" || return 1
     "$T" resume "$dir" > out 2> err || fail "$(cat err)" || return 1
     "$T" show --json "$dir" > show.json && count 60 succeeded || return 1
     "$T" replay "$dir" > replay.out 2>&1 || fail "$(cat replay.out)"
@@ -203,7 +204,49 @@ E
 
 # Nor is one that is known to have been told told again.
 dropped_and_resumed() { dropping && lacks err "recorded, not applied"; }
-dropped_in_lock_step() { dropping 'deterministic: true'; }
+
+not_in_lock_step() {
+    experiment 'maxTrialNumber: 1' 'oldSegments: drop' < /dev/null
+    "$T" run e.yml --deterministic 2> err
+    [ $? = 3 ] && has err 'e.yml: oldSegments: drop: not with deterministic'
+}
+
+compressed_in_lock_step() {
+    experiment 'maxTrialNumber: 60' 'segmentSize: 2k' 'deterministic: true' \
+        'oldSegments: compress' << 'E'
+tunepipe trial report 1
+[ "$TUNEPIPE_TRIAL_ID" = 00030 ] && kill -KILL "$(cat "$HERE/pid")"
+exec tunepipe trial report --final 2
+E
+    run 137
+    [ -e "$dir/command.1.log.gz" ] || fail "nothing is compressed" || return 1
+    "$T" resume "$dir" > out 2> err || fail "$(cat err)" || return 1
+    "$T" show --json "$dir" > show.json && count 60 succeeded || return 1
+    "$T" replay "$dir" > replay.out 2>&1 || fail "$(cat replay.out)"
+}
+
+# no STATUS TEXT WORD...: tunepipe WORD... ends so, with one line that says so.
+no() {
+    status=$1 text=$2
+    shift 2
+    "$T" "$@" > out 2> err
+    [ $? = "$status" ] && [ "$(wc -l < err)" = 1 ] && has err "$text"
+}
+
+# What was dropped is not told as if it had never been.
+dropped_is_told() {
+    dropping || return 1
+    gone='are not on record any more'
+    has replay.out 'begun with the snapshot behind command ' &&
+        no 2 "$gone" log "$dir" --at 1 &&
+        no 2 "$gone" replay --verify "$dir" --until 1 &&
+        no 5 "nothing of a trial '00001': " explain "$dir" 00001 &&
+        has err "$gone" && "$T" explain --json "$dir" 00059 > out &&
+        grep -q '"dropped": [1-9]' out || return 1
+    first=$("$T" log "$dir" --kind segment 2> err | head -n 1)
+    at=$(echo "$first" | awk '{ print $1 }')
+    "$T" log "$dir" --at "$at" > out && has out "at          command $at"
+}
 
 check "random goes on from a snapshot as if nothing had been" random_goes_on
 check "grid goes on from a snapshot as if nothing had been" grid_goes_on
@@ -220,6 +263,8 @@ check "a tuner that dies when it is saved costs the snapshots" save_dies
 check "no segment is dropped while no snapshot stands for it" \
     not_dropped_without_a_snapshot
 check "an experiment that drops its segments is resumed" dropped_and_resumed
-check "so is one in lock step" dropped_in_lock_step
+check "one in lock step needs them all" not_in_lock_step
+check "compressed ones will do" compressed_in_lock_step
+check "what was dropped is said to be gone" dropped_is_told
 check "compressed segments are read as any other" compressed
 finish

@@ -81,7 +81,7 @@ main(int argc, char **argv)
     struct cutting c = {.head = {.number = 1}};
     struct logfile *from;
     struct err err;
-    uint64_t size;
+    uint64_t size = 0;
     char *path;
 
     if (argc != 4 || !number_parse_u64(argv[3], strlen(argv[3]), &size))

@@ -21,8 +21,9 @@
  *   await FILE        waits until it is there
  *   signal NAME       TERM, INT or KILL
  *   exit STATUS       the child ends so; all frames were expected, all `err`
- *                     patterns were found
- *   err PATTERN       some line on stderr matches (checked at exit)
+ *                     patterns so far were found
+ *   err PATTERN       some line on stderr matches (checked at each exit from
+ *                     here on, and at the end)
  *   noerr PATTERN     no line does
  *   replay            tunepipe replay --verify of $DIR/log says identical
  *
@@ -511,6 +512,7 @@ main(int argc, char **argv)
         line[strcspn(line, "\n")] = '\0';
         do_line(&w, line);
     }
+    check_errors(&w); /* those behind the last exit, too */
     free(line);
     fclose(f);
     return 0;

@@ -166,6 +166,30 @@ TEST(config_without_a_tuner_has_auto_with_the_mode_of_the_assessor)
     done(x);
 }
 
+TEST(config_puts_constraints_around_all_filters)
+{
+    struct experiment *x =
+        read_text("filters: [timing]\n"
+                  "constraints: [x < y, 'opt != \"a\"']\n" GOOD_END,
+                  EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK_EQ(x->n_filters, 2);
+    CHECK_STR(x->filters[0].name, "constraints");
+    CHECK_STR(x->filters[0].args,
+              "{\"constraints\": \"x < y; opt != \\\"a\\\"\"}");
+    CHECK_STR(x->filters[1].name, "timing");
+    done(x);
+    x = read_text("constraints: []\n" GOOD_END, EXPERIMENT_DISPATCH);
+    CHECK_EQ(x->n_filters, 0);
+    done(x);
+    x = read_text("filters: [a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]\n"
+                  "constraints: [x < y]\n" GOOD_END,
+                  EXPERIMENT_DISPATCH);
+    CHECK(x == NULL);
+    CHECK(strstr(err.text, "constraints: is one more filter than 16") != NULL);
+}
+
 TEST(config_reads_filters_in_order)
 {
     struct experiment *x = read_text("filters:\n"
@@ -261,6 +285,12 @@ static const struct {
      ":1: assessor.classArgs.a[1]: expected a finite number, got '.inf'"},
     {"assessor: {nmae: x}",
      "assessor.nmae: unknown key (did you mean 'name'?)"},
+    {"constraints: x < y",
+     ":1: constraints: expected a list of texts, got a text"},
+    {"constraints: [x < y, '']",
+     ":1: constraints: [1] is empty, expected a text such as 'x < y'"},
+    {"constraints: [[x]]",
+     ":1: constraints: [0] is a list, expected a text such as 'x < y'"},
     {"filters: dedup", ":1: filters: expected a list, got a text"},
     {"filters: [{args: {}}]",
      ":1: filters[0]: needs `name` (see tunepipe tuners)"},

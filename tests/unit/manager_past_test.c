@@ -114,3 +114,24 @@ TEST(manager_past_what_is_told_twice_is_told_once)
     CHECK_EQ(p.told.sequence, 1);
     past_fini(&p);
 }
+
+TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
+{
+    static const struct record gone = {
+        .kind = RECORD_TUNER_EVENT, .number = 1, .payload = "gone 1", .len = 6};
+    static const struct record in = {
+        .kind = RECORD_IN, .number = 2, .payload = "PI", .len = 2};
+    static const struct record segment = {
+        .kind = RECORD_SEGMENT, .number = 1, .payload = "2 1 99", .len = 6};
+    struct past p = {0};
+
+    past_add(&p, &gone);
+    past_add(&p, &in);
+    CHECK(!p.cut && !p.space);
+    past_fini(&p);
+    p = (struct past){0};
+    past_add(&p, &segment);
+    past_add(&p, &in);
+    CHECK(p.cut && p.space);
+    past_fini(&p);
+}

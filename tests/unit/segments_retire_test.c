@@ -45,6 +45,16 @@ TEST(retire_compresses)
     CHECK_EQ(system("gzip -t log/command.1.log.gz"), 0);
 }
 
+/* All of a log that was kept so far would hold up a stop for too long. */
+TEST(retire_compresses_some_at_a_time)
+{
+    chain_of(9);
+    CHECK_STR(retire(6, OLD_COMPRESS, NULL), "segments 1 to 4 compressed");
+    CHECK(is_there("log/command.5.log"));
+    CHECK_STR(retire(6, OLD_COMPRESS, NULL), "segments 5 to 6 compressed");
+    CHECK(is_there("log/command.7.log"));
+}
+
 /* Packed before both were there; the plain one counts, and is packed again. */
 TEST(retire_that_was_cut_off_goes_on)
 {

@@ -174,6 +174,42 @@ TEST(tpe_tries_nothing_twice_where_there_is_something_else)
     space_free(space);
 }
 
+/* What it suggests is what it scores highest; nothing changes by it. */
+TEST(tpe_scores_points_as_it_chooses_them)
+{
+    struct space *space = help_space(MIXED);
+    struct tpe_options options = help_options();
+    struct tpe *t = help_tpe(&options, space), *u = help_tpe(&options, space);
+    enum { N = 60 };
+    double x[X_MAX], y[X_MAX], samples[N][X_MAX], out[N + 1];
+    const double *points[N + 1];
+    size_t below = 0;
+
+    for (size_t i = 0; i < N; i++) {
+        space_sample(space, 7, 1000 + i, samples[i]);
+        points[i] = samples[i];
+    }
+    CHECK(tpe_score(t, points, N, out) == 0 && isnan(out[0]));
+    for (uint64_t id = 0; id < 30; id++) {
+        help_ask(t, space, 5, id, x);
+        help_ask(u, space, 5, id, y);
+        CHECK(memcmp(x, y, t->n_dims * sizeof *x) == 0);
+        CHECK(tpe_tell(t, id, x, TPE_FINAL, x[0], 0) == 0);
+        CHECK(tpe_tell(u, id, y, TPE_FINAL, y[0], 0) == 0);
+        CHECK(tpe_score(t, points, N, out) == 0);
+    }
+    CHECK(tpe_ask(u, help_uniform, &(uint64_t){5}, 30, x,
+                  &(struct tpe_reason){0}) == 0);
+    points[N] = x;
+    CHECK(tpe_score(t, points, N + 1, out) == 0);
+    for (size_t i = 0; i < N; i++)
+        below += out[i] < out[N];
+    CHECK(below >= N * 9 / 10);
+    tpe_free(t);
+    tpe_free(u);
+    space_free(space);
+}
+
 /* Filters ask again when they do not like an answer. */
 TEST(tpe_answers_otherwise_when_asked_again)
 {

@@ -294,6 +294,16 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 }
 
 static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct tpe_tuner *self = vself;
+
+    if (tpe_score(self->tpe, points, n, out) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct tpe_tuner *self = vself;
@@ -364,5 +374,6 @@ static const struct tp_tuner tuner = {
     .ended = ended,
     .save = save,
     .load = load,
+    .score = score,
 };
 TP_REGISTER_TUNER(tuner)

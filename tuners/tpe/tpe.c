@@ -272,6 +272,38 @@ tpe_ask(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id, double *x,
     return found < 0 ? -1 : 0;
 }
 
+static void
+set_places(const struct tpe *t, const double *x, struct place *at)
+{
+    for (size_t d = 0; d < t->n_dims; d++)
+        at[d] = isnan(x[d]) ? (struct place){NAN, NAN, NAN}
+                            : tpe_axis_place(&t->axes[d], x[d]);
+}
+
+int
+tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
+{
+    size_t most = t->options.candidates, d = t->n_dims;
+    struct tpe_reason why;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = NAN;
+    if (!tpe_is_ready(t))
+        return 0;
+    if (set_estimators(t, &why) != 0)
+        return -1;
+    for (size_t from = 0; from < n; from += most) {
+        size_t some = n - from < most ? n - from : most;
+
+        for (size_t c = 0; c < some; c++)
+            set_places(t, points[from + c], t->at + c * d);
+        tpe_good_score(&t->good, t->at, some, t->v, out + from);
+        for (size_t c = 0; c < some; c++)
+            out[from + c] -= tpe_rest_score(&t->rest, t->at + c * d);
+    }
+    return 0;
+}
+
 /* Point i has coordinates it had not before. */
 static int
 settle(struct tpe *t, size_t i)

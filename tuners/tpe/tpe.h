@@ -86,6 +86,12 @@ bool tpe_is_ready(const struct tpe *t);
 int tpe_ask(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
             double *x, struct tpe_reason *why);
 
+/* By how much the logarithm of l is above that of g at each of n points; NaN
+ * before tpe_is_ready().  Later suggestions are the same.  -1: out of memory.
+ */
+int tpe_score(struct tpe *t, const double *const *points, size_t n,
+              double *out);
+
 /* x has been given to trial `id`, here or elsewhere.  -1: out of memory. */
 int tpe_open(struct tpe *t, uint64_t id, const double *x);
 

@@ -148,6 +148,21 @@ struct tp_space {
     ((const struct tp_dim *)(const void *)((const char *)(space)->dims + \
                                            (i) * (space)->dim_size))
 
+/* What a trial is given for an element of a choice. */
+enum tp_element_kind {
+    TP_ELEMENT_NUMBER = 1,
+    TP_ELEMENT_TRUTH = 2, /* false or true: number is 0 or 1 */
+    TP_ELEMENT_TEXT = 3,  /* a text; of a nested choice, the `_name` */
+    TP_ELEMENT_OTHER = 4  /* null, a list, an object */
+};
+
+struct tp_element {
+    uint64_t _struct_size;
+    int kind;         /* enum tp_element_kind */
+    double number;    /* NUMBER, TRUTH; else 0 */
+    const char *text; /* TEXT, lent as long as the space; else NULL */
+};
+
 /* What the host does for a plugin.  Lent from create() until destroy()
  * returns.  All services may be called from any callback, error and log from
  * any thread. */
@@ -200,6 +215,13 @@ struct tp_host {
      * formatted.  fmt NULL only returns that, for lines that cost something to
      * find out.  No answer may depend on it. */
     int (*explain)(void *ctx, const char *fmt, ...);
+
+    /* Of the current space, from space() on: what element `index` of the
+     * choice `dim` is.  Sets all members of out but _struct_size, which the
+     * caller has set.  TP_OK, or TP_ERR when there is no such element, or in
+     * an assessor. */
+    int (*element)(void *ctx, size_t dim, uint64_t index,
+                   struct tp_element *out);
 };
 
 /* Saving.  So that an experiment that goes on after a crash need not replay

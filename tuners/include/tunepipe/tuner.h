@@ -4,7 +4,7 @@
  * Life of a tuner object:
  *
  *   create -> config -> space -> load?
- *          -> (ask | tell | ended | space | save)* -> destroy
+ *          -> (ask | tell | ended | space | save | score)* -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
@@ -13,7 +13,7 @@
  *            and ended                      the search space
  *   load     right after the first space    at most once
  *   save     after a space() that           any number of times
- *            succeeded
+ *            succeeded; score, too
  *   ask      after a space() that           once an id; again with an id for
  *            succeeded                      which it said TP_LATER, or when a
  *                                           filter asks again: the later
@@ -133,6 +133,14 @@ struct tp_tuner {
      * nothing; load reads it, all of it.  TP_OK or TP_ERR. */
     int (*save)(void *self, const struct tp_sink *sink);
     int (*load)(void *self, const struct tp_source *source);
+
+    /* Default: the tuner has no such thing.  What it makes of points of the
+     * space: it would rather ask for one that has a higher number in out[],
+     * as things stand; only their order counts.  NaN: no opinion.  After a
+     * space() that succeeded, any number of times, for `tunepipe replay
+     * --tuner`; changes nothing.  TP_OK or TP_ERR. */
+    int (*score)(void *self, const double *const *points, size_t n,
+                 double *out);
 
     /* New members go here, at the end, and may be NULL. */
 };

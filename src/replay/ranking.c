@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  The log is walked twice with a router each, which reads frames as
+ * the recorded session did.  The first walk collects the trials and their
+ * results, so that the best is known; the second tells the tuner. */
+#include "replay/ranking_state.h"
+
+#include "command.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "dispatcher/emission.h"
+#include "dispatcher/logfile.h"
+#include "dispatcher/proxy_setup.h"
+#include "dispatcher/router.h"
+#include "dispatcher/session.h"
+#include "frame.h"
+#include "plugin/loader.h"
+#include "plugin/tuner.h"
+#include "replay/script.h"
+#include "space/space.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int take_command(struct ranking_walk *w, const struct command *cmd,
+                         struct err *err);
+typedef int take_trial(struct ranking_walk *w, const char *key,
+                       const struct record *r, struct err *err);
+
+int
+ranking_no_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, "what-if: out of memory");
+}
+
+struct ranking_trial *
+ranking_find(const struct ranking_walk *w, const char *key)
+{
+    size_t n = (uintptr_t)map_get(&w->ids, key, strlen(key));
+
+    return n == 0 ? NULL : &w->out->trials[n - 1];
+}
+
+/* ---- the second walk ---- */
+
+static int
+note_trial(struct ranking_walk *w, const char *key, const struct record *r,
+           struct err *err)
+{
+    struct ranking_trial *t = ranking_find(w, key);
+
+    (void)r;
+    (void)err;
+    if (t != NULL)
+        t->known_then = w->out->told;
+    return 0;
+}
+
+static int
+tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
+{
+    struct ranking_trial *t;
+
+    if (cmd->code == CMD_INITIALIZE || cmd->code == CMD_UPDATE_SPACE)
+        return ranking_space(w, cmd, err);
+    if (cmd->code == CMD_IMPORT)
+        return ranking_import(w, cmd, err);
+    if (cmd->code != CMD_METRIC || cmd->metric.type != METRIC_FINAL ||
+        !cmd->metric.has_value)
+        return 0;
+    t = ranking_find_of(w, cmd);
+    if (t == NULL || t->order != 0)
+        return 0;
+    t->order = ++w->n_results;
+    return ranking_result(w, t, err);
+}
+
+/* ---- walking ---- */
+
+static int
+take_chain(struct ranking_walk *w, struct chain *chain, take_command *take,
+           struct err *err)
+{
+    struct command *next;
+    int rc = 0;
+
+    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        rc = rc != 0 || take == NULL ? rc : take(w, cmd, err);
+        command_free(cmd);
+    }
+    return rc;
+}
+
+static int
+take_in(struct ranking_walk *w, const struct record *r, take_command *take,
+        struct err *err)
+{
+    struct routed routed = {0};
+    struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
+    int rc;
+
+    memcpy(frame.code, r->payload, 2);
+    if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
+        return ranking_no_memory(err);
+    rc = take_chain(w, &routed.by_default, take, err);
+    take_chain(w, &routed.assessor, NULL, err);
+    return rc;
+}
+
+static int
+take_out(struct ranking_walk *w, const struct record *r, take_trial *take,
+         struct err *err)
+{
+    struct emission e = {.cause = r->number};
+    char *key;
+    int rc = 0;
+
+    if (command_find(r->payload, &e.code) == NULL)
+        return 0;
+    e.payload = r->payload + 2;
+    e.len = r->len - 2;
+    router_written(w->router, &e);
+    key = script_key(e.code, e.payload, e.len);
+    if (key != NULL && e.code == CMD_NEW_TRIAL)
+        rc = take(w, key, r, err);
+    free(key);
+    return rc;
+}
+
+static int
+walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
+{
+    uint64_t until = w->setup->until;
+    enum logfile_status status;
+    struct record r;
+
+    router_free(w->router);
+    w->router = router_new(&w->silent, err);
+    if (w->router == NULL)
+        return -1;
+    logfile_rewind(w->file);
+    while ((status = logfile_next(w->file, &r, err)) == LOGFILE_RECORD) {
+        if (r.len < 2 || (until != 0 && r.number > until))
+            continue;
+        if (r.kind == RECORD_IN && take_in(w, &r, in, err) != 0)
+            return -1;
+        if (r.kind == RECORD_TUNER && take_out(w, &r, out, err) != 0)
+            return -1;
+    }
+    return status == LOGFILE_DAMAGED ? -1 : 0;
+}
+
+/* ---- start and end ---- */
+
+static int
+describe(struct ranking_walk *w, struct err *err)
+{
+    struct jval args, mode;
+    struct json *doc;
+    struct buf text;
+    const char *word;
+
+    buf_init(&text, (size_t)16 << 20);
+    tuner_describe(w->tuner, &text);
+    doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
+    w->out->tuner = buf_take(&text);
+    if (doc == NULL || w->out->tuner == NULL) {
+        json_free(doc);
+        return ranking_no_memory(err);
+    }
+    if (jval_get(json_root(doc), "arguments", &args) &&
+        jval_get(args, "optimize_mode", &mode) &&
+        jval_string(mode, &word, NULL))
+        w->out->against = (strcmp(word, "minimize") == 0) == w->out->maximize;
+    json_free(doc);
+    return 0;
+}
+
+static int
+read_head(struct ranking_walk *w, struct session_setup *session,
+          struct err *err)
+{
+    enum logfile_status status;
+    struct record r;
+
+    w->file = logfile_open(w->setup->path, err);
+    if (w->file == NULL || logfile_lacks(w->file, err))
+        return -1;
+    status = logfile_next(w->file, &r, err);
+    if (status == LOGFILE_DAMAGED)
+        return -1;
+    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
+        return err_set(err, ERR_LOG, "%s: expected a head record first",
+                       w->setup->path);
+    w->head = json_parse(r.payload, r.len, JSON_STRICT, err);
+    if (w->head == NULL ||
+        session_read_head(json_root(w->head), session, err) != 0)
+        return err_place(err, "%s", w->setup->path);
+    return 0;
+}
+
+static int
+begin(struct ranking_walk *w, struct err *err)
+{
+    struct session_setup session = {.paths = w->setup->paths};
+
+    if (read_head(w, &session, err) != 0)
+        return -1;
+    w->seed = session.seed;
+    w->out->maximize = session.policy.maximize;
+    w->silent = (struct log){.fd = -1, .name = "tunepipe"};
+    w->tuner = tuner_new(w->setup->paths, w->setup->tuner, w->setup->args,
+                         session.seed, w->setup->log, err);
+    if (w->tuner == NULL || describe(w, err) != 0)
+        return -1;
+    w->out->can_rank = tuner_plugin(w->tuner)->tuner.score != NULL;
+    return 0;
+}
+
+static void
+end(struct ranking_walk *w)
+{
+    tuner_free(w->tuner);
+    space_free(w->space);
+    router_free(w->router);
+    json_free(w->head);
+    logfile_close(w->file);
+    map_fini(&w->ids);
+    free(w->x);
+    free(w->y);
+    free(w->samples);
+}
+
+/* By result; those without one behind, as they were given out. */
+static int
+by_order(const void *va, const void *vb)
+{
+    const struct ranking_trial *a = va, *b = vb;
+
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void
+conclude(struct ranking_walk *w)
+{
+    struct ranking *out = w->out;
+    const char *best = w->best == 0 ? NULL : out->trials[w->best - 1].id;
+    double sum = 0;
+
+    for (size_t i = 0; i < out->n; i++) {
+        struct ranking_trial *t = &out->trials[i];
+
+        if (t->order == 0) {
+            t->order = w->n_results + i + 1;
+            out->silent++;
+        }
+        if (isnan(t->rank))
+            continue;
+        sum += t->rank;
+        out->ranked++;
+    }
+    out->mean_rank = out->ranked == 0 ? NAN : sum / (double)out->ranked;
+    if (out->n > 0)
+        qsort(out->trials, out->n, sizeof *out->trials, by_order);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->trials[i].id == best)
+            out->best = &out->trials[i];
+}
+
+int
+ranking_run(const struct ranking_setup *setup, struct ranking *out,
+            struct err *err)
+{
+    struct ranking_walk w = {.setup = setup, .out = out};
+    int rc = -1;
+
+    *out = (struct ranking){0};
+    if (proxy_is_named(setup->tuner))
+        return err_set(err, ERR_USAGE,
+                       "tuner %s: expected a plugin: a program would have to "
+                       "be waited for",
+                       setup->tuner);
+    if (begin(&w, err) == 0 &&
+        walk(&w, ranking_collect_result, ranking_collect_trial, err) == 0 &&
+        walk(&w, tell_command, note_trial, err) == 0) {
+        conclude(&w);
+        rc = 0;
+    }
+    end(&w);
+    return rc;
+}
+
+void
+ranking_fini(struct ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->trials[i].id);
+        free(r->trials[i].parameters);
+        free(r->trials[i].job);
+        free(r->trials[i].own);
+    }
+    free(r->trials);
+    free(r->tuner);
+}

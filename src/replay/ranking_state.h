@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* ranking_state.h - what the files of ranking.h share.  Internal to them. */
+#ifndef REPLAY_RANKING_STATE_H
+#define REPLAY_RANKING_STATE_H
+
+#include "core/log.h"
+#include "core/map.h"
+#include "record.h"
+#include "replay/ranking.h"
+
+struct command;
+struct tuner;
+
+struct ranking_walk {
+    const struct ranking_setup *setup;
+    struct ranking *out;
+    struct logfile *file;
+    struct json *head;
+    struct log silent; /* the router said all of it when it was recorded */
+    struct router *router;
+    struct tuner *tuner;
+    struct space *space;
+    uint64_t seed;
+    struct map ids;   /* parameter_id as JSON -> its number + 1 */
+    size_t n_results; /* trials with a result so far: they come first */
+    size_t best;      /* its number + 1; 0: none */
+    bool best_is_told;
+    uint64_t asked;  /* ids of suggestions of its own */
+    double *x, *y;   /* points, n_dims long */
+    double *samples; /* RANKING_SAMPLES points of the prior */
+    const double *points[RANKING_SAMPLES + 1];
+    double scores[RANKING_SAMPLES + 1];
+};
+
+int ranking_no_memory(struct err *err);
+
+/* The trial of this parameter_id; NULL: none is known. */
+struct ranking_trial *ranking_find(const struct ranking_walk *w,
+                                   const char *key);
+
+/* The trial of a metric; NULL: none is known. */
+struct ranking_trial *ranking_find_of(const struct ranking_walk *w,
+                                      const struct command *cmd);
+
+/* The first walk's: a frame that gives out the trial `key`, and the manager's
+ * command. */
+int ranking_collect_trial(struct ranking_walk *w, const char *key,
+                          const struct record *r, struct err *err);
+int ranking_collect_result(struct ranking_walk *w, const struct command *cmd,
+                           struct err *err);
+
+/* The second walk's.  A search space, a trial's final result, imported results:
+ * what they mean to the tuner. */
+int ranking_space(struct ranking_walk *w, const struct command *cmd,
+                  struct err *err);
+int ranking_result(struct ranking_walk *w, struct ranking_trial *t,
+                   struct err *err);
+int ranking_import(struct ranking_walk *w, const struct command *cmd,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter `constraints`: no trial gets parameters that violate what the
+ * user demands of them.
+ *
+ * The constraints are compiled when the space comes and looked at for each
+ * suggestion.  One that violates is asked for again, which suits tuners that
+ * then answer otherwise, and after that moved to where all constraints hold;
+ * see repair.h.  Points from elsewhere are told whatever they violate. */
+#include "tunepipe/filter.h"
+
+#include "known.h"
+#include "repair.h"
+#include "rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX 300 /* bytes of a line for explain */
+
+struct constraints {
+    const struct tp_host *host;
+    const char *text;
+    uint64_t tries, draws;
+    struct rules rules; /* of the current space */
+    struct known known;
+    double *before; /* the answer before; n_dims long */
+};
+
+static const struct tp_arg args[] = {
+    {"constraints", TP_ARG_STRING, 0, "\"\"", 0, 0, NULL,
+     "what holds of the parameters: \"x < y; a + b <= 1\"; empty: nothing"},
+    {"tries", TP_ARG_INT, 0, "100", 0, 1e6, NULL,
+     "how often a tuner is asked again at most, as long as it varies"},
+    {"draws", TP_ARG_INT, 0, "1000", 0, 1e6, NULL,
+     "samples of the prior among which a point that holds is looked for"},
+};
+
+static void *
+create(const struct tp_host *host)
+{
+    struct constraints *self = calloc(1, sizeof *self);
+
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct constraints *self = vself;
+
+    rules_fini(&self->rules);
+    known_fini(&self->known);
+    free(self->before);
+    free(self);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct constraints *self = vself;
+
+    (void)n;
+    self->text = values[0].text;
+    self->tries = (uint64_t)values[1].integer;
+    self->draws = (uint64_t)values[2].integer;
+    return TP_OK;
+}
+
+static int
+fail(const struct constraints *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static int
+space(void *vself, const struct tp_next *next, const struct tp_space *space_)
+{
+    struct constraints *self = vself;
+    char why[RULES_WHY_MAX];
+    struct rules rules;
+    double *before;
+    int rc;
+
+    /* The space before comes again when another was refused. */
+    if (space_ == self->rules.space)
+        return next->space(next->ctx, space_);
+    rc = rules_init(&rules, self->text, self->host, space_, why);
+    if (rc != 0) {
+        rules_fini(&rules);
+        return fail(self, why);
+    }
+    rc = next->space(next->ctx, space_);
+    before = rc == TP_OK ? malloc((space_->n_dims + 1) * sizeof *before) : NULL;
+    if (before == NULL) {
+        rules_fini(&rules);
+        return rc == TP_OK ? fail(self, "out of memory") : rc;
+    }
+    free(self->before);
+    self->before = before;
+    rules_fini(&self->rules);
+    known_fini(&self->known);
+    self->rules = rules;
+    return TP_OK;
+}
+
+static int
+give_out(struct constraints *self, const double *x)
+{
+    if (known_add(&self->known, x, self->rules.space->n_dims) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+/* What is violated, and how; only if someone wants to know. */
+static void
+say_broken(const struct constraints *self, const struct expression *broken,
+           const double *x)
+{
+    char values[VALUES_MAX];
+
+    if (!self->host->explain(self->host->ctx, NULL))
+        return;
+    expression_describe(broken, self->host, self->rules.space, x, values,
+                        sizeof values);
+    self->host->explain(self->host->ctx, "`%.150s` does not hold for %s",
+                        broken->source, values);
+}
+
+static int
+move(struct constraints *self, uint64_t id, struct tp_suggestion *out,
+     unsigned long long asked)
+{
+    const struct expression *broken = rules_broken(&self->rules, out->x);
+    int rc = repair_point(&self->rules, &self->known, id, self->draws, out->x);
+
+    if (rc < 0)
+        return fail(self, "out of memory");
+    if (rc == 0) {
+        self->host->error(self->host->ctx,
+                          "`%.150s` does not hold, and in %llu samples of "
+                          "the prior no point does for which all constraints "
+                          "hold; give more `draws`, or import such a point",
+                          broken->source, (unsigned long long)self->draws);
+        return TP_ERR;
+    }
+    out->label = NULL;
+    self->host->explain(self->host->ctx,
+                        "asked again %llu times to no avail, so moved to "
+                        "where all constraints hold",
+                        asked);
+    return give_out(self, out->x);
+}
+
+static int
+ask(void *vself, const struct tp_next *next, uint64_t id,
+    struct tp_suggestion *out)
+{
+    struct constraints *self = vself;
+    size_t bytes = self->rules.space->n_dims * sizeof *out->x;
+    int rc = next->ask(next->ctx, id, out);
+    const struct expression *broken;
+    unsigned long long again = 0;
+
+    if (rc != TP_OK)
+        return rc;
+    broken = rules_broken(&self->rules, out->x);
+    if (broken == NULL)
+        return give_out(self, out->x);
+    say_broken(self, broken, out->x);
+    while (again < self->tries) {
+        memcpy(self->before, out->x, bytes);
+        rc = next->ask(next->ctx, id, out);
+        if (rc != TP_OK)
+            return rc;
+        again++;
+        if (rules_broken(&self->rules, out->x) == NULL) {
+            self->host->explain(self->host->ctx,
+                                "asked again until all constraints held: %llu "
+                                "times",
+                                again);
+            return give_out(self, out->x);
+        }
+        if (memcmp(self->before, out->x, bytes) == 0)
+            break;
+    }
+    return move(self, id, out, again);
+}
+
+static int
+tell(void *vself, const struct tp_next *next, uint64_t id, const double *x,
+     const struct tp_result *result)
+{
+    struct constraints *self = vself;
+
+    if (id == TP_NO_ID && rules_broken(&self->rules, x) == NULL &&
+        give_out(self, x) != TP_OK)
+        return TP_ERR;
+    return next->tell(next->ctx, id, x, result);
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct constraints *self = vself;
+
+    known_save(&self->known, self->rules.space->n_dims, sink);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct constraints *self = vself;
+
+    if (known_load(&self->known, self->rules.space, source) == 0)
+        return TP_OK;
+    return fail(self, "the points that are known to hold are damaged");
+}
+
+static const struct tp_filter filter = {
+    TP_FILTER_HEAD,
+    .name = "constraints",
+    .doc = "gives out parameters for which the user's constraints hold",
+    .version = 1,
+    .args = args,
+    .n_args = sizeof args / sizeof args[0],
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .save = save,
+    .load = load,
+};
+TP_REGISTER_FILTER(filter)
