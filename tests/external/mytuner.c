@@ -122,6 +122,7 @@ static const struct tp_tuner tuner = {
     tell,
     NULL, /* ended */
     NULL, /* save: it is replayed */
-    NULL  /* load */
+    NULL, /* load */
+    NULL  /* score */
 };
 TP_REGISTER_TUNER(tuner)

@@ -90,7 +90,10 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     struct dedup *self = vself;
     int rc = next->space(next->ctx, space_);
 
-    /* The space before comes again when another was refused. */
+    /* The space before comes again when another was refused; refused itself it
+     * is gone, and another one may lie at its address. */
+    if (rc != TP_OK && space_ == self->space)
+        self->space = NULL;
     if (rc != TP_OK || space_ == self->space)
         return rc;
     tally_fini(&self->tally);
