@@ -18,7 +18,9 @@ struct dedup {
     bool allow;
     uint64_t most; /* how often each set may be given out */
     const struct tp_space *space;
-    bool counts; /* false: nothing can, or need, be done in this space */
+    unsigned refused; /* spaces, one after the other: the second is the one
+                         before, which is gone then */
+    bool counts;      /* false: nothing can, or need, be done in this space */
     bool exhausted;
     struct tally tally;
     struct remaining remaining;
@@ -89,13 +91,15 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
 {
     struct dedup *self = vself;
     int rc = next->space(next->ctx, space_);
+    bool again = self->space != NULL && self->refused == 1;
 
-    /* The space before comes again when another was refused; refused itself it
-     * is gone, and another one may lie at its address. */
-    if (rc != TP_OK && space_ == self->space)
-        self->space = NULL;
-    if (rc != TP_OK || space_ == self->space)
+    if (rc != TP_OK) {
+        self->refused++;
         return rc;
+    }
+    self->refused = 0;
+    if (again) /* the one before, since another was refused */
+        return TP_OK;
     tally_fini(&self->tally);
     remaining_fini(&self->remaining);
     self->last_id = TP_NO_ID;
