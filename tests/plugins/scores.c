@@ -14,6 +14,7 @@ static const struct tp_arg args[] = {
 struct scores {
     const struct tp_host *host;
     const char *how;
+    size_t n_dims;
     double best, at;
     int any;
     uint64_t scored; /* remembers: and samples other points */
@@ -44,7 +45,7 @@ space(void *vself, const struct tp_space *space)
 {
     struct scores *self = vself;
 
-    (void)space;
+    self->n_dims = space->n_dims;
     self->any = 0;
     return TP_OK;
 }
@@ -68,7 +69,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
         return TP_OK;
     self->any = 1;
     self->best = result->value;
-    self->at = x[0];
+    self->at = self->n_dims > 0 ? x[0] : 0;
     return TP_OK;
 }
 
@@ -81,12 +82,13 @@ score(void *vself, const double *const *points, size_t n, double *out)
         self->host->error(self->host->ctx, "it does not want to");
         return TP_ERR;
     }
-    if (strcmp(self->how, "changes") == 0 && n > 0)
+    if (strcmp(self->how, "changes") == 0 && n > 0 && self->n_dims > 0)
         *(double *)(uintptr_t)points[0] = 0.125;
     if (strcmp(self->how, "remembers") == 0)
         self->scored += 1000;
     for (size_t i = 0; i < n; i++)
-        out[i] = self->any ? -fabs(points[i][0] - self->at) : NAN;
+        out[i] = self->any && self->n_dims > 0 ? -fabs(points[i][0] - self->at)
+                                               : NAN;
     return TP_OK;
 }
 

@@ -98,8 +98,10 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
         return rc;
     }
     self->refused = 0;
-    if (again) /* the one before, since another was refused */
+    if (again) { /* the one before, perhaps elsewhere: another was refused */
+        self->space = self->remaining.space = space_;
         return TP_OK;
+    }
     tally_fini(&self->tally);
     remaining_fini(&self->remaining);
     self->last_id = TP_NO_ID;
