@@ -30,3 +30,43 @@ TEST(cmaes_learns_from_a_single_failure_among_equals)
     CHECK(after > before / 1.5 && after < before * 1.5);
     hunt_close(&h);
 }
+
+/* An infinite loss is a trial that went wrong, of either sign. */
+TEST(cmaes_takes_infinite_results_for_failures)
+{
+    struct hunt h;
+    double x[X_MAX];
+    int failed = 0;
+
+    for (int surrogate = 0; surrogate < 2; surrogate++) {
+        hunt_open(&h, HUNT_TEN, hunt_options(surrogate));
+        for (int i = 0; i < 200; i++) {
+            uint64_t id = hunt_ask(&h, x);
+            bool fails = x[0] > 0;
+
+            hunt_tell(&h, id, x, fails ? -(double)INFINITY : x[1] * x[1]);
+            failed += fails && i >= 150;
+        }
+        CHECK(failed < 25); /* of 50 */
+        failed = 0;
+        hunt_close(&h);
+    }
+}
+
+/* Not tried twice, but drawn again a failure says again that it is one. */
+TEST(cmaes_counts_a_failure_that_is_drawn_again)
+{
+    struct cmaes_story s;
+    struct hunt h;
+    double x[X_MAX];
+
+    hunt_open(&h,
+              "{'a': {'_type': 'choice', '_value': [0, 1]},"
+              " 'b': {'_type': 'choice', '_value': [0, 1, 2]}}",
+              hunt_options(false));
+    for (int i = 0; i < 6; i++)
+        CHECK_EQ(cmaes_lost(h.search, hunt_ask(&h, x), true), 0);
+    s = cmaes_story(h.search);
+    CHECK(s.generation * s.population + s.arrived > 6);
+    hunt_close(&h);
+}
