@@ -50,6 +50,19 @@ suggestion(const char *sent, size_t k)
     return NULL;
 }
 
+static inline size_t
+suggestions(const char *sent)
+{
+    struct json *doc;
+    size_t n = 0;
+
+    while ((doc = suggestion(sent, n)) != NULL) {
+        json_free(doc);
+        n++;
+    }
+    return n;
+}
+
 /* A number for even ids, an object for odd ones; and the end. */
 static inline void
 report(struct drive *d, int64_t id)
