@@ -21,6 +21,9 @@ tpe_save(const struct tpe *t, const struct tp_sink *sink)
         sink->u64(sink->ctx, p->all[i].step);
         sink->f64s(sink->ctx, p->x + i * p->n_dims, p->n_dims);
     }
+    sink->u64(sink->ctx, t->twins.n_left);
+    for (size_t i = 0; i < t->twins.n_left; i++)
+        sink->u64(sink->ctx, t->twins.left[i]);
 }
 
 static const char *
@@ -43,6 +46,24 @@ load_point(struct tpe *t, const struct tp_source *source, double *x)
     return tpe_copy(t, &point, x) == 0 ? NULL : "out of memory";
 }
 
+static const char *
+load_left(struct tpe *t, const struct tp_source *source)
+{
+    uint64_t n = 0, key;
+
+    if (source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / sizeof key || (n > 0 && !t->repeats))
+        return "the number of places that were left is damaged";
+    while (n-- > 0) {
+        source->u64(source->ctx, &key);
+        if (key == 0)
+            return "a place that was left is damaged";
+        if (tpe_twins_leave(&t->twins, key) != 0)
+            return "out of memory";
+    }
+    return NULL;
+}
+
 const char *
 tpe_load(struct tpe *t, const struct tp_source *source)
 {
@@ -62,5 +83,5 @@ tpe_load(struct tpe *t, const struct tp_source *source)
     while (why == NULL && n-- > 0)
         why = load_point(t, source, x);
     free(x);
-    return why;
+    return why == NULL ? load_left(t, source) : why;
 }

@@ -327,6 +327,10 @@ point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
+        if (t->repeats &&
+            tpe_twins_leave(&t->twins,
+                            tpe_twins_key(tpe_points_at(p, i), t->n_dims)) != 0)
+            return -1;
         tpe_points_move(p, t->axes, i, x);
     } else if (tpe_points_add(p, t->axes, id, x) != 0) {
         return -1;

@@ -11,6 +11,7 @@ void
 tpe_twins_fini(struct twins *t)
 {
     free(t->slots);
+    free(t->left);
     *t = (struct twins){.slots = NULL};
 }
 
@@ -90,6 +91,24 @@ tpe_twins_add(struct twins *t, uint64_t key)
     i = find(t->slots, t->n_slots, key);
     t->count += t->slots[i] == 0;
     t->slots[i] = key;
+    return 0;
+}
+
+int
+tpe_twins_leave(struct twins *t, uint64_t key)
+{
+    if (t->n_left == t->left_room) {
+        size_t room = t->left_room < 16 ? 16 : t->left_room * 2;
+        uint64_t *left = realloc(t->left, room * sizeof *left);
+
+        if (left == NULL)
+            return -1;
+        t->left = left;
+        t->left_room = room;
+    }
+    if (tpe_twins_add(t, key) != 0)
+        return -1;
+    t->left[t->n_left++] = key;
     return 0;
 }
 
