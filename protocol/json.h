@@ -45,7 +45,7 @@ enum json_type {
 struct json;
 
 struct jval {
-    const void *node; /* json.c's */
+    const void *node; /* json-c's */
 };
 
 /* Parses the whole text (white space around is fine).  NULL on failure: err
@@ -72,7 +72,7 @@ struct jval jval_at(struct jval array, size_t i);
 struct jval_iter {
     const char *key; /* borrowed, NUL-terminated; may hold no NUL itself */
     struct jval value;
-    const void *entry; /* json.c's */
+    const void *entry; /* json-c's */
 };
 struct jval_iter jval_iter(struct jval object);
 bool jval_next(struct jval_iter *it);
