@@ -97,5 +97,8 @@ void jval_write(struct jval v, struct buf *out);
 /* Pieces for writing by hand. */
 void json_write_string(struct buf *out, const char *text, size_t len);
 void json_write_double(struct buf *out, double value);
+/* null where there is none: NULL; a number that is not finite. */
+void json_write_text(struct buf *out, const char *text);
+void json_write_number(struct buf *out, double value);
 
 #endif
