@@ -20,6 +20,19 @@ read_record(struct logfile *file, const char *path, struct record *head,
     return 0;
 }
 
+int
+loghead_check_whole(const struct logfile *file, struct err *err)
+{
+    struct err why;
+
+    if (!logfile_lacks(file, &why))
+        return 0;
+    return err_set(err, why.code,
+                   "%s; expected a log that has them all (replay --verify, "
+                   "explain, log and resume can do without dropped ones)",
+                   why.text);
+}
+
 struct logfile *
 loghead_open(const char *path, unsigned flags, struct record *head,
              struct err *err)
@@ -29,7 +42,7 @@ loghead_open(const char *path, unsigned flags, struct record *head,
     if (file != NULL && (flags & LOGHEAD_KEEP))
         logfile_keep(file);
     if (file != NULL &&
-        !((flags & LOGHEAD_WHOLE) && logfile_lacks(file, err)) &&
+        (!(flags & LOGHEAD_WHOLE) || loghead_check_whole(file, err) == 0) &&
         read_record(file, path, head, err) == 0)
         return file;
     logfile_close(file);

@@ -18,6 +18,10 @@ enum loghead_flags {
 struct logfile *loghead_open(const char *path, unsigned flags,
                              struct record *head, struct err *err);
 
+/* -1: its beginning is not on record any more, which err tells, and what does
+ * without it. */
+int loghead_check_whole(const struct logfile *file, struct err *err);
+
 /* What session_read_head() makes of it; the document, from which *setup
  * borrows, is to be freed.  NULL: err tells, and names the log. */
 struct json *loghead_read(const char *path, const struct record *head,
