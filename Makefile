@@ -73,7 +73,7 @@ FOLDERS := \
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
-MODULES := core numerics space plugin check config dispatcher replay manager trial cli
+MODULES := core numerics space plugin check config nni dispatcher replay manager trial cli
 LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
