@@ -104,6 +104,7 @@ read_kept(const struct results *r, struct problems *problems, struct err *err)
         x->seed = r->seed;
         x->has_seed = true;
         x->deterministic = r->deterministic;
+        x->minimize = r->minimize;
     }
     free(config);
     free(space);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
 #include "cli/options.h"
+#include "cli/tuner_mode.h"
 #include "cli/verb.h"
 
 #include "config/experiment.h"
@@ -163,6 +164,7 @@ run(int argc, char **argv)
     if (x != NULL) {
         check_space(x, &problems);
         check_segments(x, &problems);
+        tuner_mode_fill(x);
     }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);

@@ -159,7 +159,7 @@ find_mode(struct experiment *x, const struct yaml_node *root)
         const char *key, *from;
     } places[] = {{"tuner", "the tuner"}, {"assessor", "the assessor"}};
 
-    x->mode_from = "the default";
+    x->mode_from = EXPERIMENT_MODE_UNSAID;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const struct yaml_node *node =
             yaml_get(yaml_get(yaml_get(root, places[i].key), "classArgs"),

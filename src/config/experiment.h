@@ -25,6 +25,8 @@ enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
+/* What says whether to maximize when the configuration does not. */
+#define EXPERIMENT_MODE_UNSAID "the default"
 
 /* A tuner, an assessor or a filter. */
 struct algorithm {
@@ -57,7 +59,8 @@ struct experiment {
                                                          first */
     size_t n_filters; /* the first is that of the key `constraints`, if any */
     bool minimize;    /* optimize_mode of the tuner, else of the assessor */
-    const char *mode_from; /* "the tuner", "the assessor" or "the default" */
+    const char *mode_from; /* "the tuner", "the assessor" or, when neither is
+                              told, EXPERIMENT_MODE_UNSAID: maximize */
 
     uint64_t seed; /* ours; at most INT64_MAX */
     bool has_seed;

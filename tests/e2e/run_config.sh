@@ -36,6 +36,20 @@ no_tuner() {
 }
 check "without a tuner it is auto, with the assessor's optimize_mode" no_tuner
 
+mode_unsaid() {
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
+        experiment 'maxTrialNumber: 3' \
+            'searchSpace: {x: {_type: choice, _value: [4, 7, 2]}}' \
+            "tuner: {name: $1}"
+    run 0 && has out "best $2" && has out "($3, as the tuner's default says)" &&
+        "$T" resume "$dir" --max-trials 4 > again 2>&1 &&
+        has again "($3, as the tuner's default says)"
+}
+tpe_unsaid() { mode_unsaid tpe 2 minimize; }
+check "a tuner that is not told minimizes where that is its default" tpe_unsaid
+evolution_unsaid() { mode_unsaid evolution 7 maximize; }
+check "or maximizes, as its default is" evolution_unsaid
+
 idle_keys() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \
         'trainingService: {platform: local, useActiveGpu: false}'
