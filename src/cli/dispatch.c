@@ -60,6 +60,9 @@ static const char help[] =
     "  --in-fd N, --out-fd N   the pipe (default 0 and 1; NNI uses 3 and 4)\n"
     "  --digits 14|6           width of a frame's length (6: NNI before 1.6)\n"
     "  --extensions            the wire's extensions, see PROTOCOL.md\n"
+    "  --nni                   the manager is NNI's: what one that is started\n"
+    "                          again says of trials before it is compared with\n"
+    "                          the log\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -84,7 +87,8 @@ static const char help[] =
 static int
 set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
 {
-    *p = (struct policy){.stopped = TELL_LATEST, .extensions = w->extensions};
+    *p = (struct policy){
+        .stopped = TELL_LATEST, .extensions = w->extensions, .nni = w->nni};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
         return err_place(err, "--early-stopped");

@@ -31,6 +31,7 @@ const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
     {"out-fd", OPTION_UINT, OF(out_fd), "N"},
     {"digits", OPTION_UINT, OF(digits), "14|6"},
     {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"nni", OPTION_FLAG, OF(nni), NULL},
     {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
     {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
     {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
@@ -62,6 +63,7 @@ check_resume(const struct dispatch_words *w, struct err *err)
         {"on-error", w->on_error != NULL},
         {"ask-error", w->ask_error != NULL},
         {"extensions", w->extensions},
+        {"nni", w->nni},
     };
 
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
@@ -112,6 +114,10 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
         return err_set(err, ERR_USAGE,
                        "--digits: expected 14 or 6, got %" PRIu64, w->digits);
+    if (w->nni && w->extensions)
+        return err_set(err, ERR_USAGE,
+                       "--nni: not with --extensions, which NNI's managers do "
+                       "not speak");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
