@@ -67,6 +67,9 @@ static const char help[] =
     "                          detect, with a socket the default: that of the\n"
     "                          manager's first frame\n"
     "  --extensions            the wire's extensions, see PROTOCOL.md\n"
+    "  --nni                   the manager is NNI's: what one that is started\n"
+    "                          again says of trials before it is compared with\n"
+    "                          the log\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -91,7 +94,8 @@ static const char help[] =
 static int
 set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
 {
-    *p = (struct policy){.stopped = TELL_LATEST, .extensions = w->extensions};
+    *p = (struct policy){
+        .stopped = TELL_LATEST, .extensions = w->extensions, .nni = w->nni};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
         return err_place(err, "--early-stopped");

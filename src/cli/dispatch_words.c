@@ -33,6 +33,7 @@ const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
     {"listen", OPTION_TEXT, OF(listen), "unix:PATH"},
     {"digits", OPTION_TEXT, OF(digits_text), "14|6|detect"},
     {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"nni", OPTION_FLAG, OF(nni), NULL},
     {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
     {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
     {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
@@ -64,6 +65,7 @@ check_resume(const struct dispatch_words *w, struct err *err)
         {"on-error", w->on_error != NULL},
         {"ask-error", w->ask_error != NULL},
         {"extensions", w->extensions},
+        {"nni", w->nni},
     };
 
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
@@ -152,6 +154,10 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
         return err_set(err, ERR_USAGE, "--skip: only with --resume");
     if (w->config == NULL && w->tuner == NULL)
         w->tuner = EXPERIMENT_TUNER;
+    if (w->nni && w->extensions)
+        return err_set(err, ERR_USAGE,
+                       "--nni: not with --extensions, which NNI's managers do "
+                       "not speak");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||

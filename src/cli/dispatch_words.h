@@ -26,11 +26,11 @@ struct dispatch_words {
     struct sync_policy sync;
     enum old_segments old;
     int64_t grace_ms;
-    bool extensions, debug, quiet, has_seed, resume;
+    bool extensions, nni, debug, quiet, has_seed, resume;
     struct option_list skips;
 };
 
-#define DISPATCH_N_OPTIONS 28
+#define DISPATCH_N_OPTIONS 29
 extern const struct option dispatch_options[DISPATCH_N_OPTIONS];
 
 /* *w has the defaults.  -1: err (ERR_USAGE) says which word is wrong. */

@@ -8,6 +8,7 @@
 #include "frame.h"
 #include "json.h"
 #include "nni/names.h"
+#include "nni/pyclass.h"
 #include "plugin/paths.h"
 
 #include <inttypes.h>
@@ -62,6 +63,21 @@ name_of(const struct nni_algorithm *a, enum plugin_kind kind)
     return a->name;
 }
 
+static struct json *
+arguments_of_class(enum plugin_kind kind, const struct nni_algorithm *a,
+                   struct err *err)
+{
+    const struct pyclass c = {
+        .kind = plugin_kind_name(kind),
+        .class_name = a->class_name,
+        .code_directory = a->code_directory,
+        .class_file = a->class_file,
+        .args = a->args,
+    };
+
+    return pyclass_arguments(&c, err);
+}
+
 static int
 choose(struct nni_start *n, enum plugin_kind kind,
        const struct nni_algorithm *a, struct json **made, const char **name,
@@ -69,13 +85,15 @@ choose(struct nni_start *n, enum plugin_kind kind,
 {
     const char *builtin = name_of(a, kind);
 
-    if (builtin == NULL)
-        return err_set(err, ERR_CONFIG,
-                       "--exp_params: %s: the Python class %s cannot be run",
-                       plugin_kind_name(kind), a->class_name);
-    if (names_find(n->paths, kind, builtin, name, err) != 0 ||
-        names_translate(*name, a->args, made, err) != 0)
+    if (builtin == NULL) {
+        *name = "exec";
+        *made = arguments_of_class(kind, a, err);
+        if (*made == NULL)
+            return -1;
+    } else if (names_find(n->paths, kind, builtin, name, err) != 0 ||
+               names_translate(*name, a->args, made, err) != 0) {
         return -1;
+    }
     *args = *made != NULL ? json_root(*made) : a->args;
     return 0;
 }
@@ -129,7 +147,8 @@ static int
 begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
 {
     s->policy = (struct policy){
-        .stopped = n->environment.intermediate ? TELL_LATEST : TELL_NOTHING};
+        .stopped = n->environment.intermediate ? TELL_LATEST : TELL_NOTHING,
+        .nni = true};
     if (choose_both(n, s, err) != 0)
         return -1;
     return choose_seed(n, s, err);
