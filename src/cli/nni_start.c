@@ -5,11 +5,13 @@
 #include "cli/verb.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/session.h"
 #include "frame.h"
 #include "json.h"
 #include "nni/names.h"
 #include "nni/pyclass.h"
 #include "plugin/paths.h"
+#include "plugin/tuner.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -123,21 +125,13 @@ choose_both(struct nni_start *n, struct session_setup *s, struct err *err)
                : 0;
 }
 
+/* For where classArgs has none. */
 static int
-choose_seed(struct nni_start *n, struct session_setup *s, struct err *err)
+draw_seed(uint64_t *out, struct err *err)
 {
-    struct jval given;
-    uint64_t seed;
-    char logger[96];
-
-    if (getrandom(&s->seed, sizeof s->seed, 0) != sizeof s->seed)
+    if (getrandom(out, sizeof *out, 0) != sizeof *out)
         return err_errno(err, ERR_SYSTEM, "cannot draw a seed");
-    s->seed >>= 64 - SEED_BITS;
-    if (!jval_get(s->tuner_args, "seed", &given) || !jval_uint(given, &seed))
-        seed = s->seed;
-    snprintf(logger, sizeof logger, "nni.tuner.%s", s->tuner);
-    journal_say(&n->journal, LOG_INFO, logger, "Using random seed %" PRIu64,
-                seed);
+    *out >>= 64 - SEED_BITS;
     return 0;
 }
 
@@ -151,7 +145,7 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
         .nni = true};
     if (choose_both(n, s, err) != 0)
         return -1;
-    return choose_seed(n, s, err);
+    return draw_seed(&s->seed, err);
 }
 
 /* The log's head has tuner, assessor and seed. */
@@ -207,6 +201,22 @@ begin(struct nni_start *n, struct dispatcher_setup *setup, struct err *err)
     return 0;
 }
 
+/* The lines that people look for. */
+static void
+note_begun(void *ctx, const struct session *session)
+{
+    const struct nni_start *n = ctx;
+    char logger[96];
+
+    if (session->tuner != NULL) {
+        snprintf(logger, sizeof logger, "nni.tuner.%s",
+                 tuner_plugin(session->tuner)->name);
+        journal_say(&n->journal, LOG_INFO, logger, "Using random seed %" PRIu64,
+                    tuner_seed(session->tuner));
+    }
+    journal_say(&n->journal, LOG_INFO, NULL, "Dispatcher started");
+}
+
 static int
 judge(enum dispatcher_end end, int signal_number, struct err *err)
 {
@@ -244,6 +254,8 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, bool *at_work,
         .max_queued = FRAME_PAYLOAD_MAX_DEFAULT,
         .grace_ms = GRACE_MS,
         .log = &n->log,
+        .begun = note_begun,
+        .begun_ctx = n,
     };
     enum dispatcher_end end;
     int signal_number = 0, status;
@@ -253,7 +265,6 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, bool *at_work,
         status = verb_fail("nni", err);
     } else {
         setup.session.digits = FRAME_DIGITS_DETECT;
-        journal_say(&n->journal, LOG_INFO, NULL, "Dispatcher started");
         end = dispatcher_run(&setup, &signal_number, err);
         *at_work = end == DISPATCHER_GRACE_OVER || end == DISPATCHER_FAILED;
         status = judge(end, signal_number, err);
