@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "cli/exitguard.h"
+#include "cli/nni_bridge.h"
 #include "cli/nni_start.h"
 #include "cli/options.h"
 #include "core/err.h"
@@ -70,21 +71,30 @@ check_descriptors(struct err *err)
 }
 
 static int
+dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
+{
+    bool *expected = exitguard_set();
+    int status = nni_start_run(n, in_fd, out_fd, err);
+
+    exitguard_lift(expected);
+    return status;
+}
+
+static int
+dispatch_on_one(struct nni_start *n, int fd, struct err *err)
+{
+    return dispatch_on(n, fd, fd, err);
+}
+
+static int
 serve(struct nni_start *n, struct err *err)
 {
-    bool *expected, at_work = false;
-    int status;
-
-    if (check_descriptors(err) != 0) {
-        journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
-        return verb_fail("nni", err);
-    }
-    expected = exitguard_set();
-    status = nni_start_run(n, IN_FD, OUT_FD, &at_work, err);
-    exitguard_lift(expected);
-    if (at_work)
-        _exit(status);
-    return status;
+    if (n->environment.channel != NULL)
+        return nni_bridge_serve(n, dispatch_on_one, err);
+    if (check_descriptors(err) == 0)
+        return dispatch_on(n, IN_FD, OUT_FD, err);
+    journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
+    return verb_fail("nni", err);
 }
 
 static int
@@ -104,6 +114,8 @@ run(int argc, char **argv)
     }
     nni_start_begin(&n, params);
     status = serve(&n, &err);
+    if (n.at_work)
+        _exit(status);
     nni_start_end(&n);
     return status;
 }

@@ -241,8 +241,7 @@ judge(enum dispatcher_end end, int signal_number, struct err *err)
 }
 
 int
-nni_start_run(struct nni_start *n, int in_fd, int out_fd, bool *at_work,
-              struct err *err)
+nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
 {
     struct dispatcher_setup setup = {
         .session = {.max_payload = FRAME_PAYLOAD_MAX_DEFAULT},
@@ -260,13 +259,12 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, bool *at_work,
     enum dispatcher_end end;
     int signal_number = 0, status;
 
-    *at_work = false;
     if (begin(n, &setup, err) != 0) {
         status = verb_fail("nni", err);
     } else {
         setup.session.digits = FRAME_DIGITS_DETECT;
         end = dispatcher_run(&setup, &signal_number, err);
-        *at_work = end == DISPATCHER_GRACE_OVER || end == DISPATCHER_FAILED;
+        n->at_work = end == DISPATCHER_GRACE_OVER || end == DISPATCHER_FAILED;
         status = judge(end, signal_number, err);
     }
     if (status != EXIT_DONE)

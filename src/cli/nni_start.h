@@ -28,6 +28,8 @@ struct nni_start {
     struct plugin_paths *paths;
     struct json *args[2]; /* translated or made: the tuner's, the assessor's */
     struct resumption resumption;
+    bool at_work; /* a plugin may still be running when the session is over:
+                     the process is to be ended by _exit() */
 };
 
 /* Reads the environment and opens dispatcher.log: where that cannot be, a
@@ -37,9 +39,7 @@ void nni_start_end(struct nni_start *n);
 
 /* Runs a session on these descriptors, taken, to its end.  The exit status;
  * where that is not EXIT_DONE err has the reason in one line, which is told on
- * stderr and in the journal by then.  *at_work: a plugin may still be running,
- * the process is to be ended by _exit(). */
-int nni_start_run(struct nni_start *n, int in_fd, int out_fd, bool *at_work,
-                  struct err *err);
+ * stderr and in the journal by then. */
+int nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err);
 
 #endif
