@@ -149,8 +149,8 @@ collect_run(const struct reunion *u, struct idset *out)
     void *value;
 
     while ((value = map_next(&u->restart->ledger.jobs, &at)) != NULL) {
-        const struct parameter_id id = {PARAMETER_NUMBER,
-                                        (uintptr_t)value - 1, NULL};
+        const struct parameter_id id = {PARAMETER_NUMBER, (uintptr_t)value - 1,
+                                        NULL};
 
         if (trials_find(u->trials, &id) != NULL &&
             idset_add(out, id.number) != 0)

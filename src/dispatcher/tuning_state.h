@@ -79,8 +79,8 @@ void tuning_restarted(struct tuning *t, const struct command *cmd);
 void tuning_reunite(struct tuning *t, const struct command *cmd);
 void tuning_lose(struct tuning *t);
 void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);
-/* tuning_space.c: whether doc is the space there is; false for none. */
-bool tuning_same_space(struct tuning *t, const struct json *doc);
+/* tuning_space.c: whether doc is the space there is */
+bool tuning_same_space(const struct tuning *t, const struct json *doc);
 void tuning_set_space(struct tuning *t, const struct json *doc);
 void tuning_emit_initialized(struct tuning *t, const struct command *cmd);
 
