@@ -59,8 +59,8 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
         struct trial *trial = trials[i];
 
         if (!trial->ended && !trial->foreign &&
-            tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED,
-                        &err) != 0)
+            tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                        TP_ENDED_OUTDATED, &err) != 0)
             tuning_plugin_failed(t, &err);
         trial->foreign = true;
     }

@@ -23,8 +23,8 @@ ended(void *vself, const struct tp_history *h, int how)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "trial %d: %s",
-                    (int)h->trial, ends[how]);
+    self->host->log(self->host->ctx, TP_LOG_INFO, "trial %d: %s", (int)h->trial,
+                    ends[how]);
     return TP_OK;
 }
 

@@ -51,9 +51,17 @@ ended(void *vself, uint64_t id, const double *x, int how)
 }
 
 static const struct tp_tuner tuner = {
-    TP_TUNER_HEAD,      .name = "tells",         .doc = "writes down results",
-    .version = 1,       .create = base_create,   .destroy = base_destroy,
-    .space = space,     .ask = ask,              .tell = tell,
-    .ended = ended,     .save = base_save,       .load = base_load,
+    TP_TUNER_HEAD,
+    .name = "tells",
+    .doc = "writes down results",
+    .version = 1,
+    .create = base_create,
+    .destroy = base_destroy,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = base_save,
+    .load = base_load,
 };
 TP_REGISTER_TUNER(tuner)

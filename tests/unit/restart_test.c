@@ -55,12 +55,12 @@ restart(struct drive *d)
     CHECK_STR(sent, want);
 }
 
-#define POINT(x, value, job)                                          \
+#define POINT(x, value, job)                                           \
     "{\"parameter\":{\"x\":" x "},\"value\":" value ",\"trialJobId\":" \
     "\"" job "\"}"
 #define IMPORT(x, value) "{\"parameter\":{\"x\":" x "},\"value\":" value "}"
-#define RECORD(id, x)                                                 \
-    "{\"parameter_id\":" id ",\"parameter_source\":\"resumed\","       \
+#define RECORD(id, x)                                            \
+    "{\"parameter_id\":" id ",\"parameter_source\":\"resumed\"," \
     "\"parameters\":{\"x\":" x "},\"parameter_index\":0}"
 
 TEST(restart_counts_each_result_once)
@@ -73,20 +73,22 @@ TEST(restart_counts_each_result_once)
     drive_send(&d, "GE", "4");
     drive_final(&d, 0, "A", "0.5");
     drive_end(&d, 0, "A", "SUCCEEDED");
-    drive_final(&d, 1, "B", "1e-05"); /* its end was not heard */
+    drive_final(&d, 1, "B", "1e-05");     /* its end was not heard */
     drive_periodical(&d, 2, "C", 0, "7"); /* nor was its result */
     drive_periodical(&d, 3, "D", 0, "8");
     restart(&d);
     said = news(&d);
     CHECK_EQ(times(said, "space of 1"), 1);
-    CHECK_STR(drive_send(&d, "FD",
-                         "[" POINT("0.015625", "\"0.5\"", "A") "," POINT(
-                             "0.03125", "\"0.00001\"",
-                             "B") "," POINT("0.046875", "\"0.7\"",
-                                            "C") "," IMPORT("7.5e-1",
-                                                            "3.0") "," IMPORT("0.25",
-                                                                              "\"4\"") "]"),
-              "");
+    CHECK_STR(
+        drive_send(
+            &d, "FD",
+            "[" POINT("0.015625", "\"0.5\"", "A") "," POINT(
+                "0.03125", "\"0.00001\"",
+                "B") "," POINT("0.046875", "\"0.7\"",
+                               "C") "," IMPORT("7.5e-1",
+                                               "3.0") "," IMPORT("0.25",
+                                                                 "\"4\"") "]"),
+        "");
     said = news(&d);
     CHECK_EQ(times(said, ": tell "), 2);
     CHECK_HAS(said, ": tell 2 0.046875 = 0.7 final");
@@ -172,10 +174,10 @@ TEST(restart_knows_imports_with_the_jobs_of_others)
     drive_stop(&d);
 }
 
-TEST(restart_ends_what_nobody_runs_any_more)
+TEST(restart_gives_out_again_what_was_lost)
 {
     struct drive d;
-    const char *said;
+    const char *said, *sent;
 
     begin(&d, "hears");
     drive_send(&d, "GE", "4");
@@ -185,18 +187,77 @@ TEST(restart_ends_what_nobody_runs_any_more)
     restart(&d);
     drive_send(&d, "FD", "[]");
     news(&d);
-    CHECK_HAS(drive_send(&d, "GE", "2"), "TR {\"parameter_id\": 4, ");
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 4, ");
+    CHECK_HAS(sent, "{\"x\": 0.015625}");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 5, ");
+    CHECK_HAS(sent, "{\"x\": 0.03125}");
     said = news(&d);
-    CHECK_HAS(said, "3 trials are lost");
-    CHECK_HAS(said, ": ended 0 cancelled");
-    CHECK_HAS(said, ": ended 1 cancelled");
-    CHECK_HAS(said, ": ended 3 cancelled");
-    CHECK_EQ(times(said, ": ended "), 3);
+    CHECK_HAS(said, "3 trials were lost with the manager before: 3 of them "
+                    "are given out again");
+    CHECK_EQ(times(said, ": ended "), 0); /* the tuner goes on waiting */
     CHECK_EQ(times(said, ": tell "), 0);
     CHECK_HAS(said, "trial 0: cancelled");
     CHECK_HAS(said, "trial 1: cancelled");
-    drive_send(&d, "GE", "1");
-    CHECK_EQ(times(news(&d), ": ended "), 0);
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 6, ");
+    CHECK_HAS(sent, "{\"x\": 0.0625}");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 7, "); /* a new one */
+    CHECK_HAS(sent, "{\"x\": 0.078125}");
+    /* to the tuner it is the trial it asked for */
+    drive_final(&d, 4, "E", "3");
+    drive_end(&d, 4, "E", "SUCCEEDED");
+    said = news(&d);
+    CHECK_HAS(said, ": tell 0 0.015625 = 3 final");
+    CHECK_HAS(said, ": ended 0 succeeded");
+    CHECK_EQ(times(said, "error"), 0);
+    drive_stop(&d);
+}
+
+/* From 2.10 on AD has all that goes on: one that was launched has ended. */
+TEST(restart_ends_what_has_run)
+{
+    struct drive d;
+    const char *said, *sent;
+
+    begin(&d, NULL);
+    drive_send(&d, "GE", "4");
+    drive_periodical(&d, 0, "A", 0, "1");
+    drive_periodical(&d, 1, "B", 0, "1");
+    drive_final(&d, 2, "C", "1");
+    restart(&d);
+    drive_send(&d, "FD", "[]");
+    drive_send(&d, "AD", "[" RECORD("1", "0.03125") "]");
+    news(&d);
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "{\"x\": 0.0625}"); /* 3, which never reported */
+    CHECK_HAS(sent, "{\"x\": 0.078125}");
+    said = news(&d);
+    CHECK_HAS(said, "3 trials were lost with the manager before: 1 of them");
+    CHECK_HAS(said, ": ended 0 cancelled");
+    CHECK_HAS(said, ": ended 2 cancelled");
+    CHECK_EQ(times(said, ": ended "), 2);
+    drive_stop(&d);
+}
+
+/* It may be lost a second time before anybody had it. */
+TEST(restart_gives_out_again_what_was_lost_twice)
+{
+    struct drive d;
+    const char *sent;
+
+    begin(&d, NULL);
+    drive_send(&d, "GE", "3");
+    for (int i = 0; i < 2; i++) {
+        restart(&d);
+        drive_send(&d, "FD", "[]");
+        sent = drive_send(&d, "GE", "1");
+        CHECK_HAS(sent, i == 0 ? "{\"x\": 0.015625}" : "{\"x\": 0.03125}");
+    }
+    sent = drive_send(&d, "GE", "3");
+    CHECK_HAS(sent, "{\"x\": 0.046875}");
+    CHECK_HAS(sent, "{\"x\": 0.015625}");
+    CHECK_HAS(sent, "{\"x\": 0.0625}");
     drive_stop(&d);
 }
 
@@ -329,9 +390,9 @@ TEST(restart_takes_over_trials_it_never_heard_of)
     CHECK_EQ(times(said, "error"), 0);
     /* and both are on record from now on */
     restart(&d);
-    drive_send(&d, "FD",
-               "[" POINT("0.5", "\"2\"", "X") "," POINT("0.25", "\"3\"",
-                                                        "Y") "]");
+    drive_send(
+        &d, "FD",
+        "[" POINT("0.5", "\"2\"", "X") "," POINT("0.25", "\"3\"", "Y") "]");
     CHECK_EQ(times(news(&d), ": tell "), 0);
     drive_stop(&d);
 }
