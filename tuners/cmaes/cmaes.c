@@ -292,7 +292,7 @@ cmaes_tell(struct cmaes *c, uint64_t id, const double *x,
     double *own;
     bool is_same;
 
-    if (isnan(value))
+    if (!isfinite(value))
         class = CMAES_FAILED;
     if (remember(c, x, class, value) != 0)
         return -1;
@@ -319,6 +319,20 @@ cmaes_tell(struct cmaes *c, uint64_t id, const double *x,
     return cmaes_arrive(c, &p);
 }
 
+static int
+remember_failure(struct cmaes *c, const struct cmaes_point *p)
+{
+    double *x = calloc(c->n + 1, sizeof *x);
+    int rc = -1;
+
+    if (x != NULL) {
+        cmaes_point_compose(c, p, x);
+        rc = remember(c, x, CMAES_FAILED, 0);
+    }
+    free(x);
+    return rc;
+}
+
 int
 cmaes_lost(struct cmaes *c, uint64_t id, bool failed)
 {
@@ -330,6 +344,10 @@ cmaes_lost(struct cmaes *c, uint64_t id, bool failed)
     p = c->pending.at[at];
     cmaes_points_remove(&c->pending, at);
     p.class = CMAES_FAILED;
+    if (failed && remember_failure(c, &p) != 0) {
+        cmaes_point_fini(&p);
+        return -1;
+    }
     if (failed && cmaes_past_add(c, &p) == 0)
         return cmaes_arrive(c, &p);
     cmaes_point_fini(&p);

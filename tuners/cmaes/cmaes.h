@@ -77,9 +77,9 @@ void cmaes_free(struct cmaes *c);
  * memory. */
 int cmaes_ask(struct cmaes *c, uint64_t id, double *x);
 
-/* A result; a NaN counts as CMAES_FAILED.  Without a known id, or with another
- * point than was asked, it is taken in as one from outside.  -1: out of
- * memory. */
+/* A result; NaN and infinities count as CMAES_FAILED.  Without a known id, or
+ * with another point than was asked, it is taken in as one from outside.  -1:
+ * out of memory. */
 int cmaes_tell(struct cmaes *c, uint64_t id, const double *x,
                enum cmaes_class class, double value);
 

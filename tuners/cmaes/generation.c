@@ -30,7 +30,9 @@ compare(const void *va, const void *vb)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Equal results have equal weights. */
+/* Equal results have equal weights.  When nearly all are equally good the
+ * negative weights among theirs outweigh the positive ones, and there would be
+ * nothing to move to: then they share the positive ones, whose sum is 1. */
 static void
 level_ties(const struct cmaes_points *list, double *w)
 {
@@ -42,6 +44,8 @@ level_ties(const struct cmaes_points *list, double *w)
                 break;
             sum += w[end];
         }
+        if (from == 0 && !(sum > 0))
+            sum = 1;
         for (size_t i = from; i < end; i++)
             w[i] = sum / (double)(end - from);
     }

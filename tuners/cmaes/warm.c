@@ -116,8 +116,10 @@ start(struct cmaes *c, double alpha)
     for (size_t i = 0; i < c->warm.n; i++)
         if (c->warm.at[i].class == CMAES_FINAL)
             n++;
-    if (n == 0)
+    if (n == 0) {
+        cmaes_points_clear(&c->warm);
         return 0;
+    }
     for (size_t i = 0; i < c->warm.n; i++)
         c->warm.at[i].born = i; /* the order that qsort need not keep */
     qsort(c->warm.at, c->warm.n, sizeof *c->warm.at, compare);
@@ -150,5 +152,6 @@ cmaes_warm_restart(struct cmaes *c)
             cmaes_points_insert(&c->warm, c->warm.n, &copy) != 0)
             return -1;
     }
+    c->generation++; /* what is out was drawn from another distribution */
     return start(c, ALPHA_HERE);
 }
