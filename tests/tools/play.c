@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* play RECORDING [ARG...]: plays a recorded session of NNI's manager against
- * `tunepipe dispatch --in-fd 3 --out-fd 4 ARG...` and compares the answers.
+/* play RECORDING: plays a recorded session of NNI's manager against `tunepipe
+ * -m nni` and compares the answers.  The dispatcher is started as the manager
+ * does it: by a shell that stays its parent, sockets at descriptors 3 and 4,
+ * with the recorded argument and environment; its log is in ./checkpoint.
  * Writes ./command, which starts such a dispatcher alone.
- * RECORDING.jsonl holds the frames, RECORDING.meta.json tuner and assessor.
+ * RECORDING.jsonl holds the frames, RECORDING.meta.json how it was started.
  *
  * Causality: a command is sent once as many answers of each code have arrived
  * as had been recorded before it; an EN carries the text of the TR received
@@ -23,15 +25,17 @@
  * what it had answered has to be answered, and then the session goes on: the
  * trials asked for are there, end, and are followed by others. */
 #include "tools/compare.h"
+#include "tools/nnistart.h"
 #include "tools/recording.h"
 
 #include <poll.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 30000
-#define ARGS_MAX 64
 
 /* ---- the dispatcher ---- */
 
@@ -48,74 +52,91 @@ exec_child(const char **argv, int in, int out)
     _exit(127);
 }
 
-/* Adds --tuner NAME --tuner-args JSON as the recording's configuration says. */
-static int
-add_plugin(struct play *p, const char *kind, const char **argv, int n)
+/* Environment as recorded, with EXPDIR for the current folder, where the two
+ * folders are that the manager makes. */
+static void
+set_environment(const struct play *p)
 {
-    struct jval args, plugin = meta_part(p, "exp_params", kind);
-    struct buf text;
-    bool tuner;
+    struct jval_iter it = jval_iter(meta_part(p, "env", NULL));
+    char here[4096], value[8192];
 
-    if (jval_count(plugin) == 0)
-        return n;
-    tuner = strcmp(kind, "tuner") == 0;
-    argv[n++] = tuner ? "--tuner" : "--assessor";
-    argv[n++] = text_of(plugin, "name");
-    if (!jval_get(plugin, "classArgs", &args))
-        return n;
-    buf_init(&text, 65536);
-    jval_write(args, &text);
-    argv[n++] = tuner ? "--tuner-args" : "--assessor-args";
-    argv[n++] = p->args[tuner] = buf_take(&text);
-    return n;
+    if (getcwd(here, sizeof here) == NULL)
+        die(p, "%m");
+    while (jval_next(&it)) {
+        const char *text = "";
+
+        (void)jval_string(it.value, &text, NULL);
+        if (strcmp(it.key, "PWD") == 0)
+            continue;
+        if (strncmp(text, "EXPDIR", 6) == 0) {
+            snprintf(value, sizeof value, "%s%s", here, text + 6);
+            mkdir(value, 0700);
+            text = value;
+        }
+        setenv(it.key, text, 1);
+    }
 }
 
-/* The same dispatcher, without ARG..., for `tunepipe replay --pipe 'sh
+/* What NNI's manager has its shell run; to be freed. */
+static char *
+command_line(const struct play *p)
+{
+    struct jval params = meta_part(p, "exp_params", NULL);
+    struct buf text;
+    char *encoded, *line;
+
+    buf_init(&text, 1 << 20);
+    jval_write(params, &text);
+    encoded = nni_base64(buf_text(&text));
+    if (asprintf(&line, "'%s/tunepipe' -m nni --exp_params %s",
+                 getenv("TP_BUILD"), encoded) < 0)
+        die(p, "out of memory");
+    free(encoded);
+    buf_fini(&text);
+    return line;
+}
+
+/* The same dispatcher, without a log, for `tunepipe replay --pipe 'sh
  * ./command'`.  Nothing in a recording has a single quote. */
 static void
-write_command(const struct play *p, const char **argv, int n)
+write_command(const struct play *p, const char *line)
 {
     FILE *f = fopen("command", "w");
 
     if (f == NULL)
         die(p, "command: %m");
-    fputs("exec", f);
-    for (int i = 0; i < n; i++)
-        fprintf(f, " '%s'", argv[i]);
-    fputs(" 3<&0 4>&1\n", f);
+    fprintf(f,
+            "unset NNI_CHECKPOINT_DIRECTORY\n"
+            "export NNI_INCLUDE_INTERMEDIATE_RESULTS=%s\n"
+            "exec %s 3<&0 4>&1\n",
+            getenv("NNI_INCLUDE_INTERMEDIATE_RESULTS"), line);
     if (fclose(f) != 0)
         die(p, "command: %m");
 }
 
+/* The shell stays, and keeps its own 3 and 4. */
 static void
-start(struct play *p, char **more)
+start(struct play *p)
 {
-    bool tell = strcmp(text_of(meta_part(p, "env", NULL),
-                               "NNI_INCLUDE_INTERMEDIATE_RESULTS"),
-                       "true") == 0;
-    const char *argv[ARGS_MAX] = {NULL, "dispatch", "--in-fd",
-                                  "3",  "--out-fd", "4"};
-    int in[2], out[2], n = 6;
+    int in[2], out[2];
+    char *line, *with_shell;
 
-    char program[4096];
-
-    snprintf(program, sizeof program, "%s/tunepipe", getenv("TP_BUILD"));
-    argv[0] = program;
-    if (pipe(in) != 0 || pipe(out) != 0)
+    set_environment(p);
+    line = command_line(p);
+    write_command(p, line);
+    if (asprintf(&with_shell, "%s; exit $?", line) < 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, in) != 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, out) != 0)
         die(p, "%m");
-    argv[n++] = "--early-stopped";
-    argv[n++] = tell ? "latest" : "ignore";
-    n = add_plugin(p, "tuner", argv, n);
-    n = add_plugin(p, "assessor", argv, n);
-    write_command(p, argv, n);
-    while (*more != NULL && n < ARGS_MAX - 1)
-        argv[n++] = *more++;
     p->child = fork();
     if (p->child == 0) {
         close(in[1]);
         close(out[0]);
-        exec_child(argv, in[0], out[1]);
+        exec_child((const char *[]){"/bin/sh", "-c", with_shell, NULL}, in[0],
+                   out[1]);
     }
+    free(with_shell);
+    free(line);
     close(in[0]);
     close(out[1]);
     p->to = in[1];
@@ -305,8 +326,8 @@ main(int argc, char **argv)
     bool exact, died, behind;
     size_t trials;
 
-    if (argc < 2 || getenv("TP_BUILD") == NULL) {
-        fprintf(stderr, "usage: TP_BUILD=... play RECORDING [ARG...]\n");
+    if (argc != 2 || getenv("TP_BUILD") == NULL) {
+        fprintf(stderr, "usage: TP_BUILD=... play RECORDING\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -319,7 +340,7 @@ main(int argc, char **argv)
     died = !has_command(&p.recorded, "TE");
     behind = strcmp(text_of(meta_part(&p, "exp_params", "assessor"), "name"),
                     "Curvefitting") == 0;
-    start(&p, argv + 2);
+    start(&p);
     trials = play_all(&p);
     trials = died ? go_on(&p, trials) : count(&p.recorded, p.recorded.n, "TR");
     finish(&p);
