@@ -44,6 +44,12 @@ for first in "$TP_SOURCE"/tests/data/recordings/*_a_first.jsonl; do
             sed 's/^/# /' err
             exit 1
         }
+        grep -q '(FD): 0 of [1-9]* results imported, [1-9]* were on' err || {
+            sed 's/^/# /' err
+            echo "FAILED recording $(basename "$second"), with its log:" \
+                "results were told again"
+            exit 1
+        }
         "$TP_BUILD/tunepipe" replay checkpoint --verify > replay 2>&1 || {
             echo "FAILED recording $(basename "$second"), with its log:" \
                 "$(head -n 1 replay)"
