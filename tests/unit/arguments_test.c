@@ -118,6 +118,27 @@ TEST(arguments_read_every_type_and_write_it_again)
     arguments_free(again.args);
 }
 
+TEST(arguments_take_choices_in_any_case)
+{
+    static const struct tp_arg cased[] = {
+        {"mode", TP_ARG_STRING, 0, NULL, 0, 0, "Best|best|WORST", "a word"}};
+    static const char *const texts[][2] = {{"best", "best"},
+                                           {"Best", "Best"},
+                                           {"BEST", "Best"},
+                                           {"worst", "WORST"}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct result r;
+        char text[40];
+
+        snprintf(text, sizeof text, "{\"mode\": \"%s\"}", texts[i][0]);
+        parse(&r, cased, 1, text);
+        CHECK_STR(r.problems, "");
+        CHECK_STR(arguments_values(r.args)[0].text, texts[i][1]);
+        arguments_free(r.args);
+    }
+}
+
 TEST(arguments_refuse_wrong_values_by_name)
 {
     check_wrong("{\"count\": 0}", "classArgs.count: is 0, expected an integer, "
