@@ -227,7 +227,8 @@ load(void *vself, const struct tp_source *source)
 
     if (known_load(&self->known, self->rules.space, source) == 0)
         return TP_OK;
-    return fail(self, "the points that are known to hold are damaged");
+    return fail(self, "the points that are known to hold are damaged, or out "
+                      "of memory");
 }
 
 static const struct tp_filter filter = {
