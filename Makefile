@@ -317,6 +317,11 @@ install: all
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
 	    "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
+	$(INSTALL) -m 755 scripts/nni-shim/python3 \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
+	$(INSTALL) -m 644 scripts/nni-shim/README.md \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
 	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
 	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
 	$(INSTALL) -m 644 $(wildcard scripts/template/*) \
