@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct buf;
+struct jval;
 struct marks;
 struct unpack;
 struct viewer;
@@ -49,6 +50,16 @@ void marks_written(struct marks *m, enum command_code code, const char *payload,
 /* Ids below `next` were issued before this session (AD); at most
  * MARKS_RECOVERED_MAX + 1. */
 void marks_issued(struct marks *m, uint64_t next);
+
+/* ---- where the manager was started again ---- */
+
+/* The records of `list` (AD) run again from the beginning, as `attempt`. */
+int marks_rerun(struct marks *m, struct jval list, uint64_t attempt);
+/* Adds the living trials to cmd's runs. */
+int marks_list(const struct marks *m, struct command *cmd);
+/* The same for those of an attempt before `attempt` alone, which end with it.
+ */
+int marks_lose(struct marks *m, uint64_t attempt, struct command *cmd);
 
 /* See view.h. */
 void marks_see(const struct marks *m, const struct viewer *viewer);

@@ -18,6 +18,9 @@ struct router {
     struct marks *marks;
     uint64_t frames; /* of the manager, so far */
     bool remembers;
+    bool nni;
+    bool again;       /* the manager was started again, no GE yet */
+    uint64_t started; /* IN that came, if nni */
     struct resend unread;
     const struct log *log;
 };
@@ -53,6 +56,12 @@ router_remember(struct router *r)
     r->remembers = true;
 }
 
+void
+router_serve_nni(struct router *r)
+{
+    r->nni = true;
+}
+
 const struct resend *
 router_unread(const struct router *r)
 {
@@ -64,6 +73,14 @@ push(struct routed *out, struct chain *chain, struct command *cmd)
 {
     out->bytes += cmd->cost;
     chain_add(chain, cmd);
+}
+
+/* How often the manager had been started before; to it a trial that it starts
+ * again is the same one. */
+static uint64_t
+run_of(const struct router *r)
+{
+    return r->started > 0 ? r->started - 1 : 0;
 }
 
 /* ---- metrics ---- */
@@ -119,6 +136,8 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
+    if (r->nni)
+        m->attempt = run_of(r);
     if (!m->has_value && m->type == METRIC_FINAL)
         return set_aside(r, cmd, m->problem, out);
     if (!m->has_value && periodical) {
@@ -147,6 +166,8 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
 
+    if (r->nni)
+        cmd->end.attempt = run_of(r);
     if (marks_end(r->marks, &cmd->end) != 0 ||
         (half = command_split_end(cmd)) == NULL) {
         command_free(cmd);
@@ -172,6 +193,46 @@ note_recovered(struct router *r, const struct command *cmd)
             marks_issued(r->marks, number + 1);
 }
 
+/* ---- a manager of NNI's that is started again ---- */
+
+/* Trials that are in no AD are lost: the assessor hears of it. */
+static enum router_word
+lose_trials(struct router *r, uint64_t arrival, struct routed *out)
+{
+    struct command *loss = command_new_loss(arrival);
+
+    if (loss == NULL || marks_lose(r->marks, run_of(r), loss) != 0) {
+        command_free(loss);
+        return ROUTER_MEMORY;
+    }
+    if (loss->n_runs == 0) {
+        command_free(loss);
+        return ROUTER_ON;
+    }
+    loss->cost = sizeof *loss;
+    push(out, &out->assessor, loss);
+    return ROUTER_ON;
+}
+
+static enum router_word
+see_restart(struct router *r, struct command *cmd, struct routed *out)
+{
+    int rc = 0;
+
+    if (cmd->code == CMD_INITIALIZE) {
+        r->again = ++r->started > 1;
+    } else if (r->again && cmd->code == CMD_IMPORT) {
+        rc = marks_list(r->marks, cmd);
+    } else if (r->again && cmd->code == CMD_ADD_CUSTOM) {
+        rc = marks_rerun(r->marks, json_root(cmd->document), run_of(r));
+    } else if (r->again && cmd->code == CMD_REQUEST_TRIALS &&
+               cmd->request.problem == NULL) {
+        r->again = false;
+        return lose_trials(r, cmd->arrival, out);
+    }
+    return rc == 0 ? ROUTER_ON : ROUTER_MEMORY;
+}
+
 /* ---- the table's word ---- */
 
 static enum router_word
@@ -179,6 +240,10 @@ route(struct router *r, struct command *cmd, struct routed *out)
 {
     switch (command_info(cmd->code)->queue) {
     case QUEUE_DEFAULT:
+        if (r->nni && see_restart(r, cmd, out) != ROUTER_ON) {
+            command_free(cmd);
+            return ROUTER_MEMORY;
+        }
         if (cmd->code == CMD_ADD_CUSTOM)
             note_recovered(r, cmd);
         push(out, &out->by_default, cmd);
@@ -254,6 +319,10 @@ router_save(const struct router *r, struct buf *out)
     pack_u64(out, r->frames);
     marks_save(r->marks, out);
     resend_save(&r->unread, out);
+    if (r->nni) {
+        pack_u64(out, r->started);
+        pack_u64(out, r->again);
+    }
 }
 
 int
@@ -262,5 +331,11 @@ router_load(struct router *r, struct unpack *in)
     r->frames = unpack_u64(in);
     if (marks_load(r->marks, in) != 0)
         return -1;
-    return resend_load(&r->unread, in);
+    if (resend_load(&r->unread, in) != 0)
+        return -1;
+    if (r->nni) {
+        r->started = unpack_u64(in);
+        r->again = unpack_bool(in);
+    }
+    return in->failed ? -1 : 0;
 }

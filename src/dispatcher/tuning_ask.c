@@ -186,6 +186,8 @@ tuning_request(struct tuning *t, const struct command *cmd)
         tuning_no_more(t, first, NO_FAILED, n);
         return;
     }
+    if (t->restart.on)
+        tuning_lose(t);
     t->next_id += n;
     if (t->owed.total > 0)
         tuning_serve_owed(t);

@@ -103,8 +103,8 @@ change_space(struct tuning *t, struct space *space, double *x,
     return true;
 }
 
-static void
-set_space(struct tuning *t, const struct json *doc)
+void
+tuning_set_space(struct tuning *t, const struct json *doc)
 {
     struct space *space = parse_space(t, doc);
     struct trial **trials;
@@ -124,21 +124,30 @@ set_space(struct tuning *t, const struct json *doc)
     free(trials);
 }
 
-void
-tuning_initialize(struct tuning *t, const struct command *cmd)
+bool
+tuning_same_space(struct tuning *t, const struct json *doc)
 {
-    if (t->space != NULL) {
-        tuning_complain(
-            t, "the search space is set already, expected SS to change "
-               "it");
-        return;
-    }
-    set_space(t, cmd->document);
-    if (t->space == NULL) {
-        if (t->policy->extensions && !t->fatal)
-            tuning_no_more(t, t->next_id, NO_FAILED, 0);
-        return;
-    }
+    struct space *space = parse_space(t, doc);
+    struct buf now, then;
+    bool same;
+
+    if (space == NULL)
+        return false;
+    buf_init(&now, SIZE_MAX / 2);
+    buf_init(&then, SIZE_MAX / 2);
+    space_write(t->space, &now);
+    space_write(space, &then);
+    same = !now.failed && !then.failed && now.len == then.len &&
+           memcmp(buf_text(&now), buf_text(&then), now.len) == 0;
+    buf_fini(&now);
+    buf_fini(&then);
+    space_free(space);
+    return same;
+}
+
+void
+tuning_emit_initialized(struct tuning *t, const struct command *cmd)
+{
     buf_clear(&t->payload);
     command_write_initialized(&t->payload, cmd->position,
                               t->policy->extensions);
@@ -146,9 +155,31 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
 }
 
 void
+tuning_initialize(struct tuning *t, const struct command *cmd)
+{
+    if (t->space != NULL && t->policy->nni) {
+        tuning_restarted(t, cmd);
+        return;
+    }
+    if (t->space != NULL) {
+        tuning_complain(
+            t, "the search space is set already, expected SS to change "
+               "it");
+        return;
+    }
+    tuning_set_space(t, cmd->document);
+    if (t->space == NULL) {
+        if (t->policy->extensions && !t->fatal)
+            tuning_no_more(t, t->next_id, NO_FAILED, 0);
+        return;
+    }
+    tuning_emit_initialized(t, cmd);
+}
+
+void
 tuning_update(struct tuning *t, const struct command *cmd)
 {
     if (!tuning_has_space(t))
         return;
-    set_space(t, cmd->document);
+    tuning_set_space(t, cmd->document);
 }

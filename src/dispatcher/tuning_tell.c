@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 
-static void
-tell(struct tuning *t, struct trial *trial, struct tp_result *result)
+void
+tuning_tell(struct tuning *t, struct trial *trial, struct tp_result *result)
 {
     struct err err;
 
@@ -44,7 +44,8 @@ handle_final(struct tuning *t, const struct command *cmd)
     } else if (why != NULL) {
         tuning_complain_trial(t, m->job, &m->parameter, why);
     } else {
-        tell(t, trial, &result);
+        tuning_ran(t, m->job, trial);
+        tuning_tell(t, trial, &result);
         trials_settle(t->trials, trial);
     }
 }
@@ -77,7 +78,7 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
         return;
     result.value = mark->value;
     result.step = mark->step;
-    tell(t, trial, &result);
+    tuning_tell(t, trial, &result);
 }
 
 static int
@@ -113,6 +114,7 @@ tuning_end(struct tuning *t, const struct command *cmd)
         tuning_complain_trial(t, end->job, &end->parameter, why);
         return;
     }
+    tuning_ran(t, end->job, trial);
     if (end->stopped && !trial->told)
         tell_stopped(t, trial, end);
     if (!trial->foreign &&

@@ -156,6 +156,8 @@ begin(struct whatif_walk *w, struct err *err)
     w->seen = histories_new();
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
+    if (w->policy.nni)
+        router_serve_nni(w->router);
     w->assessor =
         assessor_new(w->setup->paths, w->setup->assessor, w->setup->args,
                      session.seed, w->setup->log, err);

@@ -32,7 +32,7 @@ TEST(session_head_comes_back)
     drive_setup(&d, "later", "{\"at_once\": 3}", "medianstop", NULL);
     d.setup.seed = INT64_MAX;
     d.setup.policy =
-        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false};
+        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false, true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
