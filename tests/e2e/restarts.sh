@@ -42,6 +42,48 @@ v3_grid_killed() {
     play ws/v3_resume_grid_a_first ws/v3_resume_grid_b_resumed kill
 }
 
+# A program ends with its dispatcher.  The next one is told all results once,
+# and what runs again; what was lost it may propose again.
+program() {
+    cat > program.wire << 'EOF'
+run dispatch --nni --tuner exec --dir $DIR/log --tuner-args {"command":["sh","$SOURCE/tests/programs/steps.sh","IN","+ID","GE","+TR:{\"parameter_id\":0,\"parameters\":{\"x\":0.5}}","+TR:{\"parameter_id\":1,\"parameters\":{\"x\":0.25}}","+TR:{\"parameter_id\":2,\"parameters\":{\"x\":1.0}}"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 3
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+< TR {"parameter_id": 2, *
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "5"}
+> GE 0
+< NO *
+signal KILL
+exit 137
+run dispatch --resume --dir $DIR/log
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> FD [{"parameter":{"x":0.5},"value":"5","trialJobId":"A"},{"parameter":{"x":0.25},"value":"6","trialJobId":"B"},{"parameter":{"x":0.75},"value":7}]
+> AD [{"parameter_id":null,"parameters":{"x":0}},{"parameter_id":2,"parameters":{"x":1}}]
+> GE 3
+< TR {"parameter_id": 3, *
+< TR {"parameter_id": 4, *
+< TR {"parameter_id": 5, *
+> ME {"parameter_id": 2, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": "8"}
+> TE
+exit 0
+replay
+EOF
+    "$TP_BUILD/tests/tools/wire" program.wire || return 1
+    sed -n '/^FD/,$p' told > second
+    cat > want << 'EOF'
+FD [{"parameter": {"x": 0.5}, "value": "5"}, {"parameter": {"x": 0.25}, "value": "6.0"}, {"parameter": {"x": 0.75}, "value": 7}]
+AD [{"parameter_id": 2, "parameter_source": "algorithm", "parameters": {"x": 1.0}, "parameter_index": 0}]
+GE 3
+ME {"parameter_id": 2, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": "8"}
+TE 
+EOF
+    diff want second
+}
+
 check "restart of a manager of 2.7" random
 check "restart of a manager of 2.7 whose dispatcher was killed" random_killed
 check "restart of a manager of 2.7 within a grid" grid
@@ -52,4 +94,5 @@ check "restart of a manager of 3.0" v3
 check "restart of a manager of 3.0 whose dispatcher was killed" v3_killed
 check "restart of a manager of 3.0 behind a finished grid" v3_grid
 check "restart of a manager of 3.0 behind a grid, killed" v3_grid_killed
+check "restart of a manager whose tuner is a program" program
 finish

@@ -215,8 +215,7 @@ send_metric(struct half *h, const char *text)
     if (tr == NULL || strncmp(text, head, strlen(head)) != 0)
         buf_add_text(&out, text);
     else
-        buf_printf(&out, "%s%ld%s", head, number_of(p, tr),
-                   strchr(text, ','));
+        buf_printf(&out, "%s%ld%s", head, number_of(p, tr), strchr(text, ','));
     if (!left_out)
         send_frame(p, "ME", buf_text(&out));
     buf_fini(&out);
@@ -389,7 +388,8 @@ play_half(struct half *h, const struct half *first, bool killed)
     struct play *p = &h->play;
 
     for (size_t i = 0; i < p->recorded.n; i++) {
-        const char *code = p->recorded.at[i].code, *text = p->recorded.at[i].text;
+        const char *code = p->recorded.at[i].code,
+                   *text = p->recorded.at[i].text;
 
         if (!p->recorded.at[i].in)
             continue;
@@ -510,7 +510,8 @@ main(int argc, char **argv)
     bool few;
 
     if (argc < 4 || getenv("TP_BUILD") == NULL) {
-        fprintf(stderr, "usage: TP_BUILD=... restart FIRST SECOND DIR [kill]\n");
+        fprintf(stderr,
+                "usage: TP_BUILD=... restart FIRST SECOND DIR [kill]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
