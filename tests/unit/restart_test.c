@@ -490,6 +490,27 @@ TEST(restart_without_a_log_hears_old_metrics)
     drive_stop(&d);
 }
 
+/* Live it is recorded only; from FD on it is an import, as NNI has it. */
+TEST(restart_imports_the_users_own_trials)
+{
+    struct drive d;
+
+    begin(&d, NULL);
+    drive_send(&d, "ME",
+               "{\"parameter_id\": null, \"trial_job_id\": \"U\", \"type\": "
+               "\"FINAL\", \"sequence\": 0, \"value\": \"1\"}");
+    drive_send(&d, "EN",
+               "{\"trial_job_id\":\"U\",\"event\":\"SUCCEEDED\",\"hyper_params"
+               "\":\"{\\\"parameter_id\\\":null}\"}");
+    CHECK_EQ(times(news(&d), ": tell "), 0);
+    for (int i = 0; i < 2; i++) {
+        restart(&d);
+        drive_send(&d, "FD", "[" POINT("0.5", "\"1\"", "U") "]");
+    }
+    CHECK_EQ(times(news(&d), ": tell -1 0.5 = 1 imported"), 1);
+    drive_stop(&d);
+}
+
 /* JavaScript has one zero, and no point in whole numbers. */
 TEST(restart_compares_numbers)
 {
