@@ -404,6 +404,27 @@ E
         has notes "end 0 False" && lacks notes result
 }
 
+# Of four suggestions the third fails: the first two count, and their results
+# come with what was suggested.
+nni_batch_that_fails() {
+    needs_python
+    wire <<'E' || return 1
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 4
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+< NO {"parameter_id": 0, "parameter_source": "algorithm", "parameters": "", "parameter_index": 0}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "5"}
+> GE 1
+< TR {"parameter_id": 4, *{"x": 4}*
+> TE
+exit 0
+E
+    has notes "result 0 {'x': 1} 5 A"
+}
+
 # As those before name them, and some behind them.
 nni_of_version_1() {
     needs_python
@@ -511,6 +532,7 @@ check python_classes_of_the_first_versions experiment_with_a_class_of_the_first_
 check python_classes_that_assess_nothing assessor_without_an_answer
 check python_classes_beside_the_experiment class_beside_the_experiment
 check python_classes_under_nni_2 nni_of_version_2
+check python_classes_whose_batch_fails nni_batch_that_fails
 check python_classes_under_nni_1 nni_of_version_1
 check python_classes_under_nni_resumed nni_resumed
 check python_classes_registered_with_nni nni_registered
