@@ -439,6 +439,54 @@ exit 0
 E
 }
 
+# The words of NNI's first managers, for classes and for built-in names.
+nni_of_the_first_versions() {
+    needs_python
+    wire <<'E' && wire <<'F'
+fds 3 4
+run -m nni --multi_phase --tuner_class_name Recorder --tuner_args {} --tuner_directory $SOURCE/tests/data/nni-classes --tuner_class_filename cases.py --assessor_class_name Odd --assessor_directory $SOURCE/tests/data/nni-classes --assessor_class_filename=cases.py
+> IN {"name":"IN0"}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *"search_space": {"name": "IN0"}}*
+> ME {"parameter_id":0,"trial_job_id":"A","type":"PERIODICAL","sequence":0,"value":"3"}
+< KI "A"
+> TE
+exit 0
+E
+fds 3 4
+run -m nni --tuner_class_name Random --tuner_args {"seed":1} --assessor_class_name Medianstop
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *
+> TE
+exit 0
+F
+}
+
+# Where the manager started the shim, the class runs behind the interpreter that
+# the shim stands for, whatever PATH has.
+nni_through_the_shim() {
+    needs_python
+    mkdir -p env/bin other && cp "$TP_SOURCE/scripts/nni-shim/python3" env/bin ||
+        return 1
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v python3)" \
+        > env/bin/python3.real
+    printf '#!/bin/sh\nexit 9\n' > other/python3
+    chmod +x env/bin/* other/python3
+    params=$(printf '{"tuner":{"className":"cases.Recorder","codeDirectory":"%s"}}' \
+        "$CLASSES" | base64 -w 0)
+    { frame IN '{"name":"IN0"}' && frame GE 1; } > in
+    for words in "--exp_params $params" "--exp_params=$params" \
+        "--tuner_class_name Recorder --tuner_directory $CLASSES --tuner_class_filename cases.py" \
+        "--multi_thread --tuner_class_name Recorder --tuner_directory $CLASSES --tuner_class_filename cases.py"; do
+        PATH=$PWD/other:$PATH TUNEPIPE=$T env/bin/python3 -m nni $words \
+            3< in 4> said 2> err || fail "exit status $? of $words" || return 1
+        has said 'TR00000000' && has said '{"name": "IN0"}' || return 1
+    done
+}
+
 # An experiment that goes on, with what the manager knows of it.
 nni_resumed() {
     needs_python
@@ -533,6 +581,8 @@ check python_classes_that_assess_nothing assessor_without_an_answer
 check python_classes_beside_the_experiment class_beside_the_experiment
 check python_classes_under_nni_2 nni_of_version_2
 check python_classes_whose_batch_fails nni_batch_that_fails
+check python_classes_under_the_first_nni nni_of_the_first_versions
+check python_classes_through_the_shim nni_through_the_shim
 check python_classes_under_nni_1 nni_of_version_1
 check python_classes_under_nni_resumed nni_resumed
 check python_classes_registered_with_nni nni_registered
