@@ -15,6 +15,7 @@
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #                         (tests/bench/README.md has what may be set)
+#   make bench-nni        beside NNI's dispatcher, as it was measured
 #   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
@@ -120,7 +121,7 @@ SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(SOCKET_SO) $(SHELLS)
@@ -275,6 +276,10 @@ bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
 
+bench-nni: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/nni
+	@$(B)/tests/bench/nni $(B)
+
 check-valgrind check-helgrind: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/check-valgrind $(B) $(if $(filter %-valgrind,$@),memcheck,helgrind)
@@ -316,7 +321,12 @@ install: all
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
-	    "$(DESTDIR)$(sharedir)/"
+	    tuners/nni/nni_class.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
+	$(INSTALL) -m 755 scripts/nni-shim/python3 \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
+	$(INSTALL) -m 644 scripts/nni-shim/README.md \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
 	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
 	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
 	$(INSTALL) -m 644 $(wildcard scripts/template/*) \

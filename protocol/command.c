@@ -345,42 +345,6 @@ command_free(struct command *cmd)
     free(cmd);
 }
 
-int
-command_add_run(struct command *cmd, const char *job,
-                const struct parameter_id *parameter)
-{
-    size_t n = cmd->n_runs;
-    struct command_run run = {.job = strdup(job)};
-
-    if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
-        size_t cap = n == 0 ? 1 : 2 * n;
-        void *grown = realloc(cmd->runs, cap * sizeof *cmd->runs);
-
-        if (grown == NULL)
-            goto fail;
-        cmd->runs = grown;
-    }
-    if (run.job == NULL || parameter_copy(&run.parameter, parameter) != 0)
-        goto fail;
-    cmd->runs[cmd->n_runs++] = run;
-    return 0;
-fail:
-    free(run.job);
-    return -1;
-}
-
-struct command *
-command_new_loss(uint64_t arrival)
-{
-    struct command *cmd = calloc(1, sizeof *cmd);
-
-    if (cmd == NULL)
-        return NULL;
-    cmd->code = CMD_REQUEST_TRIALS;
-    cmd->arrival = arrival;
-    return cmd;
-}
-
 bool
 parameter_equal(const struct parameter_id *a, const struct parameter_id *b)
 {

@@ -119,8 +119,8 @@ struct command {
     size_t cost;     /* bytes, as the queues count them; the router's */
     bool tuner_half; /* TRIAL_END: the default worker's half */
     /* Where NNI's manager was started again.  IMPORT: the trials that have
-     * reported and not ended; REQUEST_TRIALS in the assessor queue: those of
-     * them that are lost.  The router's, by command_add_run(). */
+     * reported and not ended; REQUEST_TRIALS (in both queues): those of them
+     * that are lost.  The router's, by command_add_run(). */
     struct command_run *runs;
     size_t n_runs;
     union {
@@ -160,9 +160,9 @@ struct command *command_split_end(const struct command *cmd);
 int command_add_run(struct command *cmd, const char *job,
                     const struct parameter_id *parameter);
 
-/* A REQUEST_TRIALS with that arrival number, and no runs yet; NULL: out of
- * memory. */
-struct command *command_new_loss(uint64_t arrival);
+/* A REQUEST_TRIALS of the same arrival and runs, for nobody to serve; NULL: out
+ * of memory. */
+struct command *command_new_loss(const struct command *request);
 
 bool parameter_equal(const struct parameter_id *a,
                      const struct parameter_id *b);

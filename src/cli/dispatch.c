@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "dispatcher/dispatcher.h"
 #include "frame.h"
+#include "nni/pyclass.h"
 #include "plugin/paths.h"
 
 #include <inttypes.h>
@@ -121,6 +122,43 @@ parse_args(const char *option, const char *text, struct err *err)
     return doc;
 }
 
+/* The arguments of `exec` that runs a Python class with these ones. */
+static struct json *
+parse_class(const char *kind, const struct algorithm *a, const char *text,
+            struct err *err)
+{
+    char option[32];
+    struct json *args, *doc = NULL;
+    struct pyclass c = {.kind = kind,
+                        .class_name = a->class_name,
+                        .code_directory = a->code_folder,
+                        .owes = true};
+
+    snprintf(option, sizeof option, "%s-args", kind);
+    args = parse_args(option, text, err);
+    if (args != NULL) {
+        c.args = json_root(args);
+        doc = pyclass_arguments(&c, err);
+    }
+    json_free(args);
+    return doc;
+}
+
+static int
+parse_both(const struct dispatch_words *w, struct json *out[2], struct err *err)
+{
+    out[0] = w->tuner_class != NULL
+                 ? parse_class("tuner", w->tuner_class, w->tuner_args, err)
+                 : parse_args("tuner-args", w->tuner_args, err);
+    if (out[0] == NULL)
+        return -1;
+    out[1] =
+        w->assessor_class != NULL
+            ? parse_class("assessor", w->assessor_class, w->assessor_args, err)
+            : parse_args("assessor-args", w->assessor_args, err);
+    return out[1] == NULL ? -1 : 0;
+}
+
 static int
 choose_seed(struct dispatch_words *w, const struct log *log, struct err *err)
 {
@@ -190,9 +228,7 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->tuner = w->tuner;
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
-        (args[0] = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
-        (args[1] = parse_args("assessor-args", w->assessor_args, err)) ==
-            NULL ||
+        parse_both(w, args, err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;

@@ -169,6 +169,35 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     return 0;
 }
 
+/* A plugin's name or file; of a Python class, the program that runs it. */
+static const char *
+name_of(const struct algorithm *a)
+{
+    if (a->class_name != NULL)
+        return "exec";
+    return a->plugin != NULL ? a->plugin : a->name;
+}
+
+/* Where they were not given as words. */
+static void
+take_algorithms(struct dispatch_words *w, const struct experiment *x)
+{
+    if (w->tuner == NULL) {
+        w->tuner = name_of(&x->tuner);
+        if (x->tuner.class_name != NULL)
+            w->tuner_class = &x->tuner;
+        if (w->tuner_args == NULL)
+            w->tuner_args = x->tuner.args;
+    }
+    if (w->assessor == NULL && x->assessor.line != 0) {
+        w->assessor = name_of(&x->assessor);
+        if (x->assessor.class_name != NULL)
+            w->assessor_class = &x->assessor;
+        if (w->assessor_args == NULL)
+            w->assessor_args = x->assessor.args;
+    }
+}
+
 int
 dispatch_words_config(struct dispatch_words *w, struct experiment **out,
                       struct err *err)
@@ -186,17 +215,7 @@ dispatch_words_config(struct dispatch_words *w, struct experiment **out,
     *out = x;
     if (x == NULL)
         return -1;
-    if (w->tuner == NULL) {
-        w->tuner = x->tuner.plugin != NULL ? x->tuner.plugin : x->tuner.name;
-        if (w->tuner_args == NULL)
-            w->tuner_args = x->tuner.args;
-    }
-    if (w->assessor == NULL && x->assessor.line != 0) {
-        w->assessor =
-            x->assessor.plugin != NULL ? x->assessor.plugin : x->assessor.name;
-        if (w->assessor_args == NULL)
-            w->assessor_args = x->assessor.args;
-    }
+    take_algorithms(w, x);
     if (!w->has_seed && x->has_seed) {
         w->seed = x->seed;
         w->has_seed = true;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct algorithm;
 struct err;
 struct experiment;
 
@@ -19,6 +20,9 @@ struct dispatch_words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
         *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
+    /* The configuration's, where it is a Python class; its arguments stand in
+     * tuner_args and assessor_args. */
+    const struct algorithm *tuner_class, *assessor_class;
     struct option_list filters;
     uint64_t seed, in_fd, out_fd; /* UINT64_MAX: not given */
     int digits;                   /* may be FRAME_DIGITS_DETECT */

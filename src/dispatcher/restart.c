@@ -21,14 +21,25 @@ restart_fini(struct restart *r)
 {
     ledger_fini(&r->ledger);
     idset_fini(&r->kept);
+    idset_fini(&r->again);
 }
 
+/* What was to be given out again is so still: it is lost once more. */
 void
 restart_begin(struct restart *r)
 {
     r->on = true;
     r->fed = false;
+    r->advised = false;
     idset_fini(&r->kept);
+    idset_fini(&r->again);
+    r->n_again = 0;
+}
+
+void
+restart_advise(struct restart *r)
+{
+    r->advised = r->on;
 }
 
 int
@@ -60,13 +71,56 @@ restart_lost(struct restart *r, struct trials *trials, size_t *n)
     return all;
 }
 
+/* From 2.10 on a trial that was launched and is in no AD has ended; before,
+ * the manager ended all of them when it was stopped. */
+bool
+restart_is_unrun(const struct restart *r, const struct trial *trial,
+                 const struct command *cmd)
+{
+    struct parameter_id id = {PARAMETER_NUMBER, trial->id, NULL};
+
+    if (trial->told || trial->foreign)
+        return false;
+    if (trial->label != NULL)
+        id = (struct parameter_id){PARAMETER_LABEL, 0, trial->label};
+    for (size_t i = 0; r->advised && i < cmd->n_runs; i++)
+        if (parameter_equal(&cmd->runs[i].parameter, &id))
+            return false;
+    return true;
+}
+
+int
+restart_repeat(struct restart *r, uint64_t id)
+{
+    if (idset_add(&r->again, id) != 0)
+        return -1;
+    r->n_again++;
+    return 0;
+}
+
+uint64_t
+restart_next(struct restart *r)
+{
+    size_t i = 0;
+    uint64_t bit;
+
+    while (r->again.words[i] == 0)
+        i++;
+    bit = (uint64_t)__builtin_ctzll(r->again.words[i]);
+    r->again.words[i] &= r->again.words[i] - 1;
+    r->n_again--;
+    return i * 64 + bit;
+}
+
 void
 restart_save(const struct restart *r, struct buf *out)
 {
     ledger_save(&r->ledger, out);
     pack_u64(out, r->on);
     pack_u64(out, r->fed);
+    pack_u64(out, r->advised);
     idset_save(&r->kept, out);
+    idset_save(&r->again, out);
 }
 
 int
@@ -76,7 +130,11 @@ restart_load(struct restart *r, struct unpack *in)
         return -1;
     r->on = unpack_bool(in);
     r->fed = unpack_bool(in);
-    return idset_load(&r->kept, in);
+    r->advised = unpack_bool(in);
+    idset_load(&r->kept, in);
+    idset_load(&r->again, in);
+    r->n_again = idset_count(&r->again);
+    return in->failed ? -1 : 0;
 }
 
 /* ---- one FD ---- */
@@ -149,8 +207,8 @@ collect_run(const struct reunion *u, struct idset *out)
     void *value;
 
     while ((value = map_next(&u->restart->ledger.jobs, &at)) != NULL) {
-        const struct parameter_id id = {PARAMETER_NUMBER,
-                                        (uintptr_t)value - 1, NULL};
+        const struct parameter_id id = {PARAMETER_NUMBER, (uintptr_t)value - 1,
+                                        NULL};
 
         if (trials_find(u->trials, &id) != NULL &&
             idset_add(out, id.number) != 0)

@@ -2,8 +2,9 @@
 /* restart.h - a manager of NNI's that is started again, as the tuner's side
  * sees it.  It says IN, all finished trials (FD), from NNI 2.10 on the
  * unfinished ones (AD), and asks for trials (GE).  What of that is on record
- * is not told to the tuner a second time; what is not counts; a trial that is
- * in neither is lost.  PROTOCOL.md, "A manager that is started again".
+ * is not told to the tuner a second time; what is not counts; a suggestion
+ * that is in neither is lost, and given out again unless it has run.
+ * PROTOCOL.md, "A manager that is started again".
  *
  * The default worker's alone. */
 #ifndef DISPATCHER_RESTART_H
@@ -23,9 +24,12 @@ struct trials;
 /* A zeroed one is that of a first manager. */
 struct restart {
     struct ledger ledger;
-    bool on;           /* a further manager has begun and not yet asked */
-    bool fed;          /* its FD came */
-    struct idset kept; /* suggestions that its AD names */
+    bool on;            /* a further manager has begun and not yet asked */
+    bool fed;           /* its FD came */
+    bool advised;       /* its AD came */
+    struct idset kept;  /* suggestions that its AD names */
+    struct idset again; /* suggestions that are to be given out again */
+    uint64_t n_again;
 };
 
 void restart_fini(struct restart *r);
@@ -36,13 +40,25 @@ void restart_begin(struct restart *r);
 /* A metric or an end says that the job runs that trial.  -1: out of memory. */
 int restart_ran(struct restart *r, const char *job, const struct trial *trial);
 
-/* AD names it.  -1: out of memory. */
+/* AD came. */
+void restart_advise(struct restart *r);
+/* It names that one.  -1: out of memory. */
 int restart_keep(struct restart *r, uint64_t id);
 
 /* The first GE: ends it.  The trials that are lost by their ids, an array to
  * be freed; NULL: out of memory. */
 struct trial **restart_lost(struct restart *r, struct trials *trials,
                             size_t *n);
+
+/* Whether a lost trial may not have run: it has no result, and its manager
+ * did not outlive it, or it never reported (cmd is that GE). */
+bool restart_is_unrun(const struct restart *r, const struct trial *trial,
+                      const struct command *cmd);
+
+/* It is to be given out again.  -1: out of memory. */
+int restart_repeat(struct restart *r, uint64_t id);
+/* The oldest one that is; n_again > 0. */
+uint64_t restart_next(struct restart *r);
 
 /* As pack.h: into a zeroed one, -1: damaged, or out of memory. */
 void restart_save(const struct restart *r, struct buf *out);

@@ -195,20 +195,19 @@ note_recovered(struct router *r, const struct command *cmd)
 
 /* ---- a manager of NNI's that is started again ---- */
 
-/* Trials that are in no AD are lost: the assessor hears of it. */
+/* Trials that are in no AD are lost: the assessor hears of it, too. */
 static enum router_word
-lose_trials(struct router *r, uint64_t arrival, struct routed *out)
+lose_trials(struct router *r, struct command *cmd, struct routed *out)
 {
-    struct command *loss = command_new_loss(arrival);
+    struct command *loss;
 
-    if (loss == NULL || marks_lose(r->marks, run_of(r), loss) != 0) {
-        command_free(loss);
+    if (marks_lose(r->marks, run_of(r), cmd) != 0)
         return ROUTER_MEMORY;
-    }
-    if (loss->n_runs == 0) {
-        command_free(loss);
+    if (cmd->n_runs == 0)
         return ROUTER_ON;
-    }
+    loss = command_new_loss(cmd);
+    if (loss == NULL)
+        return ROUTER_MEMORY;
     loss->cost = sizeof *loss;
     push(out, &out->assessor, loss);
     return ROUTER_ON;
@@ -228,7 +227,7 @@ see_restart(struct router *r, struct command *cmd, struct routed *out)
     } else if (r->again && cmd->code == CMD_REQUEST_TRIALS &&
                cmd->request.problem == NULL) {
         r->again = false;
-        return lose_trials(r, cmd->arrival, out);
+        return lose_trials(r, cmd, out);
     }
     return rc == 0 ? ROUTER_ON : ROUTER_MEMORY;
 }

@@ -107,6 +107,7 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
         return err_set(err, ERR_INPUT,
                        "parameter_id %" PRIu64 " is in use already", id);
     trial->foreign = true;
+    trial->theirs = id;
     if (id >= t->next_id)
         t->next_id = id + 1;
     return 0;
@@ -176,6 +177,7 @@ tuning_custom(struct tuning *t, const struct command *cmd)
 
     if (!tuning_has_space(t))
         return;
+    restart_advise(&t->restart);
     if (t->policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < n && !t->fatal; i++)

@@ -11,6 +11,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+uint64_t
+tuning_id(const struct tuning *t, const struct trial *trial)
+{
+    return t->policy->nni ? trial->theirs : trial->id;
+}
+
 void
 tuning_ran(struct tuning *t, const char *job, const struct trial *trial)
 {
@@ -57,7 +63,7 @@ end_trial(struct tuning *t, struct trial *trial, int how)
     struct err err;
 
     if (!trial->foreign &&
-        tuner_ended(t->tuner, trial->id, trial->x, how, &err) != 0)
+        tuner_ended(t->tuner, tuning_id(t, trial), trial->x, how, &err) != 0)
         tuning_plugin_failed(t, &err);
     trial->ended = true;
     trials_settle(t->trials, trial);
@@ -136,22 +142,81 @@ tuning_reunite(struct tuning *t, const struct command *cmd)
 
 /* ---- GE ---- */
 
+/* How many are to be given out again; -1: out of memory. */
+static int64_t
+sort_out(struct tuning *t, struct trial *const *lost, size_t n,
+         const struct command *cmd)
+{
+    int64_t again = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!restart_is_unrun(&t->restart, lost[i], cmd)) {
+            end_trial(t, lost[i], TP_ENDED_CANCELLED);
+            continue;
+        }
+        if (restart_repeat(&t->restart, lost[i]->id) != 0)
+            return -1;
+        again++;
+    }
+    return again;
+}
+
 void
-tuning_lose(struct tuning *t)
+tuning_lose(struct tuning *t, const struct command *cmd)
 {
     size_t n;
     struct trial **lost = restart_lost(&t->restart, t->trials, &n);
+    int64_t again = lost == NULL ? -1 : sort_out(t, lost, n, cmd);
 
-    if (lost == NULL) {
+    if (again < 0)
         tuning_out_of_memory(t);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        end_trial(t, lost[i], TP_ENDED_CANCELLED);
-    if (n > 0)
+    else if (n > 0)
         log_info(t->log,
-                 "command %" PRIu64 " (GE): %zu trials are lost: the manager "
-                 "before had them, this one does not",
-                 t->arrival, n);
+                 "command %" PRIu64 " (GE): %zu trials were lost with the "
+                 "manager before: %" PRId64 " of them are given out again",
+                 t->arrival, n, again);
     free(lost);
+}
+
+/* The next one that still is to be given out again; NULL: there is none. */
+static struct trial *
+take_again(struct tuning *t)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct trial *trial;
+
+    while (t->restart.n_again > 0) {
+        which.number = restart_next(&t->restart);
+        trial = trials_find(t->trials, &which);
+        if (trial == NULL || trial->ended || trial->told)
+            continue; /* it did run */
+        if (!trial->foreign)
+            return trial;
+        end_trial(t, trial, TP_ENDED_CANCELLED); /* of an older space */
+    }
+    return NULL;
+}
+
+/* The tuner knows it by its old id, and nothing of this. */
+bool
+tuning_give_again(struct tuning *t, uint64_t id)
+{
+    struct parameter_record record = {.id = id};
+    struct trial *trial = take_again(t);
+
+    if (trial == NULL)
+        return false;
+    if (trials_rename(t->trials, trial, id) != 0) {
+        tuning_out_of_memory(t);
+        return true;
+    }
+    buf_clear(&t->json);
+    space_decode(t->space, trial->x, &t->json);
+    record.label = trial->label;
+    record.parameters = buf_text(&t->json);
+    record.parameters_len = t->json.len;
+    buf_clear(&t->payload);
+    command_write_trial(&t->payload, &record);
+    tuning_emit(t, CMD_NEW_TRIAL);
+    return true;
 }

@@ -59,8 +59,8 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
         struct trial *trial = trials[i];
 
         if (!trial->ended && !trial->foreign &&
-            tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED,
-                        &err) != 0)
+            tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                        TP_ENDED_OUTDATED, &err) != 0)
             tuning_plugin_failed(t, &err);
         trial->foreign = true;
     }
@@ -125,23 +125,19 @@ tuning_set_space(struct tuning *t, const struct json *doc)
 }
 
 bool
-tuning_same_space(struct tuning *t, const struct json *doc)
+tuning_same_space(const struct tuning *t, const struct json *doc)
 {
-    struct space *space = parse_space(t, doc);
-    struct buf now, then;
+    struct json *now = NULL;
+    struct buf text;
     bool same;
 
-    if (space == NULL)
-        return false;
-    buf_init(&now, SIZE_MAX / 2);
-    buf_init(&then, SIZE_MAX / 2);
-    space_write(t->space, &now);
-    space_write(space, &then);
-    same = !now.failed && !then.failed && now.len == then.len &&
-           memcmp(buf_text(&now), buf_text(&then), now.len) == 0;
-    buf_fini(&now);
-    buf_fini(&then);
-    space_free(space);
+    buf_init(&text, SIZE_MAX / 2);
+    space_write(t->space, &text);
+    if (!text.failed)
+        now = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
+    same = now != NULL && jval_equal(json_root(now), json_root(doc));
+    json_free(now);
+    buf_fini(&text);
     return same;
 }
 

@@ -77,10 +77,14 @@ void tuning_refuse_element(struct tuning *t, size_t i, struct err *err);
 /* tuning_restart.c: of a manager of NNI's */
 void tuning_restarted(struct tuning *t, const struct command *cmd);
 void tuning_reunite(struct tuning *t, const struct command *cmd);
-void tuning_lose(struct tuning *t);
+void tuning_lose(struct tuning *t, const struct command *cmd);
+/* Gives out again, as `id`, what was lost; false: there is nothing. */
+bool tuning_give_again(struct tuning *t, uint64_t id);
+/* What the tuner knows the trial by. */
+uint64_t tuning_id(const struct tuning *t, const struct trial *trial);
 void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);
-/* tuning_space.c: whether doc is the space there is; false for none. */
-bool tuning_same_space(struct tuning *t, const struct json *doc);
+/* tuning_space.c: whether doc is the space there is */
+bool tuning_same_space(const struct tuning *t, const struct json *doc);
 void tuning_set_space(struct tuning *t, const struct json *doc);
 void tuning_emit_initialized(struct tuning *t, const struct command *cmd);
 

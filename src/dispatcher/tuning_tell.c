@@ -20,7 +20,8 @@ tuning_tell(struct tuning *t, struct trial *trial, struct tp_result *result)
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;
-        if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : trial->id,
+        if (tuner_tell(t->tuner,
+                       trial->foreign ? TP_NO_ID : tuning_id(t, trial),
                        trial->x, result, &err) != 0)
             tuning_plugin_failed(t, &err);
         t->news = true;
@@ -117,8 +118,8 @@ tuning_end(struct tuning *t, const struct command *cmd)
     tuning_ran(t, end->job, trial);
     if (end->stopped && !trial->told)
         tell_stopped(t, trial, end);
-    if (!trial->foreign &&
-        tuner_ended(t->tuner, trial->id, trial->x, ended_how(end), &err) != 0)
+    if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                                       ended_how(end), &err) != 0)
         tuning_plugin_failed(t, &err);
     t->news = true;
     trial->ended = true;

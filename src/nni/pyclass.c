@@ -106,8 +106,8 @@ find_program(struct err *err)
     char *folder = file_program_folder();
     char *path = NULL, *found = NULL;
 
-    for (size_t i = 0; folder != NULL && found == NULL &&
-                       i < sizeof places / sizeof *places;
+    for (size_t i = 0;
+         folder != NULL && found == NULL && i < sizeof places / sizeof *places;
          i++) {
         if (asprintf(&path, "%s/%s/" PROGRAM, folder, places[i]) < 0)
             break;
@@ -174,8 +174,7 @@ write_class_args(struct jval args, struct buf *out, struct err *err)
         return 0;
     }
     if (jval_type(args) != JSON_OBJECT)
-        return err_set(err, ERR_CONFIG,
-                       "classArgs: is %s, expected an object",
+        return err_set(err, ERR_CONFIG, "classArgs: is %s, expected an object",
                        jval_type_name(args));
     jval_write(args, out);
     if (out->len < WORD_MAX)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *name, *expected;
@@ -124,8 +125,10 @@ split_choices(const char *choices, char words[][ARGVALUE_CHOICE_LEN_MAX + 1],
     return n;
 }
 
+/* Writes over `text` the word it is, whatever its case (NNI's tuners differ in
+ * that). */
 static int
-check_choice(const struct tp_arg *arg, struct jval v, const char *text,
+check_choice(const struct tp_arg *arg, struct jval v, char *text,
              struct err *err)
 {
     char words[ARGVALUE_CHOICES_MAX][ARGVALUE_CHOICE_LEN_MAX + 1], hint[128];
@@ -133,8 +136,10 @@ check_choice(const struct tp_arg *arg, struct jval v, const char *text,
     size_t n = split_choices(arg->choices, words, names);
 
     for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], text) == 0)
+        if (strcasecmp(names[i], text) == 0) {
+            memcpy(text, names[i], strlen(text));
             return 0;
+        }
     return unexpected(arg, v, nearest_hint(text, names, n, hint, sizeof hint),
                       err);
 }
@@ -144,16 +149,18 @@ read_string(const struct tp_arg *arg, struct jval v, struct tp_value *out,
             struct err *err)
 {
     const char *text;
+    char *copy;
     size_t len;
 
     if (!jval_string(v, &text, &len))
         return unexpected(arg, v, "", err);
     if (strlen(text) != len)
         return err_set(err, ERR_CONFIG, "has a NUL in it");
-    if (arg->choices != NULL && check_choice(arg, v, text, err) != 0)
-        return -1;
-    out->text = strdup(text);
-    return out->text != NULL ? 0 : err_set(err, ERR_MEMORY, "out of memory");
+    copy = strdup(text);
+    if (copy == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    out->text = copy;
+    return arg->choices != NULL ? check_choice(arg, v, copy, err) : 0;
 }
 
 static bool

@@ -28,7 +28,6 @@ struct play {
     const char *name;
     struct frames recorded, got;
     struct json *meta;
-    char *args[2]; /* of assessor and tuner */
     int to, from;
     pid_t child;
     struct frame_decoder decoder;

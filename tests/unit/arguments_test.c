@@ -118,6 +118,18 @@ TEST(arguments_read_every_type_and_write_it_again)
     arguments_free(again.args);
 }
 
+/* NNI's TPE takes "Best"; a plugin finds what its table says. */
+TEST(arguments_find_a_word_whatever_its_case)
+{
+    struct result r;
+
+    parse(&r, table, N, "{\"net\": {\"deep\": {\"mode\": \"MEAN\"}}}");
+    CHECK_STR(r.problems, "");
+    CHECK_STR(arguments_values(r.args)[3].text, "mean");
+    CHECK_HAS(r.json, "\"mode\": \"mean\"");
+    arguments_free(r.args);
+}
+
 TEST(arguments_refuse_wrong_values_by_name)
 {
     check_wrong("{\"count\": 0}", "classArgs.count: is 0, expected an integer, "

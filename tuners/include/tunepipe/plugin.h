@@ -82,7 +82,8 @@ struct tp_arg {
     const char *def;     /* default, as JSON: "20", "\"best\"", "null";
                             NULL: the user has to give it */
     double low, high;    /* INT, DOUBLE: inclusive; 0, 0: any */
-    const char *choices; /* STRING: "maximize|minimize"; NULL: any text */
+    const char *choices; /* STRING: "maximize|minimize", found whatever the
+                            case and given as here; NULL: any text */
     const char *doc;     /* one line, with the unit */
 };
 
