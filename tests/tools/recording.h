@@ -95,7 +95,18 @@ open_part(const struct play *p, const char *path, const char *ending)
     return f;
 }
 
-/* Marks (!eof, !exit) are left out. */
+/* Whether a line is a command; else a mark (!eof, !exit), or what a WebSocket
+ * has besides (ping, close, _bye_). */
+static inline bool
+is_command(struct jval entry)
+{
+    const char *kind = text_of(entry, "kind"), *code = text_of(entry, "cmd");
+
+    return (kind[0] == '\0' || strcmp(kind, "text") == 0) &&
+           strlen(code) == 2 && code[0] != '!';
+}
+
+/* Marks are left out. */
 static inline void
 read_frames(struct play *p, const char *path)
 {
@@ -111,7 +122,7 @@ read_frames(struct play *p, const char *path)
 
         if (jval_get(entry, "data", &data))
             (void)jval_string(data, &text, &len);
-        if (code[0] != '!')
+        if (is_command(entry))
             add(&p->recorded, strcmp(text_of(entry, "dir"), "in") == 0, code,
                 text, len);
         json_free(doc);

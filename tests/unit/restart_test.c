@@ -418,6 +418,78 @@ TEST(restart_knows_a_result_by_its_parameters)
     drive_stop(&d);
 }
 
+TEST(restart_believes_the_manager_what_it_runs)
+{
+    struct drive d;
+    const char *said;
+
+    begin(&d, NULL);
+    drive_send(&d, "GE", "1");
+    restart(&d);
+    drive_send(&d, "AD", "[" RECORD("0", "0.875") "]");
+    drive_send(&d, "GE", "1");
+    drive_final(&d, 0, "A", "1");
+    drive_end(&d, 0, "A", "SUCCEEDED");
+    said = news(&d);
+    CHECK_HAS(said, ": ended 0 cancelled");
+    CHECK_HAS(said, "parameter_id 0 runs with other parameters");
+    CHECK_HAS(said, ": tell -1 0.875 = 1 imported");
+    CHECK_EQ(times(said, ": ended "), 1);
+    CHECK_EQ(times(said, "error"), 0);
+    drive_stop(&d);
+}
+
+/* NNI 2.10 reads the files of the first attempt once more before the second
+ * one begins. */
+TEST(restart_hears_old_metrics_again)
+{
+    struct drive d;
+    const char *said;
+
+    begin(&d, "hears");
+    drive_send(&d, "GE", "1");
+    drive_periodical(&d, 0, "A", 0, "1");
+    drive_periodical(&d, 0, "A", 1, "2");
+    restart(&d);
+    drive_send(&d, "FD", "[]");
+    drive_send(&d, "AD", "[" RECORD("0", "0.015625") "]");
+    drive_send(&d, "GE", "1");
+    drive_periodical(&d, 0, "A", 0, "1");
+    drive_periodical(&d, 0, "A", 1, "2");
+    drive_periodical(&d, 0, "A", 0, "3"); /* here it begins */
+    drive_periodical(&d, 0, "A", 1, "-4");
+    CHECK_STR(drive_periodical(&d, 0, "A", 0, "5"), ""); /* a second copy */
+    drive_end(&d, 0, "A", "USER_CANCELED");
+    said = news(&d);
+    CHECK_EQ(times(said, "trial 0: failed"), 2);
+    CHECK_HAS(said, "trial 0: 2 values, -4");
+    CHECK_HAS(said, ": tell 0 0.015625 = -4 stopped");
+    CHECK_EQ(times(said, "were reported before"), 1);
+    drive_stop(&d);
+}
+
+/* So it does of trials that are new here. */
+TEST(restart_without_a_log_hears_old_metrics)
+{
+    struct drive d;
+    const char *said;
+
+    begin(&d, "hears");
+    drive_send(&d, "FD", "[]");
+    drive_send(&d, "AD", "[" RECORD("0", "0.015625") "]");
+    drive_send(&d, "GE", "1");
+    CHECK_HAS(drive_periodical(&d, 0, "A", 0, "-1"), "KI \"A\"");
+    drive_final(&d, 0, "A", "1");
+    CHECK_STR(drive_periodical(&d, 0, "A", 0, "-2"), ""); /* is on its way */
+    drive_final(&d, 0, "A", "2");
+    drive_end(&d, 0, "A", "USER_CANCELED");
+    said = news(&d);
+    CHECK_EQ(times(said, ": tell "), 1);
+    CHECK_HAS(said, ": tell -1 0.015625 = 1 imported");
+    CHECK_EQ(times(said, "were reported before"), 0);
+    drive_stop(&d);
+}
+
 /* JavaScript has one zero, and no point in whole numbers. */
 TEST(restart_compares_numbers)
 {
