@@ -28,6 +28,7 @@ struct play {
     const char *name;
     struct frames recorded, got;
     struct json *meta;
+    char *args[2]; /* of tuner and assessor, where they are written down */
     int to, from;
     pid_t child;
     struct frame_decoder decoder;
