@@ -24,13 +24,19 @@
 #define GRACE_MS 10000
 #define SEED_BITS 31 /* as NNI draws it */
 
+static const char *
+get_variable(const char *name)
+{
+    return getenv(name);
+}
+
 void
 nni_start_begin(struct nni_start *n, const char *exp_params)
 {
     struct err err;
 
     *n = (struct nni_start){.text = exp_params};
-    nni_environment_read(&n->environment, getenv);
+    nni_environment_read(&n->environment, get_variable);
     n->log = (struct log){.fd = 2,
                           .most = n->environment.level,
                           .name = "tunepipe",
@@ -92,7 +98,7 @@ choose(struct nni_start *n, enum plugin_kind kind,
         *made = arguments_of_class(kind, a, err);
         if (*made == NULL)
             return -1;
-    } else if (names_find(n->paths, kind, builtin, name, err) != 0 ||
+    } else if (names_resolve(n->paths, kind, builtin, name, err) != 0 ||
                names_translate(*name, a->args, made, err) != 0) {
         return -1;
     }
