@@ -121,7 +121,7 @@ start(struct play *p)
     close(out[1]);
     p->to = in[1];
     p->from = out[0];
-    frame_decoder_init(&p->decoder, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
+    frame_decoder_init(&p->decoder, p->digits, FRAME_PAYLOAD_MAX_DEFAULT);
 }
 
 /* A manager up to 2.7 dies of any other. */
@@ -178,7 +178,7 @@ send_frame(struct play *p, const char *code, const char *text)
     struct buf out;
 
     buf_init(&out, (size_t)1 << 24);
-    frame_encode(&out, FRAME_DIGITS, code, text, strlen(text));
+    frame_encode(&out, p->digits, code, text, strlen(text));
     if (write(p->to, out.data, out.len) != (ssize_t)out.len)
         die(p, "cannot send %s: %m", code);
     buf_fini(&out);

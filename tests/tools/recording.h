@@ -30,6 +30,7 @@ struct play {
     struct json *meta;
     char *args[2]; /* of tuner and assessor, where they are written down */
     int to, from;
+    int digits; /* of the length in a frame */
     pid_t child;
     struct frame_decoder decoder;
 };
