@@ -8,11 +8,9 @@
 #include "core/err.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
 #include <unistd.h>
 
-#define ARGUMENT "--exp_params"
 #define IN_FD 3 /* as NNI's managers up to 2.7 open them */
 #define OUT_FD 4
 
@@ -28,6 +26,9 @@ static const char help[] =
     "\n"
     "  --exp_params BASE64     the experiment's configuration: JSON in base64\n"
     "\n"
+    "NNI's first versions say the same in words of their own, which are taken,\n"
+    "too: --tuner_class_name, --tuner_args and so on.\n"
+    "\n"
     "Commands come on descriptor 3, answers go to 4 (NNI 1.0 to 2.7), unless\n"
     "NNI_TUNER_COMMAND_CHANNEL has the URL of a WebSocket (NNI 2.8 to 3.0).\n"
     "The command log is kept in NNI_CHECKPOINT_DIRECTORY, dispatcher.log in\n"
@@ -40,21 +41,6 @@ static const char help[] =
     "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
     "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
     "when the grace ended; 143, 130 stopped by SIGTERM, SIGINT.\n";
-
-/* Unlike other verbs' options: what is not known is passed over. */
-static const char *
-find_params(int argc, char **argv)
-{
-    const size_t len = sizeof ARGUMENT - 1;
-
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], ARGUMENT) == 0)
-            return i + 1 < argc ? argv[i + 1] : NULL;
-        if (strncmp(argv[i], ARGUMENT "=", len + 1) == 0)
-            return argv[i] + len + 1;
-    }
-    return NULL;
-}
 
 static int
 check_descriptors(struct err *err)
@@ -100,19 +86,16 @@ serve(struct nni_start *n, struct err *err)
 static int
 run(int argc, char **argv)
 {
-    const char *params = find_params(argc, argv);
     struct nni_start n;
     struct err err;
     int status;
 
     err_clear(&err);
-    if (params == NULL) {
-        err_set(&err, ERR_USAGE,
-                ARGUMENT ": missing, expected the configuration as JSON in "
-                         "base64");
+    if (argc < 2) { /* a person's, who wants no dispatcher.log */
+        err_set(&err, ERR_USAGE, "expected --exp_params BASE64; see --help");
         return verb_fail("nni", &err);
     }
-    nni_start_begin(&n, params);
+    nni_start_begin(&n, argc, argv);
     status = serve(&n, &err);
     if (n.at_work)
         _exit(status);

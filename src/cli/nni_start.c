@@ -3,6 +3,7 @@
 
 #include "cli/nni_folder.h"
 #include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/session.h"
@@ -10,6 +11,7 @@
 #include "json.h"
 #include "nni/names.h"
 #include "nni/pyclass.h"
+#include "nni/words.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
 
@@ -21,8 +23,24 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#define ARGUMENT "--exp_params"
 #define GRACE_MS 10000
 #define SEED_BITS 31 /* as NNI draws it */
+
+/* Unlike other verbs' options: what is not known is passed over. */
+static const char *
+find_params(int argc, char **argv)
+{
+    const size_t len = sizeof ARGUMENT - 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], ARGUMENT) == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (strncmp(argv[i], ARGUMENT "=", len + 1) == 0)
+            return argv[i] + len + 1;
+    }
+    return NULL;
+}
 
 static const char *
 get_variable(const char *name)
@@ -31,11 +49,12 @@ get_variable(const char *name)
 }
 
 void
-nni_start_begin(struct nni_start *n, const char *exp_params)
+nni_start_begin(struct nni_start *n, int argc, char **argv)
 {
     struct err err;
 
-    *n = (struct nni_start){.text = exp_params};
+    *n = (struct nni_start){
+        .text = find_params(argc, argv), .argc = argc, .argv = argv};
     nni_environment_read(&n->environment, get_variable);
     n->log = (struct log){.fd = 2,
                           .most = n->environment.level,
@@ -57,6 +76,26 @@ nni_start_end(struct nni_start *n)
     json_free(n->args[1]);
     exp_params_fini(&n->params);
     journal_close(&n->journal);
+}
+
+int
+nni_start_configure(struct nni_start *n, struct err *err)
+{
+    struct buf json;
+    int rc;
+
+    if (n->text != NULL)
+        return exp_params_read(n->text, &n->params, err);
+    buf_init(&json, EXP_PARAMS_MAX);
+    rc = words_write(n->argc, n->argv, &json, err);
+    if (rc == 0)
+        rc = err_set(err, ERR_USAGE,
+                     ARGUMENT ": missing, expected the configuration as JSON "
+                              "in base64");
+    else if (rc > 0)
+        rc = exp_params_read_json(json.data, json.len, &n->params, err);
+    buf_fini(&json);
+    return rc;
 }
 
 /* ---- tuner and assessor ---- */
@@ -189,7 +228,7 @@ begin(struct nni_start *n, struct dispatcher_setup *setup, struct err *err)
 {
     const char *folder = n->environment.checkpoint;
 
-    if (exp_params_read(n->text, &n->params, err) != 0)
+    if (nni_start_configure(n, err) != 0)
         return -1;
     n->paths = plugin_paths_new(NULL, err);
     if (n->paths == NULL)

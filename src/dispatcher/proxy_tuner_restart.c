@@ -27,10 +27,8 @@ proxy_tuner_ran(struct proxy_tuner *t, const char *job,
 static bool
 same_space(const struct proxy_tuner *t, const struct json *doc)
 {
-    struct json *now =
-        json_parse(t->space.data, t->space.len, JSON_NAN, NULL);
-    bool same =
-        now != NULL && jval_equal(json_root(now), json_root(doc));
+    struct json *now = json_parse(t->space.data, t->space.len, JSON_NAN, NULL);
+    bool same = now != NULL && jval_equal(json_root(now), json_root(doc));
 
     json_free(now);
     return same;
@@ -89,9 +87,8 @@ catch_up(struct proxy_tuner *t, struct trial *trial, struct jval entry)
     if (!jval_get(entry, "trialJobId", &v) || !jval_string(v, &job, NULL))
         return false;
     end.job = (char *)job;
-    if (!trial->told &&
-        (!jval_get(entry, "value", &v) ||
-         !metric_read_value(v, &mark.value, &problem)))
+    if (!trial->told && (!jval_get(entry, "value", &v) ||
+                         !metric_read_value(v, &mark.value, &problem)))
         return false;
     if (!trial->told)
         proxy_tuner_tell(t, trial, job, NULL, &mark);
@@ -137,8 +134,8 @@ proxy_tuner_reunite(struct proxy_tuner *t, const struct command *cmd)
     struct buf fresh;
 
     buf_init(&fresh, SIZE_MAX / 2);
-    if (reunion_begin(&u, &t->restart, t->trials, cmd, write_parameters, NULL) !=
-        0)
+    if (reunion_begin(&u, &t->restart, t->trials, cmd, write_parameters,
+                      NULL) != 0)
         proxy_out_of_memory(&t->base);
     for (size_t i = 0; i < n && !t->base.fatal; i++)
         counted += reunite_one(t, &u, jval_at(list, i), &fresh);
@@ -147,8 +144,8 @@ proxy_tuner_reunite(struct proxy_tuner *t, const struct command *cmd)
     reunion_fini(&u);
     buf_fini(&fresh);
     log_info(t->base.log,
-             "command %" PRIu64 " (FD): %zu of %zu results passed on", cmd->arrival,
-             counted, n);
+             "command %" PRIu64 " (FD): %zu of %zu results passed on",
+             cmd->arrival, counted, n);
 }
 
 /* ---- AD ---- */

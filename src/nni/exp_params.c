@@ -143,19 +143,23 @@ read_sections(struct jval root, struct exp_params *out, struct err *err)
 }
 
 static int
-parse(const char *text, struct exp_params *out, struct err *err)
+fail_parsing(struct err *err)
+{
+    if (err != NULL)
+        err->code = ERR_CONFIG;
+    return err_place(err, ARGUMENT);
+}
+
+int
+exp_params_read_json(const char *json, size_t len, struct exp_params *out,
+                     struct err *err)
 {
     struct jval root, v;
-    struct buf json;
 
-    buf_init(&json, EXP_PARAMS_MAX);
-    if (base64_decode(text, strlen(text), &json, err) == 0)
-        out->doc = json_parse(buf_text(&json), json.len, JSON_STRICT, err);
-    buf_fini(&json);
-    if (out->doc == NULL) {
-        err->code = ERR_CONFIG;
-        return err_place(err, ARGUMENT);
-    }
+    *out = (struct exp_params){0};
+    out->doc = json_parse(json, len, JSON_STRICT, err);
+    if (out->doc == NULL)
+        return fail_parsing(err);
     root = json_root(out->doc);
     if (jval_type(root) != JSON_OBJECT)
         return err_set(err, ERR_CONFIG,
@@ -170,10 +174,16 @@ parse(const char *text, struct exp_params *out, struct err *err)
 int
 exp_params_read(const char *text, struct exp_params *out, struct err *err)
 {
-    struct err local;
+    struct buf json;
+    int rc;
 
     *out = (struct exp_params){0};
-    return parse(text, out, err != NULL ? err : &local);
+    buf_init(&json, EXP_PARAMS_MAX);
+    rc = base64_decode(text, strlen(text), &json, err);
+    rc = rc == 0 ? exp_params_read_json(buf_text(&json), json.len, out, err)
+                 : fail_parsing(err);
+    buf_fini(&json);
+    return rc;
 }
 
 void

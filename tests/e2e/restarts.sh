@@ -11,7 +11,7 @@ RECORDINGS=$TP_SOURCE/tests/data/recordings
 # play FIRST SECOND [kill]: every result of FD is on record or told now; of an
 # orderly stop, all are on record.
 play() {
-    "$TP_BUILD/tests/tools/restart" "$RECORDINGS/$1" "$RECORDINGS/$2" log \
+    "$TP_BUILD/tests/tools/restart" "$RECORDINGS/$1" "$RECORDINGS/$2" \
         ${3:+"$3"} || { tail -n 5 said; return 1; }
     # shellcheck disable=SC2046
     set -- "${3:-}" $(grep -o '[0-9]* of [0-9]* results imported, [0-9]*' said)
@@ -19,17 +19,17 @@ play() {
     [ "$1" = kill ] || [ "$2" = 0 ] || fail "$2 results were told twice" ||
         return 1
     [ $(($2 + $7)) = "$4" ] || fail "$2 + $7 results of $4" || return 1
-    "$T" replay log --verify > out || fail "$(cat out)" || return 1
-    "$T" replay log --assessor medianstop > out 2>&1 || fail "$(cat out)" ||
+    "$T" replay checkpoint --verify > out || fail "$(cat out)" || return 1
+    "$T" replay checkpoint --assessor medianstop > out 2>&1 || fail "$(cat out)" ||
         return 1
-    "$T" explain log 0 > out 2>&1 || fail "$(cat out)"
+    "$T" explain checkpoint 0 > out 2>&1 || fail "$(cat out)"
 }
 
 random() { play resume_a_first resume_b_resumed; }
 random_killed() { play resume_a_first resume_b_resumed kill; }
 grid() {
     play resume_grid_a_first resume_grid_b_resumed || return 1
-    "$T" explain log 6 > out && grep -q 'given out again: it was 3' out ||
+    "$T" explain checkpoint 6 > out && grep -q 'given out again: it was 3' out ||
         fail "$(cat out)"
 }
 grid_killed() { play resume_grid_a_first resume_grid_b_resumed kill; }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* restart FIRST SECOND DIR [kill]: plays the first half of a recorded
- * experiment of NNI against `tunepipe dispatch --nni --dir DIR`, to its end or
- * (kill) up to a SIGKILL in its place, and then the second half against
- * `tunepipe dispatch --resume --dir DIR`.  What the second one says goes to
- * ./said.
+/* restart FIRST SECOND [kill]: plays the first half of a recorded experiment of
+ * NNI, of whichever generation, against `tunepipe -m nni` over pipes, to its
+ * end or (kill) up to a SIGKILL in its place, and then the second half against
+ * one that finds the log of the first, in ./checkpoint.  What the second one
+ * says goes to ./said.
  *
  * What FD and AD say of trials of the first half are the parameters received
  * there, spelt as JavaScript does.
@@ -17,75 +17,36 @@
  * for each GE that gets less than it asks for; ids behind all of the first
  * half, each once; no point of FD again where there are few (GridSearch); a KI
  * only for a trial that reported, and once. */
-#include "tools/recording.h"
+#include "tools/player.h"
 
 #include <math.h>
-#include <poll.h>
-#include <stdint.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define PATIENCE_MS 30000
-#define ARGS_MAX 32
 #define JOBS_MAX 1000
 
 /* ---- the dispatcher ---- */
 
-static const char *
-text_args(struct play *p, int i, struct jval plugin)
-{
-    struct jval args;
-    struct buf text;
-
-    buf_init(&text, 65536);
-    if (jval_get(plugin, "classArgs", &args))
-        jval_write(args, &text);
-    else
-        buf_add_text(&text, "{}");
-    return p->args[i] = buf_take(&text);
-}
-
+/* As start(), but over pipes of its own and to be killed: no shell stays. */
 static void
-start(struct play *p, const char *folder, bool again)
+start_half(struct play *p, bool again)
 {
-    struct jval tuner = meta_part(p, "exp_params", "tuner");
-    struct jval assessor = meta_part(p, "exp_params", "assessor");
-    const char *argv[ARGS_MAX] = {"tunepipe", "dispatch", "--dir", folder};
-    char program[4096];
-    int in[2], out[2], n = 4;
+    char *line, *with_shell;
+    int in[2], out[2];
 
-    snprintf(program, sizeof program, "%s/tunepipe", getenv("TP_BUILD"));
-    if (again) {
-        argv[n++] = "--resume";
-    } else {
-        argv[n++] = "--nni";
-        argv[n++] = "--early-stopped";
-        argv[n++] = "ignore";
-        argv[n++] = "--tuner";
-        argv[n++] = text_of(tuner, "name");
-        argv[n++] = "--tuner-args";
-        argv[n++] = text_args(p, 0, tuner);
-        if (jval_count(assessor) > 0) {
-            argv[n++] = "--assessor";
-            argv[n++] = text_of(assessor, "name");
-            argv[n++] = "--assessor-args";
-            argv[n++] = text_args(p, 1, assessor);
-        }
-    }
-    if (pipe(in) != 0 || pipe(out) != 0)
+    set_environment(p);
+    unsetenv("NNI_TUNER_COMMAND_CHANNEL"); /* the bridge has its own tests */
+    line = command_line(p);
+    if (asprintf(&with_shell, "exec %s", line) < 0 || pipe(in) != 0 ||
+        pipe(out) != 0)
         die(p, "%m");
     p->child = fork();
     if (p->child == 0) {
-        FILE *said = freopen("said", again ? "w" : "a", stderr);
-
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        for (int fd = 3; fd < 64; fd++)
-            close(fd);
-        if (said != NULL)
-            execv(program, (char *const *)(uintptr_t)argv);
-        _exit(127);
+        if (freopen("said", again ? "w" : "a", stderr) == NULL)
+            _exit(127);
+        exec_child((const char *[]){"/bin/sh", "-c", with_shell, NULL}, in[0],
+                   out[1]);
     }
+    free(with_shell);
+    free(line);
     close(in[0]);
     close(out[1]);
     p->to = in[1];
@@ -93,45 +54,8 @@ start(struct play *p, const char *folder, bool again)
     frame_decoder_init(&p->decoder, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
 }
 
-/* False at the end of the dispatcher's output. */
-static bool
-receive(struct play *p, const char *waiting)
-{
-    struct pollfd fd = {.fd = p->from, .events = POLLIN};
-    enum frame_status status;
-    struct frame f;
-    struct err err;
-    size_t room;
-    char *to = frame_room(&p->decoder, &room);
-    ssize_t n;
-
-    if (poll(&fd, 1, PATIENCE_MS) != 1)
-        die(p, "waited in vain for %s", waiting);
-    n = read(p->from, to, room);
-    if (n <= 0)
-        return false;
-    frame_filled(&p->decoder, (size_t)n);
-    while ((status = frame_next(&p->decoder, &f, &err)) == FRAME_READY)
-        add(&p->got, false, f.code, f.payload, f.len);
-    if (status == FRAME_BROKEN)
-        die(p, "a broken frame: %s", err.text);
-    return true;
-}
-
 static void
-send_frame(struct play *p, const char *code, const char *text)
-{
-    struct buf out;
-
-    buf_init(&out, (size_t)1 << 24);
-    frame_encode(&out, FRAME_DIGITS, code, text, strlen(text));
-    if (write(p->to, out.data, out.len) != (ssize_t)out.len)
-        die(p, "cannot send %s: %m", code);
-    buf_fini(&out);
-}
-
-static void
-finish(struct play *p, bool killed)
+end_half(struct play *p, bool killed)
 {
     int status;
 
@@ -223,7 +147,7 @@ send_metric(struct half *h, const char *text)
 }
 
 static void
-send_end(struct half *h, const char *text)
+end_trial(struct half *h, const char *text)
 {
     struct play *p = &h->play;
     struct json *doc = parse(p, text, "EN");
@@ -396,7 +320,7 @@ play_half(struct half *h, const struct half *first, bool killed)
         if (strcmp(code, "ME") == 0)
             send_metric(h, text);
         else if (strcmp(code, "EN") == 0)
-            send_end(h, text);
+            end_trial(h, text);
         else if (strcmp(code, "GE") == 0)
             send_request(p, text);
         else if (strcmp(code, "FD") == 0 || strcmp(code, "AD") == 0)
@@ -506,21 +430,20 @@ main(int argc, char **argv)
 {
     static struct half halves[2];
     struct play *second = &halves[1].play;
-    bool killed = argc == 5 && strcmp(argv[4], "kill") == 0;
+    bool killed = argc == 4 && strcmp(argv[3], "kill") == 0;
     bool few;
 
-    if (argc < 4 || getenv("TP_BUILD") == NULL) {
-        fprintf(stderr,
-                "usage: TP_BUILD=... restart FIRST SECOND DIR [kill]\n");
+    if (argc < 3 || getenv("TP_BUILD") == NULL) {
+        fprintf(stderr, "usage: TP_BUILD=... restart FIRST SECOND [kill]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     for (int i = 0; i < 2; i++) {
         halves[i].again = i == 1;
         begin(&halves[i], argv[1 + i]);
-        start(&halves[i].play, argv[3], i == 1);
+        start_half(&halves[i].play, i == 1);
         play_half(&halves[i], &halves[0], killed && i == 0);
-        finish(&halves[i].play, killed && i == 0);
+        end_half(&halves[i].play, killed && i == 0);
     }
     few = strcmp(text_of(meta_part(second, "exp_params", "tuner"), "name"),
                  "GridSearch") == 0;

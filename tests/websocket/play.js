@@ -69,15 +69,8 @@ function start(manager, meta, folder) {
     };
     fs.mkdirSync(log);
     fs.mkdirSync(env.NNI_CHECKPOINT_DIRECTORY);
-    let argv = ['tunepipe', '-m', 'nni', '--exp_params', params];
-    if (process.env.TP_TOOL) {
-        const x = meta.exp_params;
-        argv = ['tests/tools/bridge', manager.url, build + '/tunepipe', 'dispatch', '--in-fd', '3', '--out-fd', '4',
-            '--tuner', x.tuner.name, '--tuner-args', JSON.stringify(x.tuner.classArgs || {}),
-            '--early-stopped', env.NNI_INCLUDE_INTERMEDIATE_RESULTS === 'true' ? 'latest' : 'ignore'];
-        if (x.assessor) argv.push('--assessor', x.assessor.name, '--assessor-args', JSON.stringify(x.assessor.classArgs || {}));
-    }
-    const child = spawn(path.join(build, argv.shift()), argv,
+    const child = spawn(path.join(build, 'tunepipe'),
+                        ['-m', 'nni', '--exp_params', params],
                         {env, cwd: log, stdio: ['ignore', 'pipe', 'pipe']});
     const program = {pid: child.pid, said: '', ended: null};
     for (const from of [child.stdout, child.stderr])
@@ -262,6 +255,7 @@ class Play {
     compare() {
         const m = this.manager, want = this.recording.answers;
         same(m.strange, [], 'sent what no manager wants');
+        check(!/Sanitizer|runtime error/.test(this.program.said), 'a sanitizer spoke');
         for (const code of ['ID', 'TR', 'NO'])
             if (!this.grudging)
                 same(m.count(code), (code === 'TR' && this.asked) ||
@@ -278,6 +272,10 @@ class Play {
                               .map((g) => g.text));
         const want = kills(this.recording.answers.filter((a) => a.cmd === 'KI')
                                .map((a) => a.data));
+        if (this.recording.name in knowing) {
+            same(want.filter((id) => !got.includes(id)), [], 'kills missing');
+            return;
+        }
         // NNI's Curvefitting is many values behind when a session ends.
         const assessor = (this.meta.exp_params.assessor || {}).name;
         if (assessor === 'Curvefitting')
@@ -327,6 +325,10 @@ const ends = {
 const mended = {
     v3_resume_grid_b_resumed: 'no point of the grid is tried twice',
 };
+// Where NNI's assessor knew less.
+const knowing = {
+    v210_resume_b_resumed: 'the assessor knows of the resumed trials',
+};
 // Waits for the tuner it needs.
 const later = /hyperband/;
 
@@ -339,7 +341,8 @@ async function playOne(base) {
     try {
         await play.run();
         const counts = ANSWERS.map((c) => `${play.manager.count(c)} ${c}`);
-        const notes = [...play.notes, mended[recording.name]].filter((n) => n);
+        const notes = [...play.notes, mended[recording.name],
+                       knowing[recording.name]].filter((n) => n);
         return `ok recording ws/${recording.name}: ${counts.join(', ')}` +
                notes.map((n) => `; ${n}`).join('');
     } catch (e) {

@@ -18,6 +18,7 @@ class Manager {
         this.path = path;
         this.port = 0;
         this.got = [];       // {code, text, raw, binary}, in order
+        this.distinct = new Map();
         this.queue = [];     // what there was no connection for
         this.closes = [];    // codes of the client's close frames
         this.connections = 0;
@@ -95,6 +96,9 @@ class Manager {
         if (!['ID', 'TR', 'NO', 'KI', 'ER'].includes(code) || binary)
             this.strange.push(raw);
         this.got.push({code, text, raw});
+        if (!this.distinct.has(code)) this.distinct.set(code, {n: 0, texts: new Set()});
+        this.distinct.get(code).n++;
+        if (code === 'KI') this.distinct.get(code).texts.add(text);
         this.changed();
     }
 
@@ -162,9 +166,9 @@ class Manager {
 
     // How many answers of this code; a KI for the same trial counts once.
     count(code) {
-        const those = this.got.filter((g) => g.code === code);
-        return code === 'KI' ? new Set(those.map((g) => g.text)).size
-                             : those.length;
+        const those = this.distinct.get(code);
+        if (those === undefined) return 0;
+        return code === 'KI' ? those.texts.size : those.n;
     }
 
     // As a user's stop does it.
