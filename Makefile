@@ -73,7 +73,7 @@ FOLDERS := \
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
 # New files are found, never listed.
-MODULES := core numerics space plugin check config dispatcher replay manager trial cli
+MODULES := core numerics space plugin check config nni dispatcher replay manager trial cli
 LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
@@ -213,17 +213,17 @@ tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
 
 setup:
 	@scripts/setup
-JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # A second make, because what scripts/setup installs decides what the first
 # one could find out when it started.
 check: setup
 	@echo "building into $(B)"
-	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/check $(B)
 
 torture: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/torture $(B) $(SEED)
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
@@ -231,35 +231,35 @@ TARGET  ?=
 SECONDS ?= 60
 fuzzers: $(FUZZERS)
 fuzz:
-	@$(MAKE) -s --no-print-directory $(JOBS) V=fuzz fuzzers
+	@$(MAKE) -s --no-print-directory $(PARALLEL) V=fuzz fuzzers
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
 demo: setup
 	@echo "building into $(B)"
-	@$(MAKE) -s --no-print-directory $(JOBS) all
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
 	@scripts/demo/run $(B)
 
 bench: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(BENCHES)
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(BENCHES)
 	@scripts/bench $(B)
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B)
 
 bench-log: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/log \
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/log \
 	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
 
 bench-quality bench-ask: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(SEARCH)
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
 
 check-valgrind check-helgrind: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) tests
+	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/check-valgrind $(B) $(if $(filter %-valgrind,$@),memcheck,helgrind)
 
 # Instruction counts against the stored ones; a change that is meant: refresh.
 bench-guard bench-guard-refresh: setup
-	@$(MAKE) -s --no-print-directory $(JOBS) all $(B)/tests/bench/guard
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/guard
 	@CC="$(CC)" CFLAGS="$(CFLAGS)" scripts/bench-guard $(B) \
 	    $(if $(filter %-refresh,$@),--refresh)
 

@@ -136,12 +136,42 @@ check_header(const struct frame_decoder *d, size_t *len, struct err *err)
 }
 
 enum frame_status
+frame_detect(struct frame_decoder *d, struct err *err)
+{
+    const size_t old = 2 + FRAME_DIGITS_OLD;
+    const uint64_t behind = 100000000; /* the eight digits more */
+    size_t have = frame_pending(d), len;
+    uint64_t first = 0;
+    enum frame_status status;
+    char next;
+
+    if (d->digits != FRAME_DIGITS_DETECT)
+        return FRAME_READY;
+    if (have == 0)
+        return FRAME_PARTIAL;
+    d->digits = FRAME_DIGITS_OLD; /* the shorter one: what both begin with */
+    status = check_header(d, &len, err);
+    if (status == FRAME_READY && have > old) {
+        next = d->in.data[d->at + old];
+        (void)number_parse_u64(d->in.data + d->at + 2, FRAME_DIGITS_OLD,
+                               &first);
+        if (next >= '0' && next <= '9' && first <= d->max_payload / behind)
+            d->digits = FRAME_DIGITS;
+        return FRAME_READY;
+    }
+    d->digits = FRAME_DIGITS_DETECT;
+    return status == FRAME_READY ? FRAME_PARTIAL : status;
+}
+
+enum frame_status
 frame_next(struct frame_decoder *d, struct frame *out, struct err *err)
 {
+    enum frame_status status = frame_detect(d, err);
     size_t size = header_size(d), len = 0;
-    enum frame_status status;
     const char *header;
 
+    if (status != FRAME_READY)
+        return status;
     if (frame_pending(d) == 0)
         return FRAME_PARTIAL;
     status = check_header(d, &len, err);

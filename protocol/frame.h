@@ -15,8 +15,9 @@
 
 struct err;
 
-#define FRAME_DIGITS 14    /* NNI 1.6 to 2.7, and tunepipe itself */
-#define FRAME_DIGITS_OLD 6 /* NNI 1.0 to 1.5 */
+#define FRAME_DIGITS 14       /* NNI 1.6 to 2.7, and tunepipe itself */
+#define FRAME_DIGITS_OLD 6    /* NNI 1.0 to 1.5 */
+#define FRAME_DIGITS_DETECT 0 /* for a decoder: as its first header has */
 #define FRAME_HEADER_MAX (2 + FRAME_DIGITS)
 #define FRAME_PAYLOAD_MAX_DEFAULT ((size_t)64 << 20)
 
@@ -29,7 +30,8 @@ struct frame {
 };
 
 struct frame_decoder {
-    int digits;         /* FRAME_DIGITS or FRAME_DIGITS_OLD */
+    int digits;         /* FRAME_DIGITS, FRAME_DIGITS_OLD, or
+                           FRAME_DIGITS_DETECT until it is known */
     size_t max_payload; /* bytes */
     struct buf in;
     size_t at;       /* where in `in` the next frame begins */
@@ -55,7 +57,16 @@ char *frame_room(struct frame_decoder *d, size_t *room);
 /* Tells that `len` bytes were put there. */
 void frame_filled(struct frame_decoder *d, size_t len);
 
-/* The next whole frame.  A header is refused at its first wrong byte. */
+/* For FRAME_DIGITS_DETECT: finds out from the first header's bytes, as they
+ * come.  READY: d->digits is known, and nothing was taken; PARTIAL: not yet;
+ * BROKEN: this is no header of either width, err tells.  Two letters and six
+ * digits are the old header when the byte behind is no digit (NNI's managers
+ * begin with IN, whose payload is an object), or when the six alone, as the
+ * first of fourteen, are over the cap. */
+enum frame_status frame_detect(struct frame_decoder *d, struct err *err);
+
+/* The next whole frame; it detects the digits first where it has to.  A header
+ * is refused at its first wrong byte. */
 enum frame_status frame_next(struct frame_decoder *d, struct frame *out,
                              struct err *err);
 

@@ -56,20 +56,28 @@ void
 log_line(const struct log *log, enum log_level level, const char *fmt, ...)
 {
     char line[2048];
-    size_t len;
+    size_t len, begin;
     va_list ap;
+    bool also;
 
-    if (log == NULL || log->fd < 0 || level > log->most)
+    if (log == NULL || log->fd < 0)
+        return;
+    also = log->also != NULL && level <= log->also->most;
+    if (level > log->most && !also)
         return;
     snprintf(line, sizeof line, "%s: %s", log->name, level_words[level]);
-    len = strlen(line);
+    begin = strlen(line);
     va_start(ap, fmt);
-    vsnprintf(line + len, sizeof line - 1 - len, fmt, ap);
+    vsnprintf(line + begin, sizeof line - 1 - begin, fmt, ap);
     va_end(ap);
     len = strlen(line);
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)line[i] < ' ')
             line[i] = ' ';
+    if (also)
+        log->also->line(log->also->ctx, level, line + begin);
+    if (level > log->most)
+        return;
     line[len++] = '\n';
     write_line(log, line, len);
 }

@@ -194,6 +194,8 @@ static void
 loop(struct dispatcher *d)
 {
     dispatcher_tend_log(d); /* it may be held up from the first */
+    if (frame_pending(&d->decoder) > 0)
+        dispatcher_take_frames(d); /* read to see the digits */
     while (!finished(d)) {
         step(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)
@@ -223,11 +225,13 @@ static int
 open_log(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
+    struct session_setup session = s->session;
     struct buf head;
     int rc;
 
+    session.digits = d->digits;
     buf_init(&head, (size_t)16 << 20);
-    session_write_head(d->session, &s->session, &head);
+    session_write_head(d->session, &session, &head);
     rc = buf_check(&head, "head record", d->err);
     d->snapping.head_sum = snapshot_head(head.data, head.len);
     if (rc == 0)
@@ -257,8 +261,10 @@ start_side(struct dispatcher *d, struct side *side, const char *name,
 static int
 begin(struct dispatcher *d)
 {
-    d->session = session_new(&d->setup->session, outbox_emitter(d->outbox),
-                             d->log, d->err);
+    struct session_setup setup = d->setup->session;
+
+    setup.digits = d->digits;
+    d->session = session_new(&setup, outbox_emitter(d->outbox), d->log, d->err);
     return d->session == NULL || dispatcher_start_programs(d) != 0
                ? -1
                : open_log(d);
@@ -277,10 +283,11 @@ start(struct dispatcher *d)
     d->outbox = outbox_new(&d->wake, d->err);
     if (d->outbox == NULL)
         return -1;
-    d->channel.digits = s->session.digits;
+    frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
+    dispatcher_settle_digits(d);
+    d->channel.digits = d->digits;
     if ((s->resume != NULL ? dispatcher_resume(d) : begin(d)) != 0)
         return -1;
-    frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     gauge_init(&d->gauge, s->max_queued, &d->wake);
     if (start_side(d, &d->by_default, "default", SENDER_DEFAULT,
                    handle_default) != 0)

@@ -64,7 +64,9 @@ struct dispatcher_skip {
 };
 
 struct dispatcher_setup {
-    struct session_setup session;
+    struct session_setup session; /* digits may be FRAME_DIGITS_DETECT: the
+                                     first header's, and the session is not
+                                     begun before it came */
     int in_fd, out_fd;
     const char *folder; /* of the command log; NULL: none is kept */
     struct sync_policy sync;

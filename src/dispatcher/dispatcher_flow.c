@@ -65,8 +65,8 @@ dispatcher_take_inbound(struct dispatcher *d)
 
 /* Logs and routes every whole frame there is, then lets them take effect:
  * one read, one append, one push to each queue. */
-static void
-take_frames(struct dispatcher *d)
+void
+dispatcher_take_frames(struct dispatcher *d)
 {
     struct inbound *in = &d->inbound;
     struct frame frame;
@@ -96,7 +96,7 @@ dispatcher_read(struct dispatcher *d)
     case CHANNEL_WAIT:
         return;
     case CHANNEL_OK:
-        take_frames(d);
+        dispatcher_take_frames(d);
         return;
     case CHANNEL_ERROR:
         dispatcher_fail(d, DRAINING);
@@ -135,7 +135,7 @@ dispatcher_take_outbox(struct dispatcher *d)
             commandlog_out(d->commandlog, e);
             router_written(d->session->router, e);
             if (d->phase != TERMINATING && !d->channel.out_gone)
-                frame_encode(&d->channel.text, d->setup->session.digits,
+                frame_encode(&d->channel.text, d->digits,
                              command_info(e->code)->code, e->payload, e->len);
         }
         free(f);

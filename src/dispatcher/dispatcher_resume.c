@@ -34,7 +34,7 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
         outbox_add(d->outbox, &e);
     dispatcher_take_outbox(d);
     for (size_t i = 0; i < r->n_resent; i++)
-        frame_encode(&d->channel.text, d->setup->session.digits,
+        frame_encode(&d->channel.text, d->digits,
                      command_info(r->resent[i]->code)->code,
                      r->resent[i]->payload, r->resent[i]->len);
     rc = buf_check(&payload, "recovery", d->err);

@@ -94,6 +94,7 @@ struct dispatcher {
     struct session *session;
     struct channel channel;
     struct frame_decoder decoder;
+    int digits; /* of the frames, once known */
     struct commandlog *commandlog;
     struct wake wake;
     int signal_fd;
@@ -117,10 +118,19 @@ struct dispatcher {
     struct err *err;
 };
 
+/* ---- dispatcher_digits.c ---- */
+
+/* Sets d->digits; where the setup leaves them to be detected it waits for the
+ * first header.  A stream that ends, fails or makes no sense before is left
+ * for the loop to judge: the digits are then FRAME_DIGITS. */
+void dispatcher_settle_digits(struct dispatcher *d);
+
 /* ---- dispatcher_flow.c ---- */
 
 /* Reads once, then logs and routes every whole frame there is. */
 void dispatcher_read(struct dispatcher *d);
+/* The latter for what has been read. */
+void dispatcher_take_frames(struct dispatcher *d);
 /* Lets what was read take effect once it stands in the log. */
 void dispatcher_take_inbound(struct dispatcher *d);
 /* Everything in the outbox goes into the log, then towards the channel. */

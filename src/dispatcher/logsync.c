@@ -2,11 +2,10 @@
 #include "dispatcher/logsync.h"
 
 #include "core/err.h"
-#include "core/wake.h"
+#include "dispatcher/errand.h"
 #include "dispatcher/logio.h"
 #include "record.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -18,20 +17,13 @@
  * once more before the next try.  The loop appends behind `upto` meanwhile;
  * nobody else touches the bytes before it. */
 
-enum state { IDLE, ASKED, ANSWERED };
-
 struct logsync {
+    struct errand *errand;
     int fd;
     const struct logio *io;
-    const struct wake *wake;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t asked; /* state is ASKED, or `stopping` */
-    /* guarded by lock */
-    enum state state;
+    /* the thread's while it is asked, else the reader's */
     struct logsync_job job;
     int error;
-    bool stopping;
 };
 
 /* ---- what is done ---- */
@@ -97,30 +89,12 @@ logsync_now(int fd, const struct logio *io, const struct logsync_job *job)
 
 /* ---- the thread ---- */
 
-static void *
-serve(void *arg)
+static void
+work(void *ctx)
 {
-    struct logsync *s = arg;
+    struct logsync *s = ctx;
 
-    pthread_mutex_lock(&s->lock);
-    for (;;) {
-        struct logsync_job job;
-        int error;
-
-        while (s->state != ASKED && !s->stopping)
-            pthread_cond_wait(&s->asked, &s->lock);
-        if (s->stopping)
-            break;
-        job = s->job;
-        pthread_mutex_unlock(&s->lock);
-        error = logsync_now(s->fd, s->io, &job);
-        pthread_mutex_lock(&s->lock);
-        s->error = error;
-        s->state = ANSWERED;
-        wake_signal(s->wake);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
+    s->error = logsync_now(s->fd, s->io, &s->job);
 }
 
 struct logsync *
@@ -135,15 +109,10 @@ logsync_start(int fd, const struct logio *io, const struct wake *wake,
     }
     s->fd = fd;
     s->io = io;
-    s->wake = wake;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->asked, NULL);
-    errno = pthread_create(&s->thread, NULL, serve, s);
-    if (errno == 0)
+    s->errand = errand_start(work, s, wake, err);
+    if (s->errand != NULL)
         return s;
-    err_errno(err, ERR_SYSTEM, "command log: cannot start a thread");
-    pthread_cond_destroy(&s->asked);
-    pthread_mutex_destroy(&s->lock);
+    err_place(err, "command log");
     free(s);
     return NULL;
 }
@@ -153,38 +122,23 @@ logsync_stop(struct logsync *s)
 {
     if (s == NULL)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stopping = true;
-    pthread_cond_signal(&s->asked);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
-    pthread_cond_destroy(&s->asked);
-    pthread_mutex_destroy(&s->lock);
+    errand_stop(s->errand);
     free(s);
 }
 
 void
 logsync_ask(struct logsync *s, const struct logsync_job *job)
 {
-    pthread_mutex_lock(&s->lock);
     s->job = *job;
-    s->state = ASKED;
-    pthread_cond_signal(&s->asked);
-    pthread_mutex_unlock(&s->lock);
+    errand_ask(s->errand);
 }
 
 enum logsync_word
 logsync_take(struct logsync *s, struct logsync_job *job, int *error)
 {
-    enum logsync_word word = LOGSYNC_NOTHING;
-
-    pthread_mutex_lock(&s->lock);
-    if (s->state == ANSWERED) {
-        word = s->error == 0 ? LOGSYNC_DONE : LOGSYNC_FAILED;
-        *job = s->job;
-        *error = s->error;
-        s->state = IDLE;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return word;
+    if (!errand_take(s->errand))
+        return LOGSYNC_NOTHING;
+    *job = s->job;
+    *error = s->error;
+    return s->error == 0 ? LOGSYNC_DONE : LOGSYNC_FAILED;
 }

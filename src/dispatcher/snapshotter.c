@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/snapshotter.h"
 
-#include "core/wake.h"
 #include "dispatcher/emission.h"
+#include "dispatcher/errand.h"
 #include "dispatcher/logio.h"
 #include "dispatcher/snapshot.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-enum state { IDLE, ASKED, ANSWERED };
-
 struct snapshotter {
+    struct errand *errand;
     struct snapshotter_setup setup;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t asked; /* state is ASKED, or `stopping` */
-    /* guarded by lock */
-    enum state state;
-    bool stopping;
-    /* the thread's while ASKED, else the reader's */
+    /* the thread's while it is asked, else the reader's */
     struct snapshot snapshot;
     struct snapshotter_news news;
     uint64_t whole; /* the segment of the last one, where it had all parts */
@@ -85,8 +76,9 @@ retire(struct snapshotter *s, uint64_t whole_before)
 }
 
 static void
-work(struct snapshotter *s)
+work(void *ctx)
 {
+    struct snapshotter *s = ctx;
     uint64_t whole_before = s->whole;
 
     s->news = (struct snapshotter_news){0};
@@ -100,27 +92,6 @@ work(struct snapshotter *s)
 
 /* ---- the thread ---- */
 
-static void *
-serve(void *arg)
-{
-    struct snapshotter *s = arg;
-
-    pthread_mutex_lock(&s->lock);
-    for (;;) {
-        while (s->state != ASKED && !s->stopping)
-            pthread_cond_wait(&s->asked, &s->lock);
-        if (s->state != ASKED)
-            break;
-        pthread_mutex_unlock(&s->lock);
-        work(s);
-        pthread_mutex_lock(&s->lock);
-        s->state = ANSWERED;
-        wake_signal(s->setup.wake);
-    }
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
 struct snapshotter *
 snapshotter_start(const struct snapshotter_setup *setup, struct err *err)
 {
@@ -133,14 +104,10 @@ snapshotter_start(const struct snapshotter_setup *setup, struct err *err)
     s->setup = *setup;
     if (s->setup.io == NULL)
         s->setup.io = &logio_system;
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->asked, NULL);
-    errno = pthread_create(&s->thread, NULL, serve, s);
-    if (errno == 0)
+    s->errand = errand_start(work, s, setup->wake, err);
+    if (s->errand != NULL)
         return s;
-    err_errno(err, ERR_SYSTEM, "snapshot: cannot start a thread");
-    pthread_cond_destroy(&s->asked);
-    pthread_mutex_destroy(&s->lock);
+    err_place(err, "snapshot");
     free(s);
     return NULL;
 }
@@ -150,13 +117,7 @@ snapshotter_stop(struct snapshotter *s)
 {
     if (s == NULL)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->stopping = true;
-    pthread_cond_signal(&s->asked);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
-    pthread_cond_destroy(&s->asked);
-    pthread_mutex_destroy(&s->lock);
+    errand_stop(s->errand);
     free(s);
 }
 
@@ -165,23 +126,14 @@ snapshotter_give(struct snapshotter *s, struct snapshot *snapshot)
 {
     s->snapshot = *snapshot;
     snapshot_init(snapshot);
-    pthread_mutex_lock(&s->lock);
-    s->state = ASKED;
-    pthread_cond_signal(&s->asked);
-    pthread_mutex_unlock(&s->lock);
+    errand_ask(s->errand);
 }
 
 bool
 snapshotter_take(struct snapshotter *s, struct snapshotter_news *out)
 {
-    bool done;
-
-    pthread_mutex_lock(&s->lock);
-    done = s->state == ANSWERED;
-    if (done) {
-        *out = s->news;
-        s->state = IDLE;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return done;
+    if (!errand_take(s->errand))
+        return false;
+    *out = s->news;
+    return true;
 }

@@ -6,6 +6,10 @@
  *   run ARGS...       starts tunepipe ARGS (split at spaces; $DIR is the
  *                     current folder, $PLUGINS the folder of test plugins,
  *                     $SOURCE that of the sources, $TUNEPIPE the program)
+ *   nni JSON          starts tunepipe as NNI's manager does: that experiment's
+ *                     configuration as the argument, sockets at 3 and 4, the
+ *                     log in $DIR/log
+ *   env NAME=VALUE    (before run, nni) in the child's environment
  *   sockets           (before run) socket pairs instead of pipes
  *   fds 3 4           (before run) which descriptors the child finds them at
  *   bare              (before run) the child finds 0 and 1 closed
@@ -32,6 +36,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "frame.h"
+#include "tools/nnistart.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -257,6 +262,36 @@ start(struct wire *w, char *args)
                        FRAME_PAYLOAD_MAX_DEFAULT);
 }
 
+static void
+start_nni(struct wire *w, const char *config)
+{
+    char *encoded, *args = NULL, *expanded = expand(config);
+
+    encoded = nni_base64(expanded);
+    w->sockets = true;
+    w->in_fd = 3;
+    w->out_fd = 4;
+    nni_environment();
+    if (asprintf(&args, "-m nni --exp_params %s", encoded) < 0)
+        die(w, "out of memory");
+    start(w, args);
+    free(args);
+    free(encoded);
+    free(expanded);
+}
+
+static void
+set_environment(const char *assignment)
+{
+    char *text = expand(assignment), *value = strchr(text, '=');
+
+    if (value != NULL) {
+        *value++ = '\0';
+        setenv(text, value, 1);
+    }
+    free(text);
+}
+
 /* ---- the lines ---- */
 
 static void
@@ -461,6 +496,10 @@ do_line(struct wire *w, char *line)
         send_raw(w, rest);
     else if (strncmp(line, "run ", 4) == 0)
         start(w, rest);
+    else if (strncmp(line, "nni ", 4) == 0)
+        start_nni(w, rest);
+    else if (strncmp(line, "env ", 4) == 0)
+        set_environment(rest);
     else if (strcmp(line, "sockets") == 0)
         w->sockets = true;
     else if (strncmp(line, "fds ", 4) == 0)

@@ -7,7 +7,7 @@
 #include "core/pack.h"
 #include "filters/dedup/tally.h"
 #include "grid/grid.h"
-#include "grid/seen.h"
+#include "keyset/saved.h"
 #include "medianstop/medianstop.h"
 #include "plugin/state.h"
 
@@ -40,13 +40,14 @@ compare(struct buf *a, struct buf *b, struct err *err)
 /* ---- the points that were seen, and how often ---- */
 
 static int
-fill_seen(struct seen *s, struct tally *t, struct err *err)
+fill_seen(struct keyset *s, struct tally *t, struct err *err)
 {
     for (uint64_t i = 1; i < 100; i++) {
         const uint64_t key[2] = {i * 64, i * 7};
         uint64_t *count_1;
 
-        if (seen_add(s, key) < 0 || (count_1 = tally_count(t, key)) == NULL)
+        if (keyset_add(s, key, NULL) < 0 ||
+            (count_1 = tally_count(t, key)) == NULL)
             return no_memory(err);
         *count_1 += i % 3;
     }
@@ -59,17 +60,17 @@ load_seen(const struct buf *state, struct buf *again, struct err *err)
     struct unpack u = unpack_from(state->data, state->len);
     const struct tp_source source = state_source(&u);
     const struct tp_sink sink = state_sink(again);
-    struct seen s = {.count = 0};
-    struct tally t = {.used = 0};
-    int rc = because(seen_load(&s, &source), err);
+    struct keyset s = {.n = 0};
+    struct tally t = {.room = 0};
+    int rc = because(keyset_load(&s, &source), err);
 
     if (rc == 0)
         rc = because(tally_load(&t, &source), err);
     if (rc == 0) {
-        seen_save(&s, &sink);
+        keyset_save(&s, &sink);
         tally_save(&t, &sink);
     }
-    seen_fini(&s);
+    keyset_fini(&s);
     tally_fini(&t);
     return rc;
 }
@@ -77,8 +78,8 @@ load_seen(const struct buf *state, struct buf *again, struct err *err)
 static int
 tables(struct err *err)
 {
-    struct seen s = {.count = 0};
-    struct tally t = {.used = 0};
+    struct keyset s = {.n = 0};
+    struct tally t = {.room = 0};
     struct buf state, again;
     const struct tp_sink sink = state_sink(&state);
     int rc;
@@ -86,7 +87,7 @@ tables(struct err *err)
     buf_init(&state, 1 << 20);
     buf_init(&again, 1 << 20);
     rc = fill_seen(&s, &t, err);
-    seen_save(&s, &sink);
+    keyset_save(&s, &sink);
     tally_save(&t, &sink);
     if (rc == 0)
         rc = buf_check(&state, "a state", err);
@@ -94,7 +95,7 @@ tables(struct err *err)
         rc = load_seen(&state, &again, err);
     if (rc == 0)
         rc = compare(&state, &again, err);
-    seen_fini(&s);
+    keyset_fini(&s);
     tally_fini(&t);
     buf_fini(&state);
     buf_fini(&again);

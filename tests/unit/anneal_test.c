@@ -329,19 +329,3 @@ TEST(anneal_goes_on_from_what_was_saved)
     world_free(w);
     world_free(loaded);
 }
-
-TEST(anneal_tried_knows_what_came)
-{
-    struct tried t = {0};
-    uint64_t key[2];
-
-    for (uint64_t i = 0; i < 5000; i++) {
-        key[0] = i % 7; /* all in one place */
-        key[1] = i;
-        CHECK_EQ(tried_add(&t, key), 1);
-        CHECK_EQ(tried_add(&t, key), 0);
-    }
-    CHECK_EQ(t.n, 5000);
-    CHECK(t.keys[4321][1] == 4321);
-    tried_fini(&t);
-}

@@ -313,3 +313,59 @@ TEST(frame_recorded_session_round_trips)
         buf_fini(&again);
     }
 }
+
+/* What a detecting decoder takes the bytes for, and how many digits. */
+static int
+detect(const char *bytes, size_t max_payload, enum feeding how,
+       enum frame_status *status)
+{
+    struct frame_decoder d;
+    struct buf seen;
+    struct err err;
+    int digits;
+
+    frame_decoder_init(&d, FRAME_DIGITS_DETECT, max_payload);
+    buf_init(&seen, 10000);
+    *status = feed(&d, bytes, strlen(bytes), how, &seen, &err);
+    digits = d.digits;
+    buf_fini(&seen);
+    frame_decoder_fini(&d);
+    return digits;
+}
+
+TEST(frame_digits_are_detected_from_the_first_header)
+{
+    static const struct {
+        const char *bytes;
+        size_t max_payload;
+        int digits;
+        enum frame_status status;
+    } cases[] = {
+        {"IN00000000000002{}PI00000000000000", 1000, 14, FRAME_PARTIAL},
+        {"IN000002{}PI000000", 1000, 6, FRAME_PARTIAL},
+        {"IN000002[]GE0000011GE000002", 1000, 6, FRAME_PARTIAL},
+        {"PI000000IN000002{}", 1000, 6, FRAME_PARTIAL},
+        {"PI000000", 1000, 0, FRAME_PARTIAL},
+        {"PI00000", 1000, 0, FRAME_PARTIAL},
+        {"PI0000000", 1000, 14, FRAME_PARTIAL},
+        {"", 1000, 0, FRAME_PARTIAL},
+        /* A payload of digits: the cap tells. */
+        {"GE0000011", 1000, 6, FRAME_PARTIAL},
+        {"GE0000011", (size_t)1 << 30, 14, FRAME_PARTIAL},
+        {"IN00000a", 1000, 0, FRAME_BROKEN},
+        {"in000002{}", 1000, 0, FRAME_BROKEN},
+        {"IN000000000000x0", 1000, 14, FRAME_BROKEN},
+        {"IN999999{", 1000, 0, FRAME_BROKEN},
+        {"IN00000000001001", 1000, 14, FRAME_BROKEN},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int how = WHOLE; how < N_FEEDINGS; how++) {
+            enum frame_status status;
+
+            CHECK_EQ(detect(cases[i].bytes, cases[i].max_payload,
+                            (enum feeding)how, &status),
+                     cases[i].digits);
+            CHECK_EQ(status, cases[i].status);
+        }
+}

@@ -6,14 +6,14 @@
 #include "t.h"
 #include "unit/space_help.h"
 
-#include "grid/seen.h"
+#include "keyset/keyset.h"
 
 #include <math.h>
 
 struct walk {
     struct space *space;
     struct grid *grid;
-    struct seen seen;
+    struct keyset seen;
 };
 
 static double
@@ -56,7 +56,7 @@ static void
 walk_free(struct walk *w)
 {
     grid_free(w->grid);
-    seen_fini(&w->seen);
+    keyset_fini(&w->seen);
     space_free(w->space);
     free(w);
 }
@@ -71,7 +71,7 @@ step(struct walk *w)
     while (grid_next(w->grid, x) == GRID_POINT) {
         CHECK(space_check(w->space, x, NULL) == 0);
         space_key(w->space, x, key);
-        if (seen_add(&w->seen, key) == 1)
+        if (keyset_add(&w->seen, key, NULL) == 1)
             return help_decode(w->space, x);
     }
     return (struct line){"none"};
@@ -214,19 +214,4 @@ TEST(grid_gives_every_combination_once)
         n++;
     CHECK_EQ(n, 8 * 5 * 1 * 2); /* c never leaves 0 */
     walk_free(w);
-}
-
-TEST(seen_knows_each_key_once)
-{
-    struct seen s = {0};
-
-    for (int pass = 0; pass < 2; pass++)
-        for (uint64_t i = 1; i <= 5000; i++) {
-            uint64_t low[2] = {i << 40, i}, high[2] = {i << 40, ~i};
-
-            CHECK_EQ(seen_add(&s, low), pass == 0);
-            CHECK_EQ(seen_add(&s, high), pass == 0);
-        }
-    CHECK_EQ(s.count, 10000);
-    seen_fini(&s);
 }

@@ -5,8 +5,8 @@
  */
 #include "anneal/anneal.h"
 #include "anneal/state.h"
-#include "anneal/tried.h"
 #include "elementary.h"
+#include "keyset/saved.h"
 #include "prior/space.h"
 #include "tunepipe/tuner.h"
 
@@ -21,7 +21,7 @@ struct shell {
     double *x; /* scratch: as trials saw it */
     bool maximize;
     bool repeats; /* parameters may come twice in this space */
-    struct tried tried;
+    struct keyset tried;
     uint64_t last_id; /* asked for last, and so often before */
     uint64_t again;
 };
@@ -70,7 +70,7 @@ destroy(void *vself)
     struct shell *self = vself;
 
     anneal_free(self->anneal);
-    tried_fini(&self->tried);
+    keyset_fini(&self->tried);
     free(self->x);
     free(self);
 }
@@ -190,7 +190,7 @@ is_new(struct shell *self, const double *x)
 
     if (!self->repeats || self->host->key(self->host->ctx, x, key) != TP_OK)
         return 1;
-    return tried_add(&self->tried, key);
+    return keyset_add(&self->tried, key, NULL);
 }
 
 static int
@@ -252,7 +252,7 @@ save(void *vself, const struct tp_sink *sink)
     sink->u64(sink->ctx, self->last_id);
     sink->u64(sink->ctx, self->again);
     anneal_save(self->anneal, sink);
-    tried_save(&self->tried, sink);
+    keyset_save(&self->tried, sink);
     return TP_OK;
 }
 
@@ -267,7 +267,7 @@ load(void *vself, const struct tp_source *s)
         return fail(self, "what was saved is cut off");
     wrong = anneal_load(self->anneal, s);
     if (wrong == NULL)
-        wrong = tried_load(&self->tried, s);
+        wrong = keyset_load(&self->tried, s);
     return wrong == NULL ? TP_OK : fail(self, wrong);
 }
 

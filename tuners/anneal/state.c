@@ -124,33 +124,3 @@ anneal_load(struct anneal *a, const struct tp_source *s)
         wrong = load_pending(a, s);
     return wrong;
 }
-
-void
-tried_save(const struct tried *t, const struct tp_sink *sink)
-{
-    sink->u64(sink->ctx, t->n);
-    for (size_t i = 0; i < t->n; i++) {
-        sink->u64(sink->ctx, t->keys[i][0]);
-        sink->u64(sink->ctx, t->keys[i][1]);
-    }
-}
-
-const char *
-tried_load(struct tried *t, const struct tp_source *s)
-{
-    uint64_t n, key[2];
-
-    if (s->u64(s->ctx, &n) != TP_OK)
-        return "the saved keys are cut off";
-    while (n-- > 0) {
-        int rc;
-
-        if (s->u64(s->ctx, &key[0]) != TP_OK ||
-            s->u64(s->ctx, &key[1]) != TP_OK)
-            return "the saved keys are cut off";
-        rc = tried_add(t, key);
-        if (rc != 1)
-            return rc == 0 ? "a saved key comes twice" : "out of memory";
-    }
-    return NULL;
-}

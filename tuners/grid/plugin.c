@@ -2,7 +2,7 @@
 /* The tuner `grid`: grid.h behind the plugin interface.  Values and their
  * equality are the host's: it alone rounds, clips and decodes. */
 #include "grid/grid.h"
-#include "grid/seen.h"
+#include "keyset/saved.h"
 #include "tunepipe/tuner.h"
 
 #include <stdio.h>
@@ -14,9 +14,9 @@ struct grid_tuner {
     const struct tp_host *host;
     struct grid *grid; /* NULL before space() */
     size_t n_dims;
-    uint64_t epoch;   /* the one last told of */
-    uint64_t points;  /* given out or left out so far, of this grid */
-    struct seen seen; /* given out, imported or told, in any space */
+    uint64_t epoch;     /* the one last told of */
+    uint64_t points;    /* given out or left out so far, of this grid */
+    struct keyset seen; /* given out, imported or told, in any space */
 };
 
 /* optimize_mode is what NNI's configurations give to every tuner. */
@@ -56,7 +56,7 @@ destroy(void *vself)
     struct grid_tuner *self = vself;
 
     grid_free(self->grid);
-    seen_fini(&self->seen);
+    keyset_fini(&self->seen);
     free(self);
 }
 
@@ -178,7 +178,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         self->points++;
         /* A lognormal's far quantiles may be beyond the doubles. */
         if (self->host->key(self->host->ctx, out->x, key) == TP_OK)
-            added = seen_add(&self->seen, key);
+            added = keyset_add(&self->seen, key, NULL);
     }
     if (grid_epoch(self->grid) != self->epoch)
         tell_epoch(self, rc == GRID_END);
@@ -199,7 +199,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     (void)result;
     if (id != TP_NO_ID || self->host->key(self->host->ctx, x, key) != TP_OK)
         return TP_OK;
-    return seen_add(&self->seen, key) < 0 ? fail(self, "out of memory") : TP_OK;
+    return keyset_add(&self->seen, key, NULL) < 0 ? fail(self, "out of memory")
+                                                  : TP_OK;
 }
 
 static int
@@ -210,7 +211,7 @@ save(void *vself, const struct tp_sink *sink)
     sink->u64(sink->ctx, self->epoch);
     sink->u64(sink->ctx, self->points);
     grid_save(self->grid, sink);
-    seen_save(&self->seen, sink);
+    keyset_save(&self->seen, sink);
     return TP_OK;
 }
 
@@ -225,7 +226,7 @@ load(void *vself, const struct tp_source *source)
     source->u64(source->ctx, &self->points);
     why = grid_load(self->grid, source);
     if (why == NULL)
-        why = seen_load(&self->seen, source);
+        why = keyset_load(&self->seen, source);
     return why == NULL ? TP_OK : fail(self, why);
 }
 

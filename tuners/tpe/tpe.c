@@ -2,6 +2,7 @@
 #include "tpe/tpe.h"
 
 #include "elementary.h"
+#include "tpe/twins.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ tpe_free(struct tpe *t)
     tpe_points_fini(&t->points);
     tpe_good_fini(&t->good);
     tpe_rest_fini(&t->rest);
-    tpe_twins_fini(&t->twins);
+    keyset_fini(&t->twins);
     free(t->axes);
     free(t->chosen);
     free(t->weight);
@@ -217,8 +218,12 @@ set_estimators(struct tpe *t, struct tpe_reason *why)
 static bool
 is_twin(const struct tpe *t, const struct place *at)
 {
-    return t->repeats &&
-           tpe_twins_has(&t->twins, tpe_twins_key_of_places(at, t->n_dims));
+    uint64_t key[2];
+
+    if (!t->repeats)
+        return false;
+    tpe_twins_key_of_places(at, t->n_dims, key);
+    return keyset_has(&t->twins, key);
 }
 
 /* Draws and scores candidates; the best goes to x.  0: all were twins. */
@@ -309,10 +314,13 @@ tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
 static int
 settle(struct tpe *t, size_t i)
 {
-    if (t->repeats &&
-        tpe_twins_add(&t->twins, tpe_twins_key(tpe_points_at(&t->points, i),
-                                               t->n_dims)) != 0)
-        return -1;
+    uint64_t key[2];
+
+    if (t->repeats) {
+        tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
+        if (keyset_add(&t->twins, key, NULL) < 0)
+            return -1;
+    }
     return tpe_rest_put(&t->rest, &t->points, i);
 }
 
@@ -328,10 +336,6 @@ point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
-        if (t->repeats &&
-            tpe_twins_leave(&t->twins,
-                            tpe_twins_key(tpe_points_at(p, i), t->n_dims)) != 0)
-            return -1;
         tpe_points_move(p, t->axes, i, x);
     } else if (tpe_points_add(p, t->axes, id, x) != 0) {
         return -1;

@@ -14,10 +14,10 @@
 #ifndef TUNERS_TPE_TPE_H
 #define TUNERS_TPE_TPE_H
 
+#include "keyset/keyset.h"
 #include "tpe/good.h"
 #include "tpe/points.h"
 #include "tpe/rest.h"
-#include "tpe/twins.h"
 
 /* What is assumed of points that are still being tried. */
 enum tpe_liar {
@@ -61,7 +61,7 @@ struct tpe {
     struct points points;
     struct good good;
     struct rest rest;
-    struct twins twins;
+    struct keyset twins;
     bool repeats; /* no dimension makes every point another */
     uint64_t last_id;
     uint32_t attempt; /* how often it was asked for before */

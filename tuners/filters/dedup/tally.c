@@ -1,129 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN.  Saved are the slots in their order, beginning behind a free one:
- * entered in that order they come to the same places again. */
 #include "tally.h"
 
-#include "tunepipe/plugin.h"
+#include "keyset/saved.h"
 
 #include <stdlib.h>
 
-#define SLOTS_MIN 64
+#define ROOM_MIN 64
 
 void
 tally_fini(struct tally *s)
 {
-    free(s->slots);
+    keyset_fini(&s->keys);
+    free(s->counts_1);
     *s = (struct tally){0};
 }
 
-/* Fingerprints are evenly spread: their low bits are the place. */
-static struct tally_slot *
-find(const struct tally *s, const uint64_t key[2])
-{
-    size_t i = (size_t)key[1] & (s->n_slots - 1);
-
-    while (s->slots[i].count_1 > 0 &&
-           (s->slots[i].key[0] != key[0] || s->slots[i].key[1] != key[1]))
-        i = (i + 1) & (s->n_slots - 1);
-    return &s->slots[i];
-}
-
 static int
-grow(struct tally *s)
+make_room(struct tally *s, size_t n)
 {
-    struct tally wider = {.n_slots =
-                              s->n_slots > 0 ? 2 * s->n_slots : SLOTS_MIN,
-                          .used = s->used};
+    size_t room = s->room > 0 ? s->room : ROOM_MIN;
+    uint64_t *counts_1;
 
-    wider.slots = calloc(wider.n_slots, sizeof *wider.slots);
-    if (wider.slots == NULL)
+    if (n <= s->room)
+        return 0;
+    while (room < n)
+        room *= 2;
+    counts_1 = realloc(s->counts_1, room * sizeof *counts_1);
+    if (counts_1 == NULL)
         return -1;
-    for (size_t i = 0; i < s->n_slots; i++)
-        if (s->slots[i].count_1 > 0)
-            *find(&wider, s->slots[i].key) = s->slots[i];
-    free(s->slots);
-    *s = wider;
+    s->counts_1 = counts_1;
+    s->room = room;
     return 0;
 }
 
 uint64_t *
 tally_count(struct tally *s, const uint64_t key[2])
 {
-    struct tally_slot *slot;
+    size_t place;
+    int rc = make_room(s, s->keys.n + 1);
 
-    if (2 * s->used >= s->n_slots && grow(s) != 0)
+    if (rc == 0)
+        rc = keyset_add(&s->keys, key, &place);
+    if (rc < 0)
         return NULL;
-    slot = find(s, key);
-    if (slot->count_1 == 0) {
-        *slot = (struct tally_slot){{key[0], key[1]}, 1};
-        s->used++;
-    }
-    return &slot->count_1;
+    if (rc == 1)
+        s->counts_1[place] = 1;
+    return &s->counts_1[place];
 }
 
 bool
 tally_has(const struct tally *s, const uint64_t key[2])
 {
-    return s->n_slots > 0 && find(s, key)->count_1 > 1;
+    return keyset_has(&s->keys, key) &&
+           s->counts_1[*keyset_slot(&s->keys, key) - 1] > 1;
 }
 
 void
 tally_save(const struct tally *s, const struct tp_sink *sink)
 {
-    size_t gap = 0;
-
-    sink->u64(sink->ctx, s->n_slots);
-    sink->u64(sink->ctx, s->used);
-    while (gap < s->n_slots && s->slots[gap].count_1 > 0)
-        gap++;
-    for (size_t i = 1; i < s->n_slots; i++) {
-        const struct tally_slot *slot = &s->slots[(gap + i) & (s->n_slots - 1)];
-
-        if (slot->count_1 == 0)
-            continue;
-        sink->u64(sink->ctx, slot->key[0]);
-        sink->u64(sink->ctx, slot->key[1]);
-        sink->u64(sink->ctx, slot->count_1);
-    }
-}
-
-/* Whether tally_count() could have made it so. */
-static int
-is_size(uint64_t n_slots, uint64_t used)
-{
-    if (n_slots == 0)
-        return used == 0;
-    return n_slots >= SLOTS_MIN && (n_slots & (n_slots - 1)) == 0 &&
-           used <= n_slots / 2 && (n_slots == SLOTS_MIN || used >= n_slots / 4);
+    keyset_save(&s->keys, sink);
+    for (size_t i = 0; i < s->keys.n; i++)
+        sink->u64(sink->ctx, s->counts_1[i]);
 }
 
 const char *
 tally_load(struct tally *s, const struct tp_source *source)
 {
-    struct tally_slot got;
-    uint64_t n_slots, used;
+    const char *why = keyset_load(&s->keys, source);
 
-    if (source->u64(source->ctx, &n_slots) != TP_OK ||
-        source->u64(source->ctx, &used) != TP_OK ||
-        used > source->left(source->ctx) / sizeof got ||
-        !is_size(n_slots, used))
-        return "the number of parameters given out is damaged";
-    if (n_slots == 0)
-        return NULL;
-    s->slots = calloc((size_t)n_slots, sizeof *s->slots);
-    if (s->slots == NULL)
-        return "out of memory";
-    s->n_slots = (size_t)n_slots;
-    for (; s->used < used; s->used++) {
-        struct tally_slot *slot;
-
-        source->u64(source->ctx, &got.key[0]);
-        source->u64(source->ctx, &got.key[1]);
-        source->u64(source->ctx, &got.count_1);
-        slot = find(s, got.key);
-        if (got.count_1 == 0 || slot->count_1 > 0)
-            return "the parameters given out are damaged";
-        *slot = got;
-    }
-    return NULL;
+    if (why == NULL && make_room(s, s->keys.n) != 0)
+        why = "out of memory";
+    for (size_t i = 0; why == NULL && i < s->keys.n; i++)
+        if (source->u64(source->ctx, &s->counts_1[i]) != TP_OK ||
+            s->counts_1[i] == 0)
+            why = "how often parameters were given out is damaged";
+    return why;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tally.h - how often each fingerprint has come by.  A quarter to half of the
- * slots are used.  Zeroed it is empty. */
+/* tally.h - how often each fingerprint has come by.  Zeroed it is empty. */
 #ifndef FILTERS_DEDUP_TALLY_H
 #define FILTERS_DEDUP_TALLY_H
+
+#include "keyset/keyset.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,14 +12,10 @@
 struct tp_sink;
 struct tp_source;
 
-struct tally_slot {
-    uint64_t key[2];
-    uint64_t count_1; /* one more than the count; 0: free */
-};
-
 struct tally {
-    struct tally_slot *slots;
-    size_t n_slots, used; /* n_slots is a power of two, or 0 */
+    struct keyset keys;
+    uint64_t *counts_1; /* of each key, one more than its count */
+    size_t room;        /* of counts_1 */
 };
 
 void tally_fini(struct tally *s); /* empty again */

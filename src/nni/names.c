@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "nni/names.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "plugin/paths.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    enum plugin_kind kind;
+    const char *name;
+    const char *alias;   /* NULL: none */
+    const char *plugin;  /* NULL: none stands for it */
+    const char *nearest; /* then: what to take instead, and for what */
+} known[] = {
+    {PLUGIN_TUNER, "TPE", NULL, "tpe", NULL},
+    {PLUGIN_TUNER, "TPE_legacy", NULL, "tpe", NULL},
+    {PLUGIN_TUNER, "Random", NULL, "random", NULL},
+    {PLUGIN_TUNER, "Anneal", NULL, "anneal", NULL},
+    {PLUGIN_TUNER, "Evolution", NULL, "evolution", NULL},
+    {PLUGIN_TUNER, "Batch", "BatchTuner", "batch", NULL},
+    {PLUGIN_TUNER, "GridSearch", NULL, "grid", NULL},
+    {PLUGIN_TUNER, "RegularizedEvolutionTuner", "RegularizedEvolution",
+     "regularized_evolution", NULL},
+    {PLUGIN_TUNER, "GP", "GPTuner", NULL,
+     "cmaes for numbers, tpe for numbers and choices"},
+    {PLUGIN_TUNER, "Metis", "MetisTuner", NULL,
+     "cmaes for numbers, tpe for numbers and choices"},
+    {PLUGIN_TUNER, "SMAC", NULL, NULL, "tpe, which models choices as well"},
+    {PLUGIN_TUNER, "DNGO", "DNGOTuner", NULL,
+     "cmaes for numbers, tpe for numbers and choices"},
+    {PLUGIN_TUNER, "PBT", "PBTTuner", NULL,
+     "evolution, whose trials start afresh instead of from a checkpoint"},
+    {PLUGIN_TUNER, "Hyperband", NULL, NULL,
+     "random with the assessor percentile, which stops what lags behind"},
+    {PLUGIN_TUNER, "BOHB", NULL, NULL,
+     "tpe with the assessor percentile, which stops what lags behind"},
+    {PLUGIN_TUNER, "PPO", "PPOTuner", NULL,
+     "regularized_evolution, for spaces made of choices"},
+    {PLUGIN_TUNER, "NetworkMorphism", NULL, NULL,
+     "regularized_evolution, for an architecture written as choices"},
+    {PLUGIN_ASSESSOR, "Medianstop", NULL, "medianstop", NULL},
+    {PLUGIN_ASSESSOR, "Curvefitting", NULL, "curvefitting", NULL},
+};
+#define N_KNOWN (sizeof known / sizeof *known)
+
+/* N_KNOWN: none. */
+static size_t
+find(enum plugin_kind kind, const char *name)
+{
+    size_t i = 0;
+
+    while (i < N_KNOWN &&
+           (known[i].kind != kind || (strcasecmp(known[i].name, name) != 0 &&
+                                      (known[i].alias == NULL ||
+                                       strcasecmp(known[i].alias, name) != 0))))
+        i++;
+    return i;
+}
+
+bool
+names_known(enum plugin_kind kind, const char *name)
+{
+    return find(kind, name) < N_KNOWN;
+}
+
+bool
+names_is_advisor(const char *name)
+{
+    return strcasecmp(name, "Hyperband") == 0 || strcasecmp(name, "BOHB") == 0;
+}
+
+/* Whoever adds a plugin of that name has it used. */
+static bool
+is_there(const struct plugin_paths *paths, enum plugin_kind kind,
+         const char *name)
+{
+    char *file = plugin_paths_find(paths, name, NULL);
+    struct plugin *p;
+
+    if (file != NULL) {
+        free(file);
+        return true; /* if it cannot be loaded that is to be told */
+    }
+    p = plugin_load(paths, kind, name, NULL);
+    plugin_unload(p);
+    return p != NULL;
+}
+
+int
+names_find(const struct plugin_paths *paths, enum plugin_kind kind,
+           const char *name, const char **plugin, struct err *err)
+{
+    size_t i = find(kind, name);
+
+    *plugin = name;
+    if (i == N_KNOWN)
+        return 0;
+    if (known[i].plugin != NULL) {
+        *plugin = known[i].plugin;
+        return 0;
+    }
+    if (is_there(paths, kind, name))
+        return 0;
+    *plugin = known[i].name; /* the alias was given */
+    if (is_there(paths, kind, known[i].name))
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "%s '%s' of NNI is not among tunepipe's; the nearest: %s",
+                   plugin_kind_name(kind), name, known[i].nearest);
+}
+
+/* ---- the arguments of the TPE before NNI 2.6 ---- */
+
+static const struct {
+    const char *old, *now;
+} lies[] = {{"min", "best"}, {"max", "worst"}, {"mean", "mean"}};
+
+/* "null" without parallel_optimize; NULL: neither, for the plugin to refuse. */
+static const char *
+lie_of(struct jval args)
+{
+    struct jval parallel, v;
+    const char *word = "min";
+    bool on = false;
+
+    if (jval_get(args, "parallel_optimize", &parallel) &&
+        !jval_bool(parallel, &on))
+        return NULL;
+    if (jval_get(args, "constant_liar_type", &v) &&
+        !jval_string(v, &word, NULL))
+        return NULL;
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+        if (strcmp(word, lies[i].old) == 0)
+            return on ? lies[i].now : "null";
+    return NULL;
+}
+
+static void
+write_translated(struct jval args, const char *lie, struct buf *out)
+{
+    struct jval_iter it = jval_iter(args);
+    const char *quote = strcmp(lie, "null") == 0 ? "" : "\"";
+
+    buf_printf(out, "{\"tpe_args\": {\"constant_liar_type\": %s%s%s}", quote,
+               lie, quote);
+    while (jval_next(&it)) {
+        if (strcmp(it.key, "parallel_optimize") == 0 ||
+            strcmp(it.key, "constant_liar_type") == 0)
+            continue;
+        buf_add_text(out, ", ");
+        json_write_string(out, it.key, strlen(it.key));
+        buf_add_text(out, ": ");
+        jval_write(it.value, out);
+    }
+    buf_add_char(out, '}');
+}
+
+int
+names_translate(const char *plugin, struct jval args, struct json **out,
+                struct err *err)
+{
+    const char *lie = lie_of(args);
+    struct jval v;
+    struct buf text;
+
+    *out = NULL;
+    if (strcmp(plugin, "tpe") != 0 || lie == NULL ||
+        jval_get(args, "tpe_args", &v) ||
+        (!jval_get(args, "parallel_optimize", &v) &&
+         !jval_get(args, "constant_liar_type", &v)))
+        return 0;
+    buf_init(&text, (size_t)16 << 20);
+    write_translated(args, lie, &text);
+    if (buf_check(&text, "classArgs", err) == 0)
+        *out = json_parse(buf_text(&text), text.len, JSON_STRICT, err);
+    buf_fini(&text);
+    return *out == NULL ? -1 : 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* names.h - NNI's built-in tuners, advisors and assessors: which plugin stands
+ * for each, or what is nearest to it.
+ *
+ * Case does not count, in any generation (NNI's: from 2.8 on), and the older
+ * names with "Tuner" at their end are known, as NNI's aliases.  Any thread,
+ * but loading plugins is for one at a time. */
+#ifndef NNI_NAMES_H
+#define NNI_NAMES_H
+
+#include "json.h"
+#include "plugin/loader.h"
+
+#include <stdbool.h>
+
+struct err;
+struct plugin_paths;
+
+/* Whether NNI has a built-in algorithm of that name. */
+bool names_known(enum plugin_kind kind, const char *name);
+
+/* Whether it is one of NNI's advisors, which take no assessor. */
+bool names_is_advisor(const char *name);
+
+/* *plugin: what to load for it, static or `name` itself, which is then a
+ * plugin's name or file.  -1 (ERR_CONFIG): NNI has it and tunepipe has not,
+ * err names the nearest. */
+int names_find(const struct plugin_paths *paths, enum plugin_kind kind,
+               const char *name, const char **plugin, struct err *err);
+
+/* NNI before 2.6 had another TPE, with arguments of its own
+ * (parallel_optimize, constant_liar_type).  Where `args` has them *out becomes
+ * the same in the words of the plugin tpe, to be freed; else NULL: `args` is
+ * right as it is. */
+int names_translate(const char *plugin, struct jval args, struct json **out,
+                    struct err *err);
+
+#endif
