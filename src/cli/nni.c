@@ -6,11 +6,14 @@
 #include "cli/nni_start.h"
 #include "cli/options.h"
 #include "core/err.h"
+#include "nni/old_words.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#define ARGUMENT "--exp_params"
 #define IN_FD 3 /* as NNI's managers up to 2.7 open them */
 #define OUT_FD 4
 
@@ -26,8 +29,9 @@ static const char help[] =
     "\n"
     "  --exp_params BASE64     the experiment's configuration: JSON in base64\n"
     "\n"
-    "NNI's first versions say the same in words of their own, which are taken,\n"
-    "too: --tuner_class_name, --tuner_args and so on.\n"
+    "NNI's first versions have words instead: tuner_class_name NAME, tuner_args\n"
+    "JSON, tuner_directory DIR, tuner_class_filename FILE, the same for assessor\n"
+    "and advisor, multi_thread; each behind two dashes.\n"
     "\n"
     "Commands come on descriptor 3, answers go to 4 (NNI 1.0 to 2.7), unless\n"
     "NNI_TUNER_COMMAND_CHANNEL has the URL of a WebSocket (NNI 2.8 to 3.0).\n"
@@ -41,6 +45,21 @@ static const char help[] =
     "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
     "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
     "when the grace ended; 143, 130 stopped by SIGTERM, SIGINT.\n";
+
+/* Unlike other verbs' options: what is not known is passed over. */
+static const char *
+find_params(int argc, char **argv)
+{
+    const size_t len = sizeof ARGUMENT - 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], ARGUMENT) == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (strncmp(argv[i], ARGUMENT "=", len + 1) == 0)
+            return argv[i] + len + 1;
+    }
+    return NULL;
+}
 
 static int
 check_descriptors(struct err *err)
@@ -86,20 +105,30 @@ serve(struct nni_start *n, struct err *err)
 static int
 run(int argc, char **argv)
 {
+    const char *params = find_params(argc, argv);
+    char *converted = NULL;
     struct nni_start n;
     struct err err;
     int status;
 
     err_clear(&err);
-    if (argc < 2) { /* a person's, who wants no dispatcher.log */
-        err_set(&err, ERR_USAGE, "expected --exp_params BASE64; see --help");
+    if (params == NULL && old_words_are_there(argc, argv)) {
+        params = converted = old_words_convert(argc, argv, &err);
+        if (converted == NULL)
+            return verb_fail("nni", &err);
+    }
+    if (params == NULL) {
+        err_set(&err, ERR_USAGE,
+                ARGUMENT ": missing, expected the configuration as JSON in "
+                         "base64");
         return verb_fail("nni", &err);
     }
-    nni_start_begin(&n, argc, argv);
+    nni_start_begin(&n, params);
     status = serve(&n, &err);
     if (n.at_work)
         _exit(status);
     nni_start_end(&n);
+    free(converted);
     return status;
 }
 

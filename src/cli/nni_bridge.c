@@ -155,8 +155,8 @@ tell_crash(struct serving *s)
 
     snprintf(s->text, sizeof s->text, "the dispatcher was ended by %s",
              signal_name(s->end.si_status, name, sizeof name));
-    if (nni_start_configure(s->start, NULL) == 0 && fd >= 0 &&
-        read(fd, &lock, sizeof lock) == sizeof lock &&
+    if (exp_params_read(s->start->text, &s->start->params, NULL) == 0 &&
+        fd >= 0 && read(fd, &lock, sizeof lock) == sizeof lock &&
         memcmp(lock.magic, LOCKFILE_MAGIC, sizeof lock.magic) == 0 &&
         lock.pid == (uint64_t)s->child)
         add_work(s, &lock, s->text, sizeof s->text);

@@ -2,8 +2,8 @@
 #include "cli/nni_start.h"
 
 #include "cli/nni_folder.h"
+#include "cli/nni_registered.h"
 #include "cli/verb.h"
-#include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/session.h"
@@ -11,7 +11,6 @@
 #include "json.h"
 #include "nni/names.h"
 #include "nni/pyclass.h"
-#include "nni/words.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
 
@@ -23,24 +22,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#define ARGUMENT "--exp_params"
 #define GRACE_MS 10000
 #define SEED_BITS 31 /* as NNI draws it */
-
-/* Unlike other verbs' options: what is not known is passed over. */
-static const char *
-find_params(int argc, char **argv)
-{
-    const size_t len = sizeof ARGUMENT - 1;
-
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], ARGUMENT) == 0)
-            return i + 1 < argc ? argv[i + 1] : NULL;
-        if (strncmp(argv[i], ARGUMENT "=", len + 1) == 0)
-            return argv[i] + len + 1;
-    }
-    return NULL;
-}
 
 static const char *
 get_variable(const char *name)
@@ -49,12 +32,11 @@ get_variable(const char *name)
 }
 
 void
-nni_start_begin(struct nni_start *n, int argc, char **argv)
+nni_start_begin(struct nni_start *n, const char *exp_params)
 {
     struct err err;
 
-    *n = (struct nni_start){
-        .text = find_params(argc, argv), .argc = argc, .argv = argv};
+    *n = (struct nni_start){.text = exp_params};
     nni_environment_read(&n->environment, get_variable);
     n->log = (struct log){.fd = 2,
                           .most = n->environment.level,
@@ -78,26 +60,6 @@ nni_start_end(struct nni_start *n)
     journal_close(&n->journal);
 }
 
-int
-nni_start_configure(struct nni_start *n, struct err *err)
-{
-    struct buf json;
-    int rc;
-
-    if (n->text != NULL)
-        return exp_params_read(n->text, &n->params, err);
-    buf_init(&json, EXP_PARAMS_MAX);
-    rc = words_write(n->argc, n->argv, &json, err);
-    if (rc == 0)
-        rc = err_set(err, ERR_USAGE,
-                     ARGUMENT ": missing, expected the configuration as JSON "
-                              "in base64");
-    else if (rc > 0)
-        rc = exp_params_read_json(json.data, json.len, &n->params, err);
-    buf_fini(&json);
-    return rc;
-}
-
 /* ---- tuner and assessor ---- */
 
 /* NNI before 1.9 has built-in names under className, too. */
@@ -112,11 +74,11 @@ name_of(const struct nni_algorithm *a, enum plugin_kind kind)
 
 static struct json *
 arguments_of_class(enum plugin_kind kind, const struct nni_algorithm *a,
-                   struct err *err)
+                   const char *class_name, struct err *err)
 {
     const struct pyclass c = {
         .kind = plugin_kind_name(kind),
-        .class_name = a->class_name,
+        .class_name = class_name,
         .code_directory = a->code_directory,
         .class_file = a->class_file,
         .args = a->args,
@@ -131,10 +93,16 @@ choose(struct nni_start *n, enum plugin_kind kind,
        struct jval *args, struct err *err)
 {
     const char *builtin = name_of(a, kind);
+    char *registered =
+        builtin == NULL || names_known(kind, builtin)
+            ? NULL
+            : nni_registered_class(plugin_kind_name(kind), builtin, &n->log);
 
-    if (builtin == NULL) {
+    if (builtin == NULL || registered != NULL) {
         *name = "exec";
-        *made = arguments_of_class(kind, a, err);
+        *made = arguments_of_class(
+            kind, a, registered != NULL ? registered : a->class_name, err);
+        free(registered);
         if (*made == NULL)
             return -1;
     } else if (names_resolve(n->paths, kind, builtin, name, err) != 0 ||
@@ -228,7 +196,7 @@ begin(struct nni_start *n, struct dispatcher_setup *setup, struct err *err)
 {
     const char *folder = n->environment.checkpoint;
 
-    if (nni_start_configure(n, err) != 0)
+    if (exp_params_read(n->text, &n->params, err) != 0)
         return -1;
     n->paths = plugin_paths_new(NULL, err);
     if (n->paths == NULL)

@@ -19,9 +19,7 @@ struct json;
 struct plugin_paths;
 
 struct nni_start {
-    const char *text; /* of --exp_params; NULL: the older words are used */
-    int argc;
-    char **argv; /* the words */
+    const char *text; /* of --exp_params */
     struct nni_environment environment;
     struct journal journal;
     struct log log; /* on stderr, and in the journal */
@@ -36,12 +34,8 @@ struct nni_start {
 
 /* Reads the environment and opens dispatcher.log: where that cannot be, a
  * warning says so.  *n stays where it is. */
-void nni_start_begin(struct nni_start *n, int argc, char **argv);
+void nni_start_begin(struct nni_start *n, const char *exp_params);
 void nni_start_end(struct nni_start *n);
-
-/* Fills n->params from the words.  -1: err tells, ERR_USAGE when there is no
- * configuration in them. */
-int nni_start_configure(struct nni_start *n, struct err *err);
 
 /* Runs a session on these descriptors, taken, to its end.  The exit status;
  * where that is not EXIT_DONE err has the reason in one line, which is told on

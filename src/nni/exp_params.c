@@ -143,23 +143,19 @@ read_sections(struct jval root, struct exp_params *out, struct err *err)
 }
 
 static int
-fail_parsing(struct err *err)
-{
-    if (err != NULL)
-        err->code = ERR_CONFIG;
-    return err_place(err, ARGUMENT);
-}
-
-int
-exp_params_read_json(const char *json, size_t len, struct exp_params *out,
-                     struct err *err)
+parse(const char *text, struct exp_params *out, struct err *err)
 {
     struct jval root, v;
+    struct buf json;
 
-    *out = (struct exp_params){0};
-    out->doc = json_parse(json, len, JSON_STRICT, err);
-    if (out->doc == NULL)
-        return fail_parsing(err);
+    buf_init(&json, EXP_PARAMS_MAX);
+    if (base64_decode(text, strlen(text), &json, err) == 0)
+        out->doc = json_parse(buf_text(&json), json.len, JSON_STRICT, err);
+    buf_fini(&json);
+    if (out->doc == NULL) {
+        err->code = ERR_CONFIG;
+        return err_place(err, ARGUMENT);
+    }
     root = json_root(out->doc);
     if (jval_type(root) != JSON_OBJECT)
         return err_set(err, ERR_CONFIG,
@@ -174,16 +170,10 @@ exp_params_read_json(const char *json, size_t len, struct exp_params *out,
 int
 exp_params_read(const char *text, struct exp_params *out, struct err *err)
 {
-    struct buf json;
-    int rc;
+    struct err local;
 
     *out = (struct exp_params){0};
-    buf_init(&json, EXP_PARAMS_MAX);
-    rc = base64_decode(text, strlen(text), &json, err);
-    rc = rc == 0 ? exp_params_read_json(buf_text(&json), json.len, out, err)
-                 : fail_parsing(err);
-    buf_fini(&json);
-    return rc;
+    return parse(text, out, err != NULL ? err : &local);
 }
 
 void

@@ -39,13 +39,10 @@ struct exp_params {
     bool multi_thread;     /* multiThread is true: not what we do */
 };
 
-/* From the argument's text: *out is filled, and exp_params_fini() is to be
+/* `text` is the argument; *out is filled, and exp_params_fini() is to be
  * called in either case.  -1: err (ERR_CONFIG) reads "--exp_params: WHERE:
  * ...". */
 int exp_params_read(const char *text, struct exp_params *out, struct err *err);
-/* The same from JSON. */
-int exp_params_read_json(const char *json, size_t len, struct exp_params *out,
-                         struct err *err);
 void exp_params_fini(struct exp_params *p);
 
 #endif

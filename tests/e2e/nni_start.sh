@@ -40,17 +40,6 @@ both_spellings() {
     answered
 }
 
-# NNI's first versions had no --exp_params.
-older_words() {
-    { frame6 IN "$space"; frame6 GE 1; } > in
-    NNI_CHECKPOINT_DIRECTORY=ck "$T" -m nni --multi_thread --tuner_class_name \
-        Random --tuner_args '{"seed":3}' --assessor_class_name Medianstop \
-        3< in 4> answers 2> err || fail "$(cat err)" || return
-    { frame6 ID ''; frame6 TR "$(trial 0)"; } | cmp - answers || return
-    has ck/command.log '"seed": 3' && has ck/command.log medianstop &&
-        has err "multiThread is ignored"
-}
-
 # Both schemas, and what stands in them beside tuner and assessor.
 v2='{"experimentType":"hpo","searchSpaceFile":"/x/s.json","trialCommand":
 "python model.py","trialCodeDirectory":"/x","trialConcurrency":2,
@@ -320,7 +309,6 @@ broken_frame() {
 }
 
 check "both spellings of the argument, and other words" both_spellings
-check "the words of NNI's first versions" older_words
 check "both schemas of the configuration" schemas
 check "NNI's names, in whatever case" names
 check "names that tunepipe has not: the nearest" names_that_are_not_there

@@ -8,10 +8,8 @@
 #include "nni/base64.h"
 #include "nni/exp_params.h"
 #include "nni/names.h"
-#include "nni/words.h"
 #include "plugin/paths.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 TEST(nni_base64_is_read_strictly)
@@ -210,74 +208,6 @@ TEST(nni_exp_params_that_are_wrong)
         CHECK_HAS(err.text, cases[i].error);
         exp_params_fini(&p);
     }
-}
-
-static int
-write_words(const char *const *words, int n, struct buf *out, struct err *err)
-{
-    char *argv[16] = {NULL};
-
-    for (int i = 0; i < n; i++)
-        argv[i] = strdup(words[i]);
-    buf_init(out, 4096);
-    n = words_write(n, argv, out, err);
-    for (int i = 0; argv[i] != NULL; i++)
-        free(argv[i]);
-    return n;
-}
-#define WRITE_WORDS(out, err, ...)                                        \
-    write_words((const char *const[]){"nni", __VA_ARGS__},                \
-                (int)(sizeof((const char *const[]){"nni", __VA_ARGS__}) / \
-                      sizeof(char *)),                                    \
-                out, err)
-
-TEST(nni_words_before_exp_params_are_the_same)
-{
-    struct exp_params p;
-    struct jval v;
-    struct buf out;
-
-    CHECK_EQ(WRITE_WORDS(&out, NULL, "--multi_phase", "--multi_thread",
-                         "--tuner_class_name", "TPE", "--tuner_args",
-                         "{\"optimize_mode\":\"minimize\"}",
-                         "--assessor_class_name=Medianstop"),
-             1);
-    CHECK_EQ(exp_params_read_json(out.data, out.len, &p, NULL), 0);
-    CHECK(p.legacy && p.multi_thread && p.tuner.name == NULL);
-    CHECK_STR(p.tuner.class_name, "TPE");
-    CHECK(jval_get(p.tuner.args, "optimize_mode", &v));
-    CHECK_STR(p.assessor.class_name, "Medianstop");
-    exp_params_fini(&p);
-    buf_fini(&out);
-    CHECK_EQ(WRITE_WORDS(&out, NULL, "--advisor_class_name", "B\"\\",
-                         "--advisor_directory", "/d",
-                         "--advisor_class_filename", "b.py"),
-             1);
-    CHECK_EQ(exp_params_read_json(out.data, out.len, &p, NULL), 0);
-    CHECK(p.advisor && !p.multi_thread);
-    CHECK_STR(p.tuner.class_name, "B\"\\");
-    CHECK_STR(p.tuner.code_directory, "/d");
-    CHECK_STR(p.tuner.class_file, "b.py");
-    exp_params_fini(&p);
-    buf_fini(&out);
-}
-
-TEST(nni_words_that_are_wrong)
-{
-    struct err err = {0};
-    struct buf out;
-
-    CHECK_EQ(WRITE_WORDS(&out, &err, "--multi_thread"), 0);
-    CHECK_EQ(out.len, 0);
-    buf_fini(&out);
-    CHECK_EQ(WRITE_WORDS(&out, &err, "--tuner_class_name"), 0);
-    buf_fini(&out);
-    CHECK_EQ(WRITE_WORDS(&out, &err, "--tuner_class_name", "TPE",
-                         "--tuner_args", "{]"),
-             -1);
-    CHECK_EQ(err.code, ERR_CONFIG);
-    CHECK_HAS(err.text, "--tuner_args: byte 1: expected");
-    buf_fini(&out);
 }
 
 /* ---- names ---- */
