@@ -207,6 +207,18 @@ inner_why(void *ctx)
     return inner->failed ? "tuner inside: it fails each third call" : "";
 }
 
+static int
+inner_takes(void *ctx, const double *x)
+{
+    struct inner *inner = ctx;
+
+    if (!inner->has_space)
+        fault(inner, "called next->takes() before next->space() succeeded");
+    else if (space_check(inner->c->space, x, NULL) != 0)
+        fault(inner, "called next->takes() with no point of the space");
+    return 1;
+}
+
 /* ---- as the check sees it ---- */
 
 struct inner *
@@ -219,8 +231,9 @@ inner_new(const struct calls *c, enum inner_mood mood)
     inner->c = c;
     inner->mood = mood;
     inner->asked = TP_NO_ID;
-    inner->next = (struct tp_next){inner,      inner_space, inner_ask,
-                                   inner_tell, inner_ended, inner_why};
+    inner->next =
+        (struct tp_next){inner,       inner_space, inner_ask,  inner_tell,
+                         inner_ended, inner_why,   inner_takes};
     return inner;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/nni_start.h"
 #include "cli/options.h"
 #include "core/err.h"
+#include "nni/old_words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,6 +28,10 @@ static const char help[] =
     "not; scripts/nni-shim/README.md says how to put it there.\n"
     "\n"
     "  --exp_params BASE64     the experiment's configuration: JSON in base64\n"
+    "\n"
+    "NNI's first versions have words instead: tuner_class_name NAME, tuner_args\n"
+    "JSON, tuner_directory DIR, tuner_class_filename FILE, the same for assessor\n"
+    "and advisor, multi_thread; each behind two dashes.\n"
     "\n"
     "Commands come on descriptor 3, answers go to 4 (NNI 1.0 to 2.7), unless\n"
     "NNI_TUNER_COMMAND_CHANNEL has the URL of a WebSocket (NNI 2.8 to 3.0).\n"
@@ -101,11 +106,17 @@ static int
 run(int argc, char **argv)
 {
     const char *params = find_params(argc, argv);
+    char *converted = NULL;
     struct nni_start n;
     struct err err;
     int status;
 
     err_clear(&err);
+    if (params == NULL && old_words_are_there(argc, argv)) {
+        params = converted = old_words_convert(argc, argv, &err);
+        if (converted == NULL)
+            return verb_fail("nni", &err);
+    }
     if (params == NULL) {
         err_set(&err, ERR_USAGE,
                 ARGUMENT ": missing, expected the configuration as JSON in "
@@ -117,6 +128,7 @@ run(int argc, char **argv)
     if (n.at_work)
         _exit(status);
     nni_start_end(&n);
+    free(converted);
     return status;
 }
 

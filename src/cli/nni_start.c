@@ -2,6 +2,7 @@
 #include "cli/nni_start.h"
 
 #include "cli/nni_folder.h"
+#include "cli/nni_registered.h"
 #include "cli/verb.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
@@ -73,11 +74,11 @@ name_of(const struct nni_algorithm *a, enum plugin_kind kind)
 
 static struct json *
 arguments_of_class(enum plugin_kind kind, const struct nni_algorithm *a,
-                   struct err *err)
+                   const char *class_name, struct err *err)
 {
     const struct pyclass c = {
         .kind = plugin_kind_name(kind),
-        .class_name = a->class_name,
+        .class_name = class_name,
         .code_directory = a->code_directory,
         .class_file = a->class_file,
         .args = a->args,
@@ -92,10 +93,16 @@ choose(struct nni_start *n, enum plugin_kind kind,
        struct jval *args, struct err *err)
 {
     const char *builtin = name_of(a, kind);
+    char *registered =
+        builtin == NULL || names_known(kind, builtin)
+            ? NULL
+            : nni_registered_class(plugin_kind_name(kind), builtin, &n->log);
 
-    if (builtin == NULL) {
+    if (builtin == NULL || registered != NULL) {
         *name = "exec";
-        *made = arguments_of_class(kind, a, err);
+        *made = arguments_of_class(
+            kind, a, registered != NULL ? registered : a->class_name, err);
+        free(registered);
         if (*made == NULL)
             return -1;
     } else if (names_resolve(n->paths, kind, builtin, name, err) != 0 ||

@@ -176,14 +176,15 @@ restart(struct assessing *a, const struct command *cmd, struct history *history,
         struct err *err)
 {
     struct tp_history lent = lend(history);
+    bool before = a->policy->nni && /* its KI went to the manager before */
+                  history->attempt / 2 < cmd->metric.attempt / 2;
     int rc = 0;
 
     if (history->n > 0 &&
         assessor_ended(a->assessor, &lent, TP_TRIAL_FAILED, err) != 0)
         rc = plugin_failed(a, cmd, err);
     history_restart(history, cmd->metric.attempt);
-    if (a->policy->nni)
-        history->stopped = false; /* its KI went to the manager before */
+    history->stopped = history->stopped && !before;
     return rc;
 }
 

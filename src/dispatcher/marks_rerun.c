@@ -10,16 +10,9 @@
 
 /* The parameter ids that an AD names. */
 struct named {
-    struct idset numbers;
+    struct idset *numbers;
     struct map labels;
 };
-
-static void
-named_fini(struct named *n)
-{
-    idset_fini(&n->numbers);
-    map_fini(&n->labels);
-}
 
 static int
 named_add(struct named *n, struct jval record)
@@ -32,8 +25,7 @@ named_add(struct named *n, struct jval record)
     if (!jval_get(record, "parameter_id", &id))
         return 0;
     if (jval_uint(id, &number))
-        return number > MARKS_RECOVERED_MAX ? 0
-                                            : idset_add(&n->numbers, number);
+        return number > MARKS_RECOVERED_MAX ? 0 : idset_add(n->numbers, number);
     if (jval_string(id, &label, &len) && len > 0)
         return map_put(&n->labels, label, len, n);
     return 0;
@@ -44,7 +36,7 @@ named_has(const struct named *n, const struct parameter_id *id)
 {
     switch (id->kind) {
     case PARAMETER_NUMBER:
-        return idset_has(&n->numbers, id->number);
+        return idset_has(n->numbers, id->number);
     case PARAMETER_LABEL:
         return map_get(&n->labels, id->label, strlen(id->label)) != NULL;
     case PARAMETER_NONE:
@@ -62,9 +54,10 @@ unend(struct idset *ended, const struct idset *again)
 }
 
 int
-marks_rerun(struct marks *m, struct jval list, uint64_t attempt)
+marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
+            struct idset *rerun)
 {
-    struct named named = {0};
+    struct named named = {.numbers = rerun};
     struct living *l;
     size_t at = 0;
     int rc = 0;
@@ -72,14 +65,29 @@ marks_rerun(struct marks *m, struct jval list, uint64_t attempt)
     for (size_t i = 0; i < jval_count(list) && rc == 0; i++)
         rc = named_add(&named, jval_at(list, i));
     while ((l = map_next(&m->living, &at)) != NULL)
-        if (named_has(&named, &l->parameter)) {
+        if (l->attempt < attempt && named_has(&named, &l->parameter)) {
             marks_start_attempt(l, attempt);
             l->killed = false;
         }
-    unend(&m->ended, &named.numbers);
+    unend(&m->ended, rerun);
     map_fini(&m->ended_jobs); /* nobody reports for them any more */
-    named_fini(&named);
+    map_fini(&named.labels);
     return rc;
+}
+
+uint64_t
+marks_attempt(const struct marks *m, const char *job, uint64_t sequence,
+              uint64_t attempt, const struct idset *rerun)
+{
+    const struct living *l = map_get(&m->living, job, strlen(job));
+
+    if (l == NULL || l->attempt < attempt)
+        return attempt;
+    if (l->attempt == attempt && sequence == 0 && l->next > 0 &&
+        l->parameter.kind == PARAMETER_NUMBER &&
+        idset_has(rerun, l->parameter.number))
+        return attempt + 1;
+    return l->attempt;
 }
 
 static int

@@ -2,6 +2,7 @@
 #include "dispatcher/router.h"
 
 #include "core/err.h"
+#include "core/idset.h"
 #include "core/log.h"
 #include "core/pack.h"
 #include "dispatcher/marks.h"
@@ -19,8 +20,9 @@ struct router {
     uint64_t frames; /* of the manager, so far */
     bool remembers;
     bool nni;
-    bool again;       /* the manager was started again, no GE yet */
-    uint64_t started; /* IN that came, if nni */
+    bool again;         /* the manager was started again, no GE yet */
+    uint64_t started;   /* IN that came, if nni */
+    struct idset rerun; /* parameter ids in its AD */
     struct resend unread;
     const struct log *log;
 };
@@ -46,6 +48,7 @@ router_free(struct router *r)
     if (r == NULL)
         return;
     marks_free(r->marks);
+    idset_fini(&r->rerun);
     resend_fini(&r->unread);
     free(r);
 }
@@ -75,12 +78,12 @@ push(struct routed *out, struct chain *chain, struct command *cmd)
     chain_add(chain, cmd);
 }
 
-/* How often the manager had been started before; to it a trial that it starts
- * again is the same one. */
+/* The least that an attempt of a trial is under this manager, for which one
+ * that it runs again is the same as before; see marks_attempt(). */
 static uint64_t
-run_of(const struct router *r)
+attempt_of(const struct router *r)
 {
-    return r->started > 0 ? r->started - 1 : 0;
+    return r->started > 0 ? 2 * (r->started - 1) : 0;
 }
 
 /* ---- metrics ---- */
@@ -137,7 +140,9 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     enum marks_verdict verdict;
 
     if (r->nni)
-        m->attempt = run_of(r);
+        m->attempt =
+            marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
+                          attempt_of(r), &r->rerun);
     if (!m->has_value && m->type == METRIC_FINAL)
         return set_aside(r, cmd, m->problem, out);
     if (!m->has_value && periodical) {
@@ -167,7 +172,8 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
     struct command *half;
 
     if (r->nni)
-        cmd->end.attempt = run_of(r);
+        cmd->end.attempt =
+            marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);
     if (marks_end(r->marks, &cmd->end) != 0 ||
         (half = command_split_end(cmd)) == NULL) {
         command_free(cmd);
@@ -201,7 +207,7 @@ lose_trials(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *loss;
 
-    if (marks_lose(r->marks, run_of(r), cmd) != 0)
+    if (marks_lose(r->marks, attempt_of(r), cmd) != 0)
         return ROUTER_MEMORY;
     if (cmd->n_runs == 0)
         return ROUTER_ON;
@@ -220,10 +226,12 @@ see_restart(struct router *r, struct command *cmd, struct routed *out)
 
     if (cmd->code == CMD_INITIALIZE) {
         r->again = ++r->started > 1;
+        idset_fini(&r->rerun);
     } else if (r->again && cmd->code == CMD_IMPORT) {
         rc = marks_list(r->marks, cmd);
-    } else if (r->again && cmd->code == CMD_ADD_CUSTOM) {
-        rc = marks_rerun(r->marks, json_root(cmd->document), run_of(r));
+    } else if (cmd->code == CMD_ADD_CUSTOM) {
+        rc = marks_rerun(r->marks, json_root(cmd->document), attempt_of(r),
+                         &r->rerun);
     } else if (r->again && cmd->code == CMD_REQUEST_TRIALS &&
                cmd->request.problem == NULL) {
         r->again = false;
@@ -321,6 +329,7 @@ router_save(const struct router *r, struct buf *out)
     if (r->nni) {
         pack_u64(out, r->started);
         pack_u64(out, r->again);
+        idset_save(&r->rerun, out);
     }
 }
 
@@ -335,6 +344,7 @@ router_load(struct router *r, struct unpack *in)
     if (r->nni) {
         r->started = unpack_u64(in);
         r->again = unpack_bool(in);
+        idset_load(&r->rerun, in);
     }
     return in->failed ? -1 : 0;
 }

@@ -89,38 +89,55 @@ static const struct {
     const char *name;
 } default_filters[] = {{TP_TUNER_DEDUP, "dedup"}};
 
-static bool
-names_filter(const struct session_setup *setup, const char *name)
+/* The first filter of that name; n_filters: none has it. */
+static size_t
+find_filter(const struct session_setup *setup, const char *name)
 {
     char given[64];
+    size_t i = 0;
 
-    for (size_t i = 0; i < setup->n_filters; i++) {
+    for (; i < setup->n_filters; i++) {
         plugin_short_name(setup->filters[i].name, given, sizeof given);
         if (strcasecmp(given, name) == 0)
-            return true;
+            break;
     }
-    return false;
+    return i;
 }
 
-/* From the inside out: the last one named is next to the default ones. */
 static int
-wrap_tuner(struct session *s, const struct session_setup *setup,
-           const struct log *log, struct err *err)
+wrap_defaults(struct session *s, const struct session_setup *setup,
+              const struct log *log, struct err *err)
 {
     uint32_t flags = tuner_plugin(s->tuner)->tuner.flags;
     size_t n = sizeof default_filters / sizeof *default_filters;
 
     for (size_t i = 0; i < n && !setup->all_filters; i++)
         if (flags & default_filters[i].flag &&
-            !names_filter(setup, default_filters[i].name) &&
+            find_filter(setup, default_filters[i].name) == setup->n_filters &&
             tuner_wrap(s->tuner, setup->paths, default_filters[i].name,
                        (struct jval){NULL}, log, err) != 0)
             return -1;
-    for (size_t i = setup->n_filters; i-- > 0;)
-        if (tuner_wrap(s->tuner, setup->paths, setup->filters[i].name,
-                       setup->filters[i].args, log, err) != 0)
-            return -1;
     return 0;
+}
+
+/* From the inside out.  The default ones lie next to the tuner, or around
+ * `constraints`: that moves points, and only who sees where to knows what was
+ * given out. */
+static int
+wrap_tuner(struct session *s, const struct session_setup *setup,
+           const struct log *log, struct err *err)
+{
+    size_t around = find_filter(setup, "constraints");
+
+    for (size_t i = setup->n_filters;; i--) {
+        if (i == around && wrap_defaults(s, setup, log, err) != 0)
+            return -1;
+        if (i == 0)
+            return 0;
+        if (tuner_wrap(s->tuner, setup->paths, setup->filters[i - 1].name,
+                       setup->filters[i - 1].args, log, err) != 0)
+            return -1;
+    }
 }
 
 static int

@@ -113,6 +113,29 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
     return 0;
 }
 
+/* The manager runs other parameters than were given out under that id: what
+ * comes of them is an import. */
+static int
+replace_point(struct tuning *t, struct trial *trial, struct err *err)
+{
+    if (!t->restart.on || trial->ended)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id %" PRIu64 " is in use already", trial->id);
+    log_warning(t->log,
+                "command %" PRIu64 " (AD): parameter_id %" PRIu64
+                " runs with other parameters than were given out: its result "
+                "will be imported",
+                t->arrival, trial->id);
+    if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                                       TP_ENDED_CANCELLED, err) != 0)
+        tuning_plugin_failed(t, err);
+    if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
+        tuning_out_of_memory(t);
+    trial->foreign = true;
+    trial->unfit = false;
+    return 0;
+}
+
 /* A record of a trial that an earlier run gave out and did not finish. */
 static int
 recover_one(struct tuning *t, struct jval record, struct err *err)
@@ -136,10 +159,10 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed",
                        which.number);
     trial = trials_find(t->trials, &which);
-    if (trial == NULL ||
-        !is_out(t, trial)) /* else the manager had heard of it */
-        if (add_foreign(t, which.number, err) != 0)
-            return -1;
+    if (trial == NULL && add_foreign(t, which.number, err) != 0)
+        return -1;
+    if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
+        return -1; /* else the manager had heard of it */
     if (restart_keep(&t->restart, which.number) != 0)
         tuning_out_of_memory(t);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/restart.h"
 #include "dispatcher/tuning_state.h"
 #include "json.h"
@@ -9,6 +10,7 @@
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 uint64_t
@@ -197,6 +199,21 @@ take_again(struct tuning *t)
     return NULL;
 }
 
+static void
+explain(const struct tuning *t, const struct trial *trial)
+{
+    const struct host_listener *listener;
+    char text[96];
+
+    if (t->explainer == NULL)
+        return;
+    listener = &t->explainer->listener;
+    t->explainer->begin(listener->ctx);
+    snprintf(text, sizeof text,
+             "given out again: it was %" PRIu64 ", which was lost", trial->id);
+    listener->said(listener->ctx, "tunepipe", text);
+}
+
 /* The tuner knows it by its old id, and nothing of this. */
 bool
 tuning_give_again(struct tuning *t, uint64_t id)
@@ -206,6 +223,7 @@ tuning_give_again(struct tuning *t, uint64_t id)
 
     if (trial == NULL)
         return false;
+    explain(t, trial);
     if (trials_rename(t->trials, trial, id) != 0) {
         tuning_out_of_memory(t);
         return true;

@@ -73,9 +73,8 @@ make_absolute(char *path)
     return whole;
 }
 
-/* To be freed. */
-static char *
-find_interpreter(struct err *err)
+char *
+pyclass_interpreter(struct err *err)
 {
     const char *told = getenv(PYCLASS_INTERPRETER);
     const char *name = told != NULL && told[0] != '\0' ? told : PYTHON;
@@ -238,7 +237,7 @@ static int
 find_parts(const struct pyclass *c, struct parts *out, struct err *err)
 {
     if (find_folder(c->code_directory, &out->folder, err) != 0 ||
-        (out->python = find_interpreter(err)) == NULL ||
+        (out->python = pyclass_interpreter(err)) == NULL ||
         (out->program = find_program(err)) == NULL)
         return -1;
     return 0;

@@ -32,4 +32,8 @@ struct pyclass {
  * none, or no interpreter, and what to install. */
 struct json *pyclass_arguments(const struct pyclass *c, struct err *err);
 
+/* The interpreter's path, absolute, to be freed.  NULL: err says what to
+ * install. */
+char *pyclass_interpreter(struct err *err);
+
 #endif

@@ -125,42 +125,45 @@ split_choices(const char *choices, char words[][ARGVALUE_CHOICE_LEN_MAX + 1],
     return n;
 }
 
-/* Writes over `text` the word it is, whatever its case (NNI's tuners differ in
- * that). */
+/* The choice that is meant, in `out`: in any case, as NNI reads them. */
 static int
-check_choice(const struct tp_arg *arg, struct jval v, char *text,
-             struct err *err)
+find_choice(const struct tp_arg *arg, struct jval v, const char *text,
+            char out[ARGVALUE_CHOICE_LEN_MAX + 1], struct err *err)
 {
     char words[ARGVALUE_CHOICES_MAX][ARGVALUE_CHOICE_LEN_MAX + 1], hint[128];
     const char *names[ARGVALUE_CHOICES_MAX];
-    size_t n = split_choices(arg->choices, words, names);
+    size_t n = split_choices(arg->choices, words, names), found = n;
 
     for (size_t i = 0; i < n; i++)
-        if (strcasecmp(names[i], text) == 0) {
-            memcpy(text, names[i], strlen(text));
-            return 0;
-        }
-    return unexpected(arg, v, nearest_hint(text, names, n, hint, sizeof hint),
-                      err);
+        if (strcmp(names[i], text) == 0 ||
+            (found == n && strcasecmp(names[i], text) == 0))
+            found = i;
+    if (found == n)
+        return unexpected(arg, v,
+                          nearest_hint(text, names, n, hint, sizeof hint), err);
+    memcpy(out, words[found], sizeof words[found]);
+    return 0;
 }
 
 static int
 read_string(const struct tp_arg *arg, struct jval v, struct tp_value *out,
             struct err *err)
 {
+    char word[ARGVALUE_CHOICE_LEN_MAX + 1];
     const char *text;
-    char *copy;
     size_t len;
 
     if (!jval_string(v, &text, &len))
         return unexpected(arg, v, "", err);
     if (strlen(text) != len)
         return err_set(err, ERR_CONFIG, "has a NUL in it");
-    copy = strdup(text);
-    if (copy == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    out->text = copy;
-    return arg->choices != NULL ? check_choice(arg, v, copy, err) : 0;
+    if (arg->choices != NULL) {
+        if (find_choice(arg, v, text, word, err) != 0)
+            return -1;
+        text = word;
+    }
+    out->text = strdup(text);
+    return out->text != NULL ? 0 : err_set(err, ERR_MEMORY, "out of memory");
 }
 
 static bool

@@ -95,6 +95,16 @@ filter_why(void *ctx)
 }
 
 static int
+filter_takes(void *ctx, const double *x)
+{
+    struct filter *f = ctx;
+    int rc = f->ops->takes(f->instance.self, f->next, x);
+
+    floatenv_restore();
+    return rc != 0;
+}
+
+static int
 check_label(const char *title, const char *label, struct err *err)
 {
     size_t len = strnlen(label, TUNER_LABEL_MAX + 1);
@@ -163,7 +173,8 @@ filter_new(const struct plugin_paths *paths, const char *name, struct jval args,
     f->failure = failure;
     f->inner = inner;
     f->layer = (struct tp_next){f,           filter_space, filter_ask,
-                                filter_tell, filter_ended, filter_why};
+                                filter_tell, filter_ended, filter_why,
+                                filter_takes};
     return f;
 }
 

@@ -226,6 +226,13 @@ pass_ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return next->ended(next->ctx, id, x, how);
 }
 
+static int
+pass_takes(void *self, const struct tp_next *next, const double *x)
+{
+    (void)self;
+    return next->takes(next->ctx, x);
+}
+
 /* A filter has to know every call that there is, and nothing else about the
  * host: so size and build are the same, not only compatible. */
 static int
@@ -271,6 +278,8 @@ adopt_filter(struct plugin *p, const void *theirs, struct err *err)
         f->tell = pass_tell;
     if (f->ended == NULL)
         f->ended = pass_ended;
+    if (f->takes == NULL)
+        f->takes = pass_takes;
     return check_saving(p, f->save != NULL, f->load != NULL, err);
 }
 

@@ -100,6 +100,14 @@ base_why(void *ctx)
     return t->failure.text;
 }
 
+static int
+base_takes(void *ctx, const double *x)
+{
+    (void)ctx;
+    (void)x;
+    return 1;
+}
+
 /* ---- as the dispatcher holds it ---- */
 
 struct tuner *
@@ -118,8 +126,8 @@ tuner_new(const struct plugin_paths *paths, const char *name, struct jval args,
         return NULL;
     }
     t->ops = &t->instance.plugin->tuner;
-    t->base = (struct tp_next){t,         base_space, base_ask,
-                               base_tell, base_ended, base_why};
+    t->base = (struct tp_next){t,          base_space, base_ask,  base_tell,
+                               base_ended, base_why,   base_takes};
     t->top = &t->base;
     return t;
 }

@@ -378,6 +378,190 @@ T
     has out '"parameters": {"x": ' && lacks out '"x": 2}'
 }
 
+# As NNI's managers from 2.2 on name them.  What is not suggested at once is
+# never owed: those managers ask again.
+nni_of_version_2() {
+    needs_python
+    wire <<'E' || return 1
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes","classArgs":{"mood":"none"}},"assessor":{"className":"cases.Odd","codeDirectory":"$SOURCE/tests/data/nni-classes","classArgs":null}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 2
+< TR {"parameter_id": 0, "parameter_source": "algorithm", "parameters": {"x": 1}, "parameter_index": 0}
+< TR {"parameter_id": 1, *
+> GE 2
+< NO {"parameter_id": 2, "parameter_source": "algorithm", "parameters": "", "parameter_index": 0}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "PERIODICAL", "sequence": 0, "value": "3"}
+< KI "A"
+> EN {"trial_job_id":"A","event":"EARLY_STOPPED","hyper_params":"{\"parameter_id\": 0}"}
+> GE 1
+< TR {"parameter_id": 4, *{"x": 4}*
+> TE
+exit 0
+replay
+E
+    has notes "assess A [3]" && has notes "end A False" &&
+        has notes "end 0 False" && lacks notes result
+}
+
+# Of four suggestions the third fails: the first two count, and their results
+# come with what was suggested.
+nni_batch_that_fails() {
+    needs_python
+    wire <<'E' || return 1
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 4
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+< NO {"parameter_id": 0, "parameter_source": "algorithm", "parameters": "", "parameter_index": 0}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "5"}
+> GE 1
+< TR {"parameter_id": 4, *{"x": 4}*
+> TE
+exit 0
+E
+    has notes "result 0 {'x': 1} 5 A"
+}
+
+# As those before name them, and some behind them.
+nni_of_version_1() {
+    needs_python
+    wire <<'E'
+nni {"trainingServicePlatform":"local","tuner":{"codeDir":"$SOURCE/tests/data/nni-classes","classFileName":"cases.py","className":"Recorder","classArgs":{}}}
+> IN {"name":"IN0"}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *"search_space": {"name": "IN0"}}*
+> TE
+exit 0
+E
+}
+
+# The words of NNI's first managers, for classes and for built-in names.
+nni_of_the_first_versions() {
+    needs_python
+    wire <<'E' && wire <<'F'
+fds 3 4
+run -m nni --multi_phase --tuner_class_name Recorder --tuner_args {} --tuner_directory $SOURCE/tests/data/nni-classes --tuner_class_filename cases.py --assessor_class_name Odd --assessor_directory $SOURCE/tests/data/nni-classes --assessor_class_filename=cases.py
+> IN {"name":"IN0"}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *"search_space": {"name": "IN0"}}*
+> ME {"parameter_id":0,"trial_job_id":"A","type":"PERIODICAL","sequence":0,"value":"3"}
+< KI "A"
+> TE
+exit 0
+E
+fds 3 4
+run -m nni --tuner_class_name Random --tuner_args {"seed":1} --assessor_class_name Medianstop
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *
+> TE
+exit 0
+F
+}
+
+# Where the manager started the shim, the class runs behind the interpreter that
+# the shim stands for, whatever PATH has.
+nni_through_the_shim() {
+    needs_python
+    mkdir -p env/bin other && cp "$TP_SOURCE/scripts/nni-shim/python3" env/bin ||
+        return 1
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v python3)" \
+        > env/bin/python3.real
+    printf '#!/bin/sh\nexit 9\n' > other/python3
+    chmod +x env/bin/* other/python3
+    params=$(printf '{"tuner":{"className":"cases.Recorder","codeDirectory":"%s"}}' \
+        "$CLASSES" | base64 -w 0)
+    { frame IN '{"name":"IN0"}' && frame GE 1; } > in
+    for words in "--exp_params $params" "--exp_params=$params" \
+        "--tuner_class_name Recorder --tuner_directory $CLASSES --tuner_class_filename cases.py" \
+        "--multi_thread --tuner_class_name Recorder --tuner_directory $CLASSES --tuner_class_filename cases.py"; do
+        PATH=$PWD/other:$PATH TUNEPIPE=$T env/bin/python3 -m nni $words \
+            3< in 4> said 2> err || fail "exit status $? of $words" || return 1
+        has said 'TR00000000' && has said '{"name": "IN0"}' || return 1
+    done
+}
+
+# An experiment that goes on, with what the manager knows of it.
+nni_resumed() {
+    needs_python
+    wire <<'E' || return 1
+env NNI_MODE=resume
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> FD [{"parameter":{"x":7},"value":"0.5","trialJobId":"A"},{"parameter":{"x":8},"value":{"default":1}}]
+> AD [{"parameter_id":5,"parameter_source":"resumed","parameters":{"x":9},"parameter_index":0}]
+> GE 1
+< TR {"parameter_id": 6, *
+> ME {"parameter_id": 5, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": "0.25"}
+> EN {"trial_job_id":"B","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 5}"}
+> ME {"parameter_id": 6, "trial_job_id": "C", "type": "FINAL", "sequence": 0, "value": "0.75"}
+> TE
+exit 0
+E
+    same notes "checkpoint $PWD/log
+space ['x']
+import [{'parameter': {'x': 7}, 'value': 0.5, 'trialJobId': 'A'}, {'parameter': {'x': 8}, 'value': {'default': 1}}]
+ask 6
+import [{'parameter': {'x': 9}, 'value': 0.25}]
+result 6 {'x': 1} 0.75 C"
+}
+
+# A name that `nnictl algo register` gave to a class.
+nni_registered() {
+    needs_python
+    mkdir names && cp "$CLASSES/cases.py" . || return 1
+    cat > names/registered_algorithms.yml <<'Y'
+advisors: []
+assessors:
+- {builtinName: mine, className: cases.Odd}
+tuners:
+- builtinName: mine
+  className: cases.Recorder
+  classArgsValidator: null
+Y
+    wire <<'E' || return 1
+env NNI_CONFIG_DIR=$DIR/names
+nni {"tuner":{"name":"Mine"},"assessor":{"name":"mine"}}
+> IN {"name":"IN0"}
+< ID
+> GE 1
+< TR {"parameter_id": 0, *"search_space": {"name": "IN0"}}*
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "PERIODICAL", "sequence": 0, "value": "3"}
+< KI "A"
+> TE
+exit 0
+E
+    printf 'tuners: [\n' > names/registered_algorithms.yml
+    wire <<'E'
+env NNI_CONFIG_DIR=$DIR/names
+env NNI_CHECKPOINT_DIRECTORY=$DIR/second
+nni {"tuner":{"name":"mine"}}
+> IN {"name":"IN0"}
+exit 3
+err warning: names given by nnictl are not known: *registered_algorithms.yml:2: not valid YAML
+err no tuner 'mine'
+E
+}
+
+# What NNI's manager shows is the line, and the status is not 0.
+nni_refused() {
+    needs_python
+    wire <<'E'
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes","classArgs":{"mood":"constructor"}}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+exit 3
+err tunepipe nni: error: tuner cases.Moody: making it failed: ValueError: no such mood
+E
+    has logs/dispatcher.log 'ERROR (nni.runtime.msg_dispatcher_base/MainThread) tuner cases.Moody: making it failed'
+}
+
 check python_classes_naive naive
 check python_classes_naive_over_the_wire naive_over_the_wire
 check python_classes_msg_dispatcher msg_dispatcher
@@ -395,4 +579,12 @@ check python_classes_with_a_population experiment_with_a_population
 check python_classes_of_the_first_versions experiment_with_a_class_of_the_first_versions
 check python_classes_that_assess_nothing assessor_without_an_answer
 check python_classes_beside_the_experiment class_beside_the_experiment
+check python_classes_under_nni_2 nni_of_version_2
+check python_classes_whose_batch_fails nni_batch_that_fails
+check python_classes_under_the_first_nni nni_of_the_first_versions
+check python_classes_through_the_shim nni_through_the_shim
+check python_classes_under_nni_1 nni_of_version_1
+check python_classes_under_nni_resumed nni_resumed
+check python_classes_registered_with_nni nni_registered
+check python_classes_refused_under_nni nni_refused
 finish

@@ -23,6 +23,18 @@ allowed() {
 }
 check "dedup with allow gives as many as are wanted" allowed
 
+# 1 + 2, 1 + 3 and 2 + 3, whatever the tuner suggests.
+held() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 20' \
+        'constraints: [x < y]' 'searchSpace:' \
+        '  x: {_type: choice, _value: [1, 2, 3]}' \
+        '  y: {_type: choice, _value: [1, 2, 3]}'
+    run 0 && count 3 succeeded && replays &&
+        has "$dir/command.log" '"filters": [{"name": "dedup", ' &&
+        has "$dir/command.log" '{"name": "constraints", '
+}
+check "with constraints each combination that holds is tried once" held
+
 stacked() {
     echo "$final" | experiment 'maxTrialNumber: 4' \
         'filters:' '  - {name: log, args: {title: outer}}' '  - fallback' \

@@ -118,16 +118,25 @@ TEST(arguments_read_every_type_and_write_it_again)
     arguments_free(again.args);
 }
 
-/* NNI's TPE takes "Best"; a plugin finds what its table says. */
-TEST(arguments_find_a_word_whatever_its_case)
+TEST(arguments_take_choices_in_any_case)
 {
-    struct result r;
+    static const struct tp_arg cased[] = {
+        {"mode", TP_ARG_STRING, 0, NULL, 0, 0, "Best|best|WORST", "a word"}};
+    static const char *const texts[][2] = {{"best", "best"},
+                                           {"Best", "Best"},
+                                           {"BEST", "Best"},
+                                           {"worst", "WORST"}};
 
-    parse(&r, table, N, "{\"net\": {\"deep\": {\"mode\": \"MEAN\"}}}");
-    CHECK_STR(r.problems, "");
-    CHECK_STR(arguments_values(r.args)[3].text, "mean");
-    CHECK_HAS(r.json, "\"mode\": \"mean\"");
-    arguments_free(r.args);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct result r;
+        char text[40];
+
+        snprintf(text, sizeof text, "{\"mode\": \"%s\"}", texts[i][0]);
+        parse(&r, cased, 1, text);
+        CHECK_STR(r.problems, "");
+        CHECK_STR(arguments_values(r.args)[0].text, texts[i][1]);
+        arguments_free(r.args);
+    }
 }
 
 TEST(arguments_refuse_wrong_values_by_name)

@@ -4,6 +4,7 @@
 #include "auto/owners.h"
 #include "auto/plan.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
@@ -74,7 +75,8 @@ TEST(auto_plan_lets_lead_who_has_the_best_result)
     CHECK(!plan_result(&p, PLAN_CMAES, 1.5));
     CHECK_EQ(others(&p, PLAN_ALONE), 0);
     CHECK_EQ(others(&p, 30), 20);
-    CHECK(plan_result(&p, PLAN_CMAES, -INFINITY));
+    CHECK(!plan_result(&p, PLAN_CMAES, -INFINITY)); /* a failure */
+    CHECK(plan_result(&p, PLAN_CMAES, -1e300));
     CHECK_EQ(others(&p, 30), 10);
     begin(&p, 5, TP_DIM_Q);
     CHECK_EQ(p.lead, PLAN_CMAES);
@@ -96,6 +98,26 @@ TEST(auto_owners_are_found_by_id_whatever_the_gaps)
     CHECK_EQ(owners_of(&o, huge), 1);
     CHECK_EQ(owners_of(&o, huge + 1), -1);
     CHECK_EQ(o.n, 10); /* one a run */
+    owners_fini(&o);
+}
+
+TEST(auto_owners_tell_what_is_open)
+{
+    struct owners o;
+
+    owners_init(&o);
+    CHECK(!owners_close(&o, 0));
+    for (uint64_t id = 0; id < 50; id++)
+        CHECK_EQ(owners_add(&o, 2 * id, id % 2), 0);
+    for (uint64_t id = 50; id-- > 20;) {
+        CHECK(owners_close(&o, 2 * id));
+        CHECK(!owners_close(&o, 2 * id));
+        CHECK(!owners_close(&o, 2 * id + 1));
+    }
+    CHECK_EQ(o.n_open, 20);
+    owners_close_all(&o);
+    CHECK(!owners_close(&o, 4));
+    CHECK_EQ(owners_of(&o, 4), 0); /* whose it was stays known */
     owners_fini(&o);
 }
 
@@ -222,5 +244,44 @@ TEST(auto_learns_from_what_was_imported)
     }
     CHECK(sum / 20 < 0.3); /* of the prior: 0.6 */
     tuner_free(t);
+    space_free(space);
+}
+
+/* What it knows after ten trials that end as `how` once they have a result. */
+static void
+save_after_ends(const struct space *space, int how, struct buf *out)
+{
+    struct tuner *t = new_tuner("{}", space);
+    struct err err = {0};
+    double x[X_MAX];
+
+    for (uint64_t id = 0; id < 10; id++) {
+        struct tp_result result = {._struct_size = sizeof result,
+                                   .how = TP_RESULT_FINAL};
+        char *label = NULL;
+
+        CHECK_EQ(tuner_ask(t, id, x, &label, &err), TP_OK);
+        result.value = loss(x);
+        CHECK_EQ(tuner_tell(t, id, x, &result, &err), 0);
+        CHECK_EQ(tuner_ended(t, id, x, how, &err), 0);
+    }
+    buf_init(out, 1 << 20);
+    CHECK_EQ(tuner_save(t, out, &err), 1);
+    tuner_free(t);
+}
+
+/* A trial that reports its result and then dies has a result: the part that
+ * did not suggest it is not told of a failure as well. */
+TEST(auto_counts_no_failure_behind_a_result)
+{
+    struct space *space = help_space(NESTED);
+    struct buf well, badly;
+
+    save_after_ends(space, TP_ENDED_SUCCEEDED, &well);
+    save_after_ends(space, TP_ENDED_FAILED, &badly);
+    CHECK_EQ(well.len, badly.len);
+    CHECK(memcmp(well.data, badly.data, well.len) == 0);
+    buf_fini(&well);
+    buf_fini(&badly);
     space_free(space);
 }

@@ -239,3 +239,26 @@ TEST(evolution_goes_on_from_what_was_saved)
     world_free(w);
     world_free(loaded);
 }
+
+/* A filter that does not like a child gets others, whose parents are still the
+ * better of two; nobody leaves for them. */
+TEST(evolution_asked_again_gives_other_children)
+{
+    struct world *w = world_new(MIXED_SPACE, 8, 2);
+    size_t bytes = w->e->prior.n_dims * sizeof(double);
+    int others = 0;
+
+    for (uint64_t id = 0; id < 8; id++)
+        run(w, id, (double)id);
+    CHECK_EQ(ask(w, 8), EVOLUTION_POINT);
+    for (int again = 0; again < 50; again++) {
+        memcpy(w->before, w->x, bytes);
+        CHECK_EQ(ask(w, 8), EVOLUTION_POINT);
+        CHECK(w->origin.mutated && !w->origin.had_loser);
+        CHECK(w->origin.parent != 0); /* the worst wins no tournament */
+        CHECK_EQ(w->e->n_members, 7);
+        others += memcmp(w->before, w->x, bytes) != 0;
+    }
+    CHECK(others > 35); /* an element may be drawn that was there */
+    world_free(w);
+}

@@ -194,3 +194,27 @@ TEST(regularized_evolution_goes_on_from_what_was_saved)
     world_free(w);
     world_free(loaded);
 }
+
+/* However often a filter asks for another answer, the population begins with
+ * as many draws; then come other children of the best. */
+TEST(regularized_evolution_asked_again_gives_others)
+{
+    struct world *w = world_new(MIXED_SPACE, 5, 200);
+    double before[X_MAX];
+    size_t bytes = w->a->prior.n_dims * sizeof(double);
+    int others = 0;
+
+    for (uint64_t id = 0; id < 20; id++) {
+        CHECK_EQ(ask(w, id), AGING_POINT);
+        for (int again = 0; again < 9; again++) {
+            memcpy(before, w->x, bytes);
+            CHECK_EQ(ask(w, id), AGING_POINT);
+            CHECK_EQ(w->origin.mutated, id >= 5);
+            others += memcmp(before, w->x, bytes) != 0;
+        }
+        CHECK_EQ(aging_tell(w->a, id, w->x, (double)id), 0);
+        aging_ended(w->a, id);
+    }
+    CHECK(others > 150); /* of 180: two children may be alike */
+    world_free(w);
+}

@@ -166,7 +166,7 @@ TEST(tpe_tuner_knows_the_arguments_of_nni)
     struct space *space = help_space(SPACE("[0, 5]", ""));
     struct tuner *t = tpe_new_tuner(
         "{'optimize_mode': 'maximize', 'seed': 3, 'tpe_args':"
-        " {'constant_liar_type': null, 'n_startup_jobs': 20,"
+        " {'constant_liar_type': 'Mean', 'n_startup_jobs': 20,"
         " 'n_ei_candidates': 12, 'linear_forgetting': 30, 'prior_weight': 2.0,"
         " 'gamma': 0.5}}",
         space);

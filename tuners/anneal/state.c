@@ -26,18 +26,21 @@ anneal_save(const struct anneal *a, const struct tp_sink *sink)
     }
 }
 
-/* A point's coordinates, to be freed; NULL when they are none. */
+/* A point's coordinates, to be freed; NULL: *wrong says why. */
 static double *
-load_x(const struct anneal *a, const struct tp_source *s)
+load_x(const struct anneal *a, const struct tp_source *s, const char **wrong)
 {
     size_t n_dims = a->prior.n_dims;
-    double *x;
+    double *x = NULL;
 
+    *wrong = "a saved point is none of this search space";
     if (s->left(s->ctx) / sizeof *x < n_dims)
         return NULL;
     x = malloc((n_dims + 1) * sizeof *x);
-    if (x != NULL &&
-        (s->f64s(s->ctx, x, n_dims) != TP_OK || !prior_holds(&a->prior, x))) {
+    if (x == NULL) {
+        *wrong = "out of memory";
+    } else if (s->f64s(s->ctx, x, n_dims) != TP_OK ||
+               !prior_holds(&a->prior, x)) {
         free(x);
         x = NULL;
     }
@@ -48,6 +51,7 @@ load_x(const struct anneal *a, const struct tp_source *s)
 static const char *
 load_point(struct anneal *a, const struct tp_source *s, uint64_t *next)
 {
+    const char *wrong;
     uint64_t order, id;
     double loss, *x;
     int rc;
@@ -57,9 +61,9 @@ load_point(struct anneal *a, const struct tp_source *s, uint64_t *next)
         order >= a->n_results)
         return "a saved result is out of order";
     *next = order + 1;
-    x = load_x(a, s);
+    x = load_x(a, s, &wrong);
     if (x == NULL)
-        return "a saved result is none of this search space";
+        return wrong;
     rc = anneal_enter(a, id, order, x, loss);
     free(x);
     return rc == 0 ? NULL : "out of memory";
@@ -68,12 +72,13 @@ load_point(struct anneal *a, const struct tp_source *s, uint64_t *next)
 static const char *
 load_pending(struct anneal *a, const struct tp_source *s)
 {
+    const char *wrong = "a saved trial is cut off";
     uint64_t id;
     double *x;
     int rc;
 
-    if (s->u64(s->ctx, &id) != TP_OK || (x = load_x(a, s)) == NULL)
-        return "a saved trial is none of this search space";
+    if (s->u64(s->ctx, &id) != TP_OK || (x = load_x(a, s, &wrong)) == NULL)
+        return wrong;
     rc = anneal_pend(a, id, x);
     free(x);
     return rc == 0 ? NULL : "out of memory";

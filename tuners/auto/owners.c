@@ -2,6 +2,7 @@
 #include "auto/owners.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void
 owners_init(struct owners *o)
@@ -13,6 +14,7 @@ void
 owners_fini(struct owners *o)
 {
     free(o->runs);
+    free(o->open);
     owners_init(o);
 }
 
@@ -50,14 +52,61 @@ add_run(struct owners *o, uint64_t first, uint64_t part)
     return 0;
 }
 
+static int
+add_open(struct owners *o, uint64_t id)
+{
+    if (o->n_open == o->open_room) {
+        size_t room = o->open_room < 16 ? 16 : o->open_room * 2;
+        uint64_t *open = realloc(o->open, room * sizeof *open);
+
+        if (open == NULL)
+            return -1;
+        o->open = open;
+        o->open_room = room;
+    }
+    o->open[o->n_open++] = id;
+    return 0;
+}
+
 int
 owners_add(struct owners *o, uint64_t id, size_t part)
 {
-    if ((o->n == 0 || o->runs[o->n - 1].part != part) &&
-        add_run(o, id, part) != 0)
+    if (add_open(o, id) != 0)
         return -1;
+    if ((o->n == 0 || o->runs[o->n - 1].part != part) &&
+        add_run(o, id, part) != 0) {
+        o->n_open--;
+        return -1;
+    }
     o->last = id;
     return 0;
+}
+
+bool
+owners_close(struct owners *o, uint64_t id)
+{
+    size_t low = 0, high = o->n_open;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (o->open[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == o->n_open || o->open[low] != id)
+        return false;
+    o->n_open--;
+    memmove(&o->open[low], &o->open[low + 1],
+            (o->n_open - low) * sizeof *o->open);
+    return true;
+}
+
+void
+owners_close_all(struct owners *o)
+{
+    o->n_open = 0;
 }
 
 void
@@ -69,6 +118,24 @@ owners_save(const struct owners *o, const struct tp_sink *sink)
         sink->u64(sink->ctx, o->runs[i].first);
         sink->u64(sink->ctx, o->runs[i].part);
     }
+    sink->u64(sink->ctx, o->n_open);
+    for (size_t i = 0; i < o->n_open; i++)
+        sink->u64(sink->ctx, o->open[i]);
+}
+
+static int
+load_open(struct owners *o, const struct tp_source *source)
+{
+    uint64_t n, id;
+
+    if (source->u64(source->ctx, &n) != TP_OK ||
+        n > source->left(source->ctx) / sizeof id)
+        return -1;
+    for (uint64_t i = 0; i < n; i++)
+        if (source->u64(source->ctx, &id) != TP_OK || owners_of(o, id) < 0 ||
+            (i > 0 && id <= o->open[i - 1]) || add_open(o, id) != 0)
+            return -1;
+    return 0;
 }
 
 int
@@ -91,5 +158,5 @@ owners_load(struct owners *o, const struct tp_source *source, size_t n_parts)
             return -1;
     }
     o->last = last;
-    return 0;
+    return load_open(o, source);
 }

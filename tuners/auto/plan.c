@@ -43,7 +43,7 @@ plan_result(struct plan *p, int part, double value)
 {
     uint64_t before = p->lead;
 
-    if (isnan(value) || (p->results++ > 0 && !(value < p->best)))
+    if (!isfinite(value) || (p->results++ > 0 && !(value < p->best)))
         return false;
     p->best = value;
     if (part >= 0)
@@ -68,7 +68,7 @@ plan_load(struct plan *p, const struct tp_source *source)
     if (source->u64(source->ctx, &read.asked) != TP_OK ||
         source->u64(source->ctx, &read.results) != TP_OK ||
         source->f64(source->ctx, &read.best) != TP_OK ||
-        source->u64(source->ctx, &read.lead) != TP_OK || isnan(read.best) ||
+        source->u64(source->ctx, &read.lead) != TP_OK || !isfinite(read.best) ||
         read.lead >= PLAN_N)
         return -1;
     *p = read;

@@ -22,7 +22,7 @@ struct plan {
     unsigned round;   /* trials, one of them by the part that is behind; 0: all
                          are cmaes's */
     uint64_t asked;   /* trials of this search space */
-    uint64_t results; /* that are numbers, imported ones included */
+    uint64_t results; /* finite ones, imported ones included */
     double best;      /* of them, less is better; meaningless when 0 */
     uint64_t lead;    /* enum plan_part */
 };
@@ -34,7 +34,8 @@ void plan_begin(struct plan *p, const struct tp_space *s);
 enum plan_part plan_next(struct plan *p);
 
 /* A complete result, less is better; `part` suggested it, or -1: nobody here.
- * Whether another part leads now. */
+ * One that is not finite is a failure, and leads nobody.  Whether another part
+ * leads now. */
 bool plan_result(struct plan *p, int part, double value);
 
 /* As save and load of tunepipe/plugin.h, after plan_begin(); plan_load()

@@ -119,6 +119,7 @@ space(void *vself, const struct tp_space *s)
         if (self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
     plan_begin(&self->plan, s);
+    owners_close_all(&self->owners);
     announce(self);
     return TP_OK;
 }
@@ -197,13 +198,15 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     struct auto_tuner *self = vself;
     int owner = id == TP_NO_ID ? -1 : owners_of(&self->owners, id);
 
+    if (owner >= 0)
+        owners_close(&self->owners, id);
     if (result->how != TP_RESULT_STOPPED)
         count(self, owner, result->value);
     return tell_all(self, owner, id, x, result);
 }
 
-/* Where trials fail the others should know, too; what was cancelled is none of
- * theirs. */
+/* Where trials fail the others should know, too, unless there was a result
+ * before; what was cancelled is none of theirs. */
 static int
 ended(void *vself, uint64_t id, const double *x, int how)
 {
@@ -218,7 +221,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
     if (owner < 0)
         return TP_OK;
-    if (how == TP_ENDED_FAILED)
+    if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED)
         for (int i = 0; i < PLAN_N; i++)
             if (i != owner && self->tables[i]->tell(self->parts[i], TP_NO_ID, x,
                                                     &failed) != TP_OK)

@@ -12,7 +12,8 @@ enum {
     DRAW_MUTATION, /* a: id; b: the dimension drawn anew */
     DRAW_MEMBER,   /* a: serial; b: dimension */
     DRAW_CHOICE,   /* a: id; b: 0, 1: members, 2: dimension */
-    DRAW_AGAIN     /* a: id; b: dimension */
+    DRAW_AGAIN,    /* a: id; b: dimension */
+    N_DRAWS        /* each `again` has its own of those for an id */
 };
 
 struct evolution *
@@ -113,6 +114,7 @@ evolution_space(struct evolution *e, struct prior *prior)
     *prior = (struct prior){0};
     e->n_members = 0;
     e->n_out = 0;
+    e->last_id = EVOLUTION_NO_ID;
     while (e->n_members < e->size)
         join_draw(e);
     return 0;
@@ -127,10 +129,16 @@ find_out(struct evolution *e, uint64_t id)
     return NULL;
 }
 
+static uint32_t
+draw_for(const struct evolution *e, uint32_t purpose)
+{
+    return (uint32_t)e->again * N_DRAWS + purpose;
+}
+
 static double
 uniform(const struct evolution *e, uint64_t id, uint32_t b)
 {
-    return e->random.uniform(e->random.ctx, id, b, DRAW_CHOICE);
+    return e->random.uniform(e->random.ctx, id, b, draw_for(e, DRAW_CHOICE));
 }
 
 /* The k-th active dimension of x, or n_dims. */
@@ -157,11 +165,12 @@ mutate(const struct evolution *e, uint64_t id, double *x)
     if (n == 0)
         return p->n_dims;
     i = active_dim(p, x, prior_index(uniform(e, id, 2), n));
-    prior_redraw(p, x, i, &e->random, id, DRAW_MUTATION);
+    prior_redraw(p, x, i, &e->random, id, draw_for(e, DRAW_MUTATION));
     return i;
 }
 
-/* One member stays alone: it is not worn out by its own children. */
+/* One member stays alone: it is not worn out by its own children.  Asked
+ * again, the one who left for this trial has left already. */
 static void
 tournament(struct evolution *e, uint64_t id, double *x,
            struct evolution_origin *origin)
@@ -170,7 +179,7 @@ tournament(struct evolution *e, uint64_t id, double *x,
     size_t b = a;
 
     origin->mutated = true;
-    origin->had_loser = n > 1;
+    origin->had_loser = n > 1 && e->again == 0;
     if (n > 1) {
         b = (size_t)prior_index(uniform(e, id, 1), n - 1);
         b += b >= a;
@@ -180,13 +189,14 @@ tournament(struct evolution *e, uint64_t id, double *x,
             a = b;
             b = t;
         }
-        origin->loser = e->members[b].id;
+        if (e->again == 0)
+            origin->loser = e->members[b].id;
     }
     origin->parent = e->members[a].id;
     origin->parent_value = e->members[a].value;
     if (point_bytes(e) > 0)
         memcpy(x, e->members[a].x, point_bytes(e));
-    if (n > 1)
+    if (origin->had_loser)
         leave(e, b);
     origin->dim = mutate(e, id, x);
 }
@@ -209,6 +219,22 @@ give(struct evolution *e, uint64_t id, double *x,
     return EVOLUTION_POINT;
 }
 
+/* Its earlier answer was not wanted. */
+static void
+ask_again(struct evolution *e, uint64_t id, double *x,
+          struct evolution_origin *origin)
+{
+    bool is_last = id == e->last_id;
+
+    e->again = is_last ? e->again + 1 : 1;
+    e->was_child = is_last && e->was_child;
+    e->last_id = id;
+    if (e->was_child && e->n_members > 0)
+        tournament(e, id, x, origin);
+    else
+        prior_fill(&e->prior, x, &e->random, id, draw_for(e, DRAW_AGAIN));
+}
+
 int
 evolution_ask(struct evolution *e, uint64_t id, double *x,
               struct evolution_origin *origin)
@@ -216,12 +242,15 @@ evolution_ask(struct evolution *e, uint64_t id, double *x,
     *origin = (struct evolution_origin){.parent = EVOLUTION_NO_ID,
                                         .loser = EVOLUTION_NO_ID,
                                         .dim = e->prior.n_dims};
-    if (find_out(e, id) != NULL) { /* its first answer was not wanted */
-        prior_fill(&e->prior, x, &e->random, id, DRAW_AGAIN);
+    if (find_out(e, id) != NULL) {
+        ask_again(e, id, x, origin);
         return EVOLUTION_POINT;
     }
+    e->again = 0;
     if (e->n_out >= e->size || give(e, id, x, origin) == EVOLUTION_LATER)
         return EVOLUTION_LATER;
+    e->last_id = id;
+    e->was_child = origin->mutated;
     e->out[e->n_out++] = (struct evolution_out){.id = id};
     return EVOLUTION_POINT;
 }

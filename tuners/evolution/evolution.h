@@ -9,6 +9,8 @@
  *   which one active dimension (each as likely) is drawn anew with all that
  *   hangs on it, is given out.
  * - While `size` points are out, nothing is given out.
+ * - Asked again for the last id, it gives another draw; or a child of the
+ *   better of two other members, and nobody leaves.
  * - A result makes its point a member.  A point that ends without one is
  *   replaced by a new draw of the prior.
  * - A result from elsewhere, or one that comes after its end, takes the place
@@ -48,7 +50,10 @@ struct evolution {
     size_t n_members;
     struct evolution_out *out; /* given out and not ended; room for size */
     size_t n_out;
-    uint64_t serial; /* draws of the prior so far */
+    uint64_t serial;  /* draws of the prior so far */
+    uint64_t last_id; /* asked for last, or EVOLUTION_NO_ID */
+    uint64_t again;   /* and again so often */
+    bool was_child;
 };
 
 /* How an answer came about. */

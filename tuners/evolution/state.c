@@ -19,6 +19,9 @@ evolution_save(const struct evolution *e, const struct tp_sink *sink)
         sink->u64(sink->ctx, e->out[i].id);
         sink->u64(sink->ctx, e->out[i].told);
     }
+    sink->u64(sink->ctx, e->last_id);
+    sink->u64(sink->ctx, e->again);
+    sink->u64(sink->ctx, e->was_child);
 }
 
 static int
@@ -56,5 +59,10 @@ evolution_load(struct evolution *e, const struct tp_source *s)
             return "a saved trial is cut off";
         out->told = told;
     }
+    if (s->u64(s->ctx, &e->last_id) != TP_OK ||
+        s->u64(s->ctx, &e->again) != TP_OK || s->u64(s->ctx, &n) != TP_OK ||
+        n > 1)
+        return "what was asked for last is damaged";
+    e->was_child = n == 1;
     return NULL;
 }

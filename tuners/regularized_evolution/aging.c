@@ -10,7 +10,8 @@ enum {
     DRAW_MUTATION, /* b: the dimension changed */
     DRAW_MEMBER,   /* b: dimension */
     DRAW_DIM,      /* b: 0 */
-    DRAW_SAMPLE    /* b: which of the sample */
+    DRAW_SAMPLE,   /* b: which of the sample */
+    N_DRAWS        /* each `again` has its own */
 };
 
 struct aging *
@@ -23,6 +24,7 @@ aging_new(size_t size, size_t sample, struct prior_random random)
     a->size = size;
     a->sample = sample;
     a->random = random;
+    a->last_id = AGING_NO_ID;
     a->members = calloc(size, sizeof *a->members);
     if (a->members == NULL) {
         free(a);
@@ -39,6 +41,7 @@ forget(struct aging *a)
     a->n_members = 0;
     a->oldest = 0;
     a->n_out = 0;
+    a->last_id = AGING_NO_ID;
 }
 
 void
@@ -149,10 +152,17 @@ changeable(const struct prior *p, const double *x, uint64_t k, uint64_t *n)
     return found;
 }
 
-static double
-uniform(const struct aging *a, uint64_t id, uint32_t b, uint32_t draw)
+/* The draw of this purpose. */
+static uint32_t
+draw_for(const struct aging *a, uint32_t purpose)
 {
-    return a->random.uniform(a->random.ctx, id, b, draw);
+    return (uint32_t)a->again * N_DRAWS + purpose;
+}
+
+static double
+uniform(const struct aging *a, uint64_t id, uint32_t b, uint32_t purpose)
+{
+    return a->random.uniform(a->random.ctx, id, b, draw_for(a, purpose));
 }
 
 static size_t
@@ -168,13 +178,13 @@ mutate(const struct aging *a, uint64_t id, double *x)
     i = changeable(p, x, prior_index(uniform(a, id, 0, DRAW_DIM), n), &n);
     d = &p->dims[i];
     if (d->n_choices == 0) {
-        prior_redraw(p, x, i, &a->random, id, DRAW_MUTATION);
+        prior_redraw(p, x, i, &a->random, id, draw_for(a, DRAW_MUTATION));
         return i;
     }
     index = prior_index(uniform(a, id, (uint32_t)i, DRAW_MUTATION),
                         d->n_choices - 1);
     x[i] = (double)(index + ((double)index >= x[i]));
-    prior_redraw_below(p, x, i, &a->random, id, DRAW_MUTATION);
+    prior_redraw_below(p, x, i, &a->random, id, draw_for(a, DRAW_MUTATION));
     return i;
 }
 
@@ -194,20 +204,38 @@ best_of_sample(const struct aging *a, uint64_t id)
     return best;
 }
 
+/* Whose answer follows.  A draw is used up once, however often its trial is
+ * asked for. */
+static int
+begin(struct aging *a, uint64_t id)
+{
+    if (is_out(a, id) && id == a->last_id) {
+        a->again++;
+        return 0;
+    }
+    if (!is_out(a, id) && put_out(a, id) != 0)
+        return -1;
+    a->last_id = id;
+    a->again = 0;
+    a->was_draw = a->draws_left > 0;
+    a->draws_left -= a->was_draw;
+    return 0;
+}
+
 int
 aging_ask(struct aging *a, uint64_t id, double *x, struct aging_origin *origin)
 {
     const struct aging_member *parent;
+    bool is_again = is_out(a, id) && id == a->last_id;
 
     *origin =
         (struct aging_origin){.parent = AGING_NO_ID, .dim = a->prior.n_dims};
-    if (a->draws_left == 0 && a->n_members == 0)
+    if (!is_again && a->draws_left == 0 && a->n_members == 0)
         return AGING_LATER;
-    if (!is_out(a, id) && put_out(a, id) != 0)
+    if (begin(a, id) != 0)
         return AGING_ERROR;
-    if (a->draws_left > 0) {
-        a->draws_left--;
-        prior_fill(&a->prior, x, &a->random, id, DRAW_MEMBER);
+    if (a->was_draw || a->n_members == 0) {
+        prior_fill(&a->prior, x, &a->random, id, draw_for(a, DRAW_MEMBER));
         return AGING_POINT;
     }
     parent = best_of_sample(a, id);

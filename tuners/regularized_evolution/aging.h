@@ -13,6 +13,7 @@
  * - A point that ends without a result is nobody; the first `size` draws are
  *   made up for.  Imported members count as draws.
  * - When the draws are out and nothing has a result, nothing is given out.
+ * - Asked again for the last id, it gives another draw, or another child.
  *
  * Memory: 8 bytes a dimension and 24 more for each of `size` members, 8 for
  * each trial that is out; an ask costs O(sample + dimensions).
@@ -42,6 +43,9 @@ struct aging {
     uint64_t draws_left; /* of the first `size` */
     uint64_t *out;       /* ids without result or end, ascending */
     size_t n_out, out_cap;
+    uint64_t last_id; /* asked for last, or AGING_NO_ID */
+    uint64_t again;   /* and again so often */
+    bool was_draw;    /* it was one of the first `size` */
 };
 
 /* How an answer came about. */

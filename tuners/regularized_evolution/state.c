@@ -16,6 +16,9 @@ aging_save(const struct aging *a, const struct tp_sink *sink)
     sink->u64(sink->ctx, a->n_out);
     for (size_t i = 0; i < a->n_out; i++)
         sink->u64(sink->ctx, a->out[i]);
+    sink->u64(sink->ctx, a->last_id);
+    sink->u64(sink->ctx, a->again);
+    sink->u64(sink->ctx, a->was_draw);
 }
 
 static const char *
@@ -57,22 +60,36 @@ load_out(struct aging *a, const struct tp_source *s)
     return NULL;
 }
 
+static const char *
+load_last(struct aging *a, const struct tp_source *s)
+{
+    uint64_t was_draw;
+
+    if (s->u64(s->ctx, &a->last_id) != TP_OK ||
+        s->u64(s->ctx, &a->again) != TP_OK ||
+        s->u64(s->ctx, &was_draw) != TP_OK || was_draw > 1)
+        return "what was asked for last is damaged";
+    a->was_draw = was_draw == 1;
+    return NULL;
+}
+
 const char *
 aging_load(struct aging *a, const struct tp_source *s)
 {
+    const char *wrong;
     uint64_t n;
 
     if (s->u64(s->ctx, &a->draws_left) != TP_OK || a->draws_left > a->size ||
         s->u64(s->ctx, &n) != TP_OK || n > a->size)
         return "a saved population is larger than population_size";
     while (a->n_members < n) {
-        const char *wrong = load_member(a, s);
-
+        wrong = load_member(a, s);
         if (wrong != NULL)
             return wrong;
     }
     free(a->out);
     a->out = NULL;
     a->out_cap = 0;
-    return load_out(a, s);
+    wrong = load_out(a, s);
+    return wrong != NULL ? wrong : load_last(a, s);
 }

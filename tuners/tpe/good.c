@@ -45,7 +45,7 @@ tpe_good_fini(struct good *g)
 static int
 make_room(struct good *g, size_t n)
 {
-    if (n <= g->capacity)
+    if (n <= g->capacity && g->weight != NULL) /* n is 0 at first */
         return 0;
     if (n < g->capacity * 2)
         n = g->capacity * 2;

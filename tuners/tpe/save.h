@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* save.h - a tpe to bytes and back: its points and what became of them; all
- * else follows from these.  One thread. */
+/* save.h - a tpe to bytes and back: its points, what became of them, and where
+ * points lay before; all else follows from these.  One thread. */
 #ifndef TUNERS_TPE_SAVE_H
 #define TUNERS_TPE_SAVE_H
 

@@ -98,12 +98,14 @@ parser_emit(struct parser *p, struct op op)
         return;
     if (e->n_ops == e->cap_ops) {
         e->cap_ops = e->cap_ops == 0 ? 16 : 2 * e->cap_ops;
-        grown = e->cap_ops > EXPRESSION_OPS_MAX
-                    ? NULL
-                    : realloc(e->ops, e->cap_ops * sizeof *grown);
-        if (grown == NULL) {
+        if (e->cap_ops > EXPRESSION_OPS_MAX) {
             parser_fail(p, parser_column(p), "too long: more than %d steps",
                         EXPRESSION_OPS_MAX);
+            return;
+        }
+        grown = realloc(e->ops, e->cap_ops * sizeof *grown);
+        if (grown == NULL) {
+            parser_fail(p, parser_column(p), "out of memory");
             return;
         }
         e->ops = grown;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define VALUES_MAX 300 /* bytes of a line for explain */
+#define EQUAL_MAX 8    /* answers in a row: then it has no other */
 
 struct constraints {
     const struct tp_host *host;
@@ -164,7 +165,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     size_t bytes = self->rules.space->n_dims * sizeof *out->x;
     int rc = next->ask(next->ctx, id, out);
     const struct expression *broken;
-    unsigned long long again = 0;
+    unsigned long long again = 0, equal = 0;
 
     if (rc != TP_OK)
         return rc;
@@ -172,7 +173,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     if (broken == NULL)
         return give_out(self, out->x);
     say_broken(self, broken, out->x);
-    while (again < self->tries) {
+    while (again < self->tries && equal < EQUAL_MAX) {
         memcpy(self->before, out->x, bytes);
         rc = next->ask(next->ctx, id, out);
         if (rc != TP_OK)
@@ -185,10 +186,17 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
                                 again);
             return give_out(self, out->x);
         }
-        if (memcmp(self->before, out->x, bytes) == 0)
-            break;
+        equal = memcmp(self->before, out->x, bytes) == 0 ? equal + 1 : 0;
     }
     return move(self, id, out, again);
+}
+
+static int
+takes(void *vself, const struct tp_next *next, const double *x)
+{
+    struct constraints *self = vself;
+
+    return rules_broken(&self->rules, x) == NULL && next->takes(next->ctx, x);
 }
 
 static int
@@ -219,7 +227,8 @@ load(void *vself, const struct tp_source *source)
 
     if (known_load(&self->known, self->rules.space, source) == 0)
         return TP_OK;
-    return fail(self, "the points that are known to hold are damaged");
+    return fail(self, "the points that are known to hold are damaged, or out "
+                      "of memory");
 }
 
 static const struct tp_filter filter = {
@@ -238,5 +247,6 @@ static const struct tp_filter filter = {
     .tell = tell,
     .save = save,
     .load = load,
+    .takes = takes,
 };
 TP_REGISTER_FILTER(filter)

@@ -4,14 +4,19 @@
  * A space in which some continuous parameter is always there repeats nothing:
  * then nothing is stored.  Else the parameters that were given out, imported
  * or added by the user are counted as a trial sees them.  In the place of a
- * duplicate comes the next point of a grid over the space that is not used up;
- * when all are, the space is exhausted. */
+ * duplicate comes the next point of a grid over the space that is not used up
+ * and that the layers inside take; when there is none, the space is
+ * exhausted.  Where they take hardly any of very many that cannot be told:
+ * there the layers inside are asked again. */
 #include "tunepipe/filter.h"
 
 #include "remaining.h"
 #include "tally.h"
 
 #include <stdlib.h>
+
+#define REFUSED_MAX 131072 /* points of the grid, for one trial */
+#define AGAIN_MAX 100      /* how often the layers inside are asked again */
 
 struct dedup {
     const struct tp_host *host;
@@ -154,37 +159,83 @@ take(struct dedup *self, uint64_t id, const double *x)
     return 1;
 }
 
-/* The grid has been walked once from its first point to its last, and all of
- * it is used up, when its first point comes by for the second time. */
+/* 1: x is the next point of the grid that may be given out; 0: there is none,
+ * *is_sure, or none was found.  The grid has been walked once from its first
+ * point to its last when its first point comes by for the second time; it is
+ * walked again where other continuous values may be taken. */
 static int
-replace(struct dedup *self, uint64_t id, double *x)
+walk(struct dedup *self, const struct tp_next *next, uint64_t id, double *x,
+     bool *is_sure)
 {
-    int rounds = 0, rc = 0;
+    uint32_t rounds = 0;
+    size_t in_vain = 0;
 
-    if (self->exhausted)
-        return TP_DONE;
-    for (;;) {
-        rounds += remaining_next(&self->remaining, self->host, id, x);
-        if (rounds > 1)
-            break;
-        rc = take(self, id, x);
+    *is_sure = true;
+    while (in_vain < REFUSED_MAX) {
+        int rc = 0;
+
+        rounds += remaining_next(&self->remaining, self->host, id,
+                                 rounds > 1 ? rounds - 1 : 0, x);
+        if (rounds > 1 && *is_sure)
+            return 0;
+        if (next->takes(next->ctx, x)) {
+            rc = take(self, id, x);
+        } else {
+            in_vain++;
+            if (remaining_has_drawn(&self->remaining))
+                *is_sure = false;
+        }
+        if (rc != 0)
+            return rc;
+        in_vain += rounds > 1;
+    }
+    *is_sure = false;
+    return 0;
+}
+
+/* Another answer of the layers inside, which is new. */
+static int
+ask_again(struct dedup *self, const struct tp_next *next, uint64_t id,
+          struct tp_suggestion *out)
+{
+    for (int i = 0; i < AGAIN_MAX; i++) {
+        int rc = next->ask(next->ctx, id, out);
+
+        if (rc != TP_OK)
+            return rc;
+        rc = take(self, id, out->x);
         if (rc != 0)
             return rc == TP_ERR ? rc : TP_OK;
     }
-    self->exhausted = true;
-    return TP_DONE;
+    self->host->error(self->host->ctx,
+                      "found no new parameters that the filters inside take, "
+                      "in %d points of the grid and %d answers",
+                      REFUSED_MAX, AGAIN_MAX);
+    return TP_ERR;
 }
 
 static int
-replace_and_say(struct dedup *self, uint64_t id, double *x)
+replace(struct dedup *self, const struct tp_next *next, uint64_t id,
+        struct tp_suggestion *out)
 {
-    int rc = replace(self, id, x);
+    bool is_sure;
+    int rc;
 
-    if (rc == TP_OK)
-        self->host->explain(self->host->ctx,
-                            "those parameters had been given out before: in "
-                            "their place the next that are left");
-    return rc;
+    if (self->exhausted)
+        return TP_DONE;
+    rc = walk(self, next, id, out->x, &is_sure);
+    if (rc == TP_ERR)
+        return rc;
+    if (rc == 0 && !is_sure)
+        return ask_again(self, next, id, out);
+    if (rc == 0) {
+        self->exhausted = true;
+        return TP_DONE;
+    }
+    self->host->explain(self->host->ctx,
+                        "those parameters had been given out before: in "
+                        "their place the next that are left");
+    return TP_OK;
 }
 
 static int
@@ -202,7 +253,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
         return rc;
     rc = take(self, id, out->x);
     if (rc == 0)
-        return replace_and_say(self, id, out->x);
+        return replace(self, next, id, out);
     return rc == TP_ERR ? rc : TP_OK;
 }
 

@@ -89,9 +89,10 @@ step(struct remaining *r)
 }
 
 static double
-draw(const struct tp_dim *d, const struct tp_host *host, uint64_t id, size_t i)
+sample(const struct tp_dim *d, const struct tp_host *host, uint64_t id,
+       size_t i, uint32_t draw)
 {
-    double u = host->uniform(host->ctx, id, (uint32_t)i, 0);
+    double u = host->uniform(host->ctx, id, (uint32_t)i, draw);
 
     if (!(d->flags & TP_DIM_NORMAL))
         return limit(d->low + (d->high - d->low) * u, d->low, d->high);
@@ -111,7 +112,7 @@ q_value(const struct tp_dim *d, const struct remaining_dim *r)
 
 static double
 value(const struct remaining *r, const struct tp_host *host, uint64_t id,
-      size_t i)
+      size_t i, uint32_t draw)
 {
     const struct tp_dim *d = TP_DIM(r->space, i);
 
@@ -120,13 +121,13 @@ value(const struct remaining *r, const struct tp_host *host, uint64_t id,
     if (d->flags & TP_DIM_Q)
         return q_value(d, &r->dims[i]);
     if (remaining_is_continuous(d))
-        return draw(d, host, id, i);
+        return sample(d, host, id, i, draw);
     return d->flags & TP_DIM_NORMAL ? d->mu : d->low;
 }
 
 bool
 remaining_next(struct remaining *r, const struct tp_host *host, uint64_t id,
-               double *x)
+               uint32_t draw, double *x)
 {
     bool first = !r->begun || step(r);
 
@@ -136,9 +137,18 @@ remaining_next(struct remaining *r, const struct tp_host *host, uint64_t id,
 
         r->dims[i].active = d->parent == TP_NO_PARENT ||
                             x[d->parent] == (double)d->parent_choice;
-        x[i] = r->dims[i].active ? value(r, host, id, i) : NAN;
+        x[i] = r->dims[i].active ? value(r, host, id, i, draw) : NAN;
     }
     return first;
+}
+
+bool
+remaining_has_drawn(const struct remaining *r)
+{
+    for (size_t i = 0; i < r->space->n_dims; i++)
+        if (r->dims[i].active && remaining_is_continuous(TP_DIM(r->space, i)))
+            return true;
+    return false;
 }
 
 void

@@ -33,9 +33,13 @@ int remaining_init(struct remaining *r, const struct tp_space *space);
 void remaining_fini(struct remaining *r);
 
 /* Steps on and writes the point into x.  True when this is the first one, at
- * the start or after the last.  New continuous values are drawn for `id`. */
+ * the start or after the last.  New continuous values are drawn for `id`,
+ * others with each `draw`. */
 bool remaining_next(struct remaining *r, const struct tp_host *host,
-                    uint64_t id, double *x);
+                    uint64_t id, uint32_t draw, double *x);
+
+/* Whether a continuous value was drawn for the point given last. */
+bool remaining_has_drawn(const struct remaining *r);
 
 /* Where it has come to.  Load: after remaining_init(); why it failed, or
  * NULL. */

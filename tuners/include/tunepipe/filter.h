@@ -11,7 +11,7 @@
  * that was named first last, and destroyed the other way round.
  *
  *   create -> config -> space -> load?
- *          -> (ask | tell | ended | space | save)* -> destroy
+ *          -> (ask | tell | ended | space | save | takes)* -> destroy
  *
  * The orders, returns and threads of tunepipe/tuner.h hold for a filter, too,
  * and for what it asks of next, but for these:
@@ -27,6 +27,8 @@
  * - An id for which next->ask said TP_OK, the last time, is told and ended
  *   inside, too, at most once each.  Any other is unknown there: tell it with
  *   TP_NO_ID, as imported, and do not end it.
+ * - takes is asked, after a space() that succeeded, also within ask, by the
+ *   layers outside.
  * - When next fails and the filter does, too, it returns TP_ERR without
  *   host->error(), so that the layer that failed is the one that is named.
  *
@@ -52,6 +54,10 @@ struct tp_next {
     /* Why the last of these calls failed, in one line that names the layer
      * and its callback; valid until the next call. */
     const char *(*why)(void *ctx);
+
+    /* 1, or 0: no layer inside gives out such a point, because it breaks a
+     * rule that holds for all; so nobody outside should, either. */
+    int (*takes)(void *ctx, const double *x);
 };
 
 struct tp_filter {
@@ -90,6 +96,10 @@ struct tp_filter {
      * its filters are replayed. */
     int (*save)(void *self, const struct tp_sink *sink);
     int (*load)(void *self, const struct tp_source *source);
+
+    /* Default: next does it.  Whether x, a point of the space, may be given
+     * out; changes nothing. */
+    int (*takes)(void *self, const struct tp_next *next, const double *x);
 };
 
 /* TP_VERSION is set by the Makefile. */

@@ -82,8 +82,9 @@ struct tp_arg {
     const char *def;     /* default, as JSON: "20", "\"best\"", "null";
                             NULL: the user has to give it */
     double low, high;    /* INT, DOUBLE: inclusive; 0, 0: any */
-    const char *choices; /* STRING: "maximize|minimize", found whatever the
-                            case and given as here; NULL: any text */
+    const char *choices; /* STRING: "maximize|minimize"; NULL: any text.  The
+                            user may write them in any case, the plugin gets
+                            them as they stand here */
     const char *doc;     /* one line, with the unit */
 };
 

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* What holds for every tuner there is, in every kind of space, through long
+ * random sessions: points lie where they may, and a tuner that was saved and
+ * loaded goes on as the one that was not. */
+#include "plugin/tuner.h"
+
+#include "check/spaces.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/pack.h"
+#include "plugin/loader.h"
+#include "plugin/paths.h"
+#include "space/space.h"
+#include "t.h"
+#include "unit/space_help.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define STEPS 160
+#define OUT_MAX 12
+
+struct out {
+    uint64_t id;
+    double *x;
+    bool told;
+};
+
+/* One session: two tuners that get the same calls. */
+struct pair {
+    const struct plugin_paths *paths;
+    const char *name;
+    struct space *space;
+    size_t n_dims;
+    struct tuner *tuner, *twin;
+    struct out out[OUT_MAX];
+    size_t n_out;
+    uint64_t next_id, random;
+    double *x, *y;
+};
+
+static uint64_t
+below(struct pair *p, uint64_t n)
+{
+    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+    return (p->random >> 33) % n;
+}
+
+static struct tuner *
+open_tuner(const struct pair *p)
+{
+    struct json *none = help_json("{}");
+    struct err err = {0};
+    struct tuner *t =
+        tuner_new(p->paths, p->name, json_root(none), 4, NULL, &err);
+
+    CHECK_STR(err.text, "");
+    json_free(none);
+    if (tuner_space(t, p->space, &err) == 0)
+        return t;
+    tuner_free(t); /* batch wants one choice, grid fewer points */
+    return NULL;
+}
+
+static void
+check_point(const struct pair *p)
+{
+    const struct tp_space *s = space_dims(p->space);
+    struct err err = {0};
+
+    CHECK(space_check(p->space, p->x, &err) == 0);
+    for (size_t i = 0; i < s->n_dims; i++) {
+        const struct tp_dim *d = TP_DIM(s, i);
+        bool active = d->parent == TP_NO_PARENT ||
+                      p->x[d->parent] == (double)d->parent_choice;
+
+        CHECK(active == !isnan(p->x[i]));
+        CHECK(!active || (p->x[i] >= d->low && p->x[i] <= d->high));
+        CHECK(!active || !(d->flags & TP_DIM_INDEX) ||
+              p->x[i] == floor(p->x[i]));
+    }
+}
+
+static void
+ask(struct pair *p, uint64_t id)
+{
+    size_t bytes = p->n_dims * sizeof *p->x;
+    struct err err = {0};
+    char *label = NULL, *other = NULL;
+    int rc = tuner_ask(p->tuner, id, p->x, &label, &err);
+
+    CHECK_STR(err.text, "");
+    CHECK_EQ(tuner_ask(p->twin, id, p->y, &other, &err), rc);
+    free(label);
+    free(other);
+    if (rc != TP_OK)
+        return;
+    check_point(p);
+    CHECK(bytes == 0 || memcmp(p->x, p->y, bytes) == 0);
+    if (p->n_out > 0 && p->out[p->n_out - 1].id == id) {
+        memcpy(p->out[p->n_out - 1].x, p->x, bytes);
+        return;
+    }
+    memcpy(p->out[p->n_out].x, p->x, bytes);
+    p->out[p->n_out].id = id;
+    p->out[p->n_out++].told = false;
+    p->next_id = id + 1;
+}
+
+static void
+tell(struct pair *p, uint64_t id, const double *x, int how)
+{
+    struct tp_result result = {._struct_size = sizeof result, .how = how};
+    struct err err = {0};
+
+    result.value = (double)below(p, 40) / 8;
+    if (below(p, 12) == 0)
+        result.value = below(p, 2) == 0 ? NAN : -(double)INFINITY;
+    result.step = how == TP_RESULT_STOPPED ? below(p, 9) : 0;
+    CHECK(tuner_tell(p->tuner, id, x, &result, &err) == 0);
+    CHECK(tuner_tell(p->twin, id, x, &result, &err) == 0);
+}
+
+static void
+end(struct pair *p, size_t i, int how)
+{
+    struct out o = p->out[i];
+    struct err err = {0};
+
+    CHECK(tuner_ended(p->tuner, o.id, o.x, how, &err) == 0);
+    CHECK(tuner_ended(p->twin, o.id, o.x, how, &err) == 0);
+    p->n_out--;
+    memmove(&p->out[i], &p->out[i + 1], (p->n_out - i) * sizeof o);
+    p->out[p->n_out] = o; /* its memory stays in use */
+}
+
+/* Of one in four the point was moved by a filter. */
+static void
+finish(struct pair *p, size_t i)
+{
+    struct out *o = &p->out[i];
+    int how = below(p, 5) == 0 ? TP_RESULT_STOPPED : TP_RESULT_FINAL;
+
+    if (!o->told && below(p, 4) == 0)
+        space_sample(p->space, 9, o->id, o->x);
+    if (!o->told && below(p, 4) > 0)
+        tell(p, o->id, o->x, how);
+    o->told = true;
+    if (below(p, 4) > 0)
+        end(p, i, 1 + (int)below(p, 4));
+}
+
+/* The twin becomes one that was loaded with what the tuner saves. */
+static void
+reload(struct pair *p)
+{
+    struct buf state, again;
+    struct err err = {0};
+    struct unpack in;
+
+    buf_init(&state, 1 << 24);
+    buf_init(&again, 1 << 24);
+    if (tuner_save(p->tuner, &state, &err) == 1) {
+        tuner_free(p->twin);
+        p->twin = open_tuner(p);
+        in = unpack_from(state.data, state.len);
+        if (tuner_load(p->twin, &in, &err) != 0)
+            printf("# %s\n", err.text);
+        CHECK_STR(err.text, "");
+        CHECK(unpack_done(&in));
+        CHECK_EQ(tuner_save(p->twin, &again, &err), 1);
+        CHECK_EQ(again.len, state.len);
+        CHECK(memcmp(again.data, state.data, state.len) == 0);
+    }
+    buf_fini(&state);
+    buf_fini(&again);
+}
+
+static void
+step(struct pair *p)
+{
+    uint64_t dice = below(p, 16);
+
+    if (dice < 5 && p->n_out < OUT_MAX)
+        ask(p, p->next_id);
+    else if (dice < 7 && p->n_out > 0 && !p->out[p->n_out - 1].told &&
+             p->out[p->n_out - 1].id + 1 == p->next_id)
+        ask(p, p->next_id - 1); /* a filter did not like the answer */
+    else if (dice < 14 && p->n_out > 0)
+        finish(p, (size_t)below(p, p->n_out));
+    else if (dice == 14) {
+        space_sample(p->space, 8, below(p, 1 << 20), p->x);
+        tell(p, TP_NO_ID, p->x, TP_RESULT_IMPORTED);
+    } else if (dice == 15 && below(p, 4) == 0)
+        reload(p);
+}
+
+static bool
+run_session(struct pair *p, int steps)
+{
+    size_t n = space_dims(p->space)->n_dims;
+
+    p->n_dims = n;
+    p->tuner = open_tuner(p);
+    if (p->tuner == NULL)
+        return false;
+    p->twin = open_tuner(p);
+    p->x = calloc((OUT_MAX + 2) * (n + 1), sizeof *p->x);
+    p->y = p->x + n + 1;
+    for (size_t i = 0; i < OUT_MAX; i++)
+        p->out[i].x = p->x + (i + 2) * (n + 1);
+    for (int i = 0; i < steps; i++)
+        step(p);
+    reload(p);
+    for (int i = 0; i < 3 && p->n_out < OUT_MAX; i++)
+        ask(p, p->next_id);
+    tuner_free(p->tuner);
+    tuner_free(p->twin);
+    free(p->x);
+    return true;
+}
+
+/* In every space; how many take it. */
+static size_t
+run_tuner(const char *name)
+{
+    struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
+    struct spaces spaces;
+    size_t n = 0;
+
+    CHECK(spaces_init(&spaces, NULL) == 0);
+    for (size_t i = 0; i < spaces.n; i++) {
+        bool is_large = space_dims(spaces.at[i].space)->n_dims > 100;
+        struct pair p = {.paths = paths,
+                         .name = name,
+                         .space = spaces.at[i].space,
+                         .random = i};
+
+        printf("# %s\n", spaces.at[i].title);
+        n += run_session(&p, is_large ? 20 : STEPS);
+    }
+    CHECK(n == spaces.n || strcmp(name, "batch") == 0 ||
+          strcmp(name, "grid") == 0);
+    CHECK(n > 0);
+    plugin_paths_free(paths);
+    spaces_fini(&spaces);
+    return n;
+}
+
+#define EACH(name)               \
+    TEST(tuner_property_##name)  \
+    {                            \
+        CHECK(run_tuner(#name)); \
+    }
+#define ALL(X)                                              \
+    X(anneal)                                               \
+    X(auto)                                                 \
+    X(batch) X(cmaes) X(evolution) X(grid) X(qmc) X(random) \
+        X(regularized_evolution) X(tpe)
+#define NAME(name) #name,
+
+ALL(EACH)
+
+/* None is forgotten above.  Those that are programs have no file. */
+TEST(tuner_property_names_every_tuner)
+{
+    static const char *const names[] = {ALL(NAME)};
+    struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
+    struct plugin_list list;
+    size_t n = 0;
+
+    CHECK(plugin_paths_list(paths, &list, NULL) == 0);
+    for (size_t i = 0; i < list.n; i++) {
+        struct plugin *p = plugin_load_file(list.files[i], PLUGIN_TUNER, NULL);
+
+        if (p == NULL)
+            continue;
+        CHECK(n < sizeof names / sizeof *names);
+        CHECK_STR(p->name, names[n++]); /* both sorted */
+        plugin_unload(p);
+    }
+    CHECK_EQ(n, sizeof names / sizeof *names);
+    plugin_list_free(&list);
+    plugin_paths_free(paths);
+}
