@@ -2,6 +2,7 @@
 #
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
+#   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make install          into $(DESTDIR)$(PREFIX)
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
@@ -14,6 +15,7 @@
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #                         (tests/bench/README.md has what may be set)
+#   make bench-nni        beside NNI's dispatcher, as it was measured
 #   make bench-guard      instruction counts; make bench-guard-refresh
 #
 # Both `make demo` and `make check` install what is missing (scripts/setup).
@@ -67,14 +69,25 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
 # told of folders that PREFIX does not imply.
 FOLDERS := \
     $(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),\
-        -DTP_PLUGINDIR='"$(LIBDIR)/tunepipe/plugins"') \
+        -DTP_PLUGINDIR='"$(LIBDIR)/tunepipe/plugins"' \
+        -DTP_MODULEDIR='"$(LIBDIR)/tunepipe"') \
     $(if $(filter-out $(PREFIX)/libexec,$(LIBEXECDIR)),\
         -DTP_WRAPPERDIR='"$(LIBEXECDIR)/tunepipe"')
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
+# NNI 2.8 to 3.0 speak over a WebSocket.  What that needs is a shared object,
+# loaded when it is used; WEBSOCKET=0 leaves it out.
+UNWANTED  := $(filter 0,$(WEBSOCKET))
+WEBSOCKET ?= $(if $(shell $(PKG_CONFIG) --exists libwebsockets && echo yes),1,0)
+SOCKET_SRC := src/bridge/websocket.c
+SOCKET_OBJ := $(patsubst %.c,$(B)/%.o,$(SOCKET_SRC))
+SOCKET_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so)
+
 # New files are found, never listed.
-MODULES := core numerics space plugin check config nni dispatcher replay manager trial cli
-LIB_SRC := $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c)) \
+MODULES := core numerics space plugin check config nni dispatcher replay \
+           manager trial bridge cli
+LIB_SRC := $(filter-out $(SOCKET_SRC),\
+             $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
 NUM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/numerics/*.c))
@@ -108,10 +121,10 @@ SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
-all: $(PROGRAMS) $(PLUGIN_SO) $(SHELLS)
+all: $(PROGRAMS) $(PLUGIN_SO) $(SOCKET_SO) $(SHELLS)
 
 # Libraries are searched in this order when the program starts: the one that
 # nearly all symbols are in comes first, which makes a start 8 % shorter.
@@ -129,12 +142,21 @@ $(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ)
 $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
-$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: $(B)/folders
-$(B)/src/plugin/paths.o $(B)/src/manager/launch.o: ALL_CPPFLAGS += $(FOLDERS)
+FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths manager/launch \
+                cli/websocket)
+$(FOLDERS_IN): $(B)/folders
+$(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)
 
 $(B)/completion/tunepipe.%: scripts/gen-completion $(B)/tunepipe
 	@mkdir -p $(@D)
 	scripts/gen-completion $* $(B)/tunepipe > $@
+
+$(SOCKET_OBJ): PKG_CFLAGS += $(shell $(PKG_CONFIG) --cflags libwebsockets)
+$(B)/lib/websocket.so: $(SOCKET_OBJ) $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,--gc-sections -Wl,-u,bridge_run -o $@ \
+	    $^ $(PKG_LIBS) \
+	    $$($(PKG_CONFIG) --libs libwebsockets) -lm
 
 # The wrapper outlives its manager: it links to libc alone and stays small.
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
@@ -212,8 +234,9 @@ tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
        $(TORTURE) $(SEARCH)
 
 setup:
-	@scripts/setup
-PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
+	@WEBSOCKET=$(UNWANTED) scripts/setup $(SETUP)
+check: SETUP := tests
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # A second make, because what scripts/setup installs decides what the first
 # one could find out when it started.
@@ -253,6 +276,10 @@ bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
 
+bench-nni: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/nni
+	@$(B)/tests/bench/nni $(B)
+
 check-valgrind check-helgrind: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/check-valgrind $(B) $(if $(filter %-valgrind,$@),memcheck,helgrind)
@@ -286,13 +313,20 @@ install: all
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
 	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
+	$(if $(SOCKET_SO),$(INSTALL) -m 644 $(SOCKET_SO) \
+	    "$(DESTDIR)$(LIBDIR)/tunepipe/")
 	$(INSTALL) -m 644 \
 	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
-	    "$(DESTDIR)$(sharedir)/"
+	    tuners/nni/nni_class.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
+	$(INSTALL) -m 755 scripts/nni-shim/python3 \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
+	$(INSTALL) -m 644 scripts/nni-shim/README.md \
+	    "$(DESTDIR)$(sharedir)/nni-shim/"
 	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"
 	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
 	$(INSTALL) -m 644 $(wildcard scripts/template/*) \

@@ -337,6 +337,11 @@ command_free(struct command *cmd)
     case PAYLOAD_OUTWARD:
         break;
     }
+    for (size_t i = 0; i < cmd->n_runs; i++) {
+        free(cmd->runs[i].job);
+        parameter_clear(&cmd->runs[i].parameter);
+    }
+    free(cmd->runs);
     free(cmd);
 }
 

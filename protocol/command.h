@@ -101,6 +101,12 @@ struct trial_end {
     struct mark latest, lowest, highest;
 };
 
+/* What a trial runs, as the router knows it. */
+struct command_run {
+    char *job;
+    struct parameter_id parameter;
+};
+
 struct command {
     struct command *next; /* the queue's */
     enum command_code code;
@@ -112,6 +118,11 @@ struct command {
     size_t payload_len;
     size_t cost;     /* bytes, as the queues count them; the router's */
     bool tuner_half; /* TRIAL_END: the default worker's half */
+    /* Where NNI's manager was started again.  IMPORT: the trials that have
+     * reported and not ended; REQUEST_TRIALS (in both queues): those of them
+     * that are lost.  The router's, by command_add_run(). */
+    struct command_run *runs;
+    size_t n_runs;
     union {
         struct json *space;    /* INITIALIZE, UPDATE_SPACE: an object */
         struct json *document; /* IMPORT, ADD_CUSTOM: an array of objects
@@ -144,6 +155,14 @@ void command_free(struct command *cmd);
 /* The other half of a trial's end (arrival and stamp copied, tuner_half set);
  * NULL: out of memory. */
 struct command *command_split_end(const struct command *cmd);
+
+/* Copies both; -1: out of memory. */
+int command_add_run(struct command *cmd, const char *job,
+                    const struct parameter_id *parameter);
+
+/* A REQUEST_TRIALS of the same arrival and runs, for nobody to serve; NULL: out
+ * of memory. */
+struct command *command_new_loss(const struct command *request);
 
 bool parameter_equal(const struct parameter_id *a,
                      const struct parameter_id *b);

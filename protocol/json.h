@@ -45,7 +45,7 @@ enum json_type {
 struct json;
 
 struct jval {
-    const void *node; /* json.c's */
+    const void *node; /* json-c's */
 };
 
 /* Parses the whole text (white space around is fine).  NULL on failure: err
@@ -72,7 +72,7 @@ struct jval jval_at(struct jval array, size_t i);
 struct jval_iter {
     const char *key; /* borrowed, NUL-terminated; may hold no NUL itself */
     struct jval value;
-    const void *entry; /* json.c's */
+    const void *entry; /* json-c's */
 };
 struct jval_iter jval_iter(struct jval object);
 bool jval_next(struct jval_iter *it);
@@ -97,5 +97,8 @@ void jval_write(struct jval v, struct buf *out);
 /* Pieces for writing by hand. */
 void json_write_string(struct buf *out, const char *text, size_t len);
 void json_write_double(struct buf *out, double value);
+/* null where there is none: NULL; a number that is not finite. */
+void json_write_text(struct buf *out, const char *text);
+void json_write_number(struct buf *out, double value);
 
 #endif

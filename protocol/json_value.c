@@ -212,6 +212,24 @@ json_write_string(struct buf *out, const char *text, size_t len)
     buf_add_char(out, '"');
 }
 
+void
+json_write_text(struct buf *out, const char *text)
+{
+    if (text != NULL)
+        json_write_string(out, text, strlen(text));
+    else
+        buf_add_text(out, "null");
+}
+
+void
+json_write_number(struct buf *out, double value)
+{
+    if (isfinite(value))
+        json_write_double(out, value);
+    else
+        buf_add_text(out, "null");
+}
+
 static void
 write_array(struct jval v, struct buf *out)
 {

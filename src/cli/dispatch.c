@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "cli/dispatch_words.h"
+#include "cli/endpoint.h"
 #include "cli/exitguard.h"
 #include "cli/filters.h"
 #include "cli/options.h"
@@ -11,6 +12,7 @@
 #include "core/log.h"
 #include "dispatcher/dispatcher.h"
 #include "frame.h"
+#include "nni/pyclass.h"
 #include "plugin/paths.h"
 
 #include <inttypes.h>
@@ -58,8 +60,17 @@ static const char help[] =
     "                          tuner's (t) or the assessor's (a) half of it is\n"
     "                          handled as if the plugin had failed\n"
     "  --in-fd N, --out-fd N   the pipe (default 0 and 1; NNI uses 3 and 4)\n"
-    "  --digits 14|6           width of a frame's length (6: NNI before 1.6)\n"
+    "  --connect unix:PATH     instead, a stream socket that a manager listens\n"
+    "                          on\n"
+    "  --listen unix:PATH      instead, a stream socket that one manager may\n"
+    "                          connect to (NNI's --dispatcher-pipe)\n"
+    "  --digits 14|6|detect    width of a frame's length (6: NNI before 1.6);\n"
+    "                          detect, with a socket the default: that of the\n"
+    "                          manager's first frame\n"
     "  --extensions            the wire's extensions, see PROTOCOL.md\n"
+    "  --nni                   the manager is NNI's: what one that is started\n"
+    "                          again says of trials before it is compared with\n"
+    "                          the log\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -84,7 +95,8 @@ static const char help[] =
 static int
 set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
 {
-    *p = (struct policy){.stopped = TELL_LATEST, .extensions = w->extensions};
+    *p = (struct policy){
+        .stopped = TELL_LATEST, .extensions = w->extensions, .nni = w->nni};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
         return err_place(err, "--early-stopped");
@@ -108,6 +120,43 @@ parse_args(const char *option, const char *text, struct err *err)
     if (err->code == ERR_INPUT)
         err->code = ERR_USAGE;
     return doc;
+}
+
+/* The arguments of `exec` that runs a Python class with these ones. */
+static struct json *
+parse_class(const char *kind, const struct algorithm *a, const char *text,
+            struct err *err)
+{
+    char option[32];
+    struct json *args, *doc = NULL;
+    struct pyclass c = {.kind = kind,
+                        .class_name = a->class_name,
+                        .code_directory = a->code_folder,
+                        .owes = true};
+
+    snprintf(option, sizeof option, "%s-args", kind);
+    args = parse_args(option, text, err);
+    if (args != NULL) {
+        c.args = json_root(args);
+        doc = pyclass_arguments(&c, err);
+    }
+    json_free(args);
+    return doc;
+}
+
+static int
+parse_both(const struct dispatch_words *w, struct json *out[2], struct err *err)
+{
+    out[0] = w->tuner_class != NULL
+                 ? parse_class("tuner", w->tuner_class, w->tuner_args, err)
+                 : parse_args("tuner-args", w->tuner_args, err);
+    if (out[0] == NULL)
+        return -1;
+    out[1] =
+        w->assessor_class != NULL
+            ? parse_class("assessor", w->assessor_class, w->assessor_args, err)
+            : parse_args("assessor-args", w->assessor_args, err);
+    return out[1] == NULL ? -1 : 0;
 }
 
 static int
@@ -147,8 +196,19 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
          struct err *err)
 {
     enum dispatcher_end end;
-    int signal_number, status;
+    int signal_number = 0, status;
 
+    if (w->connect != NULL)
+        setup->in_fd = endpoint_connect(w->connect, err);
+    if (w->listen != NULL)
+        setup->in_fd = endpoint_listen(w->listen, &signal_number, err);
+    if (setup->in_fd < 0)
+        return signal_number != 0 ? 128 + signal_number
+                                  : verb_fail("dispatch", err);
+    if (w->connect != NULL || w->listen != NULL)
+        setup->out_fd = setup->in_fd;
+    if (w->digits == FRAME_DIGITS_DETECT) /* and not those in the log */
+        setup->session.digits = FRAME_DIGITS_DETECT;
     if (w->folder == NULL)
         log_info(setup->log, "no command log is kept (see --dir)");
     end = dispatcher_run(setup, &signal_number, err);
@@ -168,9 +228,7 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->tuner = w->tuner;
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
-        (args[0] = parse_args("tuner-args", w->tuner_args, err)) == NULL ||
-        (args[1] = parse_args("assessor-args", w->assessor_args, err)) ==
-            NULL ||
+        parse_both(w, args, err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;
@@ -186,7 +244,7 @@ run_with(struct dispatch_words *w, const struct experiment *x,
          const struct log *log, struct err *err)
 {
     struct dispatcher_setup setup = {
-        .session = {.digits = (int)w->digits, .max_payload = w->max_payload},
+        .session = {.digits = w->digits, .max_payload = w->max_payload},
         .in_fd = (int)w->in_fd,
         .out_fd = (int)w->out_fd,
         .folder = w->folder,
@@ -222,8 +280,8 @@ static int
 run(int argc, char **argv)
 {
     struct dispatch_words w = {
-        .out_fd = 1,
-        .digits = FRAME_DIGITS,
+        .in_fd = UINT64_MAX,
+        .out_fd = UINT64_MAX,
         .max_payload = FRAME_PAYLOAD_MAX_DEFAULT,
         .max_queued = (size_t)64 << 20,
         .segment_size = SIZE_MAX,

@@ -29,8 +29,11 @@ const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
     {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
     {"in-fd", OPTION_UINT, OF(in_fd), "N"},
     {"out-fd", OPTION_UINT, OF(out_fd), "N"},
-    {"digits", OPTION_UINT, OF(digits), "14|6"},
+    {"connect", OPTION_TEXT, OF(connect), "unix:PATH"},
+    {"listen", OPTION_TEXT, OF(listen), "unix:PATH"},
+    {"digits", OPTION_TEXT, OF(digits_text), "14|6|detect"},
     {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"nni", OPTION_FLAG, OF(nni), NULL},
     {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
     {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
     {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
@@ -62,6 +65,7 @@ check_resume(const struct dispatch_words *w, struct err *err)
         {"on-error", w->on_error != NULL},
         {"ask-error", w->ask_error != NULL},
         {"extensions", w->extensions},
+        {"nni", w->nni},
     };
 
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
@@ -74,14 +78,54 @@ check_resume(const struct dispatch_words *w, struct err *err)
     return 0;
 }
 
-/* No answer depends on these. */
+/* Where the manager is. */
 static int
-parse_log_words(struct dispatch_words *w, struct err *err)
+parse_channel(struct dispatch_words *w, struct err *err)
 {
+    bool socket = w->connect != NULL || w->listen != NULL;
+
+    if (socket && (w->in_fd != UINT64_MAX || w->out_fd != UINT64_MAX))
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: not with --connect or --listen");
+    if (w->connect != NULL && w->listen != NULL)
+        return err_set(err, ERR_USAGE, "--connect: not with --listen");
+    w->in_fd = w->in_fd == UINT64_MAX ? 0 : w->in_fd;
+    w->out_fd = w->out_fd == UINT64_MAX ? 1 : w->out_fd;
     if (w->in_fd > 65535 || w->out_fd > 65535)
         return err_set(err, ERR_USAGE,
                        "--in-fd, --out-fd: expected at most "
                        "65535");
+    return 0;
+}
+
+static int
+parse_digits(struct dispatch_words *w, struct err *err)
+{
+    const struct {
+        const char *word;
+        int digits;
+    } words[] = {{"14", FRAME_DIGITS},
+                 {"6", FRAME_DIGITS_OLD},
+                 {"detect", FRAME_DIGITS_DETECT}};
+
+    w->digits = w->connect != NULL || w->listen != NULL ? FRAME_DIGITS_DETECT
+                                                        : FRAME_DIGITS;
+    if (w->digits_text == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(w->digits_text, words[i].word) == 0) {
+            w->digits = words[i].digits;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE,
+                   "--digits: expected 14, 6 or detect, got '%s'",
+                   w->digits_text);
+}
+
+/* No answer depends on these. */
+static int
+parse_log_words(struct dispatch_words *w, struct err *err)
+{
     if (w->sync_text != NULL &&
         sync_policy_parse(w->sync_text, &w->sync, err) != 0)
         return err_place(err, "--sync");
@@ -101,7 +145,8 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     if (argc > 1)
         return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
                        argv[1]);
-    if (parse_log_words(w, err) != 0)
+    if (parse_channel(w, err) != 0 || parse_log_words(w, err) != 0 ||
+        parse_digits(w, err) != 0)
         return -1;
     if (w->resume)
         return check_resume(w, err);
@@ -109,9 +154,10 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
         return err_set(err, ERR_USAGE, "--skip: only with --resume");
     if (w->config == NULL && w->tuner == NULL)
         w->tuner = EXPERIMENT_TUNER;
-    if (w->digits != FRAME_DIGITS && w->digits != FRAME_DIGITS_OLD)
+    if (w->nni && w->extensions)
         return err_set(err, ERR_USAGE,
-                       "--digits: expected 14 or 6, got %" PRIu64, w->digits);
+                       "--nni: not with --extensions, which NNI's managers do "
+                       "not speak");
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
@@ -121,6 +167,35 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
                        ", got '%s'",
                        INT64_MAX, w->seed_text);
     return 0;
+}
+
+/* A plugin's name or file; of a Python class, the program that runs it. */
+static const char *
+name_of(const struct algorithm *a)
+{
+    if (a->class_name != NULL)
+        return "exec";
+    return a->plugin != NULL ? a->plugin : a->name;
+}
+
+/* Where they were not given as words. */
+static void
+take_algorithms(struct dispatch_words *w, const struct experiment *x)
+{
+    if (w->tuner == NULL) {
+        w->tuner = name_of(&x->tuner);
+        if (x->tuner.class_name != NULL)
+            w->tuner_class = &x->tuner;
+        if (w->tuner_args == NULL)
+            w->tuner_args = x->tuner.args;
+    }
+    if (w->assessor == NULL && x->assessor.line != 0) {
+        w->assessor = name_of(&x->assessor);
+        if (x->assessor.class_name != NULL)
+            w->assessor_class = &x->assessor;
+        if (w->assessor_args == NULL)
+            w->assessor_args = x->assessor.args;
+    }
 }
 
 int
@@ -140,17 +215,7 @@ dispatch_words_config(struct dispatch_words *w, struct experiment **out,
     *out = x;
     if (x == NULL)
         return -1;
-    if (w->tuner == NULL) {
-        w->tuner = x->tuner.plugin != NULL ? x->tuner.plugin : x->tuner.name;
-        if (w->tuner_args == NULL)
-            w->tuner_args = x->tuner.args;
-    }
-    if (w->assessor == NULL && x->assessor.line != 0) {
-        w->assessor =
-            x->assessor.plugin != NULL ? x->assessor.plugin : x->assessor.name;
-        if (w->assessor_args == NULL)
-            w->assessor_args = x->assessor.args;
-    }
+    take_algorithms(w, x);
     if (!w->has_seed && x->has_seed) {
         w->seed = x->seed;
         w->has_seed = true;

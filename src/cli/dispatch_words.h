@@ -12,24 +12,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct algorithm;
 struct err;
 struct experiment;
 
 struct dispatch_words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
-        *sync_text, *old_text, *plugin_path;
+        *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
+    /* The configuration's, where it is a Python class; its arguments stand in
+     * tuner_args and assessor_args. */
+    const struct algorithm *tuner_class, *assessor_class;
     struct option_list filters;
-    uint64_t seed, in_fd, out_fd, digits;
+    uint64_t seed, in_fd, out_fd; /* UINT64_MAX: not given */
+    int digits;                   /* may be FRAME_DIGITS_DETECT */
     size_t max_payload, max_queued, segment_size; /* SIZE_MAX: not given */
     struct sync_policy sync;
     enum old_segments old;
     int64_t grace_ms;
-    bool extensions, debug, quiet, has_seed, resume;
+    bool extensions, nni, debug, quiet, has_seed, resume;
     struct option_list skips;
 };
 
-#define DISPATCH_N_OPTIONS 26
+#define DISPATCH_N_OPTIONS 29
 extern const struct option dispatch_options[DISPATCH_N_OPTIONS];
 
 /* *w has the defaults.  -1: err (ERR_USAGE) says which word is wrong. */

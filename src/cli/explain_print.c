@@ -176,20 +176,14 @@ static void
 add_text(struct buf *out, const char *key, const char *text)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (text == NULL)
-        buf_add_text(out, "null");
-    else
-        json_write_string(out, text, strlen(text));
+    json_write_text(out, text);
 }
 
 static void
 add_number(struct buf *out, const char *key, double value)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
+    json_write_number(out, value);
 }
 
 static void

@@ -2,12 +2,11 @@
 #include "cli/verb.h"
 
 #include "cli/fork_folder.h"
+#include "cli/logpath.h"
 #include "cli/options.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/log.h"
 #include "core/number.h"
-#include "dispatcher/commandlog.h"
 #include "json.h"
 #include "plugin/paths.h"
 #include "replay/fork.h"
@@ -18,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: tunepipe fork LOG --at N NEWDIR [CHANGES]\n"
@@ -153,10 +151,7 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     bool experiment = fork_folder_is_experiment(from);
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    struct stat st;
-    char *path = stat(from, &st) == 0 && S_ISDIR(st.st_mode)
-                     ? file_join(from, COMMANDLOG_NAME)
-                     : strdup(from);
+    char *path = logpath(from, err);
     struct json *docs[2] = {NULL, NULL};
     struct fork_report report = {0};
     struct fork_changes changes;
@@ -168,10 +163,11 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
                                .log = &log};
     int rc = -1;
 
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    else if (paths != NULL && read_changes(w, docs, &changes, err) == 0)
+    if (path != NULL && paths != NULL &&
+        read_changes(w, docs, &changes, err) == 0)
         rc = fork_run(&setup, &report, err);
+    if (rc != 0)
+        verb_hint_plugin_path(w->plugin_path, err);
     if (rc == 0 && experiment)
         rc = fork_folder_copy(from, to, w->at, &report, err);
     if (rc == 0)

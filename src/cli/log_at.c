@@ -12,7 +12,6 @@
 #include "replay/standing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,10 +115,7 @@ static void
 add_text(struct buf *out, const char *key, const char *text)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (text == NULL)
-        buf_add_text(out, "null");
-    else
-        json_write_string(out, text, strlen(text));
+    json_write_text(out, text);
 }
 
 static const char *
@@ -141,10 +137,7 @@ add_trial(struct buf *out, const struct standing_trial *t)
                t->attempt, truth(t->out), truth(t->told), truth(t->stopped));
     if (t->has_latest) {
         buf_printf(out, "{\"step\": %" PRIu64 ", \"value\": ", t->latest.step);
-        if (isfinite(t->latest.value))
-            json_write_double(out, t->latest.value);
-        else
-            buf_add_text(out, "null");
+        json_write_number(out, t->latest.value);
         buf_add_text(out, "}}");
     } else {
         buf_add_text(out, "null}");
@@ -234,6 +227,8 @@ log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
 
     if (rc == 0)
         rc = print(&s, json, out, err);
+    else
+        verb_hint_plugin_path(plugin_path, err);
     standing_fini(&s);
     plugin_paths_free(paths);
     if (out != NULL)

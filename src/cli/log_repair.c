@@ -237,8 +237,12 @@ log_repair(const char *log, const char *to, bool json, struct err *err)
     struct logfile *f = logfile_open(log, &why);
     bool many =
         f != NULL && logfile_first_segment(f) != logfile_last_segment(f);
-    int rc = many ? repair_one_of(f, to, &printer, err)
-                  : repair(log, to, &printer, err);
+    int rc;
+
+    if (f != NULL)
+        logfile_repaired(f);
+    rc = many ? repair_one_of(f, to, &printer, err)
+              : repair(log, to, &printer, err);
 
     if (rc == 0 && f == NULL) /* others of its segments, or its first line */
         fprintf(stderr, "tunepipe log: %s\n", why.text);

@@ -10,12 +10,12 @@
 
 extern const struct verb verb_dispatch, verb_run, verb_resume, verb_show,
     verb_replay, verb_log, verb_explain, verb_fork, verb_tuners, verb_trial,
-    verb_plugin;
+    verb_plugin, verb_nni;
 
 static const struct verb *const verbs[] = {
     &verb_run,    &verb_resume, &verb_show,    &verb_dispatch,
     &verb_replay, &verb_log,    &verb_explain, &verb_fork,
-    &verb_tuners, &verb_trial,  &verb_plugin,
+    &verb_tuners, &verb_trial,  &verb_plugin,  &verb_nni,
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -74,6 +74,17 @@ run(const struct verb *verb, int argc, char **argv)
     return verb->run(argc, argv);
 }
 
+/* As NNI's managers start a module of Python: -m nni ... */
+static int
+run_module(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[2], verb_nni.name) == 0)
+        return run(&verb_nni, argc - 2, argv + 2);
+    fprintf(stderr, "tunepipe: error: -m: expected nni, got '%s'\n",
+            argc > 2 ? argv[2] : "");
+    return EXIT_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -94,6 +105,8 @@ main(int argc, char **argv)
         verb_list(verbs, N_VERBS);
         return verb_printed("--verbs", EXIT_DONE);
     }
+    if (strcmp(argv[1], "-m") == 0)
+        return run_module(argc, argv);
     verb = find(argv[1]);
     return verb == NULL ? unknown(argv[1]) : run(verb, argc - 1, argv + 1);
 }

@@ -158,16 +158,6 @@ static const struct option options[] = {
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* A log names plugins, not their folders: it is read on other machines. */
-static void
-hint_plugin_path(struct err *err)
-{
-    struct err was = *err;
-
-    err_set(err, was.code, "%s; for one of yours give --plugin-path FOLDER",
-            was.text);
-}
-
 static int
 compare(const struct replay_words *w, const char *path,
         const struct plugin_paths *paths, const struct log *log, FILE *out,
@@ -218,8 +208,8 @@ replay(const struct replay_words *w, const char *word, FILE *out,
         rc = w->assessor != NULL
                  ? replay_assessor(w, path, paths, &log, out, err)
                  : compare(w, path, paths, &log, out, err);
-    if (rc < 0 && err->code == ERR_CONFIG && w->plugin_path == NULL)
-        hint_plugin_path(err);
+    if (rc < 0)
+        verb_hint_plugin_path(w->plugin_path, err);
     plugin_paths_free(paths);
     free(path);
     return rc;

@@ -86,12 +86,8 @@ static void
 print_limits(FILE *out, const struct whatif *w)
 {
     if (w->against)
-        fprintf(out,
-                "the assessor is to %s, the experiment %ss: give it "
-                "--assessor-args '{\"optimize_mode\": \"%s\"}'\n",
-                w->maximize ? "minimize" : "maximize",
-                w->maximize ? "maximize" : "minimize",
-                w->maximize ? "maximize" : "minimize");
+        replay_print_against(out, "assessor", w->maximize, "--assessor-args ",
+                             "'");
     if (w->unknown > 0)
         fprintf(out,
                 "the log cannot tell: %zu trials that were really stopped "
@@ -126,15 +122,6 @@ print_table(FILE *out, const struct whatif *w)
 /* ---- for programs ---- */
 
 static void
-add_number(struct buf *out, double value)
-{
-    if (isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
-}
-
-static void
 add_stop(struct buf *out, const char *key, const struct whatif_stop *s)
 {
     buf_printf(out, ", \"%s\": ", key);
@@ -143,7 +130,7 @@ add_stop(struct buf *out, const char *key, const struct whatif_stop *s)
         return;
     }
     buf_printf(out, "{\"step\": %zu, \"value\": ", s->step);
-    add_number(out, s->value);
+    json_write_number(out, s->value);
     buf_printf(out, ", \"command\": %" PRIu64 ", \"time_us\": %" PRId64 "}",
                s->arrival, s->time_us);
 }
@@ -152,10 +139,7 @@ static void
 add_job(struct buf *out, const char *key, const struct whatif_trial *t)
 {
     buf_printf(out, ", \"%s\": ", key);
-    if (t == NULL)
-        buf_add_text(out, "null");
-    else
-        json_write_string(out, t->job, strlen(t->job));
+    json_write_text(out, t == NULL ? NULL : t->job);
 }
 
 static void
@@ -168,12 +152,12 @@ add_trial(struct buf *out, const struct whatif_trial *t)
                t->steps);
     buf_printf(out, t->ended ? "\"%s\"" : "null", command_event_name(t->event));
     buf_add_text(out, ", \"final\": ");
-    add_number(out, t->has_final ? t->final : NAN);
+    json_write_number(out, t->has_final ? t->final : NAN);
     add_stop(out, "recorded", &t->really);
     add_stop(out, "then", &t->then);
     buf_printf(out, ", \"saved_steps\": %zu, \"saved_s\": ", t->saved_steps);
-    add_number(out,
-               t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6 : 0);
+    json_write_number(
+        out, t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6 : 0);
     buf_printf(out, ", \"unknown\": %s, \"open\": %s}",
                t->unknown ? "true" : "false", t->open ? "true" : "false");
 }
@@ -182,7 +166,6 @@ static int
 print_json(FILE *out, const struct whatif *w, struct err *err)
 {
     struct buf text;
-    int rc;
 
     buf_init(&text, SIZE_MAX / 2);
     buf_printf(&text,
@@ -193,7 +176,7 @@ print_json(FILE *out, const struct whatif *w, struct err *err)
                w->assessor, w->maximize ? "true" : "false", w->n,
                w->stopped_then, w->stopped_really, w->stopped_same, w->steps,
                w->saved_steps);
-    add_number(&text, w->saved_s);
+    json_write_number(&text, w->saved_s);
     add_job(&text, "best", w->best);
     buf_printf(&text, ", \"best_survives\": %s",
                w->best == NULL       ? "null"
@@ -209,11 +192,7 @@ print_json(FILE *out, const struct whatif *w, struct err *err)
         add_trial(&text, &w->trials[i]);
     }
     buf_add_text(&text, "]}\n");
-    rc = buf_check(&text, "the table", err);
-    if (rc == 0)
-        fputs(buf_text(&text), out);
-    buf_fini(&text);
-    return rc;
+    return replay_print_json(out, &text, err);
 }
 
 int

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct buf;
 struct err;
 struct log;
 struct plugin_paths;
@@ -32,5 +33,15 @@ int replay_assessor(const struct replay_words *w, const char *path,
 int replay_tuner(const struct replay_words *w, const char *path,
                  const struct plugin_paths *paths, const struct log *log,
                  FILE *out, struct err *err);
+
+/* ---- what --assessor and --tuner share ---- */
+
+/* A line: the "tuner" or "assessor" is told to do the opposite of what the
+ * experiment does; `option` and a quote stand around the right arguments. */
+void replay_print_against(FILE *out, const char *plugin, bool maximize,
+                          const char *option, const char *quote);
+
+/* Takes the text. */
+int replay_print_json(FILE *out, struct buf *text, struct err *err);
 
 #endif

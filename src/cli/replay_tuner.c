@@ -81,12 +81,7 @@ static void
 print_limits(FILE *out, const struct ranking *r)
 {
     if (r->against)
-        fprintf(out,
-                "the tuner is to %s, the experiment %ss: give it "
-                "{\"optimize_mode\": \"%s\"}\n",
-                r->maximize ? "minimize" : "maximize",
-                r->maximize ? "maximize" : "minimize",
-                r->maximize ? "maximize" : "minimize");
+        replay_print_against(out, "tuner", r->maximize, "", "");
     if (r->silent + r->unfit > 0)
         fprintf(out,
                 "not told: %zu trials without a final result (stopped, failed "
@@ -128,20 +123,14 @@ static void
 add_number(struct buf *out, const char *key, double value)
 {
     buf_printf(out, ", \"%s\": ", key);
-    if (isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
+    json_write_number(out, value);
 }
 
 static void
 add_job(struct buf *out, const char *key, const struct ranking_trial *t)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (t == NULL || t->job == NULL)
-        buf_add_text(out, "null");
-    else
-        json_write_string(out, t->job, strlen(t->job));
+    json_write_text(out, t == NULL ? NULL : t->job);
 }
 
 static void
@@ -163,7 +152,6 @@ static int
 print_json(FILE *out, const struct ranking *r, struct err *err)
 {
     struct buf text;
-    int rc;
 
     buf_init(&text, SIZE_MAX / 2);
     buf_printf(&text,
@@ -187,11 +175,7 @@ print_json(FILE *out, const struct ranking *r, struct err *err)
         add_trial(&text, &r->trials[i]);
     }
     buf_add_text(&text, "]}\n");
-    rc = buf_check(&text, "the table", err);
-    if (rc == 0)
-        fputs(buf_text(&text), out);
-    buf_fini(&text);
-    return rc;
+    return replay_print_json(out, &text, err);
 }
 
 int

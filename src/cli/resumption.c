@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/resumption.h"
 
+#include "cli/logpath.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/number.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/resend.h"
@@ -128,11 +128,10 @@ word_it(struct resumption *r, const uint64_t at_work[2])
 }
 
 static int
-recover(struct resumption *r, const char *folder,
+recover(struct resumption *r, const char *path,
         const struct plugin_paths *paths, const uint64_t at_work[2],
         const struct log *say, struct err *err)
 {
-    char *path = file_join(folder, COMMANDLOG_NAME);
     struct recovery_setup setup = {
         .path = path,
         .paths = paths,
@@ -143,16 +142,29 @@ recover(struct resumption *r, const char *folder,
         .from_front = at_work[SENDER_DEFAULT] == LOCKFILE_LOADING ||
                       at_work[SENDER_ASSESSOR] == LOCKFILE_LOADING,
     };
-    int rc;
+    int rc = recovery_run(&setup, r->resume.log, &r->recovery, err);
 
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    rc = recovery_run(&setup, r->resume.log, &r->recovery, err);
     if (rc != 0 && err->code == ERR_INPUT) {
         err_place(err, "cannot go on, since the plugins answer otherwise than "
                        "they did");
         err->code = ERR_LOG;
     }
+    return rc;
+}
+
+/* Nothing is made in a folder that has no log. */
+static int
+open_log(struct resumption *r, const char *folder,
+         const struct plugin_paths *paths, const struct log *log,
+         uint64_t at_work[2], struct err *err)
+{
+    char *path = logpath_in(folder, err);
+    int rc = -1;
+
+    if (path != NULL)
+        r->resume.log = commandlog_reopen(folder, NULL, at_work, err);
+    if (r->resume.log != NULL)
+        rc = recover(r, path, paths, at_work, log, err);
     free(path);
     return rc;
 }
@@ -169,12 +181,9 @@ resumption_begin(struct resumption *r, const char *folder,
     for (size_t i = 0; i < skips->n; i++)
         if (read_skip(r, skips->words[i], err) != 0)
             return -1;
-    resume->log = commandlog_reopen(folder, NULL, at_work, err);
-    if (resume->log == NULL)
-        return -1;
     r->log = *log;
     r->log.fd = -1;
-    if (recover(r, folder, paths, at_work, log, err) != 0)
+    if (open_log(r, folder, paths, log, at_work, err) != 0)
         return -1;
     r->log.fd = log->fd;
     if (list_missing(r) != 0 || list_resent(r) != 0)

@@ -59,20 +59,14 @@ static void
 write_key(struct buf *out, const char *key, const char *text)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (text == NULL)
-        buf_add_text(out, "null");
-    else
-        json_write_string(out, text, strlen(text));
+    json_write_text(out, text);
 }
 
 static void
 write_bound(struct buf *out, const char *key, double value, bool bounded)
 {
     buf_printf(out, ", \"%s\": ", key);
-    if (bounded && isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
+    json_write_number(out, bounded ? value : (double)NAN);
 }
 
 static void

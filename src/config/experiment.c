@@ -25,6 +25,8 @@ algorithm_fini(struct algorithm *a)
 {
     free(a->name);
     free(a->plugin);
+    free(a->class_name);
+    free(a->code_folder);
     free(a->args);
 }
 
@@ -186,8 +188,10 @@ name_from_file(const char *path)
 }
 
 static void
-fill_algorithm(struct algorithm *a)
+fill_algorithm(struct algorithm *a, const char *folder)
 {
+    if (a->class_name != NULL && a->code_folder == NULL)
+        a->code_folder = strdup(folder);
     if (a->line > 0 && a->args == NULL)
         a->args = strdup("{}");
 }
@@ -206,7 +210,8 @@ fill_tuner(struct experiment *x)
 static bool
 is_bare(const struct algorithm *a)
 {
-    return a->line > 0 && a->args == NULL;
+    return (a->line > 0 && a->args == NULL) ||
+           (a->class_name != NULL && a->code_folder == NULL);
 }
 
 /* The key `constraints` is a filter around all others, so that none of them
@@ -260,10 +265,10 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
         x->trial_folder = strdup(x->folder);
     if (x->working_folder == NULL)
         x->working_folder = reader_resolve(r, WORKING_FOLDER);
-    fill_algorithm(&x->tuner);
-    fill_algorithm(&x->assessor);
+    fill_algorithm(&x->tuner, x->folder);
+    fill_algorithm(&x->assessor, x->folder);
     for (size_t i = 0; i < x->n_filters; i++)
-        fill_algorithm(&x->filters[i]);
+        fill_algorithm(&x->filters[i], x->folder);
     wrap_constraints(r, d);
     if (d->log == LOG_WISH_DEBUG)
         x->debug = true;

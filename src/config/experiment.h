@@ -30,8 +30,10 @@ enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 /* A tuner, an assessor or a filter. */
 struct algorithm {
-    char *name;    /* NULL when absent, or when only a plugin is given */
-    char *plugin;  /* a file, absolute; NULL: one that comes with tunepipe */
+    char *name;       /* NULL when absent, or when only a plugin is given */
+    char *plugin;     /* a file, absolute; NULL: one that comes with tunepipe */
+    char *class_name; /* "module.Class", of Python; NULL: none */
+    char *code_folder; /* which holds the module; absolute */
     char *args;    /* classArgs: a JSON object on one line, "{}" when absent */
     unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
 };

@@ -12,10 +12,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLASS_HINT                                                       \
-    "Python classes are not supported; write `name` for a built-in one " \
-    "(see tunepipe tuners) or `plugin: FILE.so`"
 #define V1(text) "a key of NNI v1; " text
+
+/* What is missing in one that is a map with keys, or too much. */
+static void
+check_named(struct reader *r, const struct algorithm *a, const char *path)
+{
+    if (a->class_name != NULL && (a->name != NULL || a->plugin != NULL))
+        reader_problem(r, a->line, path, "has `className` and `%s`: give one",
+                       a->name != NULL ? "name" : "plugin");
+    else if (a->class_name == NULL && a->code_folder != NULL)
+        reader_problem(r, a->line, path,
+                       "has `codeDirectory`, and needs `className`");
+    else if (a->class_name == NULL && a->name == NULL && a->plugin == NULL)
+        reader_problem(r, a->line, path,
+                       "needs `name` (see tunepipe tuners), `plugin` or "
+                       "`className`");
+    else if (a->class_name != NULL && strchr(a->class_name, '.') == NULL)
+        reader_problem(r, a->line, path,
+                       "className: expected MODULE.CLASS, got '%.100s'",
+                       a->class_name);
+}
 
 static void
 set_algorithm(struct reader *r, const struct key *key,
@@ -26,10 +43,9 @@ set_algorithm(struct reader *r, const struct key *key,
 
     a->line = node->key_line;
     read_map(r, key->keys, node, path, target);
-    if (node->kind == YAML_MAP && node->count > 0 && a->name == NULL &&
-        a->plugin == NULL && r->problems->count == before)
-        reader_problem(r, node->key_line, path,
-                       "needs `name` (see tunepipe tuners) or `plugin`");
+    if (node->kind == YAML_MAP && node->count > 0 &&
+        r->problems->count == before)
+        check_named(r, a, path);
     if (node->kind == YAML_MAP && node->count == 0)
         reader_problem(r, node->key_line, path,
                        "is empty; needs `name` (see tunepipe tuners)");
@@ -260,8 +276,9 @@ static const struct key algorithm_keys[] = {
     {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
     {"plugin", set_path, IN(plugin), KEY_DISPATCH, NULL, NULL, NULL},
     {"classArgs", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
-    {"className", NULL, 0, KEY_REFUSED, CLASS_HINT, NULL, NULL},
-    {"codeDirectory", NULL, 0, KEY_REFUSED, CLASS_HINT, NULL, NULL},
+    {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
+     NULL},
     {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},

@@ -176,12 +176,15 @@ restart(struct assessing *a, const struct command *cmd, struct history *history,
         struct err *err)
 {
     struct tp_history lent = lend(history);
+    bool before = a->policy->nni && /* its KI went to the manager before */
+                  history->attempt / 2 < cmd->metric.attempt / 2;
     int rc = 0;
 
     if (history->n > 0 &&
         assessor_ended(a->assessor, &lent, TP_TRIAL_FAILED, err) != 0)
         rc = plugin_failed(a, cmd, err);
     history_restart(history, cmd->metric.attempt);
+    history->stopped = history->stopped && !before;
     return rc;
 }
 
@@ -224,19 +227,36 @@ end_how(const struct trial_end *end)
 }
 
 static int
-handle_end(struct assessing *a, const struct command *cmd, struct err *err)
+end_trial(struct assessing *a, const struct command *cmd, const char *job,
+          int how, struct err *err)
 {
-    struct history *history = histories_remove(a->histories, cmd->end.job);
+    struct history *history = histories_remove(a->histories, job);
     struct tp_history lent;
     int rc = 0;
 
     if (history == NULL)
         return 0;
     lent = lend(history);
-    if (history->n > 0 &&
-        assessor_ended(a->assessor, &lent, end_how(&cmd->end), err) != 0)
+    if (history->n > 0 && assessor_ended(a->assessor, &lent, how, err) != 0)
         rc = plugin_failed(a, cmd, err);
     history_free(history);
+    return rc;
+}
+
+static int
+handle_end(struct assessing *a, const struct command *cmd, struct err *err)
+{
+    return end_trial(a, cmd, cmd->end.job, end_how(&cmd->end), err);
+}
+
+/* Trials that a manager before this one ran, and this one does not. */
+static int
+handle_loss(struct assessing *a, const struct command *cmd, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < cmd->n_runs && rc == 0; i++)
+        rc = end_trial(a, cmd, cmd->runs[i].job, TP_TRIAL_CANCELLED, err);
     return rc;
 }
 
@@ -248,6 +268,8 @@ assessing_handle(struct assessing *a, const struct command *cmd,
 
     if (cmd->code == CMD_TRIAL_END)
         return handle_end(a, cmd, err);
+    if (cmd->code == CMD_REQUEST_TRIALS)
+        return handle_loss(a, cmd, err);
     if (cmd->code != CMD_METRIC)
         return 0;
     if (a->assessor != NULL && cmd->metric.has_value)

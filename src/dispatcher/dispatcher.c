@@ -346,10 +346,13 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
     snapshot_init(&d->snapping.snapshot);
     d->channel.in = d->channel.out = d->wake.fd = d->signal_fd = -1;
     d->err = err;
-    if (start(d) != 0)
+    if (start(d) != 0) {
         d->end = DISPATCHER_FAILED;
-    else
+    } else {
+        if (setup->begun != NULL)
+            setup->begun(setup->begun_ctx, d->session);
         loop(d);
+    }
     *signal_number = d->signal_number;
     end = d->end;
     if (d->left) {

@@ -77,6 +77,10 @@ struct dispatcher_setup {
     int64_t grace_ms;           /* how long a stop may take */
     const struct log *log;
     const struct dispatcher_resume *resume; /* NULL: a new session */
+    /* Told by the calling thread when all is loaded and what comes in is read
+     * from here on; NULL: nobody. */
+    void (*begun)(void *ctx, const struct session *session);
+    void *begun_ctx;
 };
 
 /* How a session ended; PROTOCOL.md, "Holding and stopping". */

@@ -134,7 +134,7 @@ dispatcher_take_outbox(struct dispatcher *d)
         } else {
             commandlog_out(d->commandlog, e);
             router_written(d->session->router, e);
-            if (d->phase != TERMINATING && !d->channel.out_gone)
+            if (d->phase != TERMINATING && !d->channel.out_gone && !d->unasked)
                 frame_encode(&d->channel.text, d->digits,
                              command_info(e->code)->code, e->payload, e->len);
         }

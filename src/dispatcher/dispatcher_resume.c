@@ -3,7 +3,8 @@
  *
  * Start-up is recovery: what the log lacks is logged and written as if it had
  * been said just now.  A manager with extensions hears first how much of what
- * it sent is on record, and again what it may not have read. */
+ * it sent is on record, and again what it may not have read.  One of NNI's is
+ * a new one, which hears nothing of what another one was to be told. */
 
 #include "core/buf.h"
 #include "core/err.h"
@@ -63,10 +64,12 @@ dispatcher_resume(struct dispatcher *d)
         return -1;
     if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
         return -1;
+    d->unasked = d->session->policy.nni;
     for (size_t i = 0; i < r->n_missing; i++)
         outbox_add(d->outbox, r->missing[i]);
     dispatcher_take_outbox(d);
     dispatcher_leave_programs(d);
     dispatcher_take_outbox(d);
+    d->unasked = false;
     return 0;
 }

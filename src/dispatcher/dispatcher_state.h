@@ -93,6 +93,7 @@ struct dispatcher {
     const struct log *log;
     struct session *session;
     struct channel channel;
+    bool unasked; /* what is said now, nobody waits for: it is logged alone */
     struct frame_decoder decoder;
     int digits; /* of the frames, once known */
     struct commandlog *commandlog;

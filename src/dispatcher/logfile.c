@@ -33,6 +33,7 @@ struct logfile {
     size_t last;        /* of the record last returned */
     uint64_t arrival;   /* of the last input */
     struct seam seam;   /* with the segment before */
+    bool repaired;      /* by who reads it */
     char *bad;          /* the file before, which is not as it should be */
 };
 
@@ -70,6 +71,12 @@ void
 logfile_keep(struct logfile *f)
 {
     f->chain.keep = true;
+}
+
+void
+logfile_repaired(struct logfile *f)
+{
+    f->repaired = true;
 }
 
 void
@@ -229,6 +236,25 @@ synced_behind(const struct logmap *m, size_t from)
     return false;
 }
 
+/* A compressed segment is not repaired. */
+static bool
+can_be_repaired(const struct logfile *f)
+{
+    const char *ending = strrchr(f->map->path, '.');
+
+    return !f->repaired && (ending == NULL || strcmp(ending, ".gz") != 0);
+}
+
+static void
+advise(const struct logfile *f, struct err *err)
+{
+    struct err why = *err;
+
+    err_set(err, ERR_LOG,
+            "%s; tunepipe log %s --repair FILE keeps what is whole", why.text,
+            f->chain.path);
+}
+
 static enum logfile_status
 not_a_record(struct logfile *f, struct err *err)
 {
@@ -241,6 +267,8 @@ not_a_record(struct logfile *f, struct err *err)
                      : "before the last sync mark");
     if (err != NULL)
         err->code = ERR_LOG;
+    if (err != NULL && can_be_repaired(f))
+        advise(f, err);
     return LOGFILE_DAMAGED;
 }
 

@@ -33,6 +33,9 @@ void logfile_close(struct logfile *f);
  * of all segments are kept.  Before anything is read. */
 void logfile_keep(struct logfile *f);
 
+/* Errors do not advise to repair it: for who does. */
+void logfile_repaired(struct logfile *f);
+
 /* Back to the first record. */
 void logfile_rewind(struct logfile *f);
 /* From here on the log begins with the first record of that segment, behind
@@ -48,7 +51,7 @@ enum logfile_status {
     LOGFILE_RECORD, /* *out is filled; its payload lies in the map */
     LOGFILE_END,
     LOGFILE_TORN,    /* the end, but logfile_torn() bytes were cut */
-    LOGFILE_DAMAGED, /* err names file, offset and what is wrong */
+    LOGFILE_DAMAGED, /* err names file, offset, what is wrong, what to do */
 };
 enum logfile_status logfile_next(struct logfile *f, struct record *out,
                                  struct err *err);

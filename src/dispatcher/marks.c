@@ -89,8 +89,8 @@ look_up(struct marks *m, const struct metric *metric, struct living **out)
     return *out == NULL ? MARKS_MEMORY : MARKS_COUNTED;
 }
 
-static void
-start_attempt(struct living *l, uint64_t attempt)
+void
+marks_start_attempt(struct living *l, uint64_t attempt)
 {
     l->attempt = attempt;
     l->next = 0;
@@ -160,7 +160,7 @@ marks_metric(struct marks *m, const struct metric *metric)
     if (metric->attempt < l->attempt)
         return MARKS_SUPERSEDED;
     if (metric->attempt > l->attempt)
-        start_attempt(l, metric->attempt);
+        marks_start_attempt(l, metric->attempt);
     verdict = enter_sequence(l, metric->sequence);
     if (verdict == MARKS_COUNTED)
         enter_value(l, metric->value, metric->sequence);

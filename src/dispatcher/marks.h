@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 struct buf;
+struct idset;
+struct jval;
 struct marks;
 struct unpack;
 struct viewer;
@@ -49,6 +51,24 @@ void marks_written(struct marks *m, enum command_code code, const char *payload,
 /* Ids below `next` were issued before this session (AD); at most
  * MARKS_RECOVERED_MAX + 1. */
 void marks_issued(struct marks *m, uint64_t next);
+
+/* ---- where the manager was started again ---- */
+
+/* The records of `list` (AD) run again from the beginning, as `attempt`; their
+ * numbers are added to *rerun. */
+int marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
+                struct idset *rerun);
+/* The attempt of a metric, or of an end (sequence above 0): `attempt`, or the
+ * one behind it.  NNI 2.10 says once more what a trial that it runs again had
+ * reported before; a sequence 0 that comes again is the real begin. */
+uint64_t marks_attempt(const struct marks *m, const char *job,
+                       uint64_t sequence, uint64_t attempt,
+                       const struct idset *rerun);
+/* Adds the living trials to cmd's runs. */
+int marks_list(const struct marks *m, struct command *cmd);
+/* The same for those of an attempt before `attempt` alone, which end with it.
+ */
+int marks_lose(struct marks *m, uint64_t attempt, struct command *cmd);
 
 /* See view.h. */
 void marks_see(const struct marks *m, const struct viewer *viewer);

@@ -30,5 +30,7 @@ struct marks {
 };
 
 void marks_living_free(struct living *l);
+/* Forgets what was reported before. */
+void marks_start_attempt(struct living *l, uint64_t attempt);
 
 #endif

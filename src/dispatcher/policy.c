@@ -85,6 +85,8 @@ policy_write(const struct policy *p, struct buf *out)
                stopped_words[p->stopped], error_words[p->on_error],
                ask_words[p->ask_error], p->extensions ? "true" : "false",
                p->maximize ? "true" : "false");
+    if (p->nni)
+        buf_add_text(out, ", \"nni\": true");
 }
 
 const struct mark *

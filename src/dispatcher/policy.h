@@ -26,6 +26,8 @@ struct policy {
     enum ask_policy ask_error;
     bool extensions; /* the wire's, see PROTOCOL.md */
     bool maximize;   /* what TELL_BEST takes for best */
+    bool nni;        /* the manager is NNI's: it may be started again, and then
+                        says IN, FD and AD anew (restart.h) */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;

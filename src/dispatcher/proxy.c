@@ -99,8 +99,11 @@ int
 proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
             struct err *err)
 {
-    if (begin(p, arrival, frame->code, err))
+    if (begin(p, arrival, frame->code, err)) {
+        if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
+            p->ready = true;
         p->kind->frame(p, frame);
+    }
     return end(p);
 }
 
@@ -125,6 +128,17 @@ proxy_event_find(const char *name, size_t len, enum proxy_event *out)
     return false;
 }
 
+/* Nothing can be done without a program that never was ready. */
+static void
+give_up(struct proxy *p, const char *how)
+{
+    if (p->fatal)
+        return;
+    p->fatal = true;
+    err_set(p->failure, ERR_CONFIG, "%s: %s", p->setup->title,
+            p->said[0] != '\0' ? p->said : how);
+}
+
 int
 proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
             const char *how, struct err *err)
@@ -139,6 +153,10 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
         break;
     case PROXY_GONE:
         p->gone = true;
+        if (p->setup->required && !p->ready) {
+            give_up(p, how);
+            break;
+        }
         proxy_failed(p, "%s", how);
         p->kind->gone(p);
         break;
@@ -256,15 +274,14 @@ proxy_out_of_memory(struct proxy *p)
 }
 
 /* Cut, and made valid UTF-8. */
-void
-proxy_says(struct proxy *p, const struct frame *frame)
+static void
+read_words(char *text, size_t size, const struct frame *frame)
 {
-    char text[500];
     size_t len = 0;
 
     for (size_t i = 0, n; i < frame->len; i += n, len += n) {
         n = scan_utf8(frame->payload + i, frame->len - i);
-        if (len + (n == 0 ? 1 : n) >= sizeof text)
+        if (len + (n == 0 ? 1 : n) >= size)
             break;
         if (n == 0)
             text[len] = '?';
@@ -273,7 +290,18 @@ proxy_says(struct proxy *p, const struct frame *frame)
         n = n == 0 ? 1 : n;
     }
     text[len] = '\0';
-    proxy_failed(p, "it says: %s", text);
+}
+
+void
+proxy_says(struct proxy *p, const struct frame *frame)
+{
+    char text[sizeof p->said];
+
+    read_words(text, sizeof text, frame);
+    if (p->setup->required && !p->ready)
+        memcpy(p->said, text, sizeof text);
+    else
+        proxy_failed(p, "it says: %s", text);
 }
 
 void

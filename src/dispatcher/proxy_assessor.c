@@ -58,6 +58,19 @@ add(struct proxy_assessor *a, const char *job)
     return trial;
 }
 
+/* A manager of NNI's runs it again, from the beginning: it is a new one. */
+static void
+begin_anew(struct proxy_assessor *a, struct judged *trial, uint64_t attempt)
+{
+    if (proxy_restart(&a->base))
+        a->program++;
+    if (trial->attempt / 2 < attempt / 2)
+        trial->stopped = false; /* its KI went to the manager before */
+    trial->program = a->program;
+    trial->attempt = attempt;
+    trial->ended = false;
+}
+
 static bool
 is_heard(const struct proxy_assessor *a, const struct judged *trial)
 {
@@ -177,8 +190,13 @@ metric(struct proxy_assessor *a, const struct command *cmd)
     const struct metric *m = &cmd->metric;
     struct judged *trial = proxy_assessor_find(a, m->job);
 
-    if (trial == NULL && m->has_value && (trial = add(a, m->job)) == NULL)
-        return;
+    if (trial == NULL && m->has_value) {
+        if ((trial = add(a, m->job)) == NULL)
+            return;
+        trial->attempt = m->attempt;
+    }
+    if (trial != NULL && a->base.policy->nni && m->attempt > trial->attempt)
+        begin_anew(a, trial, m->attempt);
     if (trial == NULL || !m->has_value || trial->stopped ||
         !is_heard(a, trial)) {
         if (m->sync)
@@ -220,17 +238,29 @@ send_end(struct proxy *p, const struct trial_end *end)
 }
 
 static void
-trial_end(struct proxy_assessor *a, const struct command *cmd)
+trial_end(struct proxy_assessor *a, const struct trial_end *end)
 {
-    const char *job = cmd->end.job;
-    struct judged *trial = proxy_assessor_find(a, job);
+    struct judged *trial = proxy_assessor_find(a, end->job);
 
     if (trial == NULL || trial->ended)
         return;
     proxy_assessor_answer(a, trial, ANSWER_SILENCE);
     if (is_heard(a, trial))
-        send_end(&a->base, &cmd->end);
+        send_end(&a->base, end);
     trial->ended = true;
+}
+
+/* Trials that a manager before this one ran, and this one does not. */
+static void
+loss(struct proxy_assessor *a, const struct command *cmd)
+{
+    for (size_t i = 0; i < cmd->n_runs; i++) {
+        const struct trial_end end = {.job = cmd->runs[i].job,
+                                      .event = END_SYS_CANCELED,
+                                      .parameter = cmd->runs[i].parameter};
+
+        trial_end(a, &end);
+    }
 }
 
 static void
@@ -239,7 +269,9 @@ command(struct proxy *p, const struct command *cmd)
     if (cmd->code == CMD_METRIC)
         metric(self(p), cmd);
     else if (cmd->code == CMD_TRIAL_END)
-        trial_end(self(p), cmd);
+        trial_end(self(p), &cmd->end);
+    else if (cmd->code == CMD_REQUEST_TRIALS)
+        loss(self(p), cmd);
 }
 
 /* ---- start and end ---- */

@@ -12,6 +12,7 @@
 struct judged {
     char *job;
     uint64_t program; /* which start of the program has heard of it */
+    uint64_t attempt; /* under policy nni */
     bool stopped, ended;
 };
 

@@ -83,13 +83,15 @@ proxy_assessor_frame(struct proxy *p, const struct frame *frame)
     struct json *doc;
     struct err err;
 
+    if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
+        return; /* it is ready */
     if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
         proxy_says(p, frame);
         return;
     }
     if (!kills &&
         strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0) {
-        proxy_failed(p, "expected KI, AK or ER");
+        proxy_failed(p, "expected KI, AK, ER or ID");
         return;
     }
     doc = json_parse(frame->payload, frame->len, JSON_STRICT, &err);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { COMMAND, DEADLINE, OPTIMIZE_MODE, SEED, N_ARGS };
+enum { COMMAND, DEADLINE, OPTIMIZE_MODE, SEED, REQUIRED, TITLE, N_ARGS };
 
 static const struct tp_arg table[N_ARGS] = {
     [COMMAND] = {.name = "command",
@@ -37,6 +37,15 @@ static const struct tp_arg table[N_ARGS] = {
               .nullable = 1,
               .def = "null",
               .doc = "TUNEPIPE_SEED in its environment; null: the session's"},
+    [REQUIRED] = {.name = "required",
+                  .type = TP_ARG_BOOL,
+                  .def = "false",
+                  .doc = "its end before its first ID ends the session"},
+    [TITLE] = {.name = "title",
+               .type = TP_ARG_STRING,
+               .nullable = 1,
+               .def = "null",
+               .doc = "what messages call it; null: exec and its command"},
 };
 
 bool
@@ -164,11 +173,17 @@ read_command(struct proxy_setup *s, const char *text, struct err *err)
                           : split_words(s, text, err);
 }
 
-/* "tuner exec (python3 tuner.py)": cut where it is long. */
+/* "tuner exec (python3 tuner.py)", "tuner TITLE": cut where it is long. */
 static void
-name_program(struct proxy_setup *s)
+name_program(struct proxy_setup *s, const char *title)
 {
     size_t len = strlen(s->title);
+
+    if (title != NULL) {
+        len -= sizeof "exec" - 1;
+        snprintf(s->title + len, sizeof s->title - len, "%s", title);
+        return;
+    }
 
     for (size_t i = 0; s->argv[i] != NULL && len < sizeof s->title; i++)
         len += (size_t)snprintf(s->title + len, sizeof s->title - len, "%s%s",
@@ -232,7 +247,8 @@ proxy_setup_read(const char *kind, struct jval args, uint64_t seed,
     values = arguments_values(s->args);
     s->deadline_ms = (int64_t)(values[DEADLINE].number * 1000);
     arguments_seed(s->args, &s->seed);
-    name_program(s);
+    s->required = values[REQUIRED].integer != 0;
+    name_program(s, values[TITLE].text);
     return s;
 }
 

@@ -22,6 +22,7 @@ struct proxy_setup {
     const char **argv; /* into `words`, ends with NULL */
     int64_t deadline_ms;
     uint64_t seed;
+    bool required;  /* its end before its first ID ends the session */
     char title[96]; /* "tuner exec (python3 tuner.py)" */
     struct arguments *args;
 };

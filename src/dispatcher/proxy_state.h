@@ -35,6 +35,9 @@ struct proxy {
     size_t longest;     /* payload that the manager can be sent */
     uint64_t arrival;   /* of the input being handled */
     const char *input;  /* what it is: "command 7 (GE)" without the number */
+    char said[500];     /* of one that is required, its last ER before its
+                           first ID; "": none */
+    bool ready;         /* it has sent an ID */
     bool gone;          /* there is no program */
     bool ended;         /* a failure ended this side */
     bool fatal;         /* `failure` ends the session */
@@ -57,7 +60,8 @@ void proxy_complain(struct proxy *p, const char *text);
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void proxy_out_of_memory(struct proxy *p);
-/* Passes an ER on to people: a failure like others. */
+/* Passes an ER on to people: a failure like others.  Before the first ID of one
+ * that is required it is kept: it says why there will be none. */
 void proxy_says(struct proxy *p, const struct frame *frame);
 
 /* Starts the program again where it is gone; whether it was. */

@@ -68,6 +68,10 @@ keep_space(struct proxy_tuner *t, const struct command *cmd)
 static void
 initialize(struct proxy_tuner *t, const struct command *cmd)
 {
+    if (t->state == PROXY_READY && t->base.policy->nni) {
+        proxy_tuner_restarted(t, cmd);
+        return;
+    }
     if (t->state != PROXY_BARE) {
         proxy_complain(&t->base, "the search space is set already, expected "
                                  "SS to change it");
@@ -113,6 +117,8 @@ request(struct proxy_tuner *t, const struct command *cmd)
         proxy_tuner_no_more(t, &none, NO_FAILED, cmd->request.count);
         return;
     }
+    if (t->restart.on)
+        proxy_tuner_lose(t);
     proxy_tuner_restart(t);
     if (proxy_requests_push(&t->asked, r) != 0) {
         proxy_out_of_memory(&t->base);
@@ -180,6 +186,7 @@ free_tuner(struct proxy *p)
     buf_fini(&t->results);
     proxy_requests_fini(&t->owed);
     proxy_requests_fini(&t->asked);
+    restart_fini(&t->restart);
     proxy_fini(p);
     free(t);
 }

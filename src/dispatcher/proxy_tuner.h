@@ -8,6 +8,7 @@
 
 #include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_state.h"
+#include "dispatcher/restart.h"
 #include "dispatcher/trials.h"
 
 enum proxy_space {
@@ -27,6 +28,7 @@ struct proxy_tuner {
     struct proxy_requests owed;  /* NO "later" was their answer; all older */
     struct proxy_requests asked; /* no answer yet */
     uint64_t next_id;
+    struct restart restart; /* policy nni alone */
 };
 
 /* ---- proxy_tuner.c ---- */
@@ -60,9 +62,29 @@ void proxy_tuner_send(struct proxy_tuner *t, enum command_code code,
 /* Starts the program again where it is gone, and tells it what it missed. */
 void proxy_tuner_restart(struct proxy_tuner *t);
 
+/* Tells it a result: the value is that of `mark`, or of cmd, a metric. */
+void proxy_tuner_tell(struct proxy_tuner *t, struct trial *trial,
+                      const char *job, const struct command *cmd,
+                      const struct mark *mark);
+/* And an end, which is noted. */
+void proxy_tuner_tell_end(struct proxy_tuner *t, struct trial *trial,
+                          const struct trial_end *end);
+/* An element of FD, which is kept to be told again. */
+void proxy_tuner_keep(struct proxy_tuner *t, struct jval entry);
+
 void proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd);
 void proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd);
 void proxy_tuner_import(struct proxy_tuner *t, const struct command *cmd);
 void proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd);
+
+/* ---- proxy_tuner_restart.c: a manager of NNI's ---- */
+
+void proxy_tuner_restarted(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_reunite(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_lose(struct proxy_tuner *t);
+void proxy_tuner_ran(struct proxy_tuner *t, const char *job,
+                     const struct trial *trial);
+/* Whether a record of AD is on record, or nobody's. */
+bool proxy_tuner_knows(struct proxy_tuner *t, struct jval record);
 
 #endif

@@ -116,9 +116,9 @@ write_theirs(struct proxy_tuner *t, const struct trial *trial)
 }
 
 /* Tells the program a result, whose value `cmd` has, or `mark`. */
-static void
-tell(struct proxy_tuner *t, struct trial *trial, const char *job,
-     const struct command *cmd, const struct mark *mark)
+void
+proxy_tuner_tell(struct proxy_tuner *t, struct trial *trial, const char *job,
+                 const struct command *cmd, const struct mark *mark)
 {
     struct buf *out = &t->base.payload;
     size_t from;
@@ -164,7 +164,8 @@ proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd)
         proxy_complain(&t->base, why);
         return;
     }
-    tell(t, trial, m->job, cmd, NULL);
+    proxy_tuner_ran(t, m->job, trial);
+    proxy_tuner_tell(t, trial, m->job, cmd, NULL);
     trials_settle(t->trials, trial);
 }
 
@@ -193,6 +194,15 @@ send_end(struct proxy_tuner *t, const struct trial *trial,
 }
 
 void
+proxy_tuner_tell_end(struct proxy_tuner *t, struct trial *trial,
+                     const struct trial_end *end)
+{
+    send_end(t, trial, end);
+    trial->ended = true;
+    trials_settle(t->trials, trial);
+}
+
+void
 proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd)
 {
     const struct trial_end *end = &cmd->end;
@@ -207,32 +217,41 @@ proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd)
         proxy_complain(&t->base, why);
         return;
     }
+    proxy_tuner_ran(t, end->job, trial);
     if (end->stopped && !trial->told && mark != NULL)
-        tell(t, trial, end->job, NULL, mark);
-    send_end(t, trial, end);
-    trial->ended = true;
-    trials_settle(t->trials, trial);
+        proxy_tuner_tell(t, trial, end->job, NULL, mark);
+    proxy_tuner_tell_end(t, trial, end);
 }
 
 /* ---- trials from elsewhere ---- */
 
 void
+proxy_tuner_keep(struct proxy_tuner *t, struct jval entry)
+{
+    struct jval v;
+
+    if (!jval_get(entry, "parameter", &v) || !jval_get(entry, "value", &v) ||
+        t->results.len > RESULTS_MAX)
+        return;
+    buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
+    jval_write(entry, &t->results);
+}
+
+void
 proxy_tuner_import(struct proxy_tuner *t, const struct command *cmd)
 {
-    struct jval list = json_root(cmd->document), parameter, value;
+    struct jval list = json_root(cmd->document);
+
+    if (t->base.policy->nni) {
+        proxy_tuner_reunite(t, cmd);
+        return;
+    }
 
     buf_clear(&t->base.payload);
     jval_write(list, &t->base.payload);
     proxy_send(&t->base, CMD_IMPORT);
-    for (size_t i = 0; i < jval_count(list); i++) {
-        struct jval entry = jval_at(list, i);
-
-        if (!jval_get(entry, "parameter", &parameter) ||
-            !jval_get(entry, "value", &value) || t->results.len > RESULTS_MAX)
-            continue;
-        buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
-        jval_write(entry, &t->results);
-    }
+    for (size_t i = 0; i < jval_count(list); i++)
+        proxy_tuner_keep(t, jval_at(list, i));
 }
 
 /* A record of a trial that an earlier run gave out and did not finish. */
@@ -265,7 +284,9 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
     if (trial == NULL)
         err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
                 id);
-    else if (id >= t->next_id)
+    else if (restart_keep(&t->restart, id) != 0)
+        proxy_out_of_memory(&t->base);
+    if (trial != NULL && id >= t->next_id)
         t->next_id = id + 1;
     return trial;
 }
@@ -279,7 +300,11 @@ proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd)
     struct err err;
 
     buf_init(&known, SIZE_MAX / 2);
+    if (t->base.policy->nni && t->next_id == 0)
+        t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < jval_count(list); i++) {
+        if (proxy_tuner_knows(t, jval_at(list, i)))
+            continue;
         trial = recover_one(t, jval_at(list, i), &err);
         if (trial == NULL) {
             err_place(&err, "[%zu]", i);

@@ -2,6 +2,7 @@
 #include "dispatcher/router.h"
 
 #include "core/err.h"
+#include "core/idset.h"
 #include "core/log.h"
 #include "core/pack.h"
 #include "dispatcher/marks.h"
@@ -18,6 +19,10 @@ struct router {
     struct marks *marks;
     uint64_t frames; /* of the manager, so far */
     bool remembers;
+    bool nni;
+    bool again;         /* the manager was started again, no GE yet */
+    uint64_t started;   /* IN that came, if nni */
+    struct idset rerun; /* parameter ids in its AD */
     struct resend unread;
     const struct log *log;
 };
@@ -43,6 +48,7 @@ router_free(struct router *r)
     if (r == NULL)
         return;
     marks_free(r->marks);
+    idset_fini(&r->rerun);
     resend_fini(&r->unread);
     free(r);
 }
@@ -51,6 +57,12 @@ void
 router_remember(struct router *r)
 {
     r->remembers = true;
+}
+
+void
+router_serve_nni(struct router *r)
+{
+    r->nni = true;
 }
 
 const struct resend *
@@ -64,6 +76,14 @@ push(struct routed *out, struct chain *chain, struct command *cmd)
 {
     out->bytes += cmd->cost;
     chain_add(chain, cmd);
+}
+
+/* The least that an attempt of a trial is under this manager, for which one
+ * that it runs again is the same as before; see marks_attempt(). */
+static uint64_t
+attempt_of(const struct router *r)
+{
+    return r->started > 0 ? 2 * (r->started - 1) : 0;
 }
 
 /* ---- metrics ---- */
@@ -119,6 +139,10 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
+    if (r->nni)
+        m->attempt =
+            marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
+                          attempt_of(r), &r->rerun);
     if (!m->has_value && m->type == METRIC_FINAL)
         return set_aside(r, cmd, m->problem, out);
     if (!m->has_value && periodical) {
@@ -147,6 +171,9 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
 
+    if (r->nni)
+        cmd->end.attempt =
+            marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);
     if (marks_end(r->marks, &cmd->end) != 0 ||
         (half = command_split_end(cmd)) == NULL) {
         command_free(cmd);
@@ -172,6 +199,47 @@ note_recovered(struct router *r, const struct command *cmd)
             marks_issued(r->marks, number + 1);
 }
 
+/* ---- a manager of NNI's that is started again ---- */
+
+/* Trials that are in no AD are lost: the assessor hears of it, too. */
+static enum router_word
+lose_trials(struct router *r, struct command *cmd, struct routed *out)
+{
+    struct command *loss;
+
+    if (marks_lose(r->marks, attempt_of(r), cmd) != 0)
+        return ROUTER_MEMORY;
+    if (cmd->n_runs == 0)
+        return ROUTER_ON;
+    loss = command_new_loss(cmd);
+    if (loss == NULL)
+        return ROUTER_MEMORY;
+    loss->cost = sizeof *loss;
+    push(out, &out->assessor, loss);
+    return ROUTER_ON;
+}
+
+static enum router_word
+see_restart(struct router *r, struct command *cmd, struct routed *out)
+{
+    int rc = 0;
+
+    if (cmd->code == CMD_INITIALIZE) {
+        r->again = ++r->started > 1;
+        idset_fini(&r->rerun);
+    } else if (r->again && cmd->code == CMD_IMPORT) {
+        rc = marks_list(r->marks, cmd);
+    } else if (cmd->code == CMD_ADD_CUSTOM) {
+        rc = marks_rerun(r->marks, json_root(cmd->document), attempt_of(r),
+                         &r->rerun);
+    } else if (r->again && cmd->code == CMD_REQUEST_TRIALS &&
+               cmd->request.problem == NULL) {
+        r->again = false;
+        return lose_trials(r, cmd, out);
+    }
+    return rc == 0 ? ROUTER_ON : ROUTER_MEMORY;
+}
+
 /* ---- the table's word ---- */
 
 static enum router_word
@@ -179,6 +247,10 @@ route(struct router *r, struct command *cmd, struct routed *out)
 {
     switch (command_info(cmd->code)->queue) {
     case QUEUE_DEFAULT:
+        if (r->nni && see_restart(r, cmd, out) != ROUTER_ON) {
+            command_free(cmd);
+            return ROUTER_MEMORY;
+        }
         if (cmd->code == CMD_ADD_CUSTOM)
             note_recovered(r, cmd);
         push(out, &out->by_default, cmd);
@@ -254,6 +326,11 @@ router_save(const struct router *r, struct buf *out)
     pack_u64(out, r->frames);
     marks_save(r->marks, out);
     resend_save(&r->unread, out);
+    if (r->nni) {
+        pack_u64(out, r->started);
+        pack_u64(out, r->again);
+        idset_save(&r->rerun, out);
+    }
 }
 
 int
@@ -262,5 +339,12 @@ router_load(struct router *r, struct unpack *in)
     r->frames = unpack_u64(in);
     if (marks_load(r->marks, in) != 0)
         return -1;
-    return resend_load(&r->unread, in);
+    if (resend_load(&r->unread, in) != 0)
+        return -1;
+    if (r->nni) {
+        r->started = unpack_u64(in);
+        r->again = unpack_bool(in);
+        idset_load(&r->rerun, in);
+    }
+    return in->failed ? -1 : 0;
 }

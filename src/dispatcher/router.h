@@ -33,6 +33,9 @@ void router_free(struct router *r);
 /* From now on what the manager may not have read is kept: for a manager with
  * extensions. */
 void router_remember(struct router *r);
+/* The manager is NNI's: one that is started again begins with IN, and says of
+ * the trials before it in AD which of them it runs again. */
+void router_serve_nni(struct router *r);
 /* What is kept; empty without router_remember().  Borrowed. */
 const struct resend *router_unread(const struct router *r);
 
@@ -64,8 +67,8 @@ void router_see(const struct router *r, const struct viewer *viewer);
 void router_written(struct router *r, const struct emission *e);
 
 /* As pack.h: what it knows behind the last frame and the last one written.
- * Into a new one that was told to remember, or not, as this one; -1: damaged,
- * or out of memory. */
+ * Into a new one that was told to remember, and to serve NNI, or not, as this
+ * one; -1: damaged, or out of memory. */
 void router_save(const struct router *r, struct buf *out);
 int router_load(struct router *r, struct unpack *in);
 

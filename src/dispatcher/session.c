@@ -256,6 +256,8 @@ session_new(const struct session_setup *setup, struct emitter emitter,
         goto fail;
     if (s->policy.extensions)
         router_remember(s->router);
+    if (s->policy.nni)
+        router_serve_nni(s->router);
     for (int i = 0; i < 2; i++)
         if (s->proxies[i] != NULL)
             proxy_limit(s->proxies[i], longest_payload(setup));

@@ -210,6 +210,16 @@ trials_out(const struct trials *t)
     return t->n_out;
 }
 
+int
+trials_rename(struct trials *t, struct trial *trial, uint64_t id)
+{
+    if (map_put(&t->by_id, &id, sizeof id, trial) != 0)
+        return -1;
+    map_remove(&t->by_id, &trial->id, sizeof trial->id);
+    trial->id = id;
+    return 0;
+}
+
 static int
 by_id(const void *va, const void *vb)
 {

@@ -25,8 +25,9 @@ struct trial {
     struct trial *older, *newer; /* among the resultless */
     size_t n_dims;
     double *x;
-    /* For a tuner that is a program: the number it gave the suggestion, where
-     * it gave no label, and the parameters as JSON; owned. */
+    /* The number the tuner knows it by (of a plugin, under policy nni alone).
+     * Of one that is a program it is its own, where it gave no label, and the
+     * parameters are kept as JSON; owned. */
     uint64_t theirs;
     char *parameters;
 };
@@ -58,6 +59,9 @@ const char *trials_refuse_end(struct trials *t, const struct parameter_id *id,
 
 /* To be called after told or ended was set: forgets what is finished. */
 void trials_settle(struct trials *t, struct trial *trial);
+
+/* Gives a trial that has not ended another id, a new one; -1: out of memory. */
+int trials_rename(struct trials *t, struct trial *trial, uint64_t id);
 
 /* Replaces the point (after a change of the search space). */
 int trial_move(struct trial *trial, const double *x, size_t n_dims);

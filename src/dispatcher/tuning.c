@@ -59,6 +59,7 @@ tuning_free(struct tuning *t)
         return;
     trials_free(t->trials);
     owed_fini(&t->owed);
+    restart_fini(&t->restart);
     space_free(t->space);
     free(t->x);
     buf_fini(&t->json);

@@ -82,18 +82,21 @@ static int
 give_out(struct tuning *t, uint64_t id, const char *label)
 {
     struct parameter_record record = {.id = id, .label = label};
+    struct trial *trial;
 
     buf_clear(&t->json);
     space_decode(t->space, t->x, &t->json);
     if (t->json.failed)
         return refuse_point(t, id);
-    if (trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims) ==
-        NULL) {
+    trial =
+        trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims);
+    if (trial == NULL) {
         if (label != NULL)
             return refuse_label(t, id, label);
         tuning_out_of_memory(t);
         return TP_ERR;
     }
+    trial->theirs = id;
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;
     buf_clear(&t->payload);
@@ -106,7 +109,11 @@ static int
 serve_one(struct tuning *t, uint64_t id)
 {
     char *label = NULL;
-    int rc = ask_tuner(t, id, &label);
+    int rc;
+
+    if (tuning_give_again(t, id))
+        return TP_OK;
+    rc = ask_tuner(t, id, &label);
 
     if (rc == TP_OK)
         rc = give_out(t, id, label);
@@ -186,6 +193,8 @@ tuning_request(struct tuning *t, const struct command *cmd)
         tuning_no_more(t, first, NO_FAILED, n);
         return;
     }
+    if (t->restart.on)
+        tuning_lose(t, cmd);
     t->next_id += n;
     if (t->owed.total > 0)
         tuning_serve_owed(t);

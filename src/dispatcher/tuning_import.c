@@ -9,10 +9,9 @@
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static int
-import_one(struct tuning *t, struct jval entry, struct err *err)
+int
+tuning_import_one(struct tuning *t, struct jval entry, struct err *err)
 {
     struct tp_result result = {._struct_size = sizeof result,
                                .how = TP_RESULT_IMPORTED};
@@ -31,6 +30,16 @@ import_one(struct tuning *t, struct jval entry, struct err *err)
 }
 
 void
+tuning_refuse_element(struct tuning *t, size_t i, struct err *err)
+{
+    err_place(err, "[%zu]", i);
+    if (err->code == ERR_PLUGIN)
+        tuning_plugin_failed(t, err);
+    else
+        tuning_complain(t, err->text);
+}
+
+void
 tuning_import(struct tuning *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
@@ -39,63 +48,147 @@ tuning_import(struct tuning *t, const struct command *cmd)
 
     if (!tuning_has_space(t))
         return;
-    for (size_t i = 0; i < n && !t->fatal; i++) {
-        if (import_one(t, jval_at(list, i), &err) == 0) {
-            imported++;
-            continue;
-        }
-        err_place(&err, "[%zu]", i);
-        if (err.code == ERR_PLUGIN)
-            tuning_plugin_failed(t, &err);
-        else
-            tuning_complain(t, err.text);
+    if (t->policy->nni) {
+        tuning_reunite(t, cmd);
+        return;
     }
+    for (size_t i = 0; i < n && !t->fatal; i++)
+        if (tuning_import_one(t, jval_at(list, i), &err) == 0)
+            imported++;
+        else
+            tuning_refuse_element(t, i, &err);
     log_info(t->log, "command %" PRIu64 " (FD): %zu of %zu results imported",
              t->arrival, imported, n);
     t->news = true;
 }
 
-/* A record of a trial that an earlier run gave out and did not finish. */
-/* Whether it was given out with the parameters in t->x. */
-static bool
-is_out(struct tuning *t, uint64_t id)
-{
-    const struct parameter_id which = {PARAMETER_NUMBER, id, NULL};
-    const struct trial *trial = trials_find(t->trials, &which);
-    size_t n = space_dims(t->space)->n_dims;
+/* ---- trials that go on ---- */
 
-    return trial != NULL && trial->n_dims == n &&
-           memcmp(trial->x, t->x, n * sizeof *t->x) == 0;
+static struct json *
+read_point(const struct tuning *t, const double *x)
+{
+    struct buf text;
+    struct json *doc;
+
+    buf_init(&text, SIZE_MAX / 2);
+    space_decode(t->space, x, &text);
+    doc = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
+    buf_fini(&text);
+    return doc;
+}
+
+/* Whether it was given out with the parameters in t->x.  A point that went
+ * through JSON and back need not be the same to the bit, and JavaScript writes
+ * -0.0 as 0. */
+static bool
+is_out(const struct tuning *t, const struct trial *trial)
+{
+    struct json *now, *then;
+    bool same;
+
+    if (trial->unfit || trial->n_dims != space_dims(t->space)->n_dims)
+        return false;
+    now = read_point(t, t->x);
+    then = read_point(t, trial->x);
+    same = now != NULL && then != NULL &&
+           jval_equal(json_root(now), json_root(then));
+    json_free(now);
+    json_free(then);
+    return same;
 }
 
 static int
+add_foreign(struct tuning *t, uint64_t id, struct err *err)
+{
+    struct trial *trial =
+        trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
+
+    if (trial == NULL)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id %" PRIu64 " is in use already", id);
+    trial->foreign = true;
+    trial->theirs = id;
+    if (id >= t->next_id)
+        t->next_id = id + 1;
+    return 0;
+}
+
+/* The manager runs other parameters than were given out under that id: what
+ * comes of them is an import. */
+static int
+replace_point(struct tuning *t, struct trial *trial, struct err *err)
+{
+    if (!t->restart.on || trial->ended)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id %" PRIu64 " is in use already", trial->id);
+    log_warning(t->log,
+                "command %" PRIu64 " (AD): parameter_id %" PRIu64
+                " runs with other parameters than were given out: its result "
+                "will be imported",
+                t->arrival, trial->id);
+    if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                                       TP_ENDED_CANCELLED, err) != 0)
+        tuning_plugin_failed(t, err);
+    if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
+        tuning_out_of_memory(t);
+    trial->foreign = true;
+    trial->unfit = false;
+    return 0;
+}
+
+/* A record of a trial that an earlier run gave out and did not finish. */
+static int
 recover_one(struct tuning *t, struct jval record, struct err *err)
 {
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
     struct jval v, parameters;
     struct trial *trial;
-    uint64_t id;
 
-    if (!jval_get(record, "parameter_id", &v) || !jval_uint(v, &id) ||
-        id > MARKS_RECOVERED_MAX)
+    if (!jval_get(record, "parameter_id", &v) || !jval_uint(v, &which.number) ||
+        which.number > MARKS_RECOVERED_MAX)
         return err_set(err, ERR_INPUT,
                        "parameter_id: expected an integer from 0 to %d",
                        MARKS_RECOVERED_MAX);
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
+    if (t->restart.on && trials_finished(t->trials, &which))
+        return 0; /* it has its result: what it reports now is its second */
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
-    if (owed_has(&t->owed, id))
-        return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
-    if (is_out(t, id))
-        return 0; /* the manager had heard of it */
-    trial = trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
-    if (trial == NULL)
-        return err_set(err, ERR_INPUT,
-                       "parameter_id %" PRIu64 " is in use already", id);
-    trial->foreign = true;
-    if (id >= t->next_id)
-        t->next_id = id + 1;
+    if (owed_has(&t->owed, which.number))
+        return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed",
+                       which.number);
+    trial = trials_find(t->trials, &which);
+    if (trial == NULL && add_foreign(t, which.number, err) != 0)
+        return -1;
+    if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
+        return -1; /* else the manager had heard of it */
+    if (restart_keep(&t->restart, which.number) != 0)
+        tuning_out_of_memory(t);
     return 0;
+}
+
+/* NNI's managers say of the user's own trials, too, and of suggestions with
+ * names.  1: that it is; 0: it is none of them. */
+static int
+keep_special(struct tuning *t, struct jval record)
+{
+    struct parameter_id which = {.kind = PARAMETER_LABEL};
+    const struct trial *trial;
+    const char *label;
+    struct jval v;
+
+    if (!t->policy->nni)
+        return 0;
+    if (!jval_get(record, "parameter_id", &v) || jval_type(v) == JSON_NULL)
+        return 1;
+    if (!jval_string(v, &label, NULL))
+        return 0;
+    which.label = (char *)label;
+    trial = trials_find(t->trials, &which);
+    if (trial != NULL && restart_keep(&t->restart, trial->id) != 0)
+        tuning_out_of_memory(t);
+    return trial != NULL;
 }
 
 void
@@ -107,14 +200,15 @@ tuning_custom(struct tuning *t, const struct command *cmd)
 
     if (!tuning_has_space(t))
         return;
-    for (size_t i = 0; i < n; i++) {
-        if (recover_one(t, jval_at(list, i), &err) == 0) {
+    restart_advise(&t->restart);
+    if (t->policy->nni && t->next_id == 0)
+        t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
+    for (size_t i = 0; i < n && !t->fatal; i++)
+        if (keep_special(t, jval_at(list, i)) > 0 ||
+            recover_one(t, jval_at(list, i), &err) == 0)
             recovered++;
-            continue;
-        }
-        err_place(&err, "[%zu]", i);
-        tuning_complain(t, err.text);
-    }
+        else
+            tuning_refuse_element(t, i, &err);
     log_info(t->log,
              "command %" PRIu64 " (AD): %zu of %zu unfinished trials known",
              t->arrival, recovered, n);

@@ -39,6 +39,8 @@ tuning_save(const struct tuning *t, struct buf *out, struct err *err)
     save_space(t, out);
     owed_save(&t->owed, out);
     trials_save(t->trials, out);
+    if (t->policy->nni)
+        restart_save(&t->restart, out);
     rc = buf_check(out, "what a snapshot holds", err);
     if (rc == 0)
         rc = tuner_save(t->tuner, out, err);
@@ -145,5 +147,7 @@ tuning_load(struct tuning *t, struct unpack *in, struct err *err)
         return damaged(err, "trials");
     if (check_trials(t, err) != 0)
         return -1;
+    if (t->policy->nni && restart_load(&t->restart, in) != 0)
+        return damaged(err, "what a manager said before");
     return tuner_load(t->tuner, in, err);
 }

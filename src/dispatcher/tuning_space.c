@@ -59,8 +59,8 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
         struct trial *trial = trials[i];
 
         if (!trial->ended && !trial->foreign &&
-            tuner_ended(t->tuner, trial->id, trial->x, TP_ENDED_OUTDATED,
-                        &err) != 0)
+            tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                        TP_ENDED_OUTDATED, &err) != 0)
             tuning_plugin_failed(t, &err);
         trial->foreign = true;
     }
@@ -103,8 +103,8 @@ change_space(struct tuning *t, struct space *space, double *x,
     return true;
 }
 
-static void
-set_space(struct tuning *t, const struct json *doc)
+void
+tuning_set_space(struct tuning *t, const struct json *doc)
 {
     struct space *space = parse_space(t, doc);
     struct trial **trials;
@@ -124,21 +124,26 @@ set_space(struct tuning *t, const struct json *doc)
     free(trials);
 }
 
-void
-tuning_initialize(struct tuning *t, const struct command *cmd)
+bool
+tuning_same_space(const struct tuning *t, const struct json *doc)
 {
-    if (t->space != NULL) {
-        tuning_complain(
-            t, "the search space is set already, expected SS to change "
-               "it");
-        return;
-    }
-    set_space(t, cmd->document);
-    if (t->space == NULL) {
-        if (t->policy->extensions && !t->fatal)
-            tuning_no_more(t, t->next_id, NO_FAILED, 0);
-        return;
-    }
+    struct json *now = NULL;
+    struct buf text;
+    bool same;
+
+    buf_init(&text, SIZE_MAX / 2);
+    space_write(t->space, &text);
+    if (!text.failed)
+        now = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
+    same = now != NULL && jval_equal(json_root(now), json_root(doc));
+    json_free(now);
+    buf_fini(&text);
+    return same;
+}
+
+void
+tuning_emit_initialized(struct tuning *t, const struct command *cmd)
+{
     buf_clear(&t->payload);
     command_write_initialized(&t->payload, cmd->position,
                               t->policy->extensions);
@@ -146,9 +151,31 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
 }
 
 void
+tuning_initialize(struct tuning *t, const struct command *cmd)
+{
+    if (t->space != NULL && t->policy->nni) {
+        tuning_restarted(t, cmd);
+        return;
+    }
+    if (t->space != NULL) {
+        tuning_complain(
+            t, "the search space is set already, expected SS to change "
+               "it");
+        return;
+    }
+    tuning_set_space(t, cmd->document);
+    if (t->space == NULL) {
+        if (t->policy->extensions && !t->fatal)
+            tuning_no_more(t, t->next_id, NO_FAILED, 0);
+        return;
+    }
+    tuning_emit_initialized(t, cmd);
+}
+
+void
 tuning_update(struct tuning *t, const struct command *cmd)
 {
     if (!tuning_has_space(t))
         return;
-    set_space(t, cmd->document);
+    tuning_set_space(t, cmd->document);
 }

@@ -6,11 +6,14 @@
 
 #include "core/buf.h"
 #include "dispatcher/owed.h"
+#include "dispatcher/restart.h"
 #include "dispatcher/trials.h"
 #include "dispatcher/tuning.h"
 
 struct json;
+struct jval;
 struct space;
+struct tp_result;
 
 struct tuning {
     struct tuner *tuner;
@@ -21,6 +24,7 @@ struct tuning {
     struct space *space; /* NULL before IN */
     struct trials *trials;
     struct owed owed;
+    struct restart restart; /* policy nni alone */
     uint64_t next_id;
     double *x;          /* n_dims of the space: the point being asked for */
     struct buf json;    /* parameters being written */
@@ -60,8 +64,28 @@ void tuning_update(struct tuning *t, const struct command *cmd);
 /* tuning_tell.c */
 void tuning_metric(struct tuning *t, const struct command *cmd);
 void tuning_end(struct tuning *t, const struct command *cmd);
+/* Tells the tuner the result of a trial that has none. */
+void tuning_tell(struct tuning *t, struct trial *trial,
+                 struct tp_result *result);
 /* tuning_import.c */
 void tuning_import(struct tuning *t, const struct command *cmd);
 void tuning_custom(struct tuning *t, const struct command *cmd);
+/* One element; -1: err tells. */
+int tuning_import_one(struct tuning *t, struct jval entry, struct err *err);
+/* That element of FD or AD could not be used: costs itself. */
+void tuning_refuse_element(struct tuning *t, size_t i, struct err *err);
+/* tuning_restart.c: of a manager of NNI's */
+void tuning_restarted(struct tuning *t, const struct command *cmd);
+void tuning_reunite(struct tuning *t, const struct command *cmd);
+void tuning_lose(struct tuning *t, const struct command *cmd);
+/* Gives out again, as `id`, what was lost; false: there is nothing. */
+bool tuning_give_again(struct tuning *t, uint64_t id);
+/* What the tuner knows the trial by. */
+uint64_t tuning_id(const struct tuning *t, const struct trial *trial);
+void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);
+/* tuning_space.c: whether doc is the space there is */
+bool tuning_same_space(const struct tuning *t, const struct json *doc);
+void tuning_set_space(struct tuning *t, const struct json *doc);
+void tuning_emit_initialized(struct tuning *t, const struct command *cmd);
 
 #endif

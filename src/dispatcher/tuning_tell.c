@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 
-static void
-tell(struct tuning *t, struct trial *trial, struct tp_result *result)
+void
+tuning_tell(struct tuning *t, struct trial *trial, struct tp_result *result)
 {
     struct err err;
 
@@ -20,7 +20,8 @@ tell(struct tuning *t, struct trial *trial, struct tp_result *result)
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;
-        if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : trial->id,
+        if (tuner_tell(t->tuner,
+                       trial->foreign ? TP_NO_ID : tuning_id(t, trial),
                        trial->x, result, &err) != 0)
             tuning_plugin_failed(t, &err);
         t->news = true;
@@ -44,7 +45,8 @@ handle_final(struct tuning *t, const struct command *cmd)
     } else if (why != NULL) {
         tuning_complain_trial(t, m->job, &m->parameter, why);
     } else {
-        tell(t, trial, &result);
+        tuning_ran(t, m->job, trial);
+        tuning_tell(t, trial, &result);
         trials_settle(t->trials, trial);
     }
 }
@@ -77,7 +79,7 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
         return;
     result.value = mark->value;
     result.step = mark->step;
-    tell(t, trial, &result);
+    tuning_tell(t, trial, &result);
 }
 
 static int
@@ -113,10 +115,11 @@ tuning_end(struct tuning *t, const struct command *cmd)
         tuning_complain_trial(t, end->job, &end->parameter, why);
         return;
     }
+    tuning_ran(t, end->job, trial);
     if (end->stopped && !trial->told)
         tell_stopped(t, trial, end);
-    if (!trial->foreign &&
-        tuner_ended(t->tuner, trial->id, trial->x, ended_how(end), &err) != 0)
+    if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
+                                       ended_how(end), &err) != 0)
         tuning_plugin_failed(t, &err);
     t->news = true;
     trial->ended = true;

@@ -300,10 +300,7 @@ static void
 add_number(struct buf *out, const char *key, bool known, double value)
 {
     buf_printf(out, "\"%s\": ", key);
-    if (known && isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
+    json_write_number(out, known ? value : (double)NAN);
     buf_add_text(out, ", ");
 }
 

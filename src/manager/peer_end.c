@@ -41,6 +41,8 @@ reap(struct manager *m, char *text, size_t size, int *signal)
 static const char *
 name_of(const struct algorithm *a)
 {
+    if (a->class_name != NULL)
+        return a->class_name;
     return a->name != NULL ? a->name : a->plugin;
 }
 

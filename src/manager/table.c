@@ -8,6 +8,7 @@
 #include "manager/results.h"
 #include "manager/shown.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -239,10 +240,7 @@ static void
 add_number(struct buf *b, const char *key, bool known, double value)
 {
     buf_printf(b, "\"%s\": ", key);
-    if (known)
-        json_write_double(b, value);
-    else
-        buf_add_text(b, "null");
+    json_write_number(b, known ? value : (double)NAN);
     buf_add_text(b, ", ");
 }
 

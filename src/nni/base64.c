@@ -56,3 +56,20 @@ base64_decode(const char *text, size_t len, struct buf *out, struct err *err)
                        len);
     return buf_check(out, "base64", err);
 }
+
+void
+base64_encode(const char *data, size_t len, struct buf *out)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < len; i += 3) {
+        uint32_t bits = 0;
+
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (i + k < len ? (unsigned char)data[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            buf_add_char(out, i + k > len ? '='
+                                          : letters[bits >> (18 - 6 * k) & 63]);
+    }
+}

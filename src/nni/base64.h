@@ -14,4 +14,7 @@ struct err;
 int base64_decode(const char *text, size_t len, struct buf *out,
                   struct err *err);
 
+/* Appends `len` bytes as such a text. */
+void base64_encode(const char *data, size_t len, struct buf *out);
+
 #endif

@@ -36,7 +36,7 @@ is(const char *value, const char *word)
 
 void
 nni_environment_read(struct nni_environment *out,
-                     char *(*get)(const char *name))
+                     const char *(*get)(const char *name))
 {
     *out = (struct nni_environment){
         .channel = text_of(get("NNI_TUNER_COMMAND_CHANNEL"), NULL),

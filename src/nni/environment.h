@@ -19,8 +19,8 @@ struct nni_environment {
                                exactly */
 };
 
-/* `get` is getenv() or a test's.  Before any thread is started. */
+/* `get` is getenv(), more or less.  Before any thread is started. */
 void nni_environment_read(struct nni_environment *out,
-                          char *(*get)(const char *name));
+                          const char *(*get)(const char *name));
 
 #endif

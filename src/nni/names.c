@@ -92,8 +92,8 @@ is_there(const struct plugin_paths *paths, enum plugin_kind kind,
 }
 
 int
-names_find(const struct plugin_paths *paths, enum plugin_kind kind,
-           const char *name, const char **plugin, struct err *err)
+names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
+              const char *name, const char **plugin, struct err *err)
 {
     size_t i = find(kind, name);
 

@@ -25,8 +25,8 @@ bool names_is_advisor(const char *name);
 /* *plugin: what to load for it, static or `name` itself, which is then a
  * plugin's name or file.  -1 (ERR_CONFIG): NNI has it and tunepipe has not,
  * err names the nearest. */
-int names_find(const struct plugin_paths *paths, enum plugin_kind kind,
-               const char *name, const char **plugin, struct err *err);
+int names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
+                  const char *name, const char **plugin, struct err *err);
 
 /* NNI before 2.6 had another TPE, with arguments of its own
  * (parallel_optimize, constant_liar_type).  Where `args` has them *out becomes

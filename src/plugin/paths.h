@@ -31,7 +31,7 @@ const char *plugin_paths_at(const struct plugin_paths *paths, size_t i);
  * GPTuner, ...) is also tried without that, `gridsearch` is `grid` and
  * `regularizedevolution` is `regularized_evolution`.  NULL:
  * err says that there is none and which folders were looked through
- * (ERR_CONFIG). */
+ * (ERR_ABSENT). */
 char *plugin_paths_find(const struct plugin_paths *paths, const char *name,
                         struct err *err);
 

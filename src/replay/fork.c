@@ -7,6 +7,7 @@
 #include "dispatcher/logfile.h"
 #include "frame.h"
 #include "replay/fork_state.h"
+#include "replay/loghead.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -293,23 +294,14 @@ walk(struct fork *f, struct err *err)
 static int
 begin(struct fork *f, struct err *err)
 {
-    enum logfile_status status;
     struct record r;
 
     f->path = file_join(f->setup->folder, COMMANDLOG_NAME);
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "fork: out of memory");
-    f->file = logfile_open(f->setup->path, err);
-    if (f->file == NULL || logfile_lacks(f->file, err))
-        return -1;
-    logfile_keep(f->file); /* of what is held */
-    status = logfile_next(f->file, &r, err);
-    if (status == LOGFILE_DAMAGED)
-        return -1;
-    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
-        return err_set(err, ERR_LOG, "%s: expected a head record first",
-                       f->setup->path);
-    if (fork_head(f, &r, err) != 0 || make_file(f, err) != 0)
+    f->file =
+        loghead_open(f->setup->path, LOGHEAD_WHOLE | LOGHEAD_KEEP, &r, err);
+    if (f->file == NULL || fork_head(f, &r, err) != 0 || make_file(f, err) != 0)
         return -1;
     record_write_version(&f->out);
     r.payload = f->head.data;

@@ -15,6 +15,8 @@
 #include "frame.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
+#include "replay/described.h"
+#include "replay/loghead.h"
 #include "replay/script.h"
 #include "space/space.h"
 
@@ -61,6 +63,12 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct ranking_trial *t;
 
+    w->again =
+        w->again || (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
+    if (cmd->code == CMD_IMPORT && w->again) {
+        w->again = false;
+        return 0;
+    }
     if (cmd->code == CMD_INITIALIZE || cmd->code == CMD_UPDATE_SPACE)
         return ranking_space(w, cmd, err);
     if (cmd->code == CMD_IMPORT)
@@ -154,66 +162,30 @@ walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
 /* ---- start and end ---- */
 
 static int
-describe(struct ranking_walk *w, struct err *err)
-{
-    struct jval args, mode;
-    struct json *doc;
-    struct buf text;
-    const char *word;
-
-    buf_init(&text, (size_t)16 << 20);
-    tuner_describe(w->tuner, &text);
-    doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
-    w->out->tuner = buf_take(&text);
-    if (doc == NULL || w->out->tuner == NULL) {
-        json_free(doc);
-        return ranking_no_memory(err);
-    }
-    if (jval_get(json_root(doc), "arguments", &args) &&
-        jval_get(args, "optimize_mode", &mode) &&
-        jval_string(mode, &word, NULL))
-        w->out->against = (strcmp(word, "minimize") == 0) == w->out->maximize;
-    json_free(doc);
-    return 0;
-}
-
-static int
-read_head(struct ranking_walk *w, struct session_setup *session,
-          struct err *err)
-{
-    enum logfile_status status;
-    struct record r;
-
-    w->file = logfile_open(w->setup->path, err);
-    if (w->file == NULL || logfile_lacks(w->file, err))
-        return -1;
-    status = logfile_next(w->file, &r, err);
-    if (status == LOGFILE_DAMAGED)
-        return -1;
-    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
-        return err_set(err, ERR_LOG, "%s: expected a head record first",
-                       w->setup->path);
-    w->head = json_parse(r.payload, r.len, JSON_STRICT, err);
-    if (w->head == NULL ||
-        session_read_head(json_root(w->head), session, err) != 0)
-        return err_place(err, "%s", w->setup->path);
-    return 0;
-}
-
-static int
 begin(struct ranking_walk *w, struct err *err)
 {
     struct session_setup session = {.paths = w->setup->paths};
+    struct record head;
+    struct buf text;
 
-    if (read_head(w, &session, err) != 0)
+    w->file = loghead_open(w->setup->path, LOGHEAD_WHOLE, &head, err);
+    if (w->file != NULL)
+        w->head = loghead_read(w->setup->path, &head, &session, err);
+    if (w->head == NULL)
         return -1;
     w->seed = session.seed;
+    w->nni = session.policy.nni;
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
     w->tuner = tuner_new(w->setup->paths, w->setup->tuner, w->setup->args,
                          session.seed, w->setup->log, err);
-    if (w->tuner == NULL || describe(w, err) != 0)
+    if (w->tuner == NULL)
         return -1;
+    buf_init(&text, DESCRIBED_MAX);
+    tuner_describe(w->tuner, &text);
+    w->out->tuner = described(&text, w->out->maximize, &w->out->against);
+    if (w->out->tuner == NULL)
+        return ranking_no_memory(err);
     w->out->can_rank = tuner_plugin(w->tuner)->tuner.score != NULL;
     return 0;
 }

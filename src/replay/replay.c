@@ -9,12 +9,12 @@
 #include "dispatcher/snapshot.h"
 #include "dispatcher/tuning.h"
 #include "replay/difference.h"
+#include "replay/loghead.h"
 #include "replay/replay_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* DESIGN
  *
@@ -275,24 +275,16 @@ static int
 begin(struct replay *r, struct err *err)
 {
     struct session_setup *setup = &r->session_setup;
-    enum logfile_status status;
-    struct record record;
+    struct record head;
 
-    r->file = logfile_open(r->setup->path, err);
+    r->file = loghead_open(r->setup->path, 0, &head, err);
     if (r->file == NULL)
         return -1;
-    status = logfile_next(r->file, &record, err);
-    if (status == LOGFILE_DAMAGED)
-        return -1;
-    if (status != LOGFILE_RECORD || record.kind != RECORD_HEAD)
-        return err_set(err, ERR_LOG, "%s: expected a head record first",
-                       r->setup->path);
     setup->paths = r->setup->paths;
-    r->head_sum = snapshot_head(record.payload, record.len);
-    r->head = json_parse(record.payload, record.len, JSON_STRICT, err);
-    if (r->head == NULL ||
-        session_read_head(json_root(r->head), setup, err) != 0)
-        return err_place(err, "%s", r->setup->path);
+    r->head_sum = snapshot_head(head.payload, head.len);
+    r->head = loghead_read(r->setup->path, &head, setup, err);
+    if (r->head == NULL)
+        return -1;
     if (r->setup->rest != NULL) {
         r->setup->rest->digits = setup->digits;
         r->setup->rest->max_payload = setup->max_payload;

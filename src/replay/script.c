@@ -5,6 +5,7 @@
 #include "dispatcher/logfile.h"
 #include "frame.h"
 #include "json.h"
+#include "replay/loghead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +278,7 @@ int
 script_open(struct script *s, const char *path, struct err *err)
 {
     *s = (struct script){.file = logfile_open(path, err)};
-    if (s->file == NULL || logfile_lacks(s->file, err))
+    if (s->file == NULL || loghead_check_whole(s->file, err) != 0)
         return -1;
     logfile_keep(s->file);
     if (walk(s, take_skips, err) != 0)

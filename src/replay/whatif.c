@@ -10,6 +10,8 @@
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "plugin/assessor.h"
+#include "replay/described.h"
+#include "replay/loghead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,58 +97,17 @@ walk_all(struct whatif_walk *w,
 /* ---- start and end ---- */
 
 static int
-describe(struct whatif_walk *w, struct err *err)
-{
-    struct jval args, mode;
-    struct json *doc;
-    struct buf text;
-    const char *word;
-
-    buf_init(&text, (size_t)16 << 20);
-    assessor_describe(w->assessor, &text);
-    doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
-    w->out->assessor = buf_take(&text);
-    if (doc == NULL || w->out->assessor == NULL) {
-        json_free(doc);
-        return no_memory(err);
-    }
-    if (jval_get(json_root(doc), "arguments", &args) &&
-        jval_get(args, "optimize_mode", &mode) &&
-        jval_string(mode, &word, NULL))
-        w->out->against = (strcmp(word, "minimize") == 0) == w->out->maximize;
-    json_free(doc);
-    return 0;
-}
-
-static int
-read_head(struct whatif_walk *w, struct session_setup *session, struct err *err)
-{
-    enum logfile_status status;
-    struct record r;
-
-    w->file = logfile_open(w->setup->path, err);
-    if (w->file == NULL || logfile_lacks(w->file, err))
-        return -1;
-    status = logfile_next(w->file, &r, err);
-    if (status == LOGFILE_DAMAGED)
-        return -1;
-    if (status != LOGFILE_RECORD || r.kind != RECORD_HEAD)
-        return err_set(err, ERR_LOG, "%s: expected a head record first",
-                       w->setup->path);
-    w->head = json_parse(r.payload, r.len, JSON_STRICT, err);
-    if (w->head == NULL ||
-        session_read_head(json_root(w->head), session, err) != 0)
-        return err_place(err, "%s", w->setup->path);
-    return 0;
-}
-
-static int
 begin(struct whatif_walk *w, struct err *err)
 {
     struct session_setup session = {.paths = w->setup->paths};
     struct emitter emitter = {collect, w};
+    struct record head;
+    struct buf text;
 
-    if (read_head(w, &session, err) != 0)
+    w->file = loghead_open(w->setup->path, LOGHEAD_WHOLE, &head, err);
+    if (w->file != NULL)
+        w->head = loghead_read(w->setup->path, &head, &session, err);
+    if (w->head == NULL)
         return -1;
     w->policy = session.policy;
     w->policy.on_error = ERROR_SKIP;
@@ -156,11 +117,18 @@ begin(struct whatif_walk *w, struct err *err)
     w->seen = histories_new();
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
+    if (w->policy.nni)
+        router_serve_nni(w->router);
     w->assessor =
         assessor_new(w->setup->paths, w->setup->assessor, w->setup->args,
                      session.seed, w->setup->log, err);
-    if (w->assessor == NULL || describe(w, err) != 0)
+    if (w->assessor == NULL)
         return -1;
+    buf_init(&text, DESCRIBED_MAX);
+    assessor_describe(w->assessor, &text);
+    w->out->assessor = described(&text, w->out->maximize, &w->out->against);
+    if (w->out->assessor == NULL)
+        return no_memory(err);
     w->assessing =
         assessing_new(w->assessor, &w->policy, emitter, w->setup->log, err);
     return w->assessing == NULL ? -1 : 0;

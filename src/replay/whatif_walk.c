@@ -131,6 +131,14 @@ take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
 }
 
 static int
+take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    for (size_t i = 0; i < cmd->n_runs; i++)
+        history_free(histories_remove(w->seen, cmd->runs[i].job));
+    return assessing_handle(w->assessing, cmd, err);
+}
+
+static int
 take_final(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
     struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
@@ -154,6 +162,8 @@ take_command(struct whatif_walk *w, const struct command *cmd, struct err *err)
         return take_report(w, cmd, err);
     if (cmd->code == CMD_TRIAL_END && !cmd->tuner_half)
         return take_end(w, cmd, err);
+    if (cmd->code == CMD_REQUEST_TRIALS && cmd->n_runs > 0)
+        return take_loss(w, cmd, err);
     return 0;
 }
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,9 +44,27 @@ child_die(const char *what)
     exit(1);
 }
 
-/* The child's words for people go to the file, see child_finish(). */
+/* A pair of sockets out of the way of the low descriptors. */
 static inline void
-child_start(struct child *c, const char *const *argv, const char *errors)
+child_sockets(int fds[2])
+{
+    int low[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0)
+        child_die("socketpair");
+    for (int i = 0; i < 2; i++) {
+        fds[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 10);
+        if (fds[i] < 0)
+            child_die("fcntl");
+        close(low[i]);
+    }
+}
+
+/* The child's words for people go to the file, see child_finish().  It finds
+ * pipes at 0 and 1, or, for NNI, sockets at 3 and 4. */
+static inline void
+child_spawn(struct child *c, const char *const *argv, const char *errors,
+            bool nni)
 {
     posix_spawn_file_actions_t actions;
     int in[2], out[2];
@@ -53,11 +72,15 @@ child_start(struct child *c, const char *const *argv, const char *errors)
     *c = (struct child){.errors = errors};
     frame_decoder_init(&c->decoder, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
     signal(SIGPIPE, SIG_IGN);
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+    if (nni) {
+        child_sockets(in);
+        child_sockets(out);
+    } else if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
         child_die("pipe");
+    }
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, in[0], nni ? 3 : 0);
+    posix_spawn_file_actions_adddup2(&actions, out[1], nni ? 4 : 1);
     posix_spawn_file_actions_addopen(
         &actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     errno = posix_spawnp(&c->pid, argv[0], &actions, NULL,
@@ -75,6 +98,12 @@ child_start(struct child *c, const char *const *argv, const char *errors)
     errno = clock_getcpuclockid(c->pid, &c->clock);
     if (errno != 0)
         child_die("clock_getcpuclockid");
+}
+
+static inline void
+child_start(struct child *c, const char *const *argv, const char *errors)
+{
+    child_spawn(c, argv, errors, false);
 }
 
 /* Of all its threads, user and system. */

@@ -94,6 +94,7 @@ damaged() {
         printf x | dd of=bad bs=1 seek=$((offset + 40)) conv=notrunc 2> dd &&
         status 5 tunepipe log bad > text 2> err && cat err &&
         grep -q "bad: offset $offset, before the last sync mark" err &&
+        grep -q "; tunepipe log bad --repair FILE keeps what is whole" err &&
         [ "$(wc -l < text)" = 9 ] && [ "$(wc -l < err)" = 1 ] &&
         status 5 tunepipe replay bad --verify \
             --plugin-path "$TP_BUILD/tests/plugins" 2> err &&
@@ -111,7 +112,9 @@ refused() {
         grep -q 'empty: not a command log' err &&
         status 5 tunepipe log nowhere 2> err &&
         grep -q 'nowhere: cannot open' err &&
-        status 5 tunepipe log / 2> err && status 2 tunepipe log 2> err &&
+        status 5 tunepipe log / 2> err &&
+        grep -q "cannot open, expected an experiment's folder, with command.log" \
+            err && status 2 tunepipe log 2> err &&
         status 2 tunepipe log a b 2> err
 }
 
@@ -142,7 +145,7 @@ replays_a_part() {
 replay_refuses() {
     unset TUNEPIPE_PLUGIN_PATH
     status 3 tunepipe replay "$logs/awkward.log" 2> err &&
-        grep -q "no tuner 'later'" err &&
+        grep -q "no tuner 'later'.*; for one of yours give --plugin-path" err &&
         status 5 tunepipe replay nowhere 2> err &&
         status 2 tunepipe replay 2> err
 }

@@ -64,6 +64,18 @@ two_writers() {
 }
 check "two writers, and one whose other was killed" two_writers
 
+# Nothing is made there.
+no_log() {
+    mkdir empty
+    for dir in empty nowhere; do
+        "$T" dispatch --resume --dir "$dir" < /dev/null > out 2> err
+        [ $? = 5 ] && has err "$dir/command.log: cannot open, expected an experiment's folder, with command.log: " ||
+            return 1
+    done
+    [ -z "$(ls -A empty)" ] && [ ! -e nowhere ]
+}
+check "a folder without a log" no_log
+
 newer() {
     echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1'
     run 0 && rm "$dir/summary.json" || return 1

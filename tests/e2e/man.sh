@@ -62,9 +62,9 @@ each_option_is_in_its_page() {
         p=$(page "tunepipe-$verb.1")
         "$T" --verbs | awk -F '\t' -v v="$verb" \
             '$1 == v && $2 != "-" { print $2 }' | sort > table
-        "$T" "$verb" --help | grep -E '^ +--' | grep -oE -- '--[a-z][a-z-]*' |
+        "$T" "$verb" --help | grep -E '^ +--' | grep -oE -- '--[a-z][a-z_-]*' |
             sort -u > help
-        section "$p" OPTIONS | sed -n 's/^\.It Fl Fl \([a-z-]*\).*/--\1/p' |
+        section "$p" OPTIONS | sed -n 's/^\.It Fl Fl \([a-z_-]*\).*/--\1/p' |
             sort > page
         same "in the table of tunepipe $verb" table "in its --help" help ||
             bad=1

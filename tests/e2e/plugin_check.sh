@@ -7,15 +7,16 @@ set -u
 : "${TP_SOURCE:?is not set: run the tests with make check}"
 . "$TP_SOURCE/tests/e2e/lib.sh"
 
-# CPU time is shown and never asked for here: `latency` may be a warning.  The
-# filter error fails as often as its argument says.
+# CPU time is shown and never asked for here: `latency` may be a warning, and a
+# busy machine may take its time.  The filter error fails as often as its
+# argument says.
 own_plugins() {
     for so in "$TP_BUILD"/plugins/*.so; do
         case $so in
         */error.so) set -- --args '{"every": 1000000000}' ;;
         *) set -- ;;
         esac
-        "$T" plugin check "$so" "$@" > out 2> err ||
+        "$T" plugin check "$so" --timeout 600 "$@" > out 2> err ||
             fail "$so: $(cat out err)" || return 1
         if grep -v latency out | grep -E '^(warning|skipped)'; then
             fail "$so: $(cat out)"

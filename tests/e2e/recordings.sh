@@ -1,24 +1,66 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Plays sessions that were recorded with NNI's manager; what came of them is
-# replayed from the log, and played to another dispatcher from there.
+# Plays sessions that were recorded with NNI's manager through `tunepipe -m nni`;
+# what came of them is replayed from the log, and played to another dispatcher
+# from there.
 failed=0
 for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
     name=$(basename "$file" .jsonl)
+    case $name in
+    hyperband) why='budgets' ;;
+    pbt) why='populations' ;;
+    *) why= ;;
+    esac
+    [ -z "$why" ] || {
+        echo "skipped recording $name: needs a tuner with $why"
+        continue
+    }
     folder=$(mktemp -d)
     (
         cd "$folder" || exit 1
-        "$TP_BUILD/tests/tools/play" "${file%.jsonl}" --dir log 2> err || {
+        "$TP_BUILD/tests/tools/play" "${file%.jsonl}" 2> err || {
             sed 's/^/# /' err
             exit 1
         }
-        "$TP_BUILD/tunepipe" replay log --verify > replay 2>&1 || {
+        "$TP_BUILD/tunepipe" replay checkpoint --verify > replay 2>&1 || {
             echo "FAILED recording $name: $(head -n 1 replay)"
             exit 1
         }
-        "$TP_BUILD/tunepipe" replay log --pipe 'sh ./command' > played 2> err || {
+        "$TP_BUILD/tunepipe" replay checkpoint --pipe 'sh ./command' > played 2> err || {
             sed 's/^/# /' played err
             echo "FAILED recording $name: --pipe finds differences"
+            exit 1
+        }
+    ) || failed=1
+    rm -rf "$folder"
+done
+# In the frames of NNI 1.0 to 1.5.
+for name in smoke random_medianstop_kills resume_b_resumed; do
+    folder=$(mktemp -d)
+    (cd "$folder" && "$TP_BUILD/tests/tools/play" --six \
+        "$TP_SOURCE/tests/data/recordings/$name" 2> err ||
+        { sed 's/^/# /' err; exit 1; }) || failed=1
+    rm -rf "$folder"
+done
+# Once more, with what the first half has logged.
+for first in "$TP_SOURCE"/tests/data/recordings/*_a_first.jsonl; do
+    second=${first%_a_first.jsonl}_b_resumed
+    folder=$(mktemp -d)
+    (
+        cd "$folder" || exit 1
+        "$TP_BUILD/tests/tools/playon" "${first%.jsonl}" "$second" 2> err || {
+            sed 's/^/# /' err
+            exit 1
+        }
+        grep -q '(FD): 0 of [1-9]* results imported, [1-9]* were on' err || {
+            sed 's/^/# /' err
+            echo "FAILED recording $(basename "$second"), with its log:" \
+                "results were told again"
+            exit 1
+        }
+        "$TP_BUILD/tunepipe" replay checkpoint --verify > replay 2>&1 || {
+            echo "FAILED recording $(basename "$second"), with its log:" \
+                "$(head -n 1 replay)"
             exit 1
         }
     ) || failed=1

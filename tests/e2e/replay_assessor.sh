@@ -74,11 +74,23 @@ END
         has out "best trial: no trial has a final result"
 }
 
+# hinted TEXT OPTION...: an error with TEXT that names --plugin-path
+hinted() {
+    text=$1
+    shift
+    "$T" replay "$LOG" "$@" > out 2> err
+    [ $? = 3 ] && has err "$text" &&
+        grep -q "; for one of yours give --plugin-path FOLDER$" err
+}
+
 refused() {
     ask 3 "$LOG" --assessor nobody && has err "no assessor 'nobody'" &&
         ask 2 "$LOG" --assessor medianstop --assessor-args '{' &&
         has err "--assessor-args: " &&
         ask 3 "$LOG" --assessor medianstop --assessor-args '{"start": 1}' &&
+        hinted "no assessor 'nobody'" --assessor nobody &&
+        ! hinted "unknown argument" --assessor medianstop \
+            --assessor-args '{"start": 1}' &&
         ask 2 "$LOG" --assessor-args '{}' && ask 2 "$LOG" --json &&
         ask 5 nowhere --assessor medianstop
 }

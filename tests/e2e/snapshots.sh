@@ -244,7 +244,13 @@ dropped_is_told() {
         no 2 "$gone" log "$dir" --at 1 &&
         no 2 "$gone" replay --verify "$dir" --until 1 &&
         no 5 "nothing of a trial '00001': " explain "$dir" 00001 &&
-        has err "$gone" && "$T" explain --json "$dir" 00059 > out &&
+        has err "$gone" &&
+        no 5 "; expected a log that has them all" \
+            replay "$dir" --assessor medianstop &&
+        no 5 "; expected a log that has them all" \
+            replay "$dir" --pipe true &&
+        no 5 "; expected a log that has them all" \
+            fork "$dir" --at 70 forked && "$T" explain --json "$dir" 00059 > out &&
         grep -q '"dropped": [1-9]' out || return 1
     first=$("$T" log "$dir" --kind segment 2> err | head -n 1)
     at=$(echo "$first" | awk '{ print $1 }')

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* play RECORDING [ARG...]: plays a recorded session of NNI's manager against
- * `tunepipe dispatch --in-fd 3 --out-fd 4 ARG...` and compares the answers.
- * Writes ./command, which starts such a dispatcher alone.
- * RECORDING.jsonl holds the frames, RECORDING.meta.json tuner and assessor.
+/* play [--six] RECORDING: plays a recorded session of NNI's manager against
+ * `tunepipe -m nni` and compares the answers.  The dispatcher is started as the
+ * manager does it: by a shell that stays its parent, sockets at descriptors 3
+ * and 4, with the recorded argument and environment; its log is in
+ * ./checkpoint. Writes ./command, which starts such a dispatcher alone.  With
+ * --six frames are those of NNI 1.0 to 1.5. RECORDING.jsonl holds the frames,
+ * RECORDING.meta.json how it was started.
  *
  * Causality: a command is sent once as many answers of each code have arrived
  * as had been recorded before it; an EN carries the text of the TR received
@@ -23,208 +26,7 @@
  * what it had answered has to be answered, and then the session goes on: the
  * trials asked for are there, end, and are followed by others. */
 #include "tools/compare.h"
-#include "tools/recording.h"
-
-#include <poll.h>
-#include <stdint.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define PATIENCE_MS 30000
-#define ARGS_MAX 64
-
-/* ---- the dispatcher ---- */
-
-static void
-exec_child(const char **argv, int in, int out)
-{
-    int high_in = dup2(in, 100), high_out = dup2(out, 101);
-
-    dup2(high_in, 3);
-    dup2(high_out, 4);
-    for (int fd = 5; fd < 110; fd++)
-        close(fd);
-    execv(argv[0], (char *const *)(uintptr_t)argv);
-    _exit(127);
-}
-
-/* Adds --tuner NAME --tuner-args JSON as the recording's configuration says. */
-static int
-add_plugin(struct play *p, const char *kind, const char **argv, int n)
-{
-    struct jval args, plugin = meta_part(p, "exp_params", kind);
-    struct buf text;
-    bool tuner;
-
-    if (jval_count(plugin) == 0)
-        return n;
-    tuner = strcmp(kind, "tuner") == 0;
-    argv[n++] = tuner ? "--tuner" : "--assessor";
-    argv[n++] = text_of(plugin, "name");
-    if (!jval_get(plugin, "classArgs", &args))
-        return n;
-    buf_init(&text, 65536);
-    jval_write(args, &text);
-    argv[n++] = tuner ? "--tuner-args" : "--assessor-args";
-    argv[n++] = p->args[tuner] = buf_take(&text);
-    return n;
-}
-
-/* The same dispatcher, without ARG..., for `tunepipe replay --pipe 'sh
- * ./command'`.  Nothing in a recording has a single quote. */
-static void
-write_command(const struct play *p, const char **argv, int n)
-{
-    FILE *f = fopen("command", "w");
-
-    if (f == NULL)
-        die(p, "command: %m");
-    fputs("exec", f);
-    for (int i = 0; i < n; i++)
-        fprintf(f, " '%s'", argv[i]);
-    fputs(" 3<&0 4>&1\n", f);
-    if (fclose(f) != 0)
-        die(p, "command: %m");
-}
-
-static void
-start(struct play *p, char **more)
-{
-    bool tell = strcmp(text_of(meta_part(p, "env", NULL),
-                               "NNI_INCLUDE_INTERMEDIATE_RESULTS"),
-                       "true") == 0;
-    const char *argv[ARGS_MAX] = {NULL, "dispatch", "--in-fd",
-                                  "3",  "--out-fd", "4"};
-    int in[2], out[2], n = 6;
-
-    char program[4096];
-
-    snprintf(program, sizeof program, "%s/tunepipe", getenv("TP_BUILD"));
-    argv[0] = program;
-    if (pipe(in) != 0 || pipe(out) != 0)
-        die(p, "%m");
-    argv[n++] = "--early-stopped";
-    argv[n++] = tell ? "latest" : "ignore";
-    n = add_plugin(p, "tuner", argv, n);
-    n = add_plugin(p, "assessor", argv, n);
-    write_command(p, argv, n);
-    while (*more != NULL && n < ARGS_MAX - 1)
-        argv[n++] = *more++;
-    p->child = fork();
-    if (p->child == 0) {
-        close(in[1]);
-        close(out[0]);
-        exec_child(argv, in[0], out[1]);
-    }
-    close(in[0]);
-    close(out[1]);
-    p->to = in[1];
-    p->from = out[0];
-    frame_decoder_init(&p->decoder, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
-}
-
-/* False at the end of the dispatcher's output. */
-static bool
-receive(struct play *p, const char *waiting)
-{
-    struct pollfd fd = {.fd = p->from, .events = POLLIN};
-    enum frame_status status;
-    struct frame f;
-    struct err err;
-    size_t room;
-    char *to = frame_room(&p->decoder, &room);
-    ssize_t n;
-
-    if (poll(&fd, 1, PATIENCE_MS) != 1)
-        die(p, "waited in vain for %s", waiting);
-    n = read(p->from, to, room);
-    if (n <= 0)
-        return false;
-    frame_filled(&p->decoder, (size_t)n);
-    while ((status = frame_next(&p->decoder, &f, &err)) == FRAME_READY)
-        add(&p->got, false, f.code, f.payload, f.len);
-    if (status == FRAME_BROKEN)
-        die(p, "a broken frame: %s", err.text);
-    return true;
-}
-
-static void
-wait_for(struct play *p, const char *code, size_t n)
-{
-    char what[64];
-
-    snprintf(what, sizeof what, "%zu %s", n, code);
-    while (count(&p->got, p->got.n, code) < n)
-        if (!receive(p, what))
-            die(p, "the dispatcher ended, expected %s", what);
-}
-
-static void
-send_frame(struct play *p, const char *code, const char *text)
-{
-    struct buf out;
-
-    buf_init(&out, (size_t)1 << 24);
-    frame_encode(&out, FRAME_DIGITS, code, text, strlen(text));
-    if (write(p->to, out.data, out.len) != (ssize_t)out.len)
-        die(p, "cannot send %s: %m", code);
-    buf_fini(&out);
-}
-
-/* ---- playing ---- */
-
-/* The TR received for the id that the record has. */
-static const char *
-received_record(const struct play *p, const char *record)
-{
-    char *want = id_of(p, record);
-    const char *tr = NULL;
-
-    for (size_t k = 0; (tr = answer(&p->got, "TR", k)) != NULL; k++) {
-        char *id = id_of(p, tr);
-        bool same = strcmp(id, want) == 0;
-
-        free(id);
-        if (same)
-            break;
-    }
-    free(want);
-    if (tr == NULL)
-        die(p, "no TR for the trial of %s", record);
-    return tr;
-}
-
-static void
-send_end(struct play *p, const char *job, const char *event, const char *record)
-{
-    struct buf text;
-
-    buf_init(&text, (size_t)1 << 20);
-    buf_printf(&text,
-               "{\"trial_job_id\":\"%s\",\"event\":\"%s\","
-               "\"hyper_params\":",
-               job, event);
-    json_write_string(&text, record, strlen(record));
-    buf_add_char(&text, '}');
-    send_frame(p, "EN", buf_text(&text));
-    buf_fini(&text);
-}
-
-static void
-play_command(struct play *p, const char *code, const char *text)
-{
-    struct json *doc;
-
-    if (strcmp(code, "EN") != 0) {
-        send_frame(p, code, text);
-        return;
-    }
-    doc = parse(p, text, "EN");
-    send_end(p, text_of(json_root(doc), "trial_job_id"),
-             text_of(json_root(doc), "event"),
-             received_record(p, text_of(json_root(doc), "hyper_params")));
-    json_free(doc);
-}
+#include "tools/player.h"
 
 /* Returns how many trials were asked for. */
 static size_t
@@ -274,20 +76,6 @@ go_on(struct play *p, size_t asked)
     return 2 * asked;
 }
 
-static void
-finish(struct play *p)
-{
-    int status;
-
-    close(p->to);
-    while (receive(p, "the end"))
-        continue;
-    waitpid(p->child, &status, 0);
-    p->child = 0;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        die(p, "the dispatcher ended with status 0x%x, expected 0", status);
-}
-
 static bool
 has_command(const struct frames *f, const char *code)
 {
@@ -305,8 +93,14 @@ main(int argc, char **argv)
     bool exact, died, behind;
     size_t trials;
 
-    if (argc < 2 || getenv("TP_BUILD") == NULL) {
-        fprintf(stderr, "usage: TP_BUILD=... play RECORDING [ARG...]\n");
+    p.digits = FRAME_DIGITS;
+    if (argc == 3 && strcmp(argv[1], "--six") == 0) {
+        p.digits = FRAME_DIGITS_OLD;
+        argv++;
+        argc--;
+    }
+    if (argc != 2 || getenv("TP_BUILD") == NULL) {
+        fprintf(stderr, "usage: TP_BUILD=... play [--six] RECORDING\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -319,7 +113,7 @@ main(int argc, char **argv)
     died = !has_command(&p.recorded, "TE");
     behind = strcmp(text_of(meta_part(&p, "exp_params", "assessor"), "name"),
                     "Curvefitting") == 0;
-    start(&p, argv + 2);
+    start(&p);
     trials = play_all(&p);
     trials = died ? go_on(&p, trials) : count(&p.recorded, p.recorded.n, "TR");
     finish(&p);
@@ -341,7 +135,8 @@ main(int argc, char **argv)
         check_bytes(&p);
     else
         check_space(&p);
-    printf("ok recording %s: %zu trials, %zu killed, %s\n", p.name, trials,
+    printf("ok recording %s%s: %zu trials, %zu killed, %s\n", p.name,
+           p.digits == FRAME_DIGITS ? "" : ", with six digits", trials,
            count(&p.got, p.got.n, "KI"),
            died    ? "goes on where NNI died"
            : exact ? "the same bytes"

@@ -28,8 +28,9 @@ struct play {
     const char *name;
     struct frames recorded, got;
     struct json *meta;
-    char *args[2]; /* of assessor and tuner */
+    char *args[2]; /* of tuner and assessor, where they are written down */
     int to, from;
+    int digits; /* of the length in a frame */
     pid_t child;
     struct frame_decoder decoder;
 };
@@ -96,7 +97,18 @@ open_part(const struct play *p, const char *path, const char *ending)
     return f;
 }
 
-/* Marks (!eof, !exit) are left out. */
+/* Whether a line is a command; else a mark (!eof, !exit), or what a WebSocket
+ * has besides (ping, close, _bye_). */
+static inline bool
+is_command(struct jval entry)
+{
+    const char *kind = text_of(entry, "kind"), *code = text_of(entry, "cmd");
+
+    return (kind[0] == '\0' || strcmp(kind, "text") == 0) &&
+           strlen(code) == 2 && code[0] != '!';
+}
+
+/* Marks are left out. */
 static inline void
 read_frames(struct play *p, const char *path)
 {
@@ -112,7 +124,7 @@ read_frames(struct play *p, const char *path)
 
         if (jval_get(entry, "data", &data))
             (void)jval_string(data, &text, &len);
-        if (code[0] != '!')
+        if (is_command(entry))
             add(&p->recorded, strcmp(text_of(entry, "dir"), "in") == 0, code,
                 text, len);
         json_free(doc);

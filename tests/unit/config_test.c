@@ -274,8 +274,14 @@ static const struct {
     {"seed: 9223372036854775808", ":1: seed: expected an integer"},
     {"advisor: {name: BOHB}",
      ":1: advisor: deprecated in NNI: write it as the tuner"},
-    {"assessor: {className: a.B}",
-     ":1: assessor.className: Python classes are not supported"},
+    {"assessor: {className: B}",
+     ":1: assessor: className: expected MODULE.CLASS, got 'B'"},
+    {"assessor: {className: a.B, name: x}",
+     ":1: assessor: has `className` and `name`: give one"},
+    {"assessor: {className: a.B, plugin: x.so}",
+     ":1: assessor: has `className` and `plugin`: give one"},
+    {"assessor: {codeDirectory: .}",
+     ":1: assessor: has `codeDirectory`, and needs `className`"},
     {"assessor: {classArgs: {}}", ":1: assessor: needs `name`"},
     {"assessor: {}", ":1: assessor: is empty; needs `name`"},
     {"assessor: Medianstop", ":1: assessor: expected a map, got a text"},
@@ -345,7 +351,7 @@ TEST(config_tells_everything_at_once)
     struct experiment *x = read_text("trialConcurrency: 0\n"
                                      "trialComand: x\n"
                                      "tuner:\n"
-                                     "  className: a.B\n",
+                                     "  builtinTunerName: TPE\n",
                                      EXPERIMENT_RUN);
 
     CHECK(x == NULL);
@@ -353,9 +359,7 @@ TEST(config_tells_everything_at_once)
         buf_text(&problems.lines),
         "e.yml:1: trialConcurrency: expected an integer above 0, got '0'\n"
         "e.yml:2: trialComand: unknown key (did you mean 'trialCommand'?)\n"
-        "e.yml:4: tuner.className: Python classes are not supported; write "
-        "`name` for a built-in one (see tunepipe tuners) or `plugin: "
-        "FILE.so`\n"
+        "e.yml:4: tuner.builtinTunerName: a key of NNI v1; write name\n"
         "e.yml:1: searchSpace: is required, or searchSpaceFile; an empty one "
         "is {}\n"
         "e.yml:1: trialCommand: is required\n");

@@ -214,7 +214,7 @@ TEST(loader_that_is_unknown_lists_those_there_are)
     struct err err;
 
     CHECK(plugin_load(paths, PLUGIN_TUNER, "randm", &err) == NULL);
-    CHECK_EQ(err.code, ERR_CONFIG);
+    CHECK_EQ(err.code, ERR_ABSENT);
     CHECK_HAS(err.text, "no plugin 'randm' in plugins, ");
     mkdir("plugins", 0700);
     copy(t_build("plugins/random.so"), "plugins/random.so", 0600);

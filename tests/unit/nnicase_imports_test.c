@@ -73,6 +73,36 @@ TEST(nni_test_builtin_tuners_import)
         check_import(t);
 }
 
+/* NNI takes an imported 0 for no result. */
+TEST(nni_import_of_zero_counts)
+{
+    struct drive d;
+    struct json *doc;
+    struct buf all;
+    char *sent;
+
+    buf_init(&all, 100000);
+    for (int i = 0; i < 200; i++)
+        buf_printf(&all, "%s{\"parameter\": {\"x\": 0.25}, \"value\": 0}",
+                   i > 0 ? ", " : "");
+    drive_setup(&d, "Anneal", NULL, NULL, NULL);
+    drive_start(&d);
+    drive_send(&d, "IN", "%s", HELP_SPACE);
+    drive_send(&d, "FD", "[%s]", buf_text(&all));
+    sent = strdup(drive_send(&d, "GE", "20"));
+    for (size_t k = 0; (doc = suggestion(sent, k)) != NULL; k++) {
+        double x = NAN;
+
+        CHECK(
+            jval_number(member(member(json_root(doc), "parameters"), "x"), &x));
+        CHECK(fabs(x - 0.25) < 0.05); /* 1 / 21 around it */
+        json_free(doc);
+    }
+    free(sent);
+    buf_fini(&all);
+    drive_stop(&d);
+}
+
 TEST(nni_test_hpo_dedup)
 {
     static const char space[] =
@@ -117,6 +147,26 @@ TEST(nni_test_evolution_tuner_split_index)
     CHECK_HAS(sent, "{\"optimizer\": {\"_name\": \"adam\"}}");
     CHECK_HAS(sent, "{\"optimizer\": {\"_name\": \"sgd\", \"momentum\": ");
     CHECK_EQ(suggestions(sent), 40);
+    free(sent);
+    drive_stop(&d);
+}
+
+/* What NNI's reader would make objects of Python of, with pickled code in it,
+ * are options like others. */
+TEST(nni_keys_of_python_objects_are_plain)
+{
+    static const char magic[] = "{\"__ndarray__\": [1, 2], \"dtype\": \"f\"}, "
+                                "{\"__nni_obj__\": \"gASVAAAAAAAAAIwI\"}";
+    struct drive d;
+    char *sent;
+
+    drive_setup(&d, "GridSearch", NULL, NULL, NULL);
+    drive_start(&d);
+    drive_send(&d, "IN", "{\"x\": {\"_type\": \"choice\", \"_value\": [%s]}}",
+               magic);
+    sent = strdup(drive_send(&d, "GE", "2"));
+    CHECK_HAS(sent, "{\"x\": {\"__ndarray__\": [1, 2], \"dtype\": \"f\"}}");
+    CHECK_HAS(sent, "{\"x\": {\"__nni_obj__\": \"gASVAAAAAAAAAIwI\"}}");
     free(sent);
     drive_stop(&d);
 }

@@ -127,7 +127,7 @@ TEST(session_save_goes_on_with_recorded_sessions)
 static const struct made_up {
     const char *tuner, *args, *assessor, *assessor_args, *filter;
     const char *spaces[2], *points[2];
-    bool labels, extensions;
+    bool labels, extensions, nni;
 } made_up[] = {
     {"random",
      "{\"optimize_mode\": \"minimize\"}",
@@ -138,7 +138,8 @@ static const struct made_up {
      {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
       "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
      false,
-     true},
+     true,
+     false},
     {"random",
      NULL,
      "medianstop",
@@ -146,6 +147,7 @@ static const struct made_up {
      "timing",
      {STEPS, FEWER_STEPS},
      {"{\"a\": 2, \"b\": 1}", "{\"a\": 2, \"b\": \"x\"}"},
+     false,
      false,
      false},
     {"later",
@@ -157,7 +159,8 @@ static const struct made_up {
      {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
       "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
      false,
-     true},
+     true,
+     false},
     {"labels",
      NULL,
      "medianstop",
@@ -167,7 +170,8 @@ static const struct made_up {
      {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
       "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
      true,
-     true},
+     true,
+     false},
     {"ask_fails",
      "{\"id\": 9}",
      "assess_fails",
@@ -177,7 +181,8 @@ static const struct made_up {
      {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
       "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
      false,
-     true},
+     true,
+     false},
     {"grid",
      NULL,
      "medianstop",
@@ -186,7 +191,8 @@ static const struct made_up {
      {STEPS, FEWER_STEPS},
      {"{\"a\": 2, \"b\": 1}", "{\"a\": 2, \"b\": \"x\"}"},
      false,
-     true},
+     true,
+     false},
     {"batch",
      NULL,
      NULL,
@@ -194,6 +200,40 @@ static const struct made_up {
      NULL,
      {SETS, FEWER_SETS},
      {"{\"a\": 3}", "{\"a\": 7}"},
+     false,
+     true,
+     false},
+    {"tells",
+     NULL,
+     "hears",
+     NULL,
+     "dedup",
+     {"{\"x\": {\"_type\": \"uniform\", \"_value\": [0, 1e6]}}",
+      "{\"x\": {\"_type\": \"uniform\", \"_value\": [0, 1e7]}}"},
+     {"{\"x\": 0.0625}", "{\"x\": 0.03125}"},
+     false,
+     false,
+     true},
+    {"labels",
+     NULL,
+     "medianstop",
+     NULL,
+     NULL,
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     true,
+     false,
+     true},
+    {"later",
+     "{\"at_once\": 3}",
+     "medianstop",
+     "{\"start_step\": 1}",
+     NULL,
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     false,
      false,
      true},
 };
@@ -203,12 +243,13 @@ set_up(struct drive *d, struct tape *t, const struct made_up *m, size_t n)
 {
     drive_setup(d, m->tuner, m->args, m->assessor, m->assessor_args);
     d->setup.policy.extensions = m->extensions;
+    d->setup.policy.nni = m->nni;
     d->setup.policy.ask_error = ASK_PRIOR;
     if (m->filter != NULL) {
         d->setup.filters[0].name = m->filter;
         d->setup.n_filters = 1;
     }
-    *t = (struct tape){.seed = n, .labels = m->labels};
+    *t = (struct tape){.seed = n, .labels = m->labels, .nni = m->nni};
     memcpy(t->spaces, m->spaces, sizeof t->spaces);
     memcpy(t->points, m->points, sizeof t->points);
     tape_make(t, n);

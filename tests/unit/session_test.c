@@ -32,7 +32,7 @@ TEST(session_head_comes_back)
     drive_setup(&d, "later", "{\"at_once\": 3}", "medianstop", NULL);
     d.setup.seed = INT64_MAX;
     d.setup.policy =
-        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false};
+        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false, true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
@@ -211,7 +211,7 @@ TEST(session_tells_what_it_cannot_load)
     drive_setup(&d, "randm", NULL, NULL, NULL);
     CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
     CHECK_HAS(d.err.text, "randm");
-    CHECK_EQ(d.err.code, ERR_CONFIG);
+    CHECK_EQ(d.err.code, ERR_ABSENT);
     d.setup.tuner = "random";
     d.setup.assessor = "random";
     CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);

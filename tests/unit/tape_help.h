@@ -24,6 +24,7 @@ struct tape {
     /* Of those made up: */
     uint64_t seed;
     bool labels;           /* suggestions are named "0-ID" */
+    bool nni;              /* the manager is started again now and then */
     const char *spaces[2]; /* of IN and SS, by turns */
     const char *points[2]; /* something in each of them */
     uint64_t issued;       /* ids asked for, or more */
@@ -203,6 +204,36 @@ tape_rare(struct tape *t)
     }
 }
 
+/* Of trials some, in FD and in AD, that it may or may not have had. */
+static inline void
+tape_restart(struct tape *t)
+{
+    uint64_t a = tape_some_id(t), b = tape_some_id(t), c = tape_some_id(t);
+    char ids[2][40];
+
+    snprintf(ids[0], sizeof ids[0], "%s", tape_id(t, b));
+    snprintf(ids[1], sizeof ids[1], "%s", tape_id(t, c));
+    if (help_below(&t->seed, 4) == 0)
+        t->space = 1 - t->space;
+    tape_say(t, "IN", "%s", t->spaces[t->space]);
+    if (help_below(&t->seed, 8) != 0)
+        tape_say(t, "FD",
+                 "[{\"parameter\": %s, \"value\": \"0.5\", \"trialJobId\": "
+                 "\"J%" PRIu64 "\"}, {\"parameter\": %s, \"value\": 0.5}, "
+                 "{\"parameter\": %s, \"value\": \"2\", \"trialJobId\": "
+                 "\"K%" PRIu64 "\"}]",
+                 t->points[t->space], a, t->points[t->space],
+                 t->points[t->space], a);
+    if (help_below(&t->seed, 2) == 0)
+        tape_say(t, "AD",
+                 "[{\"parameter_id\": %s, \"parameters\": %s}, "
+                 "{\"parameter_id\": null}, {\"parameter_id\": %s, "
+                 "\"parameters\": %s}]",
+                 ids[0], t->points[t->space], ids[1], t->points[t->space]);
+    if (help_below(&t->seed, 4) != 0)
+        tape_ask(t);
+}
+
 static inline void
 tape_make(struct tape *t, size_t n)
 {
@@ -219,6 +250,8 @@ tape_make(struct tape *t, size_t n)
             tape_result(t);
         else if (what < 18)
             tape_end(t);
+        else if (t->nni && help_below(&t->seed, 2) == 0)
+            tape_restart(t);
         else
             tape_rare(t);
     }

@@ -235,6 +235,9 @@ TEST(tpe_tuner_knows_the_arguments_of_nni)
     import(t, space);
     average(t, 0);
     tuner_free(t);
+    t = tpe_new_tuner("{'tpe_args': {'constant_liar_type': 'None'}}", space);
+    average(t, 0);
+    tuner_free(t);
     space_free(space);
     check_refused("{'tpe_args': {'n_startup': 20}}", "n_startup_jobs");
     check_refused("{'tpe_args': {'constant_liar_type': 'beast'}}", "best");

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "bridge/address.h"
+
+#include "core/err.h"
+#include "core/number.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCHEME "ws://"
+
+/* Where the host ends; *from and *len are it, without brackets. */
+static const char *
+find_host(const char *text, const char **from, size_t *len)
+{
+    const char *end;
+
+    if (*text != '[') {
+        *from = text;
+        *len = strcspn(text, ":/?#");
+        return text + *len;
+    }
+    end = text + 1 + strcspn(text + 1, "]/?#[@");
+    if (*end != ']')
+        return NULL;
+    *from = text + 1;
+    *len = (size_t)(end - *from);
+    return end + 1;
+}
+
+static int
+set_port(struct address *a, const char *text, size_t len)
+{
+    uint64_t port = 80;
+
+    if (len > 0 &&
+        (*text != ':' || !number_parse_u64(text + 1, len - 1, &port) ||
+         port == 0 || port > 65535))
+        return -1;
+    snprintf(a->port, sizeof a->port, "%u", (unsigned)port);
+    return 0;
+}
+
+/* What goes into a request's head must not end its line. */
+static int
+is_plain(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text <= ' ' || *text == 0x7f)
+            return 0;
+    return 1;
+}
+
+int
+address_parse(struct address *a, const char *url, struct err *err)
+{
+    const char *host, *rest, *path;
+    size_t len;
+
+    if (strncmp(url, SCHEME, strlen(SCHEME)) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "'%.200s': expected " SCHEME "HOST:PORT/PATH", url);
+    if (!is_plain(url))
+        return err_set(err, ERR_CONFIG,
+                       "'%.200s': has spaces or control characters", url);
+    rest = find_host(url + strlen(SCHEME), &host, &len);
+    if (rest == NULL || len == 0 || len >= sizeof a->host)
+        return err_set(err, ERR_CONFIG,
+                       "'%.200s': expected a host after " SCHEME, url);
+    memcpy(a->host, host, len);
+    a->host[len] = '\0';
+    path = rest + strcspn(rest, "/?#");
+    if (set_port(a, rest, (size_t)(path - rest)) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "'%.200s': expected a port from 1 to 65535 after the "
+                       "host",
+                       url);
+    if (strlen(path) + 2 > sizeof a->path)
+        return err_set(err, ERR_CONFIG,
+                       "'%.200s...': the path has over %d bytes", url,
+                       ADDRESS_PATH_MAX);
+    snprintf(a->path, sizeof a->path, "%s%s", *path == '/' ? "" : "/", path);
+    a->path[strcspn(a->path, "#")] = '\0';
+    snprintf(a->name, sizeof a->name,
+             strchr(a->host, ':') == NULL ? "%s:%s" : "[%s]:%s", a->host,
+             a->port);
+    return 0;
+}

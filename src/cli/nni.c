@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/verb.h"
+
+#include "cli/exitguard.h"
+#include "cli/nni_bridge.h"
+#include "cli/nni_start.h"
+#include "cli/options.h"
+#include "core/err.h"
+#include "nni/old_words.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGUMENT "--exp_params"
+#define IN_FD 3 /* as NNI's managers up to 2.7 open them */
+#define OUT_FD 4
+
+static const char help[] =
+    "usage: tunepipe -m nni --exp_params BASE64\n"
+    "       tunepipe nni --exp_params BASE64\n"
+    "\n"
+    "Serves the experiment manager of NNI, which starts it, in the place of\n"
+    "NNI's own dispatcher (python3 -m nni).  The configuration is taken from\n"
+    "the argument and from the variables NNI_* of the environment; words that\n"
+    "are not known are ignored.  NNI.md has what is as in NNI and what is\n"
+    "not; scripts/nni-shim/README.md says how to put it there.\n"
+    "\n"
+    "  --exp_params BASE64     the experiment's configuration: JSON in base64\n"
+    "\n"
+    "NNI's first versions have words instead: tuner_class_name NAME, tuner_args\n"
+    "JSON, tuner_directory DIR, tuner_class_filename FILE, the same for assessor\n"
+    "and advisor, multi_thread; each behind two dashes.\n"
+    "\n"
+    "Commands come on descriptor 3, answers go to 4 (NNI 1.0 to 2.7), unless\n"
+    "NNI_TUNER_COMMAND_CHANNEL has the URL of a WebSocket (NNI 2.8 to 3.0).\n"
+    "The command log is kept in NNI_CHECKPOINT_DIRECTORY, dispatcher.log in\n"
+    "NNI_LOG_DIRECTORY.\n"
+    "\n"
+    "Example: tunepipe -m nni --exp_params "
+    "eyJ0dW5lciI6eyJuYW1lIjoiVFBFIn19\n"
+    "\n"
+    "Exit status: 0 end of file or Terminate; 1 failed; 2 usage; 3 tuner,\n"
+    "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
+    "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
+    "when the grace ended; 143, 130 stopped by SIGTERM, SIGINT.\n";
+
+/* Unlike other verbs' options: what is not known is passed over. */
+static const char *
+find_params(int argc, char **argv)
+{
+    const size_t len = sizeof ARGUMENT - 1;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], ARGUMENT) == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (strncmp(argv[i], ARGUMENT "=", len + 1) == 0)
+            return argv[i] + len + 1;
+    }
+    return NULL;
+}
+
+static int
+check_descriptors(struct err *err)
+{
+    for (int fd = IN_FD; fd <= OUT_FD; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            return err_set(
+                err, ERR_USAGE,
+                "descriptor %d is not open: NNI's manager opens 3 and 4 for "
+                "its dispatcher (from 2.8 on it sets "
+                "NNI_TUNER_COMMAND_CHANNEL instead)",
+                fd);
+    return 0;
+}
+
+static int
+dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
+{
+    bool *expected = exitguard_set();
+    int status = nni_start_run(n, in_fd, out_fd, err);
+
+    exitguard_lift(expected);
+    return status;
+}
+
+static int
+dispatch_on_one(struct nni_start *n, int fd, struct err *err)
+{
+    return dispatch_on(n, fd, fd, err);
+}
+
+static int
+serve(struct nni_start *n, struct err *err)
+{
+    if (n->environment.channel != NULL)
+        return nni_bridge_serve(n, dispatch_on_one, err);
+    if (check_descriptors(err) == 0)
+        return dispatch_on(n, IN_FD, OUT_FD, err);
+    journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
+    return verb_fail("nni", err);
+}
+
+static int
+run(int argc, char **argv)
+{
+    const char *params = find_params(argc, argv);
+    char *converted = NULL;
+    struct nni_start n;
+    struct err err;
+    int status;
+
+    err_clear(&err);
+    if (params == NULL && old_words_are_there(argc, argv)) {
+        params = converted = old_words_convert(argc, argv, &err);
+        if (converted == NULL)
+            return verb_fail("nni", &err);
+    }
+    if (params == NULL) {
+        err_set(&err, ERR_USAGE,
+                ARGUMENT ": missing, expected the configuration as JSON in "
+                         "base64");
+        return verb_fail("nni", &err);
+    }
+    nni_start_begin(&n, params);
+    status = serve(&n, &err);
+    if (n.at_work)
+        _exit(status);
+    nni_start_end(&n);
+    free(converted);
+    return status;
+}
+
+static const struct option options[] = {
+    {"exp_params", OPTION_TEXT, 0, "BASE64"},
+};
+
+const struct verb verb_nni = {
+    .name = "nni",
+    .summary = "serve NNI's experiment manager in its dispatcher's place",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+};

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/nni_folder.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/loglock.h"
+#include "dispatcher/segments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDERS_MAX 10000
+
+bool
+nni_folder_has_log(const char *folder)
+{
+    char *path = file_join(folder, COMMANDLOG_NAME);
+    char *sealed = segments_any(folder);
+    bool has = sealed != NULL || (path != NULL && access(path, F_OK) == 0);
+
+    free(sealed);
+    free(path);
+    return has;
+}
+
+/* A folder of its own, made; its path, to be freed. */
+static char *
+make_folder(const char *folder, char name[NNI_FOLDER_NAME_MAX], struct err *err)
+{
+    for (int i = 1; i <= FOLDERS_MAX; i++) {
+        char *path;
+
+        snprintf(name, NNI_FOLDER_NAME_MAX, "earlier-%d", i);
+        path = file_join(folder, name);
+        if (path == NULL) {
+            err_set(err, ERR_MEMORY, "%s: out of memory", folder);
+            return NULL;
+        }
+        if (mkdir(path, 0700) == 0)
+            return path;
+        if (errno != EEXIST) {
+            err_errno(err, ERR_LOG, "%s: cannot be made", path);
+            free(path);
+            return NULL;
+        }
+        free(path);
+    }
+    err_set(err, ERR_LOG, "%s: has %d folders earlier-N, expected fewer",
+            folder, FOLDERS_MAX);
+    return NULL;
+}
+
+static int
+move(const char *from, const char *to, const char *name, struct err *err)
+{
+    char *old = file_join(from, name), *now = file_join(to, name);
+    int rc = 0;
+
+    if (old == NULL || now == NULL)
+        rc = err_set(err, ERR_MEMORY, "%s: out of memory", from);
+    else if (rename(old, now) != 0)
+        rc = err_errno(err, ERR_LOG, "%s: cannot be moved to %s", old, to);
+    free(old);
+    free(now);
+    return rc;
+}
+
+static bool
+is_log(const char *name)
+{
+    return strcmp(name, COMMANDLOG_NAME) == 0;
+}
+
+/* All command.*, but for the log itself, which goes last: as long as it is
+ * there it is the log of that folder. */
+static int
+move_all(const char *from, const char *to, struct err *err)
+{
+    DIR *dir = opendir(from);
+    struct dirent *entry;
+    bool has_log = false; /* else there are sealed parts alone */
+    int rc = 0;
+
+    if (dir == NULL)
+        return err_errno(err, ERR_LOG, "%s", from);
+    while (rc == 0 && (entry = readdir(dir)) != NULL) {
+        if (is_log(entry->d_name))
+            has_log = true;
+        else if (strncmp(entry->d_name, "command.", 8) == 0)
+            rc = move(from, to, entry->d_name, err);
+    }
+    closedir(dir);
+    return rc == 0 && has_log ? move(from, to, COMMANDLOG_NAME, err) : rc;
+}
+
+int
+nni_folder_set_aside(const char *folder, char name[NNI_FOLDER_NAME_MAX],
+                     struct err *err)
+{
+    char *path = file_join(folder, LOCKFILE_NAME), *to = NULL;
+    struct loglock lock;
+    int rc = -1;
+
+    loglock_init(&lock);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "%s: out of memory", folder);
+    else if (loglock_take(&lock, path, err) == 0)
+        to = make_folder(folder, name, err);
+    if (to != NULL)
+        rc = move_all(folder, to, err);
+    loglock_release(&lock);
+    free(path);
+    free(to);
+    return rc;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/explainer.h"
+#include "dispatcher/restart.h"
+#include "dispatcher/tuning_state.h"
+#include "json.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+#include "tunepipe/tuner.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+uint64_t
+tuning_id(const struct tuning *t, const struct trial *trial)
+{
+    return t->policy->nni ? trial->theirs : trial->id;
+}
+
+void
+tuning_ran(struct tuning *t, const char *job, const struct trial *trial)
+{
+    if (t->policy->nni && restart_ran(&t->restart, job, trial) != 0)
+        tuning_out_of_memory(t);
+}
+
+/* ---- IN ---- */
+
+void
+tuning_restarted(struct tuning *t, const struct command *cmd)
+{
+    bool same = tuning_same_space(t, cmd->document);
+
+    log_info(t->log,
+             "command %" PRIu64 " (IN): the manager was started again, with "
+             "%s search space",
+             t->arrival, same ? "the same" : "another");
+    restart_begin(&t->restart);
+    owed_clear(&t->owed); /* it does not wait for them */
+    if (!same) {
+        const struct space *before = t->space;
+
+        tuning_set_space(t, cmd->document);
+        if (t->fatal || t->space == before)
+            return; /* it was said why */
+    }
+    tuning_emit_initialized(t, cmd);
+}
+
+/* ---- FD ---- */
+
+static void
+write_point(const void *ctx, const struct trial *trial, struct buf *out)
+{
+    const struct tuning *t = ctx;
+
+    space_decode(t->space, trial->x, out);
+}
+
+static void
+end_trial(struct tuning *t, struct trial *trial, int how)
+{
+    struct err err;
+
+    if (!trial->foreign &&
+        tuner_ended(t->tuner, tuning_id(t, trial), trial->x, how, &err) != 0)
+        tuning_plugin_failed(t, &err);
+    trial->ended = true;
+    trials_settle(t->trials, trial);
+}
+
+/* A trial that succeeded without our hearing all of it. */
+static int
+catch_up(struct tuning *t, struct trial *trial, struct jval entry,
+         struct err *err)
+{
+    struct tp_result result = {.how = TP_RESULT_FINAL};
+    const char *problem = "no 'value'";
+    struct jval value;
+
+    if (!trial->told) {
+        if (!jval_get(entry, "value", &value) ||
+            !metric_read_value(value, &result.value, &problem))
+            return err_set(err, ERR_INPUT, "%s", problem);
+        tuning_tell(t, trial, &result);
+    }
+    if (!trial->ended)
+        end_trial(t, trial, TP_ENDED_SUCCEEDED);
+    else
+        trials_settle(t->trials, trial);
+    return 0;
+}
+
+/* 1: told to the tuner; 0: on record; -1: err tells. */
+static int
+reunite_one(struct tuning *t, struct reunion *u, struct jval entry,
+            struct err *err)
+{
+    struct trial *trial = NULL;
+    bool told;
+
+    switch (reunion_judge(u, entry, &trial)) {
+    case REUNION_KNOWN:
+        return 0;
+    case REUNION_NEW:
+        return tuning_import_one(t, entry, err) == 0 ? 1 : -1;
+    case REUNION_TRIAL:
+        told = trial->told;
+        return catch_up(t, trial, entry, err) == 0 ? !told : -1;
+    case REUNION_MEMORY:
+        break;
+    }
+    tuning_out_of_memory(t);
+    return 0;
+}
+
+void
+tuning_reunite(struct tuning *t, const struct command *cmd)
+{
+    struct jval list = json_root(cmd->document);
+    size_t n = jval_count(list), told = 0, known = 0;
+    struct reunion u;
+    struct err err;
+
+    if (reunion_begin(&u, &t->restart, t->trials, cmd, write_point, t) != 0)
+        tuning_out_of_memory(t);
+    for (size_t i = 0; i < n && !t->fatal; i++) {
+        int rc = reunite_one(t, &u, jval_at(list, i), &err);
+
+        told += rc > 0;
+        known += rc == 0;
+        if (rc < 0)
+            tuning_refuse_element(t, i, &err);
+    }
+    reunion_fini(&u);
+    log_info(t->log,
+             "command %" PRIu64 " (FD): %zu of %zu results imported, %zu were "
+             "on record",
+             t->arrival, told, n, known);
+    t->news = true;
+}
+
+/* ---- GE ---- */
+
+/* How many are to be given out again; -1: out of memory. */
+static int64_t
+sort_out(struct tuning *t, struct trial *const *lost, size_t n,
+         const struct command *cmd)
+{
+    int64_t again = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!restart_is_unrun(&t->restart, lost[i], cmd)) {
+            end_trial(t, lost[i], TP_ENDED_CANCELLED);
+            continue;
+        }
+        if (restart_repeat(&t->restart, lost[i]->id) != 0)
+            return -1;
+        again++;
+    }
+    return again;
+}
+
+void
+tuning_lose(struct tuning *t, const struct command *cmd)
+{
+    size_t n;
+    struct trial **lost = restart_lost(&t->restart, t->trials, &n);
+    int64_t again = lost == NULL ? -1 : sort_out(t, lost, n, cmd);
+
+    if (again < 0)
+        tuning_out_of_memory(t);
+    else if (n > 0)
+        log_info(t->log,
+                 "command %" PRIu64 " (GE): %zu trials were lost with the "
+                 "manager before: %" PRId64 " of them are given out again",
+                 t->arrival, n, again);
+    free(lost);
+}
+
+/* The next one that still is to be given out again; NULL: there is none. */
+static struct trial *
+take_again(struct tuning *t)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct trial *trial;
+
+    while (t->restart.n_again > 0) {
+        which.number = restart_next(&t->restart);
+        trial = trials_find(t->trials, &which);
+        if (trial == NULL || trial->ended || trial->told)
+            continue; /* it did run */
+        if (!trial->foreign)
+            return trial;
+        end_trial(t, trial, TP_ENDED_CANCELLED); /* of an older space */
+    }
+    return NULL;
+}
+
+static void
+explain(const struct tuning *t, const struct trial *trial)
+{
+    const struct host_listener *listener;
+    char text[96];
+
+    if (t->explainer == NULL)
+        return;
+    listener = &t->explainer->listener;
+    t->explainer->begin(listener->ctx);
+    snprintf(text, sizeof text,
+             "given out again: it was %" PRIu64 ", which was lost", trial->id);
+    listener->said(listener->ctx, "tunepipe", text);
+}
+
+/* The tuner knows it by its old id, and nothing of this. */
+bool
+tuning_give_again(struct tuning *t, uint64_t id)
+{
+    struct parameter_record record = {.id = id};
+    struct trial *trial = take_again(t);
+
+    if (trial == NULL)
+        return false;
+    explain(t, trial);
+    if (trials_rename(t->trials, trial, id) != 0) {
+        tuning_out_of_memory(t);
+        return true;
+    }
+    buf_clear(&t->json);
+    space_decode(t->space, trial->x, &t->json);
+    record.label = trial->label;
+    record.parameters = buf_text(&t->json);
+    record.parameters_len = t->json.len;
+    buf_clear(&t->payload);
+    command_write_trial(&t->payload, &record);
+    tuning_emit(t, CMD_NEW_TRIAL);
+    return true;
+}

@@ -1,0 +1,325 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tunepipe -m nni, started as NNI's managers start their dispatcher: argument,
+# environment, descriptors 3 and 4, files.
+set -u
+: "${TP_BUILD:?is not set: run the tests with make check}"
+: "${TP_SOURCE:?is not set: run the tests with make check}"
+. "$TP_SOURCE/tests/e2e/lib.sh"
+unset NNI_TUNER_COMMAND_CHANNEL NNI_CHECKPOINT_DIRECTORY NNI_LOG_DIRECTORY \
+    NNI_LOG_LEVEL NNI_MODE NNI_INCLUDE_INTERMEDIATE_RESULTS \
+    TUNEPIPE_PLUGIN_PATH
+space='{"x":{"_type":"choice","_value":["only"]}}'
+
+b64() { printf %s "$1" | base64 | tr -d '\n'; }
+frame() { printf '%s%014d%s' "$1" ${#2} "$2"; }
+frame6() { printf '%s%06d%s' "$1" ${#2} "$2"; }
+trial() { printf '{"parameter_id": %d, "parameter_source": "algorithm", "parameters": {"x": "only"}, "parameter_index": 0}' "$1"; }
+
+# nni STATUS CONFIGURATION [WORD...]: `in` is descriptor 3, `answers` 4.
+nni() {
+    want=$1 params=$(b64 "$2")
+    shift 2
+    [ -e in ] || { frame IN "$space"; frame GE 1; } > in
+    "$T" -m nni --exp_params "$params" "$@" 3< in 4> answers > out 2> err
+    got=$?
+    [ $got = "$want" ] || fail "status $got, expected $want: $(cat err)"
+}
+
+# answered: with one trial, as the frames of `in` ask for.
+answered() {
+    { frame ID ''; frame TR "$(trial 0)"; } | cmp - answers
+}
+
+both_spellings() {
+    random='{"tuner":{"name":"Random"}}'
+    nni 0 "$random" --other words -x && answered || return
+    "$T" -m nni "--exp_params=$(b64 "$random")" 3< in 4> answers || return
+    answered || return
+    "$T" nni "--exp_params=$(b64 "$random")" 3< in 4> answers || return
+    answered
+}
+
+# Both schemas, and what stands in them beside tuner and assessor.
+v2='{"experimentType":"hpo","searchSpaceFile":"/x/s.json","trialCommand":
+"python model.py","trialCodeDirectory":"/x","trialConcurrency":2,
+"maxTrialNumber":50,"maxExperimentDuration":"1h","useAnnotation":false,
+"debug":false,"logLevel":"info","experimentWorkingDirectory":"/x","nniManagerIp":
+"127.0.0.1","tunerGpuIndices":[0],"tuner":{"name":"TPE","classArgs":
+{"optimize_mode":"maximize","seed":7,"tpe_args":{"gamma":0.25}}},"assessor":
+{"name":"Medianstop","classArgs":{"optimize_mode":"maximize","start_step":5}},
+"trainingService":{"platform":"local"},"deprecated":{"multiThread":false}}'
+v1='{"authorName":"x","experimentName":"y","trialConcurrency":1,
+"maxExecDuration":3600,"maxTrialNum":10,"trainingServicePlatform":"local",
+"multiPhase":false,"multiThread":true,"tuner":{"builtinTunerName":"TPE",
+"classArgs":{"optimize_mode":"maximize","seed":7,"tpe_args":{"gamma":0.25}},
+"includeIntermediateResults":false,"gpuIndices":"0","checkpointDir":""},
+"assessor":{"builtinAssessorName":"Medianstop","classArgs":
+{"optimize_mode":"maximize","start_step":5}}}'
+
+# plugins: tuner and assessor with their arguments, of the log's head.
+plugins() {
+    sed -n 2p "$1" | grep -o '"tuner": {.*' | sed 's/, "filters".*//'
+}
+
+schemas() {
+    export NNI_CHECKPOINT_DIRECTORY
+    NNI_CHECKPOINT_DIRECTORY=$PWD/v2
+    nni 0 "$v2" && answered || return
+    NNI_CHECKPOINT_DIRECTORY=$PWD/v1
+    nni 0 "$v1" && answered || return
+    has err "multiThread is ignored" || return
+    plugins v1/command.log > a
+    plugins v2/command.log | cmp - a || return
+    has a '"name": "tpe"' && has a '"gamma": 0.25' && has a '"start_step": 5'
+    unset NNI_CHECKPOINT_DIRECTORY
+}
+
+# Each of NNI's names, in whatever case: its plugin, or what is nearest.
+names() {
+    while read -r name plugin; do
+        for word in "$name" "$(echo "$name" | tr a-z A-Z)"; do
+            rm -rf ck
+            NNI_CHECKPOINT_DIRECTORY=ck nni 0 \
+                "{\"tuner\":{\"name\":\"$word\",\"classArgs\":null}}" || return
+            has ck/command.log "\"tuner\": {\"name\": \"$plugin\"" || return
+        done
+    done <<EOF
+TPE tpe
+TPE_legacy tpe
+Random random
+Anneal anneal
+Evolution evolution
+Batch batch
+BatchTuner batch
+GridSearch grid
+RegularizedEvolutionTuner regularized_evolution
+EOF
+    for word in medianstop CURVEFITTING; do
+        rm -rf ck
+        NNI_CHECKPOINT_DIRECTORY=ck nni 0 '{"tuner":{"name":"Random"},
+            "assessor":{"name":"'$word'","classArgs":{"epoch_num":20}}}' ||
+            [ $word = medianstop ] || return
+    done
+    # Before 1.9 a built-in name stood under className, too.
+    nni 0 '{"tuner":{"className":"Random"}}' && answered
+}
+
+# line STATUS TEXT: what nni() wrote to stderr is this one line.
+line() {
+    grep -v 'no command log is kept' err > errors
+    [ "$(wc -l < errors)" -eq 1 ] || fail "more than one line: $(cat errors)" ||
+        return
+    has errors "$1" && [ ! -s answers ]
+}
+
+names_that_are_not_there() {
+    for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner SMAC \
+        DNGO DNGOTuner Hyperband BOHB PBT PBTTuner; do
+        [ ! -e "$TP_BUILD/plugins/$(echo "${word%Tuner}" | tr A-Z a-z).so" ] ||
+            continue
+        nni 3 '{"tuner":{"name":"'$word'"}}' &&
+            line "tuner '$word' of NNI is not among tunepipe's; the nearest:" ||
+            return
+    done
+    nni 3 '{"tuner":{"name":"TEP"}}' && line "no tuner 'TEP' (did you mean" &&
+        nni 3 '{"tuner":{"name":"TPE"},"assessor":{"name":"Medianstopp"}}' &&
+        line "no assessor 'Medianstopp' (did you mean 'medianstop'?)" &&
+        nni 3 '{"tuner":{"name":"TPE","classArgs":{"optimise_mode":"x"}}}' &&
+        line "classArgs.optimise_mode: unknown argument (did you mean"
+}
+
+# What a later plugin of that name is called is no business of this one's.
+a_plugin_of_that_name_is_used() {
+    mkdir mine
+    cp "$TP_BUILD/plugins/random.so" mine/metis.so
+    export TUNEPIPE_PLUGIN_PATH=$PWD/mine
+    for word in Metis MetisTuner METIS; do
+        nni 0 '{"tuner":{"name":"'$word'"}}' && answered || return
+    done
+    unset TUNEPIPE_PLUGIN_PATH
+}
+
+# The hyperopt TPE's arguments, in the words of ours.
+old_tpe() {
+    while read -r given lie; do
+        rm -rf ck
+        NNI_CHECKPOINT_DIRECTORY=ck nni 0 \
+            "{\"tuner\":{\"name\":\"TPE\",\"classArgs\":$given}}" || return
+        has ck/command.log "\"constant_liar_type\": $lie" || return
+    done <<'EOF'
+{"parallel_optimize":true} "best"
+{"parallel_optimize":true,"constant_liar_type":"max"} "worst"
+{"parallel_optimize":true,"constant_liar_type":"mean","seed":1} "mean"
+{"parallel_optimize":false,"constant_liar_type":"max"} null
+EOF
+    nni 3 '{"tuner":{"name":"TPE","classArgs":{"parallel_optimize":1}}}' &&
+        line "classArgs.parallel_optimize: unknown argument"
+}
+
+wrong_arguments() {
+    nni 3 '{"tuner":' && line "--exp_params: byte 9: expected a value" &&
+        nni 3 '[]' && line "--exp_params: expected an experiment's" &&
+        nni 3 '{"tuner":null}' && line "--exp_params: tuner: missing" &&
+        nni 3 '{"tuner":"TPE"}' && line "tuner: expected an object, got" &&
+        nni 3 '{"tuner":{"name":3}}' && line "tuner.name: expected a text" &&
+        nni 3 '{"tuner":{}}' && line "tuner: expected a name, as in" &&
+        nni 3 '{"tuner":{"name":"TPE","classArgs":[]}}' &&
+        line "tuner.classArgs: expected an object, got an array" || return
+    for word in abc 'ab*=' =AAA; do
+        "$T" -m nni --exp_params "$word" 3< in 4> answers > out 2> err
+        [ $? = 3 ] || fail "'$word' passed" || return
+        has err "--exp_params: base64" || return
+    done
+    "$T" -m nni --exp_params 3< in 4> answers > out 2> err
+    [ $? = 2 ] || fail "no argument passed" || return
+    has err "--exp_params: missing" || return
+    "$T" -m nnni > out 2> err
+    [ $? = 2 ] && has err "-m: expected nni, got 'nnni'"
+}
+
+closed_descriptors() {
+    p=$(b64 '{"tuner":{"name":"TPE"}}')
+    "$T" -m nni --exp_params "$p" 3<&- 4<&- > out 2> err
+    [ $? = 2 ] || fail "status $?" || return
+    has err "descriptor 3 is not open: NNI's manager opens 3 and 4" || return
+    "$T" -m nni --exp_params "$p" 3< /dev/null 4<&- > out 2> err
+    [ $? = 2 ] || fail "status $?" || return
+    has err "descriptor 4 is not open" || return
+    has dispatcher.log "ERROR (nni.runtime.msg_dispatcher_base/MainThread)"
+}
+
+six_digits() {
+    { frame6 IN "$space"; frame6 GE 1; } > in
+    nni 0 '{"tuner":{"name":"Random"}}' || return
+    { frame6 ID ''; frame6 TR "$(trial 0)"; } | cmp - answers
+}
+
+# NNI's manager starts a shell, which stays and keeps 3 and 4 open: the end is
+# Terminate, and nothing is ever at its end of file.
+shell_parent() {
+    mkfifo to from
+    exec 8<> to 9<> from
+    p=$(b64 '{"tuner":{"name":"Random"}}')
+    (sh -c '"$0" -m nni --exp_params "$1"; echo $? > status; read -r x <&5' \
+        "$T" "$p" 3<&8 4>&9 5<&9 > out 2> err) &
+    { frame IN "$space"; frame GE 1; } >&8
+    { frame ID ''; frame TR "$(trial 0)"; } > expected
+    head -c "$(wc -c < expected)" <&9 | cmp - expected || return
+    frame TE '' >&8
+    while [ ! -s status ]; do kill -0 $! || fail "the shell ended" || return
+    done
+    echo >&9
+    wait
+    exec 8>&- 9>&-
+    [ "$(cat status)" = 0 ] || fail "status $(cat status)"
+}
+
+# dispatcher.log: NNI's form, appended to, only ours to read.
+journal() {
+    umask 022
+    export NNI_LOG_DIRECTORY=$PWD/deep/log
+    nni 0 '{"tuner":{"name":"TPE","classArgs":{"seed":1020725736}}}' || return
+    log=deep/log/dispatcher.log
+    [ "$(stat -c %a $log)" = 600 ] || fail "mode" || return
+    grep -qE '^\[[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\] INFO \(nni\.tuner\.tpe/MainThread\) Using random seed 1020725736$' \
+        $log || fail "no seed: $(cat $log)" || return
+    base='INFO (nni.runtime.msg_dispatcher_base/MainThread)'
+    has $log "$base Dispatcher started" && has $log "$base Dispatcher exiting" &&
+        has $log "$base Dispatcher terminiated" || return
+    nni 3 '{"tuner":{"name":"TEP"}}' && has $log "] ERROR (" &&
+        has $log "no tuner 'TEP'" || return
+    [ "$(grep -c 'Dispatcher started' $log)" = 1 ] || fail "$(cat $log)" ||
+        return
+    # A level leaves out what is below it; one that is unknown is info.
+    for level in fatal critical error warning; do
+        rm $log
+        NNI_LOG_LEVEL=$level nni 3 '{"tuner":{"name":"TEP"}}' || return
+        grep -v '] ERROR ' $log && fail "$level" && return
+        has $log "no tuner 'TEP'" || return
+    done
+    NNI_LOG_LEVEL=loud nni 0 '{"tuner":{"name":"TPE"}}' &&
+        has $log "Dispatcher started" || return
+    # A folder that cannot be made costs the file alone.
+    : > file
+    NNI_LOG_DIRECTORY=file/log nni 0 '{"tuner":{"name":"TPE"}}' &&
+        has err "no dispatcher.log is written: file/log" && answered || return
+    unset NNI_LOG_DIRECTORY
+    nni 0 '{"tuner":{"name":"Random"}}' && has dispatcher.log 'nni.tuner.random'
+}
+
+# reports VALUE...: one trial that reports these, and is then stopped early.
+stopped_trial() {
+    frame IN "$space"
+    frame GE 1
+    i=0
+    for value; do
+        frame ME "{\"parameter_id\":0,\"trial_job_id\":\"T\",\"type\":\"PERIODICAL\",\"sequence\":$i,\"value\":\"$value\"}"
+        i=$((i + 1))
+    done
+    frame EN '{"trial_job_id":"T","event":"EARLY_STOPPED","hyper_params":"{\"parameter_id\":0,\"parameters\":{\"x\":\"only\"}}"}'
+}
+
+intermediate_results() {
+    stopped_trial 1 3 2 > in
+    while read -r word policy; do
+        rm -rf ck
+        NNI_CHECKPOINT_DIRECTORY=ck NNI_INCLUDE_INTERMEDIATE_RESULTS=$word \
+            nni 0 '{"tuner":{"name":"Random"}}' || return
+        has ck/command.log "\"early_stopped\": \"$policy\"" || return
+    done <<EOF
+true latest
+false ignore
+undefined ignore
+True ignore
+EOF
+}
+
+# The command log: kept in the checkpoint folder, an earlier one set aside,
+# gone on from when the manager says so.
+checkpoint() {
+    export NNI_CHECKPOINT_DIRECTORY=$PWD/ck NNI_MODE=start
+    random='{"tuner":{"name":"Random"}}'
+    nni 0 "$random" && cp ck/command.log first || return
+    nni 0 "$random" || return
+    has err "the log of an earlier experiment is now in earlier-1" || return
+    cmp first ck/earlier-1/command.log || return
+    nni 0 "$random" && [ -f ck/earlier-2/command.log ] || return
+    # GE goes on behind the ids that the log has given out.
+    NNI_MODE=resume nni 0 "$random" || return
+    has err "resumed: 2 commands on record" || return
+    [ ! -e ck/earlier-3 ] || fail "it was set aside" || return
+    has answers ID00000000000000 && has answers '"parameter_id": 1,' || return
+    "$T" replay --verify ck > replay.out 2>&1 || fail "$(cat replay.out)" ||
+        return
+    rm -r ck
+    NNI_MODE=resume nni 0 "$random" && answered || return
+    has ck/command.log tunepipe-log || return
+    : > bad
+    NNI_CHECKPOINT_DIRECTORY=bad nni 5 "$random" || return
+    unset NNI_CHECKPOINT_DIRECTORY NNI_MODE
+    nni 0 "$random" && has err "no command log is kept" && [ ! -e command.log ]
+}
+
+# A broken frame: a line, and no status 0.
+broken_frame() {
+    printf 'IN0000000000000x' > in
+    nni 4 '{"tuner":{"name":"Random"}}' && has err "byte 15 of the stream" &&
+        has dispatcher.log "byte 15 of the stream"
+}
+
+check "both spellings of the argument, and other words" both_spellings
+check "both schemas of the configuration" schemas
+check "NNI's names, in whatever case" names
+check "names that tunepipe has not: the nearest" names_that_are_not_there
+check "a plugin of such a name is used" a_plugin_of_that_name_is_used
+check "the arguments of NNI's older TPE" old_tpe
+check "arguments that are wrong cost one line" wrong_arguments
+check "descriptors 3 and 4 that are not open" closed_descriptors
+check "frames of six digits" six_digits
+check "a shell that keeps the descriptors" shell_parent
+check "dispatcher.log" journal
+check "includeIntermediateResults" intermediate_results
+check "the checkpoint folder" checkpoint
+check "a broken frame is no status 0" broken_frame
+finish

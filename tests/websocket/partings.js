@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// partings.js CASE: how `tunepipe -m nni` and a manager part, of two processes:
+// one line, "" when all was as it should be.
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const {spawn} = require('child_process');
+const {Manager} = require('./server.js');
+
+const build = process.env.TP_BUILD;
+const SPACE = '{"x":{"_type":"uniform","_value":[0,1]}}';
+
+function check(ok, text) {
+    if (!ok) throw new Error(text);
+}
+
+// The program with its manager, connected.
+async function start(generation, tuner, more) {
+    const m = new Manager({generation, host: '127.0.0.1', path: '/tuner'});
+    await m.listen();
+    const params = Buffer.from(JSON.stringify({tuner, ...more}));
+    const env = {
+        ...process.env,
+        NNI_TUNER_COMMAND_CHANNEL: m.url,
+        NNI_CHECKPOINT_DIRECTORY: 'checkpoint',
+        NNI_LOG_DIRECTORY: 'log',
+        NNI_MODE: 'start',
+        TUNEPIPE_PLUGIN_PATH: path.join(build, 'tests/plugins'),
+    };
+    const child = spawn(path.join(build, 'tunepipe'),
+                        ['-m', 'nni', '--exp_params', params.toString('base64')],
+                        {env, stdio: ['ignore', 'ignore', 'pipe']});
+    const p = {m, child, said: '', ended: null};
+    child.stderr.on('data', (d) => { p.said += d; });
+    child.on('close', (status, signal) => {
+        p.ended = signal || status;
+        m.changed();
+    });
+    await m.until(() => m.connections > 0, 'the connection');
+    m.send('IN', SPACE);
+    return p;
+}
+
+async function ended(p, want) {
+    await p.m.until(() => p.ended !== null, 'the end');
+    check(p.ended === want, `ended with ${p.ended}, expected ${want}: ${p.said}`);
+    check(p.m.strange.length === 0, `strange: ${p.m.strange}`);
+    await p.m.end();
+}
+
+// The dispatcher has ended of an error: ER says why, and the connection stays
+// until the manager parts.
+async function failed(p, words, status) {
+    await p.m.until(() => p.m.count('ER') > 0, 'ER');
+    const text = p.m.got.find((g) => g.code === 'ER').text;
+    check(words.test(text), `ER '${text}', expected ${words}`);
+    check(p.m.socket !== null && p.ended === null, 'it did not stay');
+    const log = fs.readFileSync('log/dispatcher.log', 'utf8');
+    check(words.test(log) && / ERROR \(/.test(log), `dispatcher.log: ${log}`);
+    await p.m.stop();
+    await ended(p, status);
+    check(words.test(p.said), `stderr lacks it: ${p.said}`);
+}
+
+function childOf(pid) {
+    const list = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return Number(list.trim().split(' ')[0]);
+}
+
+const cases = {
+    async stop(generation) {
+        const p = await start(generation, {name: 'Random'});
+        p.m.send('GE', '2');
+        await p.m.until(() => p.m.count('TR') === 2, 'two trials');
+        await p.m.stop();
+        await ended(p, 0);
+    },
+
+    async unknown(generation) {
+        const p = await start(generation, {name: 'TEP'});
+        await failed(p, /no tuner 'TEP' \(did you mean 'tpe'\?\)/, 3);
+    },
+
+    async nearest(generation) {
+        const p = await start(generation, {name: 'NetworkMorphism'});
+        await failed(p, /not among tunepipe's; the nearest: regularized_evo/, 3);
+    },
+
+    async crash(generation) {
+        const p = await start(generation,
+                              {name: 'crashes', classArgs: {id: 1}});
+        p.m.send('GE', '1');
+        await p.m.until(() => p.m.count('TR') === 1, 'a trial');
+        p.m.send('GE', '1');
+        await failed(p, new RegExp('the dispatcher was ended by SIGSEGV; ' +
+                                   'the tuner crashes was at command 3'), 139);
+    },
+
+    async killed(generation) {
+        const p = await start(generation, {name: 'Random'});
+        await p.m.until(() => p.m.count('ID') === 1, 'ID');
+        process.kill(childOf(p.child.pid), 'SIGKILL');
+        await failed(p, /the dispatcher was ended by SIGKILL/, 137);
+    },
+
+    // Who wants it to stop need not wait for the manager to part.
+    async terminated(generation) {
+        const p = await start(generation, {name: 'Random'});
+        await p.m.until(() => p.m.count('ID') === 1, 'ID');
+        p.child.kill('SIGTERM');
+        await p.m.until(() => p.m.count('ER') > 0, 'ER');
+        check(/stopped by SIGTERM/.test(p.m.got[1].text), p.m.got[1].text);
+        p.child.kill('SIGTERM');
+        await ended(p, 143);
+    },
+
+    // Neither outlives the other.
+    async orphan(generation) {
+        const p = await start(generation, {name: 'Random'});
+        await p.m.until(() => p.m.count('ID') === 1, 'ID');
+        p.child.kill('SIGKILL');
+        // The child has stderr, too: `close` comes when both have ended.
+        await ended(p, 'SIGKILL');
+    },
+
+    // However long a tuner computes, the connection stays and pings are
+    // answered; the grace ends it.
+    async computing(generation) {
+        const p = await start(generation, {name: 'hangs'});
+        await p.m.until(() => p.m.count('ID') === 1, 'ID');
+        p.m.send('GE', '1');
+        for (let i = 1; i <= 3; i++) {
+            p.m.ping();
+            await p.m.until(() => p.m.pongs === i, 'a pong');
+        }
+        p.child.kill('SIGKILL');
+        await ended(p, 'SIGKILL');
+    },
+};
+
+const run = cases[process.argv[2]];
+run(process.argv[3]).then(() => process.exit(0), (e) => {
+    console.log(e.message);
+    process.exit(1);
+});
