@@ -311,28 +311,23 @@ tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
     return 0;
 }
 
+/* Adds where point i lies to a set of twins. */
+static int
+note(const struct tpe *t, struct keyset *set, size_t i)
+{
+    uint64_t key[2];
+
+    tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
+    return t->repeats && keyset_add(set, key, NULL) < 0 ? -1 : 0;
+}
+
 /* Point i has coordinates it had not before. */
 static int
 settle(struct tpe *t, size_t i)
 {
-    uint64_t key[2];
-
-    if (t->repeats) {
-        tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
-        if (keyset_add(&t->twins, key, NULL) < 0)
-            return -1;
-    }
+    if (note(t, &t->twins, i) != 0)
+        return -1;
     return tpe_rest_put(&t->rest, &t->points, i);
-}
-
-/* No point lies at x any more. */
-static int
-leave(struct tpe *t, const double *x)
-{
-    uint64_t key[2];
-
-    tpe_twins_key(x, t->n_dims, key);
-    return keyset_add(&t->left, key, NULL) < 0 ? -1 : 0;
 }
 
 /* The point of `id`, at x; its index, or -1: out of memory. */
@@ -347,7 +342,7 @@ point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
-        if (t->repeats && leave(t, tpe_points_at(p, i)) != 0)
+        if (note(t, &t->left, i) != 0)
             return -1;
         tpe_points_move(p, t->axes, i, x);
     } else if (tpe_points_add(p, t->axes, id, x) != 0) {
