@@ -192,9 +192,13 @@ tpe_axis_is_active(const struct axis *a, const double *x)
 int
 tpe_axis_is_point(const struct axis *axes, size_t n, const double *x)
 {
-    for (size_t d = 0; d < n; d++)
+    for (size_t d = 0; d < n; d++) {
         if ((isnan(x[d]) != 0) == (tpe_axis_is_active(&axes[d], x) != 0))
             return 0;
+        if (axes[d].kind == AXIS_CATEGORY && !isnan(x[d]) &&
+            !(x[d] >= 0 && x[d] < axes[d].n))
+            return 0;
+    }
     return 1;
 }
 

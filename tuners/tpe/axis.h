@@ -50,7 +50,8 @@ double tpe_axis_value(const struct axis *a, double u);
 /* Whether x, filled up to the parents of a's dimension, has it. */
 int tpe_axis_is_active(const struct axis *a, const double *x);
 
-/* Whether active dimensions, and they only, have a value in x. */
+/* Whether active dimensions, and they only, have a value in x, and categories
+ * one of theirs. */
 int tpe_axis_is_point(const struct axis *axes, size_t n, const double *x);
 
 /* RANGE and NORMAL: how much of the normal distribution around mu with the

@@ -131,7 +131,9 @@ tpe_carry_point(const struct carry *old, const struct carry *new_,
             return false;
         x[i] = old_x[from[i]] + (double)(of->offset - to->offset);
         if (to->kind == TP_CHOICE) {
-            if (!find_element(old, from[i], (uint64_t)x[i], new_, i, &index))
+            /* A saved point may be damaged. */
+            if (!(x[i] >= 0 && x[i] < (double)of->n_choices) ||
+                !find_element(old, from[i], (uint64_t)x[i], new_, i, &index))
                 return false;
             x[i] = (double)index;
         }

@@ -67,6 +67,7 @@ tpe_free(struct tpe *t)
     tpe_good_fini(&t->good);
     tpe_rest_fini(&t->rest);
     keyset_fini(&t->twins);
+    keyset_fini(&t->left);
     free(t->axes);
     free(t->chosen);
     free(t->weight);
@@ -310,17 +311,22 @@ tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
     return 0;
 }
 
+/* Adds where point i lies to a set of twins. */
+static int
+note(const struct tpe *t, struct keyset *set, size_t i)
+{
+    uint64_t key[2];
+
+    tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
+    return t->repeats && keyset_add(set, key, NULL) < 0 ? -1 : 0;
+}
+
 /* Point i has coordinates it had not before. */
 static int
 settle(struct tpe *t, size_t i)
 {
-    uint64_t key[2];
-
-    if (t->repeats) {
-        tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
-        if (keyset_add(&t->twins, key, NULL) < 0)
-            return -1;
-    }
+    if (note(t, &t->twins, i) != 0)
+        return -1;
     return tpe_rest_put(&t->rest, &t->points, i);
 }
 
@@ -336,6 +342,8 @@ point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
+        if (note(t, &t->left, i) != 0)
+            return -1;
         tpe_points_move(p, t->axes, i, x);
     } else if (tpe_points_add(p, t->axes, id, x) != 0) {
         return -1;
