@@ -47,9 +47,10 @@ class Pipe:
 
     def receive(self):
         head = self.input.read(16)
-        if len(head) < 16:
-            return "TE", ""
-        return head[:2].decode(), self.input.read(int(head[2:])).decode()
+        payload = self.input.read(int(head[2:])) if len(head) == 16 else b""
+        if len(head) < 16 or len(payload) < int(head[2:]):
+            return "TE", ""  # whoever started us is gone
+        return head[:2].decode(), payload.decode()
 
     def send(self, code, payload=""):
         payload = payload.encode("utf-8", "backslashreplace")
@@ -88,14 +89,25 @@ def dump(value):
     return text
 
 
-def load(text):
+def load(text, comments=False):
     nni = sys.modules.get("nni")
     tricks = sys.modules.get("json_tricks")
     if hasattr(nni, "load"):
-        return call(nni.load, text, ignore_comments=False)
+        return call(nni.load, text, ignore_comments=comments)
     if tricks is not None:
-        return tricks.loads(text, ignore_comments=False)
+        return tricks.loads(text, ignore_comments=comments)
     return json.loads(text)
+
+
+def load_value(text):
+    """Of a metric: as a trial wrote it, perhaps with a comment; NaN if it is
+    nothing."""
+    for comments in (False, True):
+        try:
+            return load(text, comments)
+        except ValueError:
+            pass
+    return float("nan")
 
 
 # ---- the user's class ----
@@ -347,7 +359,7 @@ class TunerSide(Side):
 
     def on_ME(self, payload):
         metric = json.loads(payload)
-        number, value = metric["parameter_id"], load(metric["value"])
+        number, value = metric["parameter_id"], load_value(metric["value"])
         if number not in self.parameters:
             return
         parameters = self.parameters[number]
@@ -371,11 +383,12 @@ class TunerSide(Side):
             self.settle()
 
     def on_FD(self, payload):
-        data = load(payload)
+        data = [entry for entry in load(payload) if isinstance(entry, dict)
+                and "parameter" in entry and "value" in entry]
         for entry in data:
-            value = entry.get("value")
-            entry["value"] = load(value) if isinstance(value, str) else value
-        if hasattr(self.subject, "import_data"):
+            if isinstance(entry["value"], str):
+                entry["value"] = load_value(entry["value"])
+        if data and hasattr(self.subject, "import_data"):
             self.attempt("import_data", data)
 
     def on_AD(self, payload):
@@ -410,8 +423,10 @@ class AssessorSide(Side):
         if not done:
             return True
         name = getattr(result, "name", None)
-        if isinstance(result, bool) or name in ("Good", "Bad"):
-            return name == "Good" or result is True
+        if name in ("Good", "Bad"):
+            return name == "Good"
+        if type(result).__name__ in ("bool", "bool_"):  # numpy's, too
+            return bool(result)
         self.say("assess_trial", "gave %.60r, expected AssessResult.Good or "
                  "Bad, True or False" % (result,))
         return True
@@ -419,7 +434,8 @@ class AssessorSide(Side):
     def on_ME(self, payload):
         metric = json.loads(payload)
         job, sequence = metric["trial_job_id"], metric["sequence"]
-        self.histories.setdefault(job, {})[sequence] = load(metric["value"])
+        self.histories.setdefault(job, {})[sequence] = load_value(
+            metric["value"])
         good = self.judge(job, sequence)
         if metric.get("sync"):
             self.pipe.send("AK", json.dumps(
@@ -467,7 +483,8 @@ def seed_random():
 
 
 def open_side(words, pipe):
-    sys.path[0] = ""  # as behind python -m nni: not where this file lies
+    if sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        sys.path[0] = ""  # as behind python -m nni
     import_nni()
     set_up_logging()
     if words.directory is not None:
