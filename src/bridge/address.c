@@ -21,8 +21,8 @@ find_host(const char *text, const char **from, size_t *len)
         *len = strcspn(text, ":/?#");
         return text + *len;
     }
-    end = strchr(text, ']');
-    if (end == NULL)
+    end = text + 1 + strcspn(text + 1, "]/?#[@");
+    if (*end != ']')
         return NULL;
     *from = text + 1;
     *len = (size_t)(end - *from);

@@ -63,6 +63,12 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct ranking_trial *t;
 
+    w->again =
+        w->again || (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
+    if (cmd->code == CMD_IMPORT && w->again) {
+        w->again = false;
+        return 0;
+    }
     if (cmd->code == CMD_INITIALIZE || cmd->code == CMD_UPDATE_SPACE)
         return ranking_space(w, cmd, err);
     if (cmd->code == CMD_IMPORT)
@@ -168,6 +174,7 @@ begin(struct ranking_walk *w, struct err *err)
     if (w->head == NULL)
         return -1;
     w->seed = session.seed;
+    w->nni = session.policy.nni;
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
     w->tuner = tuner_new(w->setup->paths, w->setup->tuner, w->setup->args,

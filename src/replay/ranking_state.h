@@ -21,6 +21,9 @@ struct ranking_walk {
     struct tuner *tuner;
     struct space *space;
     uint64_t seed;
+    bool nni;         /* the manager is NNI's ... */
+    bool again;       /* ... and was started again: what FD comes then is, all
+                         but some, what was said before */
     struct map ids;   /* parameter_id as JSON -> its number + 1 */
     size_t n_results; /* trials with a result so far: they come first */
     size_t best;      /* its number + 1; 0: none */

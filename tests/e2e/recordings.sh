@@ -34,6 +34,14 @@ for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
     ) || failed=1
     rm -rf "$folder"
 done
+# In the frames of NNI 1.0 to 1.5.
+for name in smoke random_medianstop_kills resume_b_resumed; do
+    folder=$(mktemp -d)
+    (cd "$folder" && "$TP_BUILD/tests/tools/play" --six \
+        "$TP_SOURCE/tests/data/recordings/$name" 2> err ||
+        { sed 's/^/# /' err; exit 1; }) || failed=1
+    rm -rf "$folder"
+done
 # Once more, with what the first half has logged.
 for first in "$TP_SOURCE"/tests/data/recordings/*_a_first.jsonl; do
     second=${first%_a_first.jsonl}_b_resumed

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* play RECORDING: plays a recorded session of NNI's manager against `tunepipe
- * -m nni` and compares the answers.  The dispatcher is started as the manager
- * does it: by a shell that stays its parent, sockets at descriptors 3 and 4,
- * with the recorded argument and environment; its log is in ./checkpoint.
- * Writes ./command, which starts such a dispatcher alone.
- * RECORDING.jsonl holds the frames, RECORDING.meta.json how it was started.
+/* play [--six] RECORDING: plays a recorded session of NNI's manager against
+ * `tunepipe -m nni` and compares the answers.  The dispatcher is started as the
+ * manager does it: by a shell that stays its parent, sockets at descriptors 3
+ * and 4, with the recorded argument and environment; its log is in
+ * ./checkpoint. Writes ./command, which starts such a dispatcher alone.  With
+ * --six frames are those of NNI 1.0 to 1.5. RECORDING.jsonl holds the frames,
+ * RECORDING.meta.json how it was started.
  *
  * Causality: a command is sent once as many answers of each code have arrived
  * as had been recorded before it; an EN carries the text of the TR received
@@ -92,8 +93,14 @@ main(int argc, char **argv)
     bool exact, died, behind;
     size_t trials;
 
+    p.digits = FRAME_DIGITS;
+    if (argc == 3 && strcmp(argv[1], "--six") == 0) {
+        p.digits = FRAME_DIGITS_OLD;
+        argv++;
+        argc--;
+    }
     if (argc != 2 || getenv("TP_BUILD") == NULL) {
-        fprintf(stderr, "usage: TP_BUILD=... play RECORDING\n");
+        fprintf(stderr, "usage: TP_BUILD=... play [--six] RECORDING\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -128,7 +135,8 @@ main(int argc, char **argv)
         check_bytes(&p);
     else
         check_space(&p);
-    printf("ok recording %s: %zu trials, %zu killed, %s\n", p.name, trials,
+    printf("ok recording %s%s: %zu trials, %zu killed, %s\n", p.name,
+           p.digits == FRAME_DIGITS ? "" : ", with six digits", trials,
            count(&p.got, p.got.n, "KI"),
            died    ? "goes on where NNI died"
            : exact ? "the same bytes"

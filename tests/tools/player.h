@@ -121,7 +121,17 @@ start(struct play *p)
     close(out[1]);
     p->to = in[1];
     p->from = out[0];
-    frame_decoder_init(&p->decoder, FRAME_DIGITS, FRAME_PAYLOAD_MAX_DEFAULT);
+    frame_decoder_init(&p->decoder, p->digits, FRAME_PAYLOAD_MAX_DEFAULT);
+}
+
+/* A manager up to 2.7 dies of any other. */
+static inline void
+check_known(const struct play *p, const char *code)
+{
+    for (size_t k = 0; k < N_ANSWERS; k++)
+        if (strcmp(answers[k], code) == 0)
+            return;
+    die(p, "%s was sent, of which the manager dies", code);
 }
 
 /* False at the end of the dispatcher's output. */
@@ -142,8 +152,10 @@ receive(struct play *p, const char *waiting)
     if (n <= 0)
         return false;
     frame_filled(&p->decoder, (size_t)n);
-    while ((status = frame_next(&p->decoder, &f, &err)) == FRAME_READY)
+    while ((status = frame_next(&p->decoder, &f, &err)) == FRAME_READY) {
+        check_known(p, f.code);
         add(&p->got, false, f.code, f.payload, f.len);
+    }
     if (status == FRAME_BROKEN)
         die(p, "a broken frame: %s", err.text);
     return true;
@@ -166,7 +178,7 @@ send_frame(struct play *p, const char *code, const char *text)
     struct buf out;
 
     buf_init(&out, (size_t)1 << 24);
-    frame_encode(&out, FRAME_DIGITS, code, text, strlen(text));
+    frame_encode(&out, p->digits, code, text, strlen(text));
     if (write(p->to, out.data, out.len) != (ssize_t)out.len)
         die(p, "cannot send %s: %m", code);
     buf_fini(&out);

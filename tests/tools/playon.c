@@ -125,6 +125,7 @@ static void
 play(struct play *p, const char *path)
 {
     p->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    p->digits = FRAME_DIGITS;
     read_frames(p, path);
     read_meta(p, path);
     start(p);

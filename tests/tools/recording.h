@@ -28,7 +28,9 @@ struct play {
     const char *name;
     struct frames recorded, got;
     struct json *meta;
+    char *args[2]; /* of tuner and assessor, where they are written down */
     int to, from;
+    int digits; /* of the length in a frame */
     pid_t child;
     struct frame_decoder decoder;
 };

@@ -48,6 +48,7 @@ TEST(bridge_address_names_what_is_wrong)
         {"ws:///tuner", "expected a host"},
         {"ws://[::1/tuner", "expected a host"},
         {"ws://[]:1/", "expected a host"},
+        {"ws://[a/b]:1/", "expected a host"},
         {"ws://h:0/", "expected a port from 1 to 65535"},
         {"ws://h:65536/", "expected a port from 1 to 65535"},
         {"ws://h:/", "expected a port from 1 to 65535"},

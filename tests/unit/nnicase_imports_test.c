@@ -150,3 +150,23 @@ TEST(nni_test_evolution_tuner_split_index)
     free(sent);
     drive_stop(&d);
 }
+
+/* What NNI's reader would make objects of Python of, with pickled code in it,
+ * are options like others. */
+TEST(nni_keys_of_python_objects_are_plain)
+{
+    static const char magic[] = "{\"__ndarray__\": [1, 2], \"dtype\": \"f\"}, "
+                                "{\"__nni_obj__\": \"gASVAAAAAAAAAIwI\"}";
+    struct drive d;
+    char *sent;
+
+    drive_setup(&d, "GridSearch", NULL, NULL, NULL);
+    drive_start(&d);
+    drive_send(&d, "IN", "{\"x\": {\"_type\": \"choice\", \"_value\": [%s]}}",
+               magic);
+    sent = strdup(drive_send(&d, "GE", "2"));
+    CHECK_HAS(sent, "{\"x\": {\"__ndarray__\": [1, 2], \"dtype\": \"f\"}}");
+    CHECK_HAS(sent, "{\"x\": {\"__nni_obj__\": \"gASVAAAAAAAAAIwI\"}}");
+    free(sent);
+    drive_stop(&d);
+}

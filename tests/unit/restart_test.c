@@ -490,6 +490,27 @@ TEST(restart_without_a_log_hears_old_metrics)
     drive_stop(&d);
 }
 
+/* Live it is recorded only; from FD on it is an import, as NNI has it. */
+TEST(restart_imports_the_users_own_trials)
+{
+    struct drive d;
+
+    begin(&d, NULL);
+    drive_send(&d, "ME",
+               "{\"parameter_id\": null, \"trial_job_id\": \"U\", \"type\": "
+               "\"FINAL\", \"sequence\": 0, \"value\": \"1\"}");
+    drive_send(&d, "EN",
+               "{\"trial_job_id\":\"U\",\"event\":\"SUCCEEDED\",\"hyper_params"
+               "\":\"{\\\"parameter_id\\\":null}\"}");
+    CHECK_EQ(times(news(&d), ": tell "), 0);
+    for (int i = 0; i < 2; i++) {
+        restart(&d);
+        drive_send(&d, "FD", "[" POINT("0.5", "\"1\"", "U") "]");
+    }
+    CHECK_EQ(times(news(&d), ": tell -1 0.5 = 1 imported"), 1);
+    drive_stop(&d);
+}
+
 /* JavaScript has one zero, and no point in whole numbers. */
 TEST(restart_compares_numbers)
 {
@@ -534,6 +555,44 @@ TEST(restart_takes_results_of_nonsense_for_what_they_are)
     CHECK_HAS(said, "command 6 (AD): [0]: parameter_id: ");
     CHECK_HAS(said, "command 6 (AD): [1]: parameter_id: ");
     CHECK_HAS(said, "command 6 (AD): [2]: no 'parameters'");
+    drive_stop(&d);
+}
+
+TEST(restart_knows_suggestions_by_their_texts)
+{
+    struct drive d;
+    const char *sent;
+
+    drive_setup(&d, "labels", NULL, "hears", NULL);
+    d.setup.policy = (struct policy){.stopped = TELL_LATEST, .nni = true};
+    drive_start(&d);
+    drive_send(&d, "IN", "%s", HELP_SPACE);
+    CHECK_HAS(drive_send(&d, "GE", "3"), "TR {\"parameter_id\": \"0-2\", ");
+    for (int i = 0; i < 2; i++)
+        drive_send(&d, "ME",
+                   "{\"parameter_id\": \"0-%d\", \"trial_job_id\": \"J%d\", "
+                   "\"type\": \"PERIODICAL\", \"sequence\": 0, \"value\": "
+                   "\"1\"}",
+                   i, i);
+    restart(&d);
+    drive_send(&d, "FD", "[" POINT("0.5", "\"2\"", "J0") "]");
+    drive_send(&d, "AD",
+               "[{\"parameter_id\":\"0-1\",\"parameters\":{\"x\":0.5}}]");
+    news(&d);
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "TR {\"parameter_id\": \"0-2\", "); /* never launched */
+    CHECK_HAS(sent, "TR {\"parameter_id\": \"0-4\", ");
+    drive_send(&d, "ME",
+               "{\"parameter_id\": \"0-1\", \"trial_job_id\": \"J1\", "
+               "\"type\": \"PERIODICAL\", \"sequence\": 0, \"value\": "
+               "\"1\"}");
+    drive_send(&d, "ME",
+               "{\"parameter_id\": \"0-1\", \"trial_job_id\": \"J1\", "
+               "\"type\": \"FINAL\", \"value\": \"1\"}");
+    drive_send(&d, "ME",
+               "{\"parameter_id\": \"0-2\", \"trial_job_id\": \"J2\", "
+               "\"type\": \"FINAL\", \"value\": \"1\"}");
+    CHECK_EQ(times(news(&d), "error"), 0);
     drive_stop(&d);
 }
 

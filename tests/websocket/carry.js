@@ -60,6 +60,7 @@ async function ended(p, want) {
     await p.m.until(() => p.ended !== null, 'the end');
     same(p.ended, want, `exit status (${p.said.trim()})`);
     same(p.m.strange.length, 0, 'strange messages');
+    check(!/Sanitizer|runtime error/.test(p.said), p.said);
 }
 
 async function stop(p) {

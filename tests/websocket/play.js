@@ -255,6 +255,7 @@ class Play {
     compare() {
         const m = this.manager, want = this.recording.answers;
         same(m.strange, [], 'sent what no manager wants');
+        check(!/Sanitizer|runtime error/.test(this.program.said), 'a sanitizer spoke');
         for (const code of ['ID', 'TR', 'NO'])
             if (!this.grudging)
                 same(m.count(code), (code === 'TR' && this.asked) ||

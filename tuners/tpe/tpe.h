@@ -37,6 +37,8 @@ struct tpe_options {
     double prior;      /* weight of the prior, in kernels; > 0 */
     double gamma;      /* good: gamma * sqrt(n) of n; 0: a fifth */
     size_t good_most;  /* good: not more */
+    size_t kernels;    /* in g: not more, a multiple of REST_BLOCK; 0:
+                          REST_MOST */
 };
 
 enum tpe_how {
@@ -59,15 +61,14 @@ struct tpe {
     struct points points;
     struct good good;
     struct rest rest;
-    struct keyset twins; /* of every point there was */
-    struct keyset left;  /* of them, of points that were moved from there */
-    bool repeats;        /* no dimension makes every point another */
+    struct keyset twins;
+    bool repeats; /* no dimension makes every point another */
     uint64_t last_id;
     uint32_t attempt; /* how often it was asked for before */
     /* Of one ask. */
     uint32_t *chosen; /* the good points */
     size_t chosen_room;
-    double *weight; /* REST_MOST */
+    double *weight; /* by slot of rest */
     double *x;      /* the candidates */
     struct place *at;
     double *log_good, *v;
