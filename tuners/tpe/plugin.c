@@ -37,8 +37,8 @@ static const struct tp_arg args[] = {
     {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
      "seed of the random numbers; null: the experiment's"},
     {"tpe_args.constant_liar_type", TP_ARG_STRING, 1, "\"worst\"", 0, 0,
-     "best|worst|mean",
-     "what is assumed of running trials; null: nothing (NNI: best)"},
+     "best|worst|mean|none",
+     "what is assumed of running trials; none or null: nothing (NNI: best)"},
     {"tpe_args.n_startup_jobs", TP_ARG_INT, 0, "10", 1, 1e6, NULL,
      "results before the model begins; before, the prior is sampled (NNI: 20)"},
     {"tpe_args.n_ei_candidates", TP_ARG_INT, 0, "24", 1, 4096, NULL,
@@ -98,6 +98,8 @@ liar_of(const struct tp_value *v)
         return TPE_LIAR_BEST;
     case 'm':
         return TPE_LIAR_MEAN;
+    case 'n':
+        return TPE_LIAR_NONE;
     default:
         return TPE_LIAR_WORST;
     }
