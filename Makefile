@@ -321,7 +321,8 @@ install: all
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
-	    tuners/nni/nni_class.py "$(DESTDIR)$(sharedir)/"
+	    tuners/nni/nni_class.py tuners/nni/nni_sides.py \
+	    "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
 	$(INSTALL) -m 755 scripts/nni-shim/python3 \
 	    "$(DESTDIR)$(sharedir)/nni-shim/"

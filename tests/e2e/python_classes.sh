@@ -495,7 +495,7 @@ env NNI_MODE=resume
 nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
 > IN {"x":{"_type":"uniform","_value":[0,1]}}
 < ID
-> FD [{"parameter":{"x":7},"value":"0.5","trialJobId":"A"},{"parameter":{"x":8},"value":{"default":1}}]
+> FD [{"parameter":{"x":7},"value":"0.5","trialJobId":"A"},{"parameter":{"x":8},"value":{"default":1}},{"parameter":{"x":9}},{"parameter":{"x":9},"value":"bad"}]
 > AD [{"parameter_id":5,"parameter_source":"resumed","parameters":{"x":9},"parameter_index":0}]
 > GE 1
 < TR {"parameter_id": 6, *
@@ -507,7 +507,7 @@ exit 0
 E
     same notes "checkpoint $PWD/log
 space ['x']
-import [{'parameter': {'x': 7}, 'value': 0.5, 'trialJobId': 'A'}, {'parameter': {'x': 8}, 'value': {'default': 1}}]
+import [{'parameter': {'x': 7}, 'value': 0.5, 'trialJobId': 'A'}, {'parameter': {'x': 8}, 'value': {'default': 1}}, {'parameter': {'x': 9}, 'value': nan}]
 ask 6
 import [{'parameter': {'x': 9}, 'value': 0.25}]
 result 6 {'x': 1} 0.75 C"
