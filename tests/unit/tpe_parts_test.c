@@ -246,7 +246,7 @@ TEST(tpe_rest_is_a_distribution_and_the_sum_of_its_kernels)
 
     tpe_points_init(&p, n);
     fill(&p, axes, space);
-    CHECK(tpe_rest_init(&r, axes, n) == 0);
+    CHECK(tpe_rest_init(&r, axes, n, REST_MOST) == 0);
     for (size_t i = 0; i < p.n; i++) {
         weight[i] = 1;
         CHECK(tpe_rest_put(&r, &p, i) == 0);
@@ -278,7 +278,8 @@ TEST(tpe_rest_has_the_latest)
 
     tpe_points_init(&p, n);
     tpe_points_init(&late, n);
-    CHECK(tpe_rest_init(&r, axes, n) == 0 && tpe_rest_init(&s, axes, n) == 0);
+    CHECK(tpe_rest_init(&r, axes, n, REST_MOST) == 0 &&
+          tpe_rest_init(&s, axes, n, REST_MOST) == 0);
     for (uint64_t i = 0; i < REST_MOST + more; i++) {
         double x;
 
@@ -291,8 +292,8 @@ TEST(tpe_rest_has_the_latest)
         CHECK(tpe_rest_put(&s, &late, i - more) == 0);
     }
     CHECK_EQ(r.n, REST_MOST);
-    CHECK_EQ(tpe_rest_point(0, p.n), REST_MOST);
-    CHECK_EQ(tpe_rest_point(more, p.n), more);
+    CHECK_EQ(tpe_rest_point(&r, 0, p.n), REST_MOST);
+    CHECK_EQ(tpe_rest_point(&r, more, p.n), more);
     for (size_t i = 0; i < REST_MOST; i++)
         weight[i] = 1;
     tpe_rest_shape(&r, &p, 500);

@@ -113,6 +113,67 @@ TEST(tpe_tuner_keeps_what_another_space_has_too)
     space_free(more);
 }
 
+#define NET(elements) "{'net': {'_type': 'choice', '_value': [" elements "]}}"
+#define UNITS "'u': {'_type': 'uniform', '_value': [0, 1]}"
+#define ELEMENT_A "{'_name': 'a', " UNITS "}"
+#define ELEMENT_B "{'_name': 'b', " UNITS "}"
+#define ELEMENT_C "{'_name': 'c', " UNITS "}"
+
+/* Elements that are inserted or change places stay what they are, and so do
+ * the parameters below them. */
+TEST(tpe_tuner_knows_elements_wherever_they_stand)
+{
+    struct space *old = help_space(NET(ELEMENT_A ", " ELEMENT_B));
+    struct space *moved =
+        help_space(NET(ELEMENT_B ", " ELEMENT_C ", " ELEMENT_A));
+    struct tuner *t =
+        tpe_new_tuner("{'tpe_args': {'n_startup_jobs': 21}}", old);
+    struct err err = {0};
+    double x[X_MAX];
+    int hits = 0;
+
+    for (uint64_t i = 0; i < 60; i++) { /* b's u near 0.9 is best */
+        space_sample(old, 1, i, x);
+        tell(t, TP_NO_ID, x, x[0] == 1 ? fabs(x[2] - 0.9) : 2);
+    }
+    CHECK(tuner_space(t, moved, &err) == 0);
+    for (uint64_t id = 0; id < 20; id++) {
+        ask(t, id, x);
+        hits += x[0] == 0 && fabs(x[1] - 0.9) < 0.15;
+    }
+    CHECK(hits > 10); /* of samples of the prior: 2 */
+    tuner_free(t);
+    space_free(old);
+    space_free(moved);
+}
+
+/* Numbers, truth values and texts alike; lists where they stand. */
+TEST(tpe_tuner_knows_elements_of_every_kind)
+{
+    static const char *const spaces[] = {
+        "{'c': {'_type': 'choice', '_value': [1, true, 'x', [0], null]}}",
+        "{'c': {'_type': 'choice', '_value': ['x', 7, 1, [0], true]}}"};
+    struct space *old = help_space(spaces[0]), *new_ = help_space(spaces[1]);
+    struct tuner *t = tpe_new_tuner("{}", old);
+    struct err err = {0};
+    double x[X_MAX];
+
+    for (int i = 0; i < 5; i++) {
+        x[0] = i;
+        tell(t, TP_NO_ID, x, i);
+    }
+    CHECK(tuner_space(t, new_, &err) == 0);
+    for (int i = 0; i < 8; i++) { /* enough for the model, none of it new */
+        x[0] = 2;
+        tell(t, TP_NO_ID, x, i);
+    }
+    ask(t, 0, x);
+    CHECK(x[0] == 1); /* 7, which alone was not tried before */
+    tuner_free(t);
+    space_free(old);
+    space_free(new_);
+}
+
 /* As `tunepipe plugin check` has it, but with more than 2,048 results. */
 TEST(tpe_tuner_goes_on_as_the_one_that_was_saved)
 {

@@ -176,6 +176,22 @@ reload(struct pair *p)
     buf_fini(&again);
 }
 
+/* The tuner alone: it must not feel it. */
+static void
+score(struct pair *p)
+{
+    const double *points[3] = {p->x, p->y, p->x};
+    struct err err = {0};
+    double out[3];
+
+    if (tuner_plugin(p->tuner)->tuner.score == NULL)
+        return;
+    space_sample(p->space, 8, below(p, 1 << 20), p->x);
+    space_sample(p->space, 8, below(p, 1 << 20), p->y);
+    CHECK_EQ(tuner_score(p->tuner, points, 3, out, &err), 0);
+    CHECK(out[0] == out[2] || (isnan(out[0]) && isnan(out[2])));
+}
+
 static void
 step(struct pair *p)
 {
@@ -193,6 +209,8 @@ step(struct pair *p)
         tell(p, TP_NO_ID, p->x, TP_RESULT_IMPORTED);
     } else if (dice == 15 && below(p, 4) == 0)
         reload(p);
+    else if (dice == 15)
+        score(p);
 }
 
 static bool
@@ -252,11 +270,12 @@ run_tuner(const char *name)
     {                            \
         CHECK(run_tuner(#name)); \
     }
-#define ALL(X)                                              \
-    X(anneal)                                               \
-    X(auto)                                                 \
-    X(batch) X(cmaes) X(evolution) X(grid) X(qmc) X(random) \
-        X(regularized_evolution) X(tpe)
+#define ALL(X)                                                              \
+    X(anneal)                                                               \
+    X(auto)                                                                 \
+    X(batch)                                                                \
+    X(cmaes) X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) \
+        X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)

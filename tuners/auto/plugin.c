@@ -231,6 +231,16 @@ ended(void *vself, uint64_t id, const double *x, int how)
     return rc;
 }
 
+/* As the one that leads has it. */
+static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct auto_tuner *self = vself;
+    size_t lead = (size_t)self->plan.lead;
+
+    return self->tables[lead]->score(self->parts[lead], points, n, out);
+}
+
 static int
 save(void *vself, const struct tp_sink *sink)
 {
@@ -276,5 +286,6 @@ static const struct tp_tuner tuner = {
     .ended = ended,
     .save = save,
     .load = load,
+    .score = score,
 };
 TP_REGISTER_TUNER(tuner)

@@ -86,6 +86,12 @@ int cmaes_tell(struct cmaes *c, uint64_t id, const double *x,
 /* No result will come of it: it failed, or was taken away. */
 int cmaes_lost(struct cmaes *c, uint64_t id, bool failed);
 
+/* score.c: how much it would like to ask for each of n points, more is better;
+ * NaN: it has no opinion yet.  Later answers are the same.  -1: out of
+ * memory. */
+int cmaes_score(struct cmaes *c, const double *const *points, size_t n,
+                double *out);
+
 struct cmaes_story cmaes_story(const struct cmaes *c);
 
 #endif

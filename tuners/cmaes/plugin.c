@@ -206,6 +206,16 @@ ended(void *vself, uint64_t id, const double *x, int how)
 }
 
 static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct cmaes_tuner *self = vself;
+
+    if (cmaes_score(self->search, points, n, out) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
 save(void *vself, const struct tp_sink *sink)
 {
     const struct cmaes_tuner *self = vself;
@@ -241,5 +251,6 @@ static const struct tp_tuner tuner = {
     .ended = ended,
     .save = save,
     .load = load,
+    .score = score,
 };
 TP_REGISTER_TUNER(tuner)

@@ -150,6 +150,14 @@ run_contest(struct cmaes *c, struct contest *k, struct cmaes_point *p)
 }
 
 bool
+cmaes_screen_is_on(const struct cmaes *c)
+{
+    const struct cmaes_past *past = &c->past;
+
+    return past->is_used && !past->is_given_up && past->n_best >= RESULTS_MIN;
+}
+
+bool
 cmaes_screen(struct cmaes *c, struct cmaes_point *p)
 {
     struct contest k = {.gain = -INFINITY};
@@ -161,8 +169,7 @@ cmaes_screen(struct cmaes *c, struct cmaes_point *p)
         if (cmaes_warm_restart(c) != 0)
             return false;
     }
-    if (!past->is_used || past->is_given_up || past->n_best < RESULTS_MIN ||
-        cmaes_past_fit(c) != 0)
+    if (!cmaes_screen_is_on(c) || cmaes_past_fit(c) != 0)
         return false;
     k.features = calloc(past->model.n_feature + c->n + 1, sizeof *k.features);
     if (k.features == NULL || cmaes_point_init(c, &k.best) != 0) {

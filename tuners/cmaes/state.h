@@ -118,6 +118,8 @@ void cmaes_past_features(const struct cmaes *c, const struct cmaes_point *p,
 /* screen.c: fills p with the point that promises most; false: the model has
  * nothing to say. */
 bool cmaes_screen(struct cmaes *c, struct cmaes_point *p);
+/* Whether it is the model's turn, if it can be fitted. */
+bool cmaes_screen_is_on(const struct cmaes *c);
 
 /* generation.c: takes p.  -1: out of memory. */
 int cmaes_arrive(struct cmaes *c, struct cmaes_point *p);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
+#include "tpe/carry.h"
 #include "tpe/save.h"
 #include "tpe/tpe.h"
 #include "tunepipe/tuner.h"
@@ -13,9 +14,9 @@
 struct tpe_tuner {
     const struct tp_host *host;
     struct tpe_options options;
-    struct tpe *tpe;              /* NULL before space() */
-    const struct tp_space *space; /* its space */
-    uint64_t (*keys)[2];          /* of its points' parameters */
+    struct tpe *tpe;     /* NULL before space() */
+    struct carry carry;  /* of its space */
+    uint64_t (*keys)[2]; /* of its points' parameters */
     size_t n_keys, keys_room;
 };
 
@@ -82,6 +83,7 @@ destroy(void *vself)
     struct tpe_tuner *self = vself;
 
     tpe_free(self->tpe);
+    tpe_carry_fini(&self->carry);
     free(self->keys);
     free(self);
 }
@@ -160,56 +162,31 @@ add_key(struct tpe_tuner *self, size_t index, const double *x)
     return 0;
 }
 
-/* For each dimension of the new space that of the old one with its name, or
- * none; the kinds need not be the same. */
-static void
-match(const struct tp_space *old, const struct tp_space *new_, size_t *from)
-{
-    for (size_t i = 0; i < new_->n_dims; i++) {
-        from[i] = TP_NO_PARENT;
-        for (size_t j = 0; j < old->n_dims; j++)
-            if (strcmp(TP_DIM(new_, i)->name, TP_DIM(old, j)->name) == 0)
-                from[i] = j;
-    }
-}
-
 /* Whether the same parameters exist in the new space: then they are x there. */
 static bool
 project(const struct tpe_tuner *self, const struct tpe *t,
-        const struct tp_space *new_, size_t i, const size_t *from, double *x)
+        const struct carry *new_, size_t i, const size_t *from, double *x)
 {
     const double *old = self->tpe->points.x + i * self->tpe->n_dims;
     uint64_t key[2];
 
-    for (size_t d = 0; d < new_->n_dims; d++) {
-        const struct tp_dim *to = TP_DIM(new_, d), *of;
-
-        x[d] = NAN;
-        if (from[d] == TP_NO_PARENT || isnan(old[from[d]]))
-            continue;
-        of = TP_DIM(self->space, from[d]);
-        if (to->kind != of->kind)
-            return false;
-        x[d] = old[from[d]] + (double)(of->offset - to->offset);
-        if (x[d] < to->low || x[d] > to->high)
-            return false;
-    }
-    return tpe_axis_is_point(t->axes, t->n_dims, x) &&
+    return tpe_carry_point(&self->carry, new_, from, old, x) &&
+           tpe_axis_is_point(t->axes, t->n_dims, x) &&
            self->host->key(self->host->ctx, x, key) == TP_OK &&
            key[0] == self->keys[i][0] && key[1] == self->keys[i][1];
 }
 
 /* What is known of parameters that the new space has, too, stays known. */
 static int
-take_over(struct tpe_tuner *self, struct tpe *t, const struct tp_space *new_)
+take_over(struct tpe_tuner *self, struct tpe *t, const struct carry *new_)
 {
     const struct points *p = &self->tpe->points;
-    size_t *from = calloc(new_->n_dims + 1, sizeof *from);
-    double *x = calloc(new_->n_dims + 1, sizeof *x);
+    size_t *from = calloc(t->n_dims + 1, sizeof *from);
+    double *x = calloc(t->n_dims + 1, sizeof *x);
     int rc = from == NULL || x == NULL ? -1 : 0;
 
     if (rc == 0)
-        match(self->space, new_, from);
+        tpe_carry_match(&self->carry, new_, from);
     for (size_t i = 0; rc == 0 && i < p->n; i++) {
         const struct point *point = &p->all[i];
 
@@ -233,14 +210,18 @@ space(void *vself, const struct tp_space *s)
 {
     struct tpe_tuner *self = vself;
     struct tpe *t = tpe_for(self, s);
+    struct carry carry = {.space = NULL};
 
-    if (t == NULL || (self->tpe != NULL && take_over(self, t, s) != 0)) {
+    if (t == NULL || tpe_carry_init(&carry, self->host, s) != 0 ||
+        (self->tpe != NULL && take_over(self, t, &carry) != 0)) {
+        tpe_carry_fini(&carry);
         tpe_free(t);
         return fail(self, "out of memory");
     }
     tpe_free(self->tpe);
+    tpe_carry_fini(&self->carry);
     self->tpe = t;
-    self->space = s;
+    self->carry = carry;
     self->n_keys = t->points.n;
     return TP_OK;
 }

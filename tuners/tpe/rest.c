@@ -57,9 +57,10 @@ set_widths(struct rest *r, size_t step)
 }
 
 int
-tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims)
+tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims,
+              size_t most)
 {
-    *r = (struct rest){.axes = axes, .n_dims = n_dims};
+    *r = (struct rest){.axes = axes, .n_dims = n_dims, .most = most};
     r->dims = calloc(n_dims + 1, sizeof *r->dims);
     if (r->dims == NULL)
         return -1;
@@ -166,9 +167,9 @@ set_slot(struct rest *r, size_t slot, const double *at)
 int
 tpe_rest_put(struct rest *r, const struct points *p, size_t i)
 {
-    size_t slot = i % REST_MOST;
+    size_t slot = i % r->most;
 
-    if (i + REST_MOST < p->n)
+    if (i + r->most < p->n)
         return 0; /* its slot has gone to a later one */
     if (slot >= r->n) {
         if (make_room(r) != 0)
@@ -199,7 +200,7 @@ tpe_rest_shape(struct rest *r, const struct points *p, size_t n)
         return;
     set_widths(r, step);
     for (size_t slot = 0; slot < r->n; slot++)
-        set_slot(r, slot, tpe_points_at(p, tpe_rest_point(slot, p->n)));
+        set_slot(r, slot, tpe_points_at(p, tpe_rest_point(r, slot, p->n)));
 }
 
 void

@@ -5,7 +5,7 @@
  * There may be thousands of them, so that their kernels are kept from one ask
  * to the next: one width a dimension for all, which shrinks with the number of
  * results in steps of a tenth, so that what depends on it is seldom computed
- * anew.  Only the latest REST_MOST points have kernels.  A dimension with few
+ * anew.  Only the latest `most` points have kernels.  A dimension with few
  * values has a table of its cells' masses, filled row by row as candidates
  * ask for them; others use the normal distribution widened by the cell, which
  * has its first two moments.  One thread. */
@@ -14,7 +14,7 @@
 
 #include "tpe/points.h"
 
-#define REST_MOST 2048 /* a multiple of REST_BLOCK */
+#define REST_MOST 2048 /* kernels, unless others are wanted */
 #define REST_BLOCK 64
 #define REST_TABLE_MOST 64 /* values, for a table */
 
@@ -30,6 +30,7 @@ struct rest {
     const struct axis *axes;
     size_t n_dims, n_shaping; /* dimensions that are not SINGLE or CATEGORY */
     size_t n, capacity;       /* slots in use and at all */
+    size_t most;              /* slots; a multiple of REST_BLOCK */
     size_t width_n;           /* results that the widths are made for */
     struct rest_dim *dims;
     double *base;   /* by slot: logarithms of what is inside, summed */
@@ -39,7 +40,9 @@ struct rest {
     double common;  /* of the present candidate: in all kernels alike */
 };
 
-int tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims);
+/* most: a multiple of REST_BLOCK. */
+int tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims,
+                  size_t most);
 void tpe_rest_fini(struct rest *r);
 
 /* Point i has been added, or moved.  -1: out of memory. */
@@ -60,11 +63,11 @@ double tpe_rest_log_inside(const struct axis *a, double at, double s);
 
 /* Which point's kernel lies in a slot, of n points. */
 static inline size_t
-tpe_rest_point(size_t slot, size_t n)
+tpe_rest_point(const struct rest *r, size_t slot, size_t n)
 {
-    size_t last = n - 1, turn = last / REST_MOST * REST_MOST;
+    size_t last = n - 1, turn = last / r->most * r->most;
 
-    return slot <= last % REST_MOST ? turn + slot : turn - REST_MOST + slot;
+    return slot <= last % r->most ? turn + slot : turn - r->most + slot;
 }
 
 /* The weights of the present ask: weight[slot] for each slot in use, 0 for

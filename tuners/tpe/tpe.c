@@ -29,6 +29,7 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
 {
     struct tpe *t = calloc(1, sizeof *t);
     size_t n = options->candidates;
+    size_t most = options->kernels > 0 ? options->kernels : REST_MOST;
 
     if (t == NULL)
         return NULL;
@@ -38,7 +39,7 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
     t->last_id = POINTS_NO_ID;
     tpe_points_init(&t->points, n_dims);
     t->axes = calloc(n_dims + 1, sizeof *axes);
-    t->weight = calloc(REST_MOST, sizeof *t->weight);
+    t->weight = calloc(most, sizeof *t->weight);
     t->x = calloc(n * n_dims + 1, sizeof *t->x);
     t->at = calloc(n * n_dims + 1, sizeof *t->at);
     t->log_good = calloc(n, sizeof *t->log_good);
@@ -50,7 +51,7 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
     if (n_dims > 0)
         memcpy(t->axes, axes, n_dims * sizeof *axes);
     if (tpe_good_init(&t->good, t->axes, n_dims) != 0 ||
-        tpe_rest_init(&t->rest, t->axes, n_dims) != 0) {
+        tpe_rest_init(&t->rest, t->axes, n_dims, most) != 0) {
         tpe_free(t);
         return NULL;
     }
@@ -154,10 +155,10 @@ mark_rest(struct tpe *t, size_t n_good)
 
     for (size_t slot = 0; slot < t->rest.n; slot++)
         t->weight[slot] =
-            is_known(t, &p->all[tpe_rest_point(slot, p->n)]) ? 1 : 0;
+            is_known(t, &p->all[tpe_rest_point(&t->rest, slot, p->n)]) ? 1 : 0;
     for (size_t i = 0; i < n_good; i++)
-        if (t->chosen[i] + (size_t)REST_MOST >= p->n)
-            t->weight[t->chosen[i] % REST_MOST] = 0;
+        if (t->chosen[i] + t->rest.most >= p->n)
+            t->weight[t->chosen[i] % t->rest.most] = 0;
     for (size_t slot = 0; slot < t->rest.n; slot++)
         n += t->weight[slot] > 0;
     return n;
@@ -182,8 +183,8 @@ forget(struct tpe *t, size_t n)
     size_t end = t->points.n, rank = 0;
 
     for (size_t i = end - t->rest.n; i < end; i++)
-        if (t->weight[i % REST_MOST] > 0)
-            t->weight[i % REST_MOST] =
+        if (t->weight[i % t->rest.most] > 0)
+            t->weight[i % t->rest.most] =
                 tpe_weight(t->options.forgetting, n, rank++);
 }
 

@@ -37,6 +37,8 @@ struct tpe_options {
     double prior;      /* weight of the prior, in kernels; > 0 */
     double gamma;      /* good: gamma * sqrt(n) of n; 0: a fifth */
     size_t good_most;  /* good: not more */
+    size_t kernels;    /* in g: not more, a multiple of REST_BLOCK; 0:
+                          REST_MOST */
 };
 
 enum tpe_how {
@@ -67,7 +69,7 @@ struct tpe {
     /* Of one ask. */
     uint32_t *chosen; /* the good points */
     size_t chosen_room;
-    double *weight; /* REST_MOST */
+    double *weight; /* by slot of rest */
     double *x;      /* the candidates */
     struct place *at;
     double *log_good, *v;

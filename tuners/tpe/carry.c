@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "tpe/carry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+tpe_carry_init(struct carry *c, const struct tp_host *host,
+               const struct tp_space *space)
+{
+    size_t n = 0;
+
+    *c = (struct carry){.space = space};
+    c->at = calloc(space->n_dims + 1, sizeof *c->at);
+    if (c->at == NULL)
+        return -1;
+    for (size_t i = 0; i < space->n_dims; i++) {
+        c->at[i] = n;
+        if (TP_DIM(space, i)->kind == TP_CHOICE)
+            n += (size_t)TP_DIM(space, i)->n_choices;
+    }
+    c->elements = calloc(n + 1, sizeof *c->elements);
+    if (c->elements == NULL)
+        return -1;
+    for (size_t i = 0; i < space->n_dims && TP_HAS(host, element); i++)
+        for (uint64_t k = 0; TP_DIM(space, i)->kind == TP_CHOICE &&
+                             k < TP_DIM(space, i)->n_choices;
+             k++) {
+            struct tp_element *e = &c->elements[c->at[i] + (size_t)k];
+
+            e->_struct_size = sizeof *e;
+            host->element(host->ctx, i, k, e);
+        }
+    return 0;
+}
+
+void
+tpe_carry_fini(struct carry *c)
+{
+    free(c->elements);
+    free(c->at);
+    *c = (struct carry){.space = NULL};
+}
+
+static const struct tp_element *
+element(const struct carry *c, size_t dim, uint64_t index)
+{
+    return &c->elements[c->at[dim] + (size_t)index];
+}
+
+/* Lists and objects are not told apart: those at the same place may be the
+ * same, which the host's key of the point says. */
+static bool
+are_equal(const struct tp_element *a, uint64_t at, const struct tp_element *b,
+          uint64_t bt)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == TP_ELEMENT_TEXT)
+        return strcmp(a->text, b->text) == 0;
+    if (a->kind == TP_ELEMENT_NUMBER || a->kind == TP_ELEMENT_TRUTH)
+        return a->number == b->number;
+    return at == bt;
+}
+
+/* The index in the new list of what is `index` in the old one; false: it is
+ * not there. */
+static bool
+find_element(const struct carry *old, size_t j, uint64_t index,
+             const struct carry *new_, size_t i, uint64_t *found)
+{
+    const struct tp_element *e = element(old, j, index);
+
+    for (*found = 0; *found < TP_DIM(new_->space, i)->n_choices; ++*found)
+        if (are_equal(e, index, element(new_, i, *found), *found))
+            return true;
+    return false;
+}
+
+/* What stands behind the last '/', which begins the parameter's own key. */
+static const char *
+own_name(const struct tp_dim *d)
+{
+    const char *slash = strrchr(d->name, '/');
+
+    return d->parent == TP_NO_PARENT || slash == NULL ? d->name : slash + 1;
+}
+
+static bool
+is_same(const struct carry *old, size_t j, const struct carry *new_, size_t i,
+        const size_t *from)
+{
+    const struct tp_dim *a = TP_DIM(old->space, j), *b = TP_DIM(new_->space, i);
+
+    if ((a->parent == TP_NO_PARENT) != (b->parent == TP_NO_PARENT) ||
+        strcmp(own_name(a), own_name(b)) != 0)
+        return false;
+    return b->parent == TP_NO_PARENT ||
+           (from[b->parent] == a->parent &&
+            are_equal(
+                element(old, a->parent, a->parent_choice), a->parent_choice,
+                element(new_, b->parent, b->parent_choice), b->parent_choice));
+}
+
+void
+tpe_carry_match(const struct carry *old, const struct carry *new_, size_t *from)
+{
+    for (size_t i = 0; i < new_->space->n_dims; i++) {
+        from[i] = TP_NO_PARENT;
+        for (size_t j = 0; j < old->space->n_dims && from[i] == TP_NO_PARENT;
+             j++)
+            if (is_same(old, j, new_, i, from))
+                from[i] = j;
+    }
+}
+
+bool
+tpe_carry_point(const struct carry *old, const struct carry *new_,
+                const size_t *from, const double *old_x, double *x)
+{
+    for (size_t i = 0; i < new_->space->n_dims; i++) {
+        const struct tp_dim *to = TP_DIM(new_->space, i), *of;
+        uint64_t index;
+
+        x[i] = NAN;
+        if (from[i] == TP_NO_PARENT || isnan(old_x[from[i]]))
+            continue;
+        of = TP_DIM(old->space, from[i]);
+        if (to->kind != of->kind)
+            return false;
+        x[i] = old_x[from[i]] + (double)(of->offset - to->offset);
+        if (to->kind == TP_CHOICE) {
+            if (!find_element(old, from[i], (uint64_t)x[i], new_, i, &index))
+                return false;
+            x[i] = (double)index;
+        }
+        if (x[i] < to->low || x[i] > to->high)
+            return false;
+    }
+    return true;
+}

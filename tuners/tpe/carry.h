@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* carry.h - where the points of one search space lie in the next one: the
+ * parameters that both have, found by their names, and the elements of choices,
+ * found by what they are, wherever they stand in their lists.
+ *
+ * What it knows of elements the host lends as long as their space.  One
+ * thread. */
+#ifndef TUNERS_TPE_CARRY_H
+#define TUNERS_TPE_CARRY_H
+
+#include "tunepipe/tuner.h"
+
+#include <stdbool.h>
+
+/* The elements of all choices of a space. */
+struct carry {
+    const struct tp_space *space;
+    struct tp_element *elements;
+    size_t *at; /* by dimension: where its elements begin */
+};
+
+/* Of the host's current space, while that is lent.  -1: out of memory;
+ * tpe_carry_fini() in any case.  A zeroed one is finished. */
+int tpe_carry_init(struct carry *c, const struct tp_host *host,
+                   const struct tp_space *space);
+void tpe_carry_fini(struct carry *c);
+
+/* from[i]: the dimension of the old space that is dimension i of the new one,
+ * or TP_NO_PARENT; its kind and range need not be the same. */
+void tpe_carry_match(const struct carry *old, const struct carry *new_,
+                     size_t *from);
+
+/* Fills x with the point of the new space that `old_x` is; false: it is none,
+ * as far as single parameters tell. */
+bool tpe_carry_point(const struct carry *old, const struct carry *new_,
+                     const size_t *from, const double *old_x, double *x);
+
+#endif
