@@ -2,12 +2,14 @@
 #include "cli/nni_bridge.h"
 
 #include "bridge/bridge.h"
+#include "cli/nni_folder.h"
 #include "cli/nni_start.h"
 #include "cli/verb.h"
 #include "cli/websocket.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "lockfile.h"
+#include "manager/deaths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,26 +146,43 @@ add_work(const struct serving *s, const struct lockfile *lock, char *text,
     }
 }
 
-static void
-tell_crash(struct serving *s)
+/* What the child left in the lock file beside its log. */
+static bool
+read_lock(const struct serving *s, struct lockfile *out)
 {
     const char *folder = s->start->environment.checkpoint;
     char *path = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile lock;
-    char name[32];
+    bool whole = fd >= 0 &&
+                 read(fd, out, sizeof *out) == (ssize_t)sizeof *out &&
+                 memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0 &&
+                 out->pid == (uint64_t)s->child;
 
-    snprintf(s->text, sizeof s->text, "the dispatcher was ended by %s",
-             signal_name(s->end.si_status, name, sizeof name));
-    if (exp_params_read(s->start->text, &s->start->params, NULL) == 0 &&
-        fd >= 0 && read(fd, &lock, sizeof lock) == sizeof lock &&
-        memcmp(lock.magic, LOCKFILE_MAGIC, sizeof lock.magic) == 0 &&
-        lock.pid == (uint64_t)s->child)
-        add_work(s, &lock, s->text, sizeof s->text);
     if (fd >= 0)
         close(fd);
     free(path);
-    journal_say(&s->start->journal, LOG_ERROR, NULL, "%s", s->text);
+    return whole;
+}
+
+static void
+tell_crash(struct serving *s)
+{
+    const struct nni_start *n = s->start;
+    int number = s->end.si_status;
+    struct lockfile lock;
+    struct err err;
+    char name[32];
+
+    snprintf(s->text, sizeof s->text, "the dispatcher was ended by %s",
+             signal_name(number, name, sizeof name));
+    if (read_lock(s, &lock)) {
+        if (exp_params_read(n->text, &s->start->params, NULL) == 0)
+            add_work(s, &lock, s->text, sizeof s->text);
+        if (deaths_is_fault(number) &&
+            nni_folder_note_crash(n->environment.checkpoint, &lock, &err) != 0)
+            log_warning(&n->log, "%s", err.text);
+    }
+    journal_say(&n->journal, LOG_ERROR, NULL, "%s", s->text);
     fprintf(stderr, "tunepipe nni: error: %s\n", s->text);
 }
 

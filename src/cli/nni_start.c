@@ -185,9 +185,18 @@ static int
 begin_again(struct nni_start *n, struct dispatcher_setup *setup,
             struct err *err)
 {
-    const struct option_list no_skips = {.n = 0};
+    struct option_list skips = {.n = 0};
 
-    if (resumption_begin(&n->resumption, setup->folder, &no_skips, n->paths,
+    nni_folder_crashes(setup->folder, &n->crashes);
+    for (; skips.n < n->crashes.n; skips.n++) {
+        skips.words[skips.n] = n->crashes.words[skips.n];
+        log_warning(
+            &n->log,
+            "a plugin's handling of command %s ended the dispatcher: it "
+            "counts as failed",
+            skips.words[skips.n]);
+    }
+    if (resumption_begin(&n->resumption, setup->folder, &skips, n->paths,
                          &n->log, setup, err) != 0)
         return -1;
     compare_tuner(n);
@@ -248,6 +257,8 @@ note_begun(void *ctx, const struct session *session)
                     tuner_seed(session->tuner));
     }
     journal_say(&n->journal, LOG_INFO, NULL, "Dispatcher started");
+    if (n->crashes.n > 0) /* the log has them now */
+        nni_folder_forget_crashes(n->environment.checkpoint);
 }
 
 static int

@@ -6,6 +6,7 @@
 #ifndef CLI_NNI_START_H
 #define CLI_NNI_START_H
 
+#include "cli/nni_folder.h"
 #include "cli/resumption.h"
 #include "core/log.h"
 #include "nni/environment.h"
@@ -28,6 +29,7 @@ struct nni_start {
     struct plugin_paths *paths;
     struct json *args[2]; /* translated or made: the tuner's, the assessor's */
     struct resumption resumption;
+    struct nni_crashes crashes; /* that it goes on behind */
     bool at_work; /* a plugin may still be running when the session is over:
                      the process is to be ended by _exit() */
 };

@@ -15,16 +15,16 @@ function check(ok, text) {
 }
 
 // The program with its manager, connected.
-async function start(generation, tuner, more) {
+async function start(generation, tuner, mode) {
     const m = new Manager({generation, host: '127.0.0.1', path: '/tuner'});
     await m.listen();
-    const params = Buffer.from(JSON.stringify({tuner, ...more}));
+    const params = Buffer.from(JSON.stringify({tuner}));
     const env = {
         ...process.env,
         NNI_TUNER_COMMAND_CHANNEL: m.url,
         NNI_CHECKPOINT_DIRECTORY: 'checkpoint',
         NNI_LOG_DIRECTORY: 'log',
-        NNI_MODE: 'start',
+        NNI_MODE: mode || 'start',
         TUNEPIPE_PLUGIN_PATH: path.join(build, 'tests/plugins'),
     };
     const child = spawn(path.join(build, 'tunepipe'),
@@ -115,6 +115,22 @@ const cases = {
         p.m.send('GE', '1');
         await failed(p, new RegExp('the dispatcher was ended by SIGSEGV; ' +
                                    'the tuner crashes was at command 3'), 139);
+    },
+
+    // Who goes on with its log is not ended by the same command again.
+    async resumed(generation) {
+        const tuner = {name: 'crashes', classArgs: {id: 1}};
+        await cases.crash(generation);
+        check(fs.readFileSync('checkpoint/command.crash', 'utf8') === 't:3\n',
+              'the crash is not noted');
+        const p = await start(generation, tuner, 'resume');
+        p.m.send('FD', '[]');
+        p.m.send('AD', '[]');
+        p.m.send('GE', '1');
+        await p.m.until(() => p.m.count('TR') === 1, 'a trial');
+        check(!fs.existsSync('checkpoint/command.crash'), 'it is still noted');
+        await p.m.stop();
+        await ended(p, 0);
     },
 
     async killed(generation) {
