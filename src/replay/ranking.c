@@ -63,8 +63,8 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct ranking_trial *t;
 
-    w->again = w->again || (w->nni && cmd->code == CMD_INITIALIZE &&
-                            w->space != NULL);
+    w->again =
+        w->again || (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
     if (cmd->code == CMD_IMPORT && w->again) {
         w->again = false;
         return 0;

@@ -802,6 +802,33 @@ TEST(ledger_knows_numbers_however_they_are_spelt)
     buf_fini(&b);
 }
 
+TEST(ledger_keys_are_short)
+{
+    char text[3][2000];
+    struct buf keys[3];
+
+    for (int i = 0; i < 3; i++) {
+        size_t len = 0;
+
+        for (int k = 0; k < 100; k++)
+            len += (size_t)snprintf(
+                text[i] + len, sizeof text[i] - len, "%s\"k%d\":%d",
+                k == 0 ? "{" : ",", i == 1 ? 99 - k : k,
+                (i == 1 ? 99 - k : k) + (i == 2 && k == 50));
+        memmove(text[i] + 13, text[i], len);
+        memcpy(text[i], "{\"parameter\":", 13);
+        snprintf(text[i] + 13 + len, sizeof text[i] - 13 - len,
+                 "},\"value\":1}");
+        buf_init(&keys[i], 10000);
+        write_key(text[i], &keys[i]);
+        CHECK(keys[i].len <= LEDGER_KEY_MAX);
+    }
+    CHECK_STR(buf_text(&keys[1]), buf_text(&keys[0])); /* another order */
+    CHECK(strcmp(buf_text(&keys[2]), buf_text(&keys[0])) != 0);
+    for (int i = 0; i < 3; i++)
+        buf_fini(&keys[i]);
+}
+
 TEST(ledger_comes_back)
 {
     struct ledger l = {0}, back = {0};
