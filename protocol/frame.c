@@ -106,7 +106,7 @@ refuse(const struct frame_decoder *d, size_t i, struct err *err)
 }
 
 /* Checks what is there of the header; READY: *len is the payload's length. */
-static enum frame_status
+static inline enum frame_status
 check_header(const struct frame_decoder *d, size_t *len, struct err *err)
 {
     const char *header = d->in.data + d->at;
@@ -166,7 +166,8 @@ frame_detect(struct frame_decoder *d, struct err *err)
 enum frame_status
 frame_next(struct frame_decoder *d, struct frame *out, struct err *err)
 {
-    enum frame_status status = frame_detect(d, err);
+    enum frame_status status =
+        d->digits == FRAME_DIGITS_DETECT ? frame_detect(d, err) : FRAME_READY;
     size_t size = header_size(d), len = 0;
     const char *header;
 

@@ -96,6 +96,7 @@ break_off(struct bridge *b, const struct err *err)
 {
     log_error(b->log, "%s", err->text);
     b->broken = *err;
+    b->begun = false; /* what is under way goes by itself */
     relay_finish(&b->relay);
 }
 

@@ -21,7 +21,8 @@ struct websocket {
     struct lws_context *context;
     struct lws_vhost *vhost;
     struct lws *wsi; /* the connection, or the call; others are let go of */
-    bool up;
+    bool calling, up;
+    bool held;       /* nothing is received */
     bool leaving;    /* a close was asked for */
     unsigned code;   /* of the peer's close */
     struct buf text; /* what is sent is masked in place: a copy */
@@ -33,7 +34,7 @@ static void
 forget(struct websocket *ws)
 {
     ws->wsi = NULL;
-    ws->up = ws->leaving = false;
+    ws->calling = ws->up = ws->held = ws->leaving = false;
     ws->code = 0;
 }
 
@@ -87,6 +88,7 @@ of_connection(struct websocket *ws, enum lws_callback_reasons reason, void *in,
             failed(ws, in, len);
         break;
     case LWS_CALLBACK_CLIENT_ESTABLISHED:
+        ws->calling = false;
         ws->up = true;
         ws->handler->up(ws->arg);
         break;
@@ -207,7 +209,8 @@ websocket_call(struct websocket *ws, const struct address *a, const char *host)
     static const char refused[] = "cannot connect";
 
     /* It may have said already that it failed. */
-    if (lws_client_connect_via_info(&info) == NULL && ws->wsi != NULL)
+    ws->calling = true;
+    if (lws_client_connect_via_info(&info) == NULL && ws->calling)
         failed(ws, refused, sizeof refused - 1);
 }
 
@@ -232,8 +235,10 @@ websocket_service(struct websocket *ws, struct err *err)
 void
 websocket_hold(struct websocket *ws, bool hold)
 {
-    if (ws->up)
-        lws_rx_flow_control(ws->wsi, !hold);
+    if (!ws->up || hold == ws->held)
+        return;
+    ws->held = hold;
+    lws_rx_flow_control(ws->wsi, !hold);
 }
 
 void

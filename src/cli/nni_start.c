@@ -161,6 +161,25 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
     return draw_seed(&s->seed, err);
 }
 
+/* Who changes the configuration of an experiment that goes on is told that it
+ * does so as it began. */
+static void
+compare_tuner(struct nni_start *n)
+{
+    const struct session *session = n->resumption.resume.session;
+    const char *told = name_of(&n->params.tuner, PLUGIN_TUNER), *plugin;
+
+    if (told == NULL || !names_known(PLUGIN_TUNER, told) ||
+        session->tuner == NULL ||
+        names_resolve(n->paths, PLUGIN_TUNER, told, &plugin, NULL) != 0)
+        return;
+    if (strcasecmp(plugin, tuner_plugin(session->tuner)->name) != 0)
+        log_warning(&n->log,
+                    "the log's tuner %s goes on, and not %s of the "
+                    "configuration: a log is of one tuner",
+                    tuner_plugin(session->tuner)->name, told);
+}
+
 /* The log's head has tuner, assessor and seed. */
 static int
 begin_again(struct nni_start *n, struct dispatcher_setup *setup,
@@ -171,6 +190,7 @@ begin_again(struct nni_start *n, struct dispatcher_setup *setup,
     if (resumption_begin(&n->resumption, setup->folder, &no_skips, n->paths,
                          &n->log, setup, err) != 0)
         return -1;
+    compare_tuner(n);
     journal_say(&n->journal, LOG_INFO, NULL, "Load checkpoint %s",
                 setup->folder);
     return 0;

@@ -18,9 +18,8 @@ static void
 tell(const char *name, int to)
 {
     struct plugin_paths *paths = plugin_paths_new(NULL, NULL);
-    struct plugin *p = paths == NULL
-                           ? NULL
-                           : plugin_load(paths, PLUGIN_TUNER, name, NULL);
+    struct plugin *p =
+        paths == NULL ? NULL : plugin_load(paths, PLUGIN_TUNER, name, NULL);
 
     for (size_t i = 0; p != NULL && i < p->n_args; i++)
         if (strcmp(p->args[i].name, "optimize_mode") == 0 &&

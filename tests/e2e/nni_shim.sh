@@ -43,7 +43,9 @@ the_call() {
     said='<-m><nni><--exp_params><QQ==><more words>'
     expect "$said" "$shim/python3" -m nni --exp_params QQ== 'more words' &&
         expect '<-m><nni><--exp_params=QQ==>' \
-            "$shim/python3" -m nni --exp_params=QQ== || return
+            "$shim/python3" -m nni --exp_params=QQ== &&
+        expect '<-m><nni><--tuner_class_name><TPE>' \
+            "$shim/python3" -m nni --tuner_class_name TPE || return
     unset TUNEPIPE
     PATH=$PWD:$path
     expect "$said" "$shim/python3" -m nni --exp_params QQ== 'more words' ||

@@ -289,9 +289,12 @@ checkpoint() {
     NNI_MODE=resume nni 0 "$random" || return
     has err "resumed: 2 commands on record" || return
     [ ! -e ck/earlier-3 ] || fail "it was set aside" || return
+    lacks err "and not" || return
     has answers ID00000000000000 && has answers '"parameter_id": 1,' || return
     "$T" replay --verify ck > replay.out 2>&1 || fail "$(cat replay.out)" ||
         return
+    NNI_MODE=resume nni 0 '{"tuner":{"name":"Anneal"}}' &&
+        has err "the log's tuner random goes on, and not Anneal" || return
     rm -r ck
     NNI_MODE=resume nni 0 "$random" && answered || return
     has ck/command.log tunepipe-log || return

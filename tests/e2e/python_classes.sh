@@ -550,6 +550,58 @@ err no tuner 'mine'
 E
 }
 
+# The same with the log of the first half: nothing is told twice.
+nni_resumed_with_the_log() {
+    needs_python
+    wire <<'E' && wire <<'F' || return 1
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 2
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "0.25"}
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+> TE
+exit 0
+E
+env NNI_MODE=resume
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> FD [{"parameter":{"x":1},"value":"0.25","trialJobId":"A"}]
+> AD [{"parameter_id":1,"parameter_source":"resumed","parameters":{"x":2},"parameter_index":0}]
+> GE 1
+< TR {"parameter_id": 2, *
+> ME {"parameter_id": 1, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": "0.5"}
+> EN {"trial_job_id":"B","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 1}"}
+> TE
+exit 0
+replay
+F
+    sed -n '/^checkpoint/,$p' notes > second
+    same second "checkpoint $PWD/log
+space ['x']
+import [{'parameter': {'x': 1}, 'value': 0.25}]
+ask 2
+import [{'parameter': {'x': 2}, 'value': 0.5}]"
+}
+
+# Over a WebSocket: a manager of the tests, with the package ws of node.
+nni_websocket() { # CASE GENERATION
+    needs_python
+    NODE_PATH=${NODE_PATH:-/usr/share/nodejs}
+    export NODE_PATH
+    command -v node > where || { echo "no node"; return 77; }
+    node -e 'require("ws")' 2> err || { echo "no ws for node"; return 77; }
+    [ -e "$TP_BUILD/lib/websocket.so" ] || { echo "no libwebsockets"; return 77; }
+    node "$TP_SOURCE/tests/websocket/partings.js" "$1" "$2"
+}
+nni_2_10() { nni_websocket class_good 2.10; }
+nni_2_10_wrong() { nni_websocket class_wrong 2.10; }
+nni_3_0() { nni_websocket class_good 3.0; }
+nni_3_0_wrong() { nni_websocket class_wrong 3.0; }
+
 # What NNI's manager shows is the line, and the status is not 0.
 nni_refused() {
     needs_python
@@ -585,6 +637,11 @@ check python_classes_under_the_first_nni nni_of_the_first_versions
 check python_classes_through_the_shim nni_through_the_shim
 check python_classes_under_nni_1 nni_of_version_1
 check python_classes_under_nni_resumed nni_resumed
+check python_classes_under_nni_resumed_with_the_log nni_resumed_with_the_log
+check python_classes_under_nni_2_10 nni_2_10
+check python_classes_wrong_under_nni_2_10 nni_2_10_wrong
+check python_classes_under_nni_3_0 nni_3_0
+check python_classes_wrong_under_nni_3_0 nni_3_0_wrong
 check python_classes_registered_with_nni nni_registered
 check python_classes_refused_under_nni nni_refused
 finish

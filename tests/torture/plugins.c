@@ -227,12 +227,12 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     return first.text[0] == '\0' ? 0 : -1;
 }
 
-#define TUNERS(X)                                                           \
-    X(anneal)                                                               \
-    X(auto)                                                                 \
-    X(batch)                                                                \
-    X(cmaes) X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) \
-        X(tpe)
+#define TUNERS(X) \
+    X(anneal)     \
+    X(auto)       \
+    X(batch)      \
+    X(cmaes)      \
+    X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \

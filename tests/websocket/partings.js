@@ -62,6 +62,12 @@ async function failed(p, words, status) {
     check(words.test(p.said), `stderr lacks it: ${p.said}`);
 }
 
+// One of the Python classes that tests have.
+function pythonClass(name, classArgs) {
+    const folder = path.join(process.env.TP_SOURCE, 'tests/data/nni-classes');
+    return {className: `cases.${name}`, codeDirectory: folder, classArgs};
+}
+
 function childOf(pid) {
     const list = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return Number(list.trim().split(' ')[0]);
@@ -84,6 +90,21 @@ const cases = {
     async nearest(generation) {
         const p = await start(generation, {name: 'NetworkMorphism'});
         await failed(p, /not among tunepipe's; the nearest: regularized_evo/, 3);
+    },
+
+    async class_good(generation) {
+        const p = await start(generation, pythonClass('Recorder', {}));
+        p.m.send('GE', '2');
+        await p.m.until(() => p.m.count('TR') === 2, 'two trials');
+        await p.m.stop();
+        await ended(p, 0);
+    },
+
+    async class_wrong(generation) {
+        const p = await start(generation,
+                              pythonClass('Moody', {mood: 'constructor'}));
+        await failed(p, /tuner cases\.Moody: making it failed: ValueError: no/,
+                     3);
     },
 
     async crash(generation) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/save.h"
 
+#include "keyset/saved.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,6 +15,7 @@ tpe_save(const struct tpe *t, const struct tp_sink *sink)
 
     sink->u64(sink->ctx, t->last_id);
     sink->u64(sink->ctx, t->attempt);
+    keyset_save(&t->twins, sink);
     sink->u64(sink->ctx, p->n);
     for (size_t i = 0; i < p->n; i++) {
         sink->u64(sink->ctx, p->all[i].id);
@@ -21,9 +24,6 @@ tpe_save(const struct tpe *t, const struct tp_sink *sink)
         sink->u64(sink->ctx, p->all[i].step);
         sink->f64s(sink->ctx, p->x + i * p->n_dims, p->n_dims);
     }
-    sink->u64(sink->ctx, t->left.n);
-    for (size_t i = 0; i < t->left.n; i++)
-        sink->u64(sink->ctx, t->left.keys[i][0]);
 }
 
 static const char *
@@ -46,23 +46,6 @@ load_point(struct tpe *t, const struct tp_source *source, double *x)
     return tpe_copy(t, &point, x) == 0 ? NULL : "out of memory";
 }
 
-static const char *
-load_left(struct tpe *t, const struct tp_source *source)
-{
-    uint64_t n = 0, key[2] = {0, 0};
-
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / sizeof *key || (n > 0 && !t->repeats))
-        return "the number of places that were left is damaged";
-    while (n-- > 0) {
-        source->u64(source->ctx, &key[0]);
-        if (keyset_add(&t->left, key, NULL) < 0 ||
-            keyset_add(&t->twins, key, NULL) < 0)
-            return "out of memory";
-    }
-    return NULL;
-}
-
 const char *
 tpe_load(struct tpe *t, const struct tp_source *source)
 {
@@ -72,6 +55,9 @@ tpe_load(struct tpe *t, const struct tp_source *source)
 
     source->u64(source->ctx, &t->last_id);
     source->u64(source->ctx, &attempt);
+    why = keyset_load(&t->twins, source);
+    if (why != NULL)
+        return why;
     if (source->u64(source->ctx, &n) != TP_OK || attempt > UINT32_MAX ||
         n > source->left(source->ctx) / (8 * (HEAD_MEMBERS + t->n_dims)))
         return "the number of points is damaged";
@@ -82,5 +68,5 @@ tpe_load(struct tpe *t, const struct tp_source *source)
     while (why == NULL && n-- > 0)
         why = load_point(t, source, x);
     free(x);
-    return why == NULL ? load_left(t, source) : why;
+    return why;
 }

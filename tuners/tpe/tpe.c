@@ -67,7 +67,6 @@ tpe_free(struct tpe *t)
     tpe_good_fini(&t->good);
     tpe_rest_fini(&t->rest);
     keyset_fini(&t->twins);
-    keyset_fini(&t->left);
     free(t->axes);
     free(t->chosen);
     free(t->weight);
@@ -325,16 +324,6 @@ settle(struct tpe *t, size_t i)
     return tpe_rest_put(&t->rest, &t->points, i);
 }
 
-/* No point lies at x any more. */
-static int
-leave(struct tpe *t, const double *x)
-{
-    uint64_t key[2];
-
-    tpe_twins_key(x, t->n_dims, key);
-    return keyset_add(&t->left, key, NULL) < 0 ? -1 : 0;
-}
-
 /* The point of `id`, at x; its index, or -1: out of memory. */
 static int
 point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
@@ -347,8 +336,6 @@ point_for(struct tpe *t, uint64_t id, const double *x, size_t *index)
         if (t->n_dims == 0 ||
             memcmp(p->x + i * t->n_dims, x, t->n_dims * sizeof *x) == 0)
             return 0;
-        if (t->repeats && leave(t, tpe_points_at(p, i)) != 0)
-            return -1;
         tpe_points_move(p, t->axes, i, x);
     } else if (tpe_points_add(p, t->axes, id, x) != 0) {
         return -1;

@@ -61,9 +61,8 @@ struct tpe {
     struct points points;
     struct good good;
     struct rest rest;
-    struct keyset twins; /* of every point there was */
-    struct keyset left;  /* of them, of points that were moved from there */
-    bool repeats;        /* no dimension makes every point another */
+    struct keyset twins;
+    bool repeats; /* no dimension makes every point another */
     uint64_t last_id;
     uint32_t attempt; /* how often it was asked for before */
     /* Of one ask. */
