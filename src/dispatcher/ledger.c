@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/pack.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +110,8 @@ ledger_write_parameters(struct jval v, struct buf *out)
     }
 }
 
-void
-ledger_write_key(struct jval entry, struct buf *out)
+static void
+write_key(struct jval entry, struct buf *out)
 {
     struct jval v;
     const char *problem;
@@ -125,6 +126,33 @@ ledger_write_key(struct jval entry, struct buf *out)
         write_number(number, out);
     else
         ledger_write_parameters(v, out);
+}
+
+/* FNV-1a. */
+static uint64_t
+hash(const struct buf *text, uint64_t h)
+{
+    for (size_t i = 0; i < text->len; i++)
+        h = (h ^ (unsigned char)text->data[i]) * 0x100000001b3u;
+    return h;
+}
+
+void
+ledger_write_key(struct jval entry, struct buf *out)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    write_key(entry, &text);
+    if (text.failed)
+        out->failed = true;
+    else if (text.len <= LEDGER_KEY_MAX)
+        buf_add(out, text.data, text.len);
+    else
+        buf_printf(out, "#%zu:%016" PRIx64 "%016" PRIx64, text.len,
+                   hash(&text, 0xcbf29ce484222325u),
+                   hash(&text, 0x9e3779b97f4a7c15u));
+    buf_fini(&text);
 }
 
 /* ---- imports ---- */

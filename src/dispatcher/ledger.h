@@ -15,7 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LEDGER_MAX ((size_t)1 << 22)
+#define LEDGER_MAX ((size_t)1 << 20)
+#define LEDGER_KEY_MAX 256 /* bytes */
 
 struct buf;
 struct unpack;
@@ -36,7 +37,8 @@ bool ledger_find(const struct ledger *l, const char *job, uint64_t *id);
 
 /* The same bytes for parameters that are equal: see jval_equal(). */
 void ledger_write_parameters(struct jval parameters, struct buf *out);
-/* Of an element of FD: its parameters and its value. */
+/* Of an element of FD: its parameters and its value; 128 bits stand for a key
+ * that would be long. */
 void ledger_write_key(struct jval entry, struct buf *out);
 
 /* One more of that key.  -1: out of memory. */

@@ -421,6 +421,7 @@ static void
 begin(struct half *h, const char *path)
 {
     h->play.name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    h->play.digits = FRAME_DIGITS;
     read_frames(&h->play, path);
     read_meta(&h->play, path);
 }
