@@ -210,7 +210,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(ALG_OBJ) $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ $^ \
 	    $(PKG_LIBS) -ldl -lm
-$(B)/fuzz/replay: | $(PLUGIN_SO)
+$(B)/fuzz/replay $(B)/fuzz/exp_params $(B)/fuzz/saved: | $(PLUGIN_SO)
 $(SEARCH): $(SEARCH_OBJ)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)

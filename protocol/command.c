@@ -10,6 +10,7 @@
 #include "quote.h"
 #include "scan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,32 +126,40 @@ decode_space(const struct frame *frame, struct err *err)
     return with_document(want_type(doc, JSON_OBJECT, what, err), err);
 }
 
-#define GOT "expected a count from 1 to 65536, got "
+static bool
+read_count(const struct frame *frame, uint64_t *n)
+{
+    size_t digits = 0;
+
+    while (digits < frame->len && frame->payload[digits] >= '0' &&
+           frame->payload[digits] <= '9')
+        digits++;
+    return digits > 0 && digits == frame->len &&
+           number_parse_u64(frame->payload, digits, n) && *n > 0 &&
+           *n <= COMMAND_REQUEST_MAX;
+}
 
 static struct command *
 decode_count(const struct frame *frame, struct err *err)
 {
-    char *tail;
-    struct command *cmd = decode_new(0, &tail, err);
-    size_t digits = 0;
-    uint64_t n;
+    static const char got[] = "expected a count from 1 to 65536, got ";
+    char shown[QUOTE_MAX] = "nothing", *tail;
+    struct command *cmd;
+    uint64_t n = 0;
 
+    if (read_count(frame, &n)) {
+        cmd = decode_new(0, &tail, err);
+        if (cmd != NULL)
+            cmd->request.count = n;
+        return cmd;
+    }
+    if (frame->len > 0)
+        quote_bytes(shown, frame->payload, frame->len);
+    cmd = decode_new(sizeof got + QUOTE_MAX, &tail, err);
     if (cmd == NULL)
         return NULL;
-    while (digits < frame->len && frame->payload[digits] >= '0' &&
-           frame->payload[digits] <= '9')
-        digits++;
-    if (frame->len == 0)
-        cmd->request.problem = GOT "nothing";
-    else if (digits < frame->len)
-        cmd->request.problem = GOT "other bytes than digits";
-    else if (!number_parse_u64(frame->payload, digits, &n) ||
-             n > COMMAND_REQUEST_MAX)
-        cmd->request.problem = GOT "more";
-    else if (n == 0)
-        cmd->request.problem = GOT "0";
-    else
-        cmd->request.count = n;
+    snprintf(tail, sizeof got + QUOTE_MAX, "%s%s", got, shown);
+    cmd->request.problem = tail;
     return cmd;
 }
 

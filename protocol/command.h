@@ -69,6 +69,8 @@ struct metric {
     bool has_value;      /* false: `problem` says why there is no number */
     double value;        /* may be NaN or infinite: NNI's clients send those */
     const char *problem; /* static text */
+    const char *shown;   /* the value that has it, in quotes; NULL: there is
+                            none */
 };
 
 enum end_event {

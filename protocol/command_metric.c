@@ -7,6 +7,7 @@
 #include "fields.h"
 #include "frame.h"
 #include "json.h"
+#include "quote.h"
 
 #include <string.h>
 
@@ -156,15 +157,21 @@ decode_metric(const struct frame *frame, struct err *err)
     };
     struct metric m = {0};
     struct command *cmd;
+    size_t room;
     char *tail;
 
     if (fields_read(frame->payload, frame->len, JSON_NAN, f,
                     sizeof f / sizeof *f, err) != 0 ||
         read_fields(f, &m, err) != 0)
         return NULL;
-    cmd = decode_new(f[F_JOB].t.len + f[F_PARAMETER].t.len + 2, &tail, err);
+    room = m.has_value ? 0 : QUOTE_MAX;
+    cmd = decode_new(f[F_JOB].t.len + f[F_PARAMETER].t.len + 2 + room, &tail,
+                     err);
     if (cmd == NULL)
         return NULL;
+    if (!m.has_value && f[F_VALUE].t.type != SCAN_END)
+        m.shown = quote_bytes(tail, f[F_VALUE].t.text, f[F_VALUE].t.len);
+    tail += room;
     m.job = field_copy(&f[F_JOB], &tail, err);
     if (m.job != NULL && m.parameter.kind == PARAMETER_LABEL)
         m.parameter.label = field_copy(&f[F_PARAMETER], &tail, err);

@@ -138,6 +138,19 @@ field_refuse(const struct field *f, const char *expected, const char *hint,
                    quote_bytes(shown, f->t.text, f->t.len), hint);
 }
 
+/* Where no string fits, one is shown with its quotes. */
+static int
+refuse_string(const struct field *f, const char *expected, struct err *err)
+{
+    struct field whole = *f;
+
+    if (f->t.type == SCAN_STRING) {
+        whole.t.text--;
+        whole.t.len += 2;
+    }
+    return field_refuse(&whole, expected, "", err);
+}
+
 int
 field_uint(const struct field *f, uint64_t *out, struct err *err)
 {
@@ -145,7 +158,7 @@ field_uint(const struct field *f, uint64_t *out, struct err *err)
         return 0;
     if (f->t.type == SCAN_NUMBER && scan_uint(&f->t, out))
         return 0;
-    return field_refuse(f, "a whole number of at least 0", "", err);
+    return refuse_string(f, "a whole number of at least 0", err);
 }
 
 int
@@ -154,7 +167,7 @@ field_bool(const struct field *f, bool *out, struct err *err)
     if (field_is_absent(f))
         return 0;
     if (f->t.type != SCAN_TRUE && f->t.type != SCAN_FALSE)
-        return field_refuse(f, "true or false", "", err);
+        return refuse_string(f, "true or false", err);
     *out = f->t.type == SCAN_TRUE;
     return 0;
 }

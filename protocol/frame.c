@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "quote.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* DESIGN.  One buffer: bytes before `at` are consumed, those behind it
@@ -188,6 +189,25 @@ frame_next(struct frame_decoder *d, struct frame *out, struct err *err)
     d->at += size + len;
     d->offset += size + len;
     return FRAME_READY;
+}
+
+int
+frame_refuse_end(const struct frame_decoder *d, struct err *err)
+{
+    const char *header = d->in.data + d->at;
+    size_t have = frame_pending(d), size = header_size(d);
+    char whole[80];
+
+    if (have < size)
+        snprintf(whole, sizeof whole, "a header of %zu", size);
+    else
+        snprintf(whole, sizeof whole, "%.2s with %zu", header,
+                 frame_size(header, d->digits));
+    return err_set(err, ERR_PROTOCOL,
+                   "byte %llu of the stream: the input ends %zu byte%s into a "
+                   "frame, expected %s",
+                   (unsigned long long)d->offset, have, have == 1 ? "" : "s",
+                   whole);
 }
 
 void

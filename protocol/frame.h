@@ -73,6 +73,10 @@ enum frame_status frame_next(struct frame_decoder *d, struct frame *out,
 /* How many bytes of an unfinished frame have been fed. */
 size_t frame_pending(const struct frame_decoder *d);
 
+/* For a stream that ends inside a frame, frame_pending() > 0: fills err with
+ * where it begins and how much of it is there.  Returns -1. */
+int frame_refuse_end(const struct frame_decoder *d, struct err *err);
+
 /* Bytes of the encoded frame that begins here. */
 size_t frame_size(const char *frame, int digits);
 

@@ -74,7 +74,10 @@ build_number(struct builder *b, const struct scan_token *t,
         return refuse(b, t, "integer beyond 64 bits");
     }
     if (!scan_number(t, &d))
-        return refuse(b, t, "number beyond a double's range");
+        return refuse(b, t,
+                      t->len > SCAN_NUMBER_MAX
+                          ? "number of more than 500 characters"
+                          : "number beyond a double's range");
     return keep(b, json_object_new_double(d), out);
 }
 

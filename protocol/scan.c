@@ -283,6 +283,22 @@ scan_refuse(struct scan *s, const struct scan_token *t, const char *problem)
         fail(s, t->at, problem);
 }
 
+/* What is shown of the text at the place of an error: one byte, or the whole
+ * word or number that begins there. */
+static size_t
+shown_len(const struct scan *s)
+{
+    size_t n = 0;
+
+    for (char c; s->at + n < s->len; n++) {
+        c = s->text[s->at + n];
+        if (strchr("+-._", c) == NULL && (c < '0' || c > '9') &&
+            ((c | 0x20) < 'a' || (c | 0x20) > 'z'))
+            break;
+    }
+    return n > 0 ? n : 1;
+}
+
 int
 scan_error(const struct scan *s, struct err *err)
 {
@@ -292,7 +308,7 @@ scan_error(const struct scan *s, struct err *err)
     if (s->at >= s->len)
         return err_set(err, ERR_INPUT, "byte %zu: %s, not the end", s->at,
                        problem);
-    quote_bytes(shown, s->text + s->at, 1);
+    quote_bytes(shown, s->text + s->at, shown_len(s));
     return err_set(err, ERR_INPUT, "byte %zu: %s%s %s", s->at, problem,
                    strncmp(problem, "expected", 8) == 0 ? ", not" : ":", shown);
 }

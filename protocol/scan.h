@@ -75,9 +75,11 @@ int scan_check(const char *text, size_t len, unsigned flags, struct err *err);
  * U+FFFD). */
 void scan_unescape(const struct scan_token *t, struct buf *out);
 
+#define SCAN_NUMBER_MAX 500 /* characters */
+
 /* A NUMBER token's value, correctly rounded; NaN and infinities where the
- * flags allow them.  False when out of a double's range, or longer than 500
- * characters. */
+ * flags allow them.  False when out of a double's range, or longer than
+ * SCAN_NUMBER_MAX. */
 bool scan_number(const struct scan_token *t, double *out);
 
 /* Whether a NUMBER token is written without fraction and exponent. */

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NUMBER_LEN_MAX 500
-
 static unsigned
 hex4(const char *p)
 {
@@ -112,7 +110,7 @@ scan_number(const struct scan_token *t, double *out)
         *out = t->text[0] == '-' ? -INFINITY : INFINITY;
         return true;
     }
-    return t->len <= NUMBER_LEN_MAX && number_parse(t->text, t->len, out);
+    return t->len <= SCAN_NUMBER_MAX && number_parse(t->text, t->len, out);
 }
 
 bool

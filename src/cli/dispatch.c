@@ -90,7 +90,8 @@ static const char help[] =
     "Exit status: 0 end of file or Terminate; 1 failed; 2 usage; 3 tuner,\n"
     "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
     "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
-    "when the grace ended; 143, 130 stopped by SIGTERM, SIGINT.\n";
+    "when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
+    "SIGHUP.\n";
 
 static int
 set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)

@@ -52,6 +52,10 @@ nearest_name(const char *word, const char *const *names, size_t n)
     const char *best = NULL;
     size_t best_distance = strlen(word) / 3 + 2; /* one more than allowed */
 
+    if (strlen(word) < 2)
+        best_distance = 1; /* any other letter would be near */
+    if (best_distance > WORD_MAX)
+        best_distance = WORD_MAX; /* what distance() says of long ones */
     for (size_t i = 0; i < n; i++) {
         size_t d = distance(word, names[i]);
 

@@ -7,7 +7,8 @@
 
 /* The name (borrowed from `names`) within a third of the word's length plus
  * one, in insertions, deletions, replacements and swaps, case ignored; the
- * first of equals; NULL when none is near. */
+ * first of equals; NULL when none is near.  A word of one letter is near to
+ * itself alone, in either case. */
 const char *nearest_name(const char *word, const char *const *names, size_t n);
 
 /* Writes " (did you mean 'NAME'?)" to out, or "" when none is near.  Returns

@@ -209,6 +209,7 @@ loop(struct dispatcher *d)
 static int
 open_signals(struct dispatcher *d)
 {
+    struct sigaction hangup;
     sigset_t set;
 
     signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is an error */
@@ -216,6 +217,8 @@ open_signals(struct dispatcher *d)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&set, SIGHUP); /* else nohup wants it to go on */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return d->signal_fd < 0 ? err_errno(d->err, ERR_SYSTEM, "signalfd") : 0;

@@ -87,13 +87,14 @@ struct dispatcher_setup {
 enum dispatcher_end {
     DISPATCHER_END_OF_FILE, /* the manager closed its end */
     DISPATCHER_TERMINATED,  /* TE */
-    DISPATCHER_SIGNALLED,   /* SIGTERM or SIGINT: *signal_number */
+    DISPATCHER_SIGNALLED,   /* by *signal_number, see below */
     DISPATCHER_FAILED,      /* err tells, its code says what kind */
     DISPATCHER_GRACE_OVER,  /* a plugin was still computing; the caller must
                                end the process without waiting for it */
 };
 
-/* Runs a session to its end.  Signals SIGTERM and SIGINT are taken over. */
+/* Runs a session to its end.  Signals SIGTERM, SIGINT and, unless it is
+ * ignored, SIGHUP are taken over. */
 enum dispatcher_end dispatcher_run(const struct dispatcher_setup *setup,
                                    int *signal_number, struct err *err);
 

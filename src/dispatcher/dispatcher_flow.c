@@ -90,8 +90,6 @@ dispatcher_take_frames(struct dispatcher *d)
 void
 dispatcher_read(struct dispatcher *d)
 {
-    size_t pending;
-
     switch (channel_read(&d->channel, &d->decoder, d->err)) {
     case CHANNEL_WAIT:
         return;
@@ -104,14 +102,11 @@ dispatcher_read(struct dispatcher *d)
     case CHANNEL_EOF:
         break;
     }
-    pending = frame_pending(&d->decoder);
-    if (pending == 0) {
+    if (frame_pending(&d->decoder) == 0) {
         dispatcher_stop(d, DRAINING, DISPATCHER_END_OF_FILE);
         return;
     }
-    err_set(d->err, ERR_PROTOCOL,
-            "offset %" PRIu64 ": the input ends %zu bytes into a frame",
-            d->decoder.offset, pending);
+    frame_refuse_end(&d->decoder, d->err);
     dispatcher_fail(d, DRAINING);
 }
 

@@ -104,25 +104,41 @@ static void
 complain(const struct router *r, const struct command *cmd, const char *text)
 {
     const struct parameter_id *id = &cmd->metric.parameter;
-    char number[24] = "null";
+    char which[72] = "null";
 
     if (id->kind == PARAMETER_NUMBER)
-        snprintf(number, sizeof number, "%" PRIu64, id->number);
+        snprintf(which, sizeof which, "%" PRIu64, id->number);
+    else if (id->kind == PARAMETER_LABEL)
+        snprintf(which, sizeof which, "\"%.64s\"", id->label);
     log_error(r->log,
-              "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %.64s), "
+              "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %s), "
               "sequence %" PRIu64 ": %s",
-              cmd->arrival, cmd->metric.job,
-              id->kind == PARAMETER_LABEL ? id->label : number,
-              cmd->metric.sequence, text);
+              cmd->arrival, cmd->metric.job, which, cmd->metric.sequence, text);
+}
+
+/* That the value is no number, and what it is. */
+static void
+complain_of_value(const struct router *r, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    char text[ERR_TEXT_MAX];
+
+    snprintf(text, sizeof text, "%s%s%s", m->problem,
+             m->shown != NULL ? ": " : "", m->shown != NULL ? m->shown : "");
+    complain(r, cmd, text);
 }
 
 /* What is not applied is dropped; but a trial that reported in step waits for
- * its answer all the same, so the assessor's side gets it without a value. */
+ * its answer all the same, so the assessor's side gets it without a value.
+ * `text` says why; NULL: because it has none. */
 static enum router_word
 set_aside(struct router *r, struct command *cmd, const char *text,
           struct routed *out)
 {
-    complain(r, cmd, text);
+    if (text != NULL)
+        complain(r, cmd, text);
+    else
+        complain_of_value(r, cmd);
     if (cmd->metric.sync && cmd->metric.type == METRIC_PERIODICAL) {
         cmd->metric.has_value = false;
         push(out, &out->assessor, cmd);
@@ -139,14 +155,15 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
+    m->sync = m->sync && r->remembers; /* else nobody knows an AK */
     if (r->nni)
         m->attempt =
             marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
                           attempt_of(r), &r->rerun);
     if (!m->has_value && m->type == METRIC_FINAL)
-        return set_aside(r, cmd, m->problem, out);
+        return set_aside(r, cmd, NULL, out);
     if (!m->has_value && periodical) {
-        complain(r, cmd, m->problem);
+        complain_of_value(r, cmd);
         m->value = NAN; /* its place is taken: what follows is judged */
         m->has_value = true;
     }
@@ -171,6 +188,7 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
 
+    cmd->end.sync = cmd->end.sync && r->remembers;
     if (r->nni)
         cmd->end.attempt =
             marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);

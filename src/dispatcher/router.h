@@ -30,8 +30,8 @@ struct viewer;
 struct router *router_new(const struct log *log, struct err *err);
 void router_free(struct router *r);
 
-/* From now on what the manager may not have read is kept: for a manager with
- * extensions. */
+/* From now on what the manager may not have read is kept, and it may ask for
+ * answers: one with extensions. */
 void router_remember(struct router *r);
 /* The manager is NNI's: one that is started again begins with IN, and says of
  * the trials before it in AD which of them it runs again. */

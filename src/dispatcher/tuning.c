@@ -135,9 +135,12 @@ tuning_complain_trial(struct tuning *t, const char *job,
     if (id->kind == PARAMETER_NUMBER)
         err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id %" PRIu64 "): %s",
                 job, id->number, text);
+    else if (id->kind == PARAMETER_LABEL)
+        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id \"%.64s\"): %s",
+                job, id->label, text);
     else
-        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id %s): %s", job,
-                id->kind == PARAMETER_LABEL ? id->label : "null", text);
+        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id null): %s", job,
+                text);
     tuning_complain(t, err.text);
 }
 

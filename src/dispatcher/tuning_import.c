@@ -5,6 +5,7 @@
 #include "dispatcher/tuning_state.h"
 #include "json.h"
 #include "plugin/tuner.h"
+#include "quote.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
 
@@ -16,6 +17,7 @@ tuning_import_one(struct tuning *t, struct jval entry, struct err *err)
     struct tp_result result = {._struct_size = sizeof result,
                                .how = TP_RESULT_IMPORTED};
     struct jval parameters, value;
+    char shown[QUOTE_MAX];
     const char *problem;
 
     if (!jval_get(entry, "parameter", &parameters))
@@ -23,7 +25,8 @@ tuning_import_one(struct tuning *t, struct jval entry, struct err *err)
     if (!jval_get(entry, "value", &value))
         return err_set(err, ERR_INPUT, "no 'value'");
     if (!metric_read_value(value, &result.value, &problem))
-        return err_set(err, ERR_INPUT, "%s", problem);
+        return err_set(err, ERR_INPUT, "%s: %s", problem,
+                       quote_value(shown, value));
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
@@ -142,13 +145,15 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
 {
     struct parameter_id which = {.kind = PARAMETER_NUMBER};
     struct jval v, parameters;
+    char shown[QUOTE_MAX];
     struct trial *trial;
 
-    if (!jval_get(record, "parameter_id", &v) || !jval_uint(v, &which.number) ||
-        which.number > MARKS_RECOVERED_MAX)
+    if (!jval_get(record, "parameter_id", &v))
+        return err_set(err, ERR_INPUT, "no 'parameter_id'");
+    if (!jval_uint(v, &which.number) || which.number > MARKS_RECOVERED_MAX)
         return err_set(err, ERR_INPUT,
-                       "parameter_id: expected an integer from 0 to %d",
-                       MARKS_RECOVERED_MAX);
+                       "parameter_id: expected an integer from 0 to %d, not %s",
+                       MARKS_RECOVERED_MAX, quote_value(shown, v));
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
     if (t->restart.on && trials_finished(t->trials, &which))

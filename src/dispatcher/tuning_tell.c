@@ -14,9 +14,14 @@ tuning_tell(struct tuning *t, struct trial *trial, struct tp_result *result)
 
     result->_struct_size = sizeof *result;
     if (trial->foreign && trial->unfit) {
-        tuning_complain(
-            t, "the trial is of an older search space that does not fit "
-               "into this one: recorded, not told");
+        err_set(&err, ERR_INPUT,
+                "the trial is of an older search space that does not fit "
+                "into this one: recorded, not told");
+        if (trial->label != NULL)
+            err_place(&err, "parameter_id \"%.64s\"", trial->label);
+        else
+            err_place(&err, "parameter_id %" PRIu64, trial->id);
+        tuning_complain(t, err.text);
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;

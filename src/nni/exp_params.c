@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "nni/base64.h"
+#include "quote.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static int
 read_text(struct jval object, const char *where, const char *key,
           const char **out, struct err *err)
 {
+    char got[QUOTE_MAX];
     struct jval v;
     const char *text;
     size_t len;
@@ -34,10 +36,10 @@ read_text(struct jval object, const char *where, const char *key,
     if (!jval_get(object, key, &v) || jval_type(v) == JSON_NULL)
         return 0;
     if (!jval_string(v, &text, &len) || strlen(text) != len)
-        return err_set(err, ERR_CONFIG,
-                       ARGUMENT ": %s.%s: expected a text, "
-                                "got %s",
-                       where, key, jval_type_name(v));
+        return err_set(
+            err, ERR_CONFIG, ARGUMENT ": %s.%s: expected a text%s, got %s",
+            where, key, jval_type(v) == JSON_STRING ? " without \\u0000" : "",
+            quote_value(got, v));
     if (len > 0)
         *out = text;
     return 0;
@@ -79,6 +81,7 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
              struct err *err)
 {
     const char *where = sections[s].key;
+    char got[QUOTE_MAX];
     struct jval v;
 
     *out = (struct nni_algorithm){0};
@@ -86,9 +89,10 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
         return 0;
     if (jval_type(v) != JSON_OBJECT)
         return err_set(err, ERR_CONFIG,
-                       ARGUMENT ": %s: expected an object, "
-                                "got %s",
-                       where, jval_type_name(v));
+                       ARGUMENT ": %s: expected an object such as "
+                                "{\"name\": \"%s\"}, got %s",
+                       where, s == SECTION_ASSESSOR ? "Medianstop" : "TPE",
+                       quote_value(got, v));
     if (read_names(v, s, out, err) != 0)
         return -1;
     if (jval_get(v, "classArgs", &out->args) &&
@@ -96,7 +100,7 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
         jval_type(out->args) != JSON_NULL)
         return err_set(err, ERR_CONFIG,
                        ARGUMENT ": %s.classArgs: expected an object, got %s",
-                       where, jval_type_name(out->args));
+                       where, quote_value(got, out->args));
     out->given = true;
     return 0;
 }

@@ -38,22 +38,63 @@ complain(struct walk *w, const char *path, const char *text)
     problems_add(w->problems, place, "%s", text);
 }
 
+static const char *
+last_word(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot == NULL ? name : dot + 1;
+}
+
+static void
+put_group_hint(const struct arguments *a, const char *path, char *hint,
+               size_t size)
+{
+    char group[PATH_LEN_MAX + 1];
+    const char *near = group;
+
+    for (size_t i = 0; i < a->n && hint[0] == '\0'; i++) {
+        size_t len = strcspn(a->table[i].name, ".");
+
+        if (a->table[i].name[len] == '\0')
+            continue;
+        snprintf(group, sizeof group, "%.*s", (int)len, a->table[i].name);
+        nearest_hint(path, &near, 1, hint, size);
+    }
+}
+
+/* What is perhaps meant: an argument whose group was left out, one whose whole
+ * name is near, or a group whose name is near. */
+static void
+put_hint(const struct arguments *a, const char *path, char *hint, size_t size)
+{
+    const char *names[TABLE_MAX];
+
+    for (size_t i = 0; i < a->n; i++) {
+        names[i] = a->table[i].name;
+        if (strcmp(last_word(names[i]), last_word(path)) == 0) {
+            snprintf(hint, size, " (did you mean '%s'?)", names[i]);
+            return;
+        }
+    }
+    nearest_hint(path, names, a->n, hint, size);
+    put_group_hint(a, path, hint, size);
+}
+
 static void
 unknown(struct walk *w, const char *path)
 {
     const struct arguments *a = w->args;
-    const char *names[TABLE_MAX];
-    char hint[160];
+    char hint[160] = "";
     struct buf all;
     struct err e;
 
     buf_init(&all, ERR_TEXT_MAX);
-    for (size_t i = 0; i < a->n; i++) {
-        names[i] = a->table[i].name;
-        buf_printf(&all, "%s%s", i > 0 ? ", " : "; there are: ", names[i]);
-    }
-    err_set(&e, ERR_CONFIG, "unknown argument%s%s",
-            nearest_hint(path, names, a->n, hint, sizeof hint),
+    for (size_t i = 0; i < a->n; i++)
+        buf_printf(&all, "%s%s",
+                   i > 0 ? ", " : "; there are: ", a->table[i].name);
+    put_hint(a, path, hint, sizeof hint);
+    err_set(&e, ERR_CONFIG, "unknown argument%s%s", hint,
             a->n > 0 ? buf_text(&all) : "; there are none");
     complain(w, path, e.text);
     buf_fini(&all);

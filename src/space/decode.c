@@ -54,8 +54,7 @@ check_index(const struct tp_dim *d, double x, struct err *err)
 }
 
 static int
-refuse_number(const struct tp_dim *d, double x, const char *what,
-              struct err *err)
+refuse_number(const struct tp_dim *d, double x, struct err *err)
 {
     char text[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
 
@@ -63,9 +62,21 @@ refuse_number(const struct tp_dim *d, double x, const char *what,
     number_format(d->low, low);
     number_format(d->high, high);
     return err_set(err, ERR_INPUT,
-                   "%s: %s%s, expected a number within [%s, %s] in internal "
+                   "%s: is %s, expected a number within [%s, %s] in internal "
                    "coordinates",
-                   d->name, what, text, low, high);
+                   d->name, text, low, high);
+}
+
+static int
+refuse_value(const struct tp_dim *d, double x, const char *how, struct err *err)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    number_format(x, text);
+    return err_set(err, ERR_INPUT,
+                   "%s: is %s in internal coordinates, expected one whose "
+                   "value is not too %s for a double",
+                   d->name, text, how);
 }
 
 static int
@@ -75,14 +86,12 @@ check_number(const struct space *s, size_t i, double x, struct err *err)
     double v;
 
     if (!isfinite(x))
-        return refuse_number(d, x, "is ", err);
+        return refuse_number(d, x, err);
     v = dim_value(s, i, x);
     if (!isfinite(v))
-        return refuse_number(d, x, "too large for a double is the value at ",
-                             err);
+        return refuse_value(d, x, "large", err);
     if (v == 0 && (d->flags & (TP_DIM_LOG | TP_DIM_Q)) == TP_DIM_LOG)
-        return refuse_number(d, x, "too small for a double is the value at ",
-                             err);
+        return refuse_value(d, x, "small", err);
     return 0;
 }
 

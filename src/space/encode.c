@@ -215,6 +215,23 @@ encode_dim(const struct space *s, size_t i, struct jval value, double *x,
     return encode_number(s, i, value, x, err);
 }
 
+/* With the key that was perhaps meant, if there is one. */
+static int
+refuse_missing(const struct space *s, size_t i, struct jval parameters,
+               struct err *err)
+{
+    struct jval_iter it = jval_iter(parameters);
+    const char *key = s->dim[i].key, *found = NULL;
+
+    while (found == NULL && jval_next(&it))
+        found = nearest_name(it.key, &key, 1) != NULL ? it.key : NULL;
+    return err_set(err, ERR_INPUT,
+                   "%s: is missing, expected a value of type %s%s%.60s%s",
+                   s->tp[i].name, space_kinds[s->tp[i].kind - 1].name,
+                   found != NULL ? " (is it '" : "", found != NULL ? found : "",
+                   found != NULL ? "'?)" : "");
+}
+
 static int
 encode_dims(const struct space *s, struct jval parameters, size_t from,
             size_t to, double *x, struct err *err)
@@ -223,9 +240,7 @@ encode_dims(const struct space *s, struct jval parameters, size_t from,
         struct jval value;
 
         if (!jval_get(parameters, s->dim[i].key, &value))
-            return err_set(err, ERR_INPUT,
-                           "%s: is missing, expected a value of type %s",
-                           s->tp[i].name, space_kinds[s->tp[i].kind - 1].name);
+            return refuse_missing(s, i, parameters, err);
         if (encode_dim(s, i, value, x, err) != 0)
             return -1;
     }

@@ -161,11 +161,11 @@ wrong_arguments() {
     nni 3 '{"tuner":' && line "--exp_params: byte 9: expected a value" &&
         nni 3 '[]' && line "--exp_params: expected an experiment's" &&
         nni 3 '{"tuner":null}' && line "--exp_params: tuner: missing" &&
-        nni 3 '{"tuner":"TPE"}' && line "tuner: expected an object, got" &&
+        nni 3 '{"tuner":"TPE"}' && line "tuner: expected an object such as" &&
         nni 3 '{"tuner":{"name":3}}' && line "tuner.name: expected a text" &&
         nni 3 '{"tuner":{}}' && line "tuner: expected a name, as in" &&
         nni 3 '{"tuner":{"name":"TPE","classArgs":[]}}' &&
-        line "tuner.classArgs: expected an object, got an array" || return
+        line "tuner.classArgs: expected an object, got '[" || return
     for word in abc 'ab*=' =AAA; do
         "$T" -m nni --exp_params "$word" 3< in 4> answers > out 2> err
         [ $? = 3 ] || fail "'$word' passed" || return

@@ -6,27 +6,9 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "fuzz_file.h"
-#include "plugin/paths.h"
+#include "fuzz_paths.h"
 #include "log_mutator.h"
 #include "replay/replay.h"
-
-#include <libgen.h>
-
-/* The plugins of the same build. */
-static struct plugin_paths *
-open_paths(void)
-{
-    char program[4000], folder[4096];
-    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    struct plugin_paths *paths;
-
-    MUST(len > 0);
-    program[len] = '\0';
-    snprintf(folder, sizeof folder, "%s/../plugins", dirname(program));
-    paths = plugin_paths_new(folder, NULL);
-    MUST(paths != NULL);
-    return paths;
-}
 
 static int
 run(const struct replay_setup *setup, struct replay_report *report,
@@ -44,7 +26,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct log silent = {.fd = -1, .name = "tunepipe"};
-    struct plugin_paths *paths = open_paths();
+    struct plugin_paths *paths = fuzz_paths_open();
     struct replay_setup setup = {.paths = paths, .log = &silent};
     struct replay_report a, b;
     struct fuzz_file at;

@@ -17,7 +17,9 @@
  *   ignore CODE       (before run) frames of this code are not looked at
  *   deaf              closes the reading end of the child's output
  *   > CODE PAYLOAD    sends a frame
- *   raw TEXT          sends bytes; \xHH, \n, \\ are understood
+ *   send CODE TEXT    sends a frame with the bytes of TEXT; \xHH, \n, \\ are
+ *                     understood
+ *   raw TEXT          sends the bytes of TEXT, without a frame
  *   < CODE PATTERN    the next frame from that sender is this; * matches any
  *                     text.  Senders: KI and AK come from the assessor's
  *                     worker, ER from the router, all others from the tuner's
@@ -29,6 +31,9 @@
  *   err PATTERN       some line on stderr matches (checked at each exit from
  *                     here on, and at the end)
  *   noerr PATTERN     no line does
+ *   says PATTERN      a line on stderr is this; in a script that has one, or
+ *                     `silent`, stderr has no other lines
+ *   silent            see says
  *   replay            tunepipe replay --verify of $DIR/log says identical
  *
  * With TP_WIRE_BYTES=1 every byte is sent by itself. */
@@ -77,6 +82,9 @@ struct wire {
     char *patterns[PATTERNS_MAX];
     bool wanted[PATTERNS_MAX];
     size_t n_patterns;
+    char *said[PATTERNS_MAX]; /* by the lines on stderr, each by one */
+    size_t n_said;
+    bool strict; /* nothing else is said */
     bool from_open, stderr_open;
 };
 
@@ -305,40 +313,54 @@ send_bytes(struct wire *w, const char *data, size_t len)
 }
 
 static void
-send_frame(struct wire *w, const char *rest)
+send_frame(struct wire *w, const char *code, const char *payload, size_t len)
 {
     struct buf out;
 
     buf_init(&out, 1 << 24);
-    frame_encode(&out, w->decoder.digits, rest,
-                 strlen(rest) > 3 ? rest + 3 : "",
-                 strlen(rest) > 3 ? strlen(rest) - 3 : 0);
+    frame_encode(&out, w->decoder.digits, code, payload, len);
     send_bytes(w, out.data, out.len);
     buf_fini(&out);
 }
 
+/* The bytes that an escaped text stands for. */
 static void
-send_raw(struct wire *w, const char *text)
+unescape(const char *text, struct buf *out)
 {
-    struct buf out;
-
-    buf_init(&out, 1 << 24);
     for (; *text != '\0'; text++) {
         unsigned byte;
 
         if (*text != '\\') {
-            buf_add_char(&out, *text);
+            buf_add_char(out, *text);
         } else if (text[1] == 'n') {
-            buf_add_char(&out, '\n');
+            buf_add_char(out, '\n');
             text++;
         } else if (sscanf(text + 1, "x%2x", &byte) == 1) {
-            buf_add_char(&out, (char)byte);
+            buf_add_char(out, (char)byte);
             text += 3;
         } else {
-            buf_add_char(&out, *++text);
+            buf_add_char(out, *++text);
         }
     }
-    send_bytes(w, out.data, out.len);
+}
+
+static const char *
+payload_of(const char *rest)
+{
+    return strlen(rest) > 3 ? rest + 3 : "";
+}
+
+static void
+send_escaped(struct wire *w, const char *rest, bool framed)
+{
+    struct buf out;
+
+    buf_init(&out, 1 << 24);
+    unescape(framed ? payload_of(rest) : rest, &out);
+    if (framed)
+        send_frame(w, rest, buf_text(&out), out.len);
+    else
+        send_bytes(w, out.data, out.len);
     buf_fini(&out);
 }
 
@@ -413,8 +435,42 @@ want(struct wire *w, const char *pattern, bool wanted)
 }
 
 static void
+want_said(struct wire *w, const char *pattern)
+{
+    if (w->n_said == PATTERNS_MAX)
+        die(w, "too many patterns");
+    w->said[w->n_said++] = strdup(pattern);
+    w->strict = true;
+}
+
+/* Each line is said once, in whatever order: there are two workers. */
+static void
+check_said(struct wire *w)
+{
+    char *text = strdup(buf_text(&w->errors)), *save = NULL;
+    bool used[PATTERNS_MAX] = {false};
+
+    for (char *line = strtok_r(text, "\n", &save); line != NULL;
+         line = strtok_r(NULL, "\n", &save)) {
+        size_t i = 0;
+
+        while (i < w->n_said && (used[i] || !matches(w->said[i], line)))
+            i++;
+        if (i == w->n_said)
+            die(w, "stderr has %s", line);
+        used[i] = true;
+    }
+    free(text);
+    for (size_t i = 0; i < w->n_said; i++)
+        if (!used[i])
+            die(w, "stderr lacks %s", w->said[i]);
+}
+
+static void
 check_errors(struct wire *w)
 {
+    if (w->strict)
+        check_said(w);
     for (size_t i = 0; i < w->n_patterns; i++) {
         char *text = strdup(buf_text(&w->errors)), *save = NULL;
         bool found = false;
@@ -489,11 +545,13 @@ do_line(struct wire *w, char *line)
     if (line[0] == '#' || line[0] == '\0')
         return;
     if (strncmp(line, "> ", 2) == 0)
-        send_frame(w, rest);
+        send_frame(w, rest, payload_of(rest), strlen(payload_of(rest)));
+    else if (strncmp(line, "send ", 5) == 0)
+        send_escaped(w, rest, true);
     else if (strncmp(line, "< ", 2) == 0)
         expect(w, rest);
     else if (strncmp(line, "raw ", 4) == 0)
-        send_raw(w, rest);
+        send_escaped(w, rest, false);
     else if (strncmp(line, "run ", 4) == 0)
         start(w, rest);
     else if (strncmp(line, "nni ", 4) == 0)
@@ -524,6 +582,10 @@ do_line(struct wire *w, char *line)
         want(w, rest, true);
     else if (strncmp(line, "noerr ", 6) == 0)
         want(w, rest, false);
+    else if (strncmp(line, "says ", 5) == 0)
+        want_said(w, rest);
+    else if (strcmp(line, "silent") == 0)
+        w->strict = true;
     else if (strcmp(line, "replay") == 0)
         replay(w);
     else

@@ -178,6 +178,14 @@ TEST(arguments_refuse_unknown_names_with_the_nearest)
                 "classArgs.net.rat: unknown argument (did you mean "
                 "'net.rate'?); there are: count, net.rate, on, net.deep.mode, "
                 "seed, path, any\n");
+    check_wrong("{\"rate\": 1}",
+                "classArgs.rate: unknown argument (did you mean 'net.rate'?); "
+                "there are: count, net.rate, on, net.deep.mode, seed, path, "
+                "any\n");
+    check_wrong("{\"nets\": {\"rate\": 1}}",
+                "classArgs.nets: unknown argument (did you mean 'net'?); "
+                "there are: count, net.rate, on, net.deep.mode, seed, path, "
+                "any\n");
     check_wrong("{\"net.rate\": 1}",
                 "classArgs.net.rate: unknown argument; what stands behind a "
                 "dot is a key in an object\n");
@@ -260,5 +268,5 @@ TEST(arguments_check_the_table_of_a_plugin)
                 "argument 'b': .doc has to be one line");
     check_table((struct tp_arg){"b", 4, 0, "best", 0, 0, NULL, "d"},
                 "argument 'b': default 'best': byte 0: expected a value, "
-                "not 'b'");
+                "not 'best'");
 }

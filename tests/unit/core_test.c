@@ -79,7 +79,7 @@ TEST(nearest_finds_what_was_meant)
 {
     static const char *const names[] = {"maxTrialNumber", "trialCommand",
                                         "seed"};
-    char hint[64];
+    char hint[64], longest[1000] = "";
 
     CHECK_STR(nearest_name("maxTrialNum", names, 3), "maxTrialNumber");
     CHECK_STR(nearest_name("trailCommand", names, 3), "trialCommand");
@@ -87,6 +87,10 @@ TEST(nearest_finds_what_was_meant)
     CHECK(nearest_name("assessor", names, 3) == NULL);
     CHECK_STR(nearest_hint("sed", names, 3, hint, sizeof hint),
               " (did you mean 'seed'?)");
+    CHECK(nearest_name("x", names, 3) == NULL);
+    CHECK_STR(nearest_name("B", (const char *[]){"a", "b"}, 2), "b");
+    memset(longest, 'x', sizeof longest - 1);
+    CHECK(nearest_name(longest, names, 3) == NULL);
     CHECK_STR(nearest_hint("xyzzy12", names, 3, hint, sizeof hint), "");
 }
 

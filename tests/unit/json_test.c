@@ -92,12 +92,15 @@ TEST(json_types_are_told_apart)
 TEST(json_refuses_what_json_c_lets_pass)
 {
     refuses("'a'", 0, "byte 0: expected a value, not '\\x27'");
-    refuses("[NaN]", 0, "byte 1: NaN and Infinity are not allowed here: 'N'");
+    refuses("[NaN]", 0, "byte 1: NaN and Infinity are not allowed here: 'NaN'");
     refuses("-Infinity", 0,
-            "byte 0: NaN and Infinity are not allowed here: '-'");
-    refuses("[1e400]", JSON_NAN, "byte 1: number beyond a double's range: '1'");
-    refuses("[18446744073709551616]", 0, "byte 1: integer beyond 64 bits: '1'");
-    refuses("[-9223372036854775809]", 0, "byte 1: integer beyond 64 bits: '-'");
+            "byte 0: NaN and Infinity are not allowed here: '-Infinity'");
+    refuses("[1e400]", JSON_NAN,
+            "byte 1: number beyond a double's range: '1e400'");
+    refuses("[18446744073709551616]", 0,
+            "byte 1: integer beyond 64 bits: '18446744073709551616'");
+    refuses("[-9223372036854775809]", 0,
+            "byte 1: integer beyond 64 bits: '-9223372036854775809'");
     refuses("\"a\nb\"", 0, "byte 2: control character in a string: '\\x0a'");
     refuses("\"\xff\"", 0, "byte 1: bad UTF-8 in a string: '\\xff'");
     refuses("{} x", 0, "byte 3: expected a value, not 'x'");
@@ -109,7 +112,7 @@ TEST(json_refuses_what_json_c_lets_pass)
     refuses("{\"a\";1}", 0, "byte 4: expected a value, not ';'");
     refuses("{\"a\",1}", 0, "byte 4: expected ':', not ','");
     refuses("{\"a\":1]", 0, "byte 6: expected ',' or '}', not ']'");
-    refuses("01", 0, "byte 0: a number must not begin with 0: '0'");
+    refuses("01", 0, "byte 0: a number must not begin with 0: '01'");
     refuses("// c\n1", 0, "byte 0: expected a value, not '/'");
     refuses("", 0, "byte 0: expected a value, not the end");
     refuses("[", 0, "byte 1: expected a value, not the end");

@@ -126,6 +126,22 @@ TEST(router_splits_an_end_in_one_step)
     finish(&r);
 }
 
+TEST(router_asks_for_no_answers_without_extensions)
+{
+    struct routing r;
+
+    begin(&r);
+    issue(&r);
+    CHECK_STR(route(&r, "ME",
+                    ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true")),
+              "0+1");
+    CHECK(!r.routed.assessor.last->metric.sync);
+    CHECK_STR(route(&r, "ME",
+                    ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true")),
+              "0+0"); /* a second one, which nobody waits for */
+    finish(&r);
+}
+
 /* A trial that reports in step waits for its answer whatever is wrong with
  * the report. */
 TEST(router_passes_on_each_synchronous_report)
@@ -141,6 +157,7 @@ TEST(router_passes_on_each_synchronous_report)
     struct routing r;
 
     begin(&r);
+    router_remember(r.router);
     issue(&r);
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
         CHECK_STR(route(&r, "ME", reports[i]), "0+1");

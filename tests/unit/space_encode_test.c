@@ -127,7 +127,8 @@ TEST(space_encode_of_nested)
     CHECK_STR(err.text, "d: is an object without it, expected an object with "
                         "_name");
     CHECK_EQ(help_encode(s, "{'D': 'a'}", x, &err), -1);
-    CHECK_STR(err.text, "d: is missing, expected a value of type choice");
+    CHECK_STR(err.text,
+              "d: is missing, expected a value of type choice (is it 'D'?)");
     CHECK_EQ(help_encode(s, "[]", x, &err), -1);
     CHECK_HAS(err.text, "parameters: is an array, expected an object");
     space_free(s);

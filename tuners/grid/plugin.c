@@ -126,8 +126,7 @@ space(void *vself, const struct tp_space *s)
     struct grid *grid;
 
     if (s->n_dims == 0)
-        return fail(self, "the search space is empty, expected at least one "
-                          "parameter");
+        return fail(self, "is empty, expected at least one parameter");
     dims = calloc(s->n_dims, sizeof *dims);
     if (dims == NULL)
         return fail(self, "out of memory");
