@@ -3,6 +3,7 @@
 
 #include "cli/exitguard.h"
 #include "cli/nni_bridge.h"
+#include "cli/nni_child.h"
 #include "cli/nni_start.h"
 #include "cli/options.h"
 #include "core/err.h"
@@ -86,21 +87,43 @@ dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
     return status;
 }
 
+/* The parent keeps neither: that the child is gone is to be seen there. */
 static int
-dispatch_on_one(struct nni_start *n, int fd, struct err *err)
+await(struct nni_child *child, struct err *err)
 {
-    return dispatch_on(n, fd, fd, err);
+    close(IN_FD);
+    close(OUT_FD);
+    if (nni_child_guard(child, err) == 0)
+        return nni_child_status(child, EXIT_DONE);
+    return verb_fail("nni", err);
+}
+
+static int
+serve_descriptors(struct nni_start *n, struct err *err)
+{
+    struct nni_child child;
+    int status;
+
+    if (check_descriptors(err) == 0) {
+        switch (nni_child_fork(&child, n, err)) {
+        case 0:
+            status = dispatch_on(n, IN_FD, OUT_FD, err);
+            nni_child_leave(&child, status, err);
+            return status;
+        case 1:
+            return await(&child, err);
+        }
+    }
+    journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
+    return verb_fail("nni", err);
 }
 
 static int
 serve(struct nni_start *n, struct err *err)
 {
-    if (n->environment.channel != NULL)
-        return nni_bridge_serve(n, dispatch_on_one, err);
-    if (check_descriptors(err) == 0)
-        return dispatch_on(n, IN_FD, OUT_FD, err);
-    journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
-    return verb_fail("nni", err);
+    return n->environment.channel != NULL
+               ? nni_bridge_serve(n, dispatch_on, err)
+               : serve_descriptors(n, err);
 }
 
 static int

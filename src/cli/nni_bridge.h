@@ -8,15 +8,15 @@
 struct err;
 struct nni_start;
 
+/* Runs a session on these descriptors, taken, to its end: the exit status and,
+ * where that is not 0, the reason in err. */
+typedef int nni_dispatch(struct nni_start *n, int in_fd, int out_fd,
+                         struct err *err);
+
 /* Before any thread is started; returns in both processes.  In the child what
- * `dispatch` gives, run on a descriptor it takes: the exit status and, where
- * that is not 0, the reason in err.  In the parent the exit status: the
- * child's, if that failed, or that of the connection; all is told by then.
- *
- * SIGTERM and SIGINT are the child's: the parent passes them on. */
-int nni_bridge_serve(struct nni_start *n,
-                     int (*dispatch)(struct nni_start *n, int fd,
-                                     struct err *err),
+ * `dispatch` gives.  In the parent the exit status: the child's, if that
+ * failed, or that of the connection; all is told by then. */
+int nni_bridge_serve(struct nni_start *n, nni_dispatch *dispatch,
                      struct err *err);
 
 #endif

@@ -311,6 +311,37 @@ broken_frame() {
         has dispatcher.log "byte 15 of the stream"
 }
 
+# A plugin that crashes: named, and its command is passed over when it goes on.
+crash() {
+    export NNI_CHECKPOINT_DIRECTORY=ck TUNEPIPE_PLUGIN_PATH="$PLUGINS"
+    words='{"tuner":{"name":"crashes","classArgs":{"id":1}}}'
+    { frame IN "$space"; frame GE 1; frame GE 1; } > in
+    nni 139 "$words" || return
+    line='the dispatcher was ended by SIGSEGV; the tuner crashes was at command 3'
+    has err "tunepipe nni: error: $line" && has dispatcher.log "$line" &&
+        has ck/command.crash 't:3' || return
+    { frame IN "$space"; frame FD '[]'; frame GE 1; } > in
+    NNI_MODE=resume nni 0 "$words" && [ ! -e ck/command.crash ] &&
+        [ "$(tr -cd TR < answers | wc -c)" -ge 2 ]
+}
+
+gone() { # or nobody has asked for its status yet
+    ! state=$(cut -d ' ' -f 3 "/proc/$1/stat" 2> /dev/null) || [ "$state" = Z ]
+}
+
+# Whoever ends the process that the manager started ends the dispatcher.
+parent_killed() {
+    mkfifo hold
+    "$T" -m nni --exp_params "$(b64 '{"tuner":{"name":"Random"}}')" 3<> hold \
+        4> answers 2> err &
+    parent=$!
+    frame IN "$space" > hold
+    until [ -s answers ]; do kill -0 $parent || return 1; done
+    child=$(cat /proc/$parent/task/$parent/children)
+    [ -n "$child" ] && kill -9 $parent
+    until gone $child; do :; done
+}
+
 check "both spellings of the argument, and other words" both_spellings
 check "both schemas of the configuration" schemas
 check "NNI's names, in whatever case" names
@@ -325,4 +356,6 @@ check "dispatcher.log" journal
 check "includeIntermediateResults" intermediate_results
 check "the checkpoint folder" checkpoint
 check "a broken frame is no status 0" broken_frame
+check "a plugin that crashes" crash
+check "killing the first of the two processes ends both" parent_killed
 finish

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/nni_child.h"
+
+#include "cli/nni_folder.h"
+#include "cli/nni_start.h"
+#include "cli/verb.h"
+#include "core/file.h"
+#include "lockfile.h"
+#include "manager/deaths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* DESIGN
+ *
+ * A pipe holds the child's last words.  The child is waited for, but never
+ * reaped: its process id stays its own as long as the parent lives, so that a
+ * signal cannot reach another. */
+
+#define PARTING_S 2 /* for the manager to be told of a stop */
+
+/* ---- signals ---- */
+
+static void
+wait_for(pid_t child, siginfo_t *end)
+{
+    do {
+        *end = (siginfo_t){.si_pid = 0};
+    } while (waitid(P_PID, (id_t)child, end, WEXITED | WNOWAIT) != 0 &&
+             errno == EINTR);
+}
+
+/* Those that are a stop; see dispatcher.c. */
+static void
+stop_signals(sigset_t *out)
+{
+    struct sigaction hangup;
+
+    sigemptyset(out);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGINT);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(out, SIGHUP);
+}
+
+/* The connection may stay after the child's end, for the manager to close it;
+ * who wants the process to stop is not kept waiting for that. */
+static void *
+pass_signals(void *arg)
+{
+    const struct timespec parting = {.tv_sec = PARTING_S};
+    pid_t child = (pid_t)(intptr_t)arg;
+    siginfo_t end;
+    sigset_t set;
+    int number;
+
+    stop_signals(&set);
+    if (sigwait(&set, &number) != 0)
+        return NULL;
+    kill(child, number);
+    wait_for(child, &end);
+    (void)sigtimedwait(&set, NULL, &parting); /* or once more */
+    _exit(128 + number);
+}
+
+static int
+begin_passing(pid_t child, struct err *err)
+{
+    pthread_t thread;
+    int rc =
+        pthread_create(&thread, NULL, pass_signals, (void *)(intptr_t)child);
+
+    if (rc == 0)
+        rc = pthread_detach(thread);
+    errno = rc;
+    return rc == 0 ? 0 : err_errno(err, ERR_SYSTEM, "cannot start a thread");
+}
+
+/* ---- last words ---- */
+
+static const char *
+signal_name(int number, char *out, size_t size)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"},
+                 {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+                 {SIGILL, "SIGILL"},   {SIGKILL, "SIGKILL"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    snprintf(out, size, "signal %d", number);
+    return out;
+}
+
+static const char *
+name_of(const struct nni_algorithm *a)
+{
+    return a->name != NULL ? a->name : a->class_name;
+}
+
+/* Appends who was at work when it ended, as far as that is known. */
+static void
+add_work(const struct nni_child *c, const struct lockfile *lock, char *text,
+         size_t size)
+{
+    static const char *const sides[] = {
+        [LOCKFILE_DEFAULT] = "tuner", [LOCKFILE_ASSESSOR] = "assessor"};
+    const struct exp_params *p = &c->start->params;
+    const char *names[] = {name_of(&p->tuner), name_of(&p->assessor)};
+
+    for (int i = 0; i < LOCKFILE_SLOTS; i++) {
+        uint64_t at = lock->slots[i];
+        size_t len = strlen(text);
+
+        if (at == 0 || names[i] == NULL)
+            continue;
+        if (at == LOCKFILE_SAVING || at == LOCKFILE_LOADING)
+            snprintf(text + len, size - len, "; the %s %.64s was being %s",
+                     sides[i], names[i],
+                     at == LOCKFILE_SAVING ? "saved" : "loaded");
+        else
+            snprintf(text + len, size - len,
+                     "; the %s %.64s was at command %" PRIu64, sides[i],
+                     names[i], at);
+    }
+}
+
+/* What the child left in the lock file beside its log. */
+static bool
+read_lock(const struct nni_child *c, struct lockfile *out)
+{
+    const char *folder = c->start->environment.checkpoint;
+    char *path = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 &&
+                 read(fd, out, sizeof *out) == (ssize_t)sizeof *out &&
+                 memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0 &&
+                 out->pid == (uint64_t)c->pid;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return whole;
+}
+
+static void
+tell_crash(struct nni_child *c)
+{
+    const struct nni_start *n = c->start;
+    int number = c->end.si_status;
+    struct lockfile lock;
+    struct err err;
+    char name[32];
+
+    snprintf(c->text, sizeof c->text, "the dispatcher was ended by %s",
+             signal_name(number, name, sizeof name));
+    if (read_lock(c, &lock)) {
+        if (exp_params_read(n->text, &c->start->params, NULL) == 0)
+            add_work(c, &lock, c->text, sizeof c->text);
+        if (deaths_is_fault(number) &&
+            nni_folder_note_crash(n->environment.checkpoint, &lock, &err) != 0)
+            log_warning(&n->log, "%s", err.text);
+    }
+    journal_say(&n->journal, LOG_ERROR, NULL, "%s", c->text);
+    fprintf(stderr, "tunepipe nni: error: %s\n", c->text);
+}
+
+static void
+read_words(struct nni_child *c)
+{
+    size_t len = 0;
+    ssize_t n;
+
+    while (len < sizeof c->text - 1 &&
+           ((n = read(c->words, c->text + len, sizeof c->text - 1 - len)) > 0 ||
+            (n < 0 && errno == EINTR)))
+        len += n > 0 ? (size_t)n : 0;
+    c->text[len] = '\0';
+}
+
+const char *
+nni_child_await(void *arg)
+{
+    struct nni_child *c = arg;
+
+    if (c->end.si_pid == 0) {
+        wait_for(c->pid, &c->end);
+        if (c->end.si_code == CLD_EXITED)
+            read_words(c);
+        else
+            tell_crash(c);
+    }
+    return c->text[0] != '\0' ? c->text : NULL;
+}
+
+/* ---- the two processes ---- */
+
+/* Nobody else ends a dispatcher whose manager's shell keeps descriptors. */
+static void
+end_with(pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        raise(SIGTERM);
+}
+
+int
+nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
+{
+    pid_t parent = getpid();
+    int words[2];
+    sigset_t set;
+
+    *c = (struct nni_child){.start = n};
+    if (pipe2(words, O_CLOEXEC) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+    stop_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    fflush(NULL);
+    c->pid = fork();
+    c->words = words[c->pid == 0];
+    close(words[c->pid != 0]);
+    if (c->pid == 0) {
+        end_with(parent);
+        return 0;
+    }
+    if (c->pid > 0)
+        return 1;
+    close(c->words);
+    return err_errno(err, ERR_SYSTEM, "cannot fork");
+}
+
+int
+nni_child_guard(struct nni_child *c, struct err *err)
+{
+    return begin_passing(c->pid, err);
+}
+
+void
+nni_child_leave(struct nni_child *c, int status, const struct err *err)
+{
+    if (status != EXIT_DONE)
+        (void)file_write_all(c->words, err->text, strlen(err->text), NULL);
+    close(c->words);
+}
+
+int
+nni_child_status(struct nni_child *c, int status)
+{
+    (void)nni_child_await(c);
+    if (c->end.si_code != CLD_EXITED)
+        return 128 + c->end.si_status;
+    return c->end.si_status != EXIT_DONE ? c->end.si_status : status;
+}

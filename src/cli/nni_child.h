@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* nni_child.h - the process that runs the dispatcher, seen from the one that
+ * NNI's manager started.  The parent outlives it whatever becomes of it: a
+ * plugin that crashes is named, and the command that it was at is noted for the
+ * experiment to go on behind it. */
+#ifndef CLI_NNI_CHILD_H
+#define CLI_NNI_CHILD_H
+
+#include "core/err.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct nni_start;
+
+struct nni_child {
+    struct nni_start *start;
+    pid_t pid;
+    int words; /* the child's last ones */
+    siginfo_t end;
+    char text[ERR_TEXT_MAX + 128];
+};
+
+/* Before any thread is started.  1: in the parent; 0: in the child, which is
+ * ended by SIGTERM when the parent is gone; -1: err tells.  SIGTERM, SIGINT and
+ * SIGHUP are blocked in both. */
+int nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err);
+
+/* In the child, at its end: where status is not EXIT_DONE, err is left to the
+ * parent. */
+void nni_child_leave(struct nni_child *c, int status, const struct err *err);
+
+/* In the parent: SIGTERM, SIGINT and SIGHUP are the child's from now on, and
+ * end the parent when it has ended. */
+int nni_child_guard(struct nni_child *c, struct err *err);
+
+/* Waits for the child's end; a crash is told on stderr and in dispatcher.log.
+ * Why it ended; NULL: in order.  `c` is a struct nni_child, see bridge.h. */
+const char *nni_child_await(void *c);
+
+/* The exit status of the parent: the child's, if that failed, else `status`. */
+int nni_child_status(struct nni_child *c, int status);
+
+#endif
