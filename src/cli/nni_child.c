@@ -214,9 +214,9 @@ nni_child_await(void *arg)
 static void
 end_with(pid_t parent)
 {
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        raise(SIGTERM);
+        raise(SIGKILL);
 }
 
 int

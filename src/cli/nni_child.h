@@ -22,7 +22,7 @@ struct nni_child {
 };
 
 /* Before any thread is started.  1: in the parent; 0: in the child, which is
- * ended by SIGTERM when the parent is gone; -1: err tells.  SIGTERM, SIGINT and
+ * killed when the parent is gone; -1: err tells.  SIGTERM, SIGINT and
  * SIGHUP are blocked in both. */
 int nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err);
 

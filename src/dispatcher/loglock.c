@@ -7,14 +7,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define LINGERS_MS 10
-#define LINGERS_TIMES 300
+#define LINGERS_TIMES 200
 
 void
 loglock_init(struct loglock *l)
@@ -23,27 +21,21 @@ loglock_init(struct loglock *l)
     l->map = &l->spare;
 }
 
-/* A process that was killed while it started a program: that one has the lock
- * with it until it calls exec. */
-static bool
-is_dead(uint64_t pid)
-{
-    return pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) != 0 &&
-           errno == ESRCH;
-}
-
+/* Waits a little: for a program that a writer had just started when it was
+ * killed, which has the lock with it until it calls exec; for a process that
+ * was killed and is on its way out. */
 static int
 lock_it(int fd, uint64_t *holder)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct lockfile at = {.pid = 0};
+    struct lockfile at;
 
     for (int i = 0; fcntl(fd, F_OFD_SETLK, &lock) != 0; i++) {
-        if (pread(fd, &at, sizeof at, 0) < 0)
-            at.pid = 0;
-        *holder = at.pid;
-        if (i == LINGERS_TIMES || !is_dead(at.pid))
+        at.pid = 0;
+        if (i == LINGERS_TIMES) {
+            *holder = pread(fd, &at, sizeof at, 0) < 0 ? 0 : at.pid;
             return -1;
+        }
         poll(NULL, 0, LINGERS_MS);
     }
     return 0;

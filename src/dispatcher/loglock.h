@@ -17,7 +17,8 @@ struct loglock {
 };
 
 void loglock_init(struct loglock *l);
-/* Creates and locks the file; what stands in it stays. */
+/* Creates and locks the file, waiting at most two seconds for another to let go
+ * of it; what stands in it stays. */
 int loglock_take(struct loglock *l, const char *path, struct err *err);
 /* Ours from here on: what stood in it is moved to `before`. */
 int loglock_map(struct loglock *l, const char *path, struct err *err);
