@@ -37,7 +37,26 @@ die(const char *what)
     exit(2);
 }
 
-/* How much of the log its marks vouch for. */
+/* What was synced and has no mark yet. */
+static uint64_t
+synced_of(const char *log)
+{
+    char path[4096], text[32] = "";
+    uint64_t synced = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s.synced", log);
+    f = fopen(path, "r");
+    if (f != NULL && fgets(text, sizeof text, f) != NULL)
+        synced = strtoull(text, NULL, 10);
+    if (f != NULL)
+        fclose(f);
+    return synced;
+}
+
+/* How much of the log its marks vouch for.  The cut before may have taken its
+ * head, when nothing of it had been synced, and come back too soon for a new
+ * one. */
 static uint64_t
 durable_of(const char *path)
 {
@@ -56,28 +75,11 @@ durable_of(const char *path)
             durable = offset;
     }
     logfile_close(f);
-    if (f == NULL) {
+    if (f == NULL && synced_of(path) > 0) {
         fprintf(stderr, "%s\n", err.text);
         exit(2);
     }
     return durable;
-}
-
-/* What was synced and has no mark yet. */
-static uint64_t
-synced_of(const char *log)
-{
-    char path[4096], text[32] = "";
-    uint64_t synced = 0;
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s.synced", log);
-    f = fopen(path, "r");
-    if (f != NULL && fgets(text, sizeof text, f) != NULL)
-        synced = strtoull(text, NULL, 10);
-    if (f != NULL)
-        fclose(f);
-    return synced;
 }
 
 /* What is written there from now on has not been synced before. */
