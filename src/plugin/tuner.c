@@ -6,27 +6,15 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/pack.h"
 #include "plugin/filter.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
-#include "plugin/state.h"
+#include "plugin/tuner_state.h"
 #include "space/space.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct tuner {
-    struct instance instance;
-    const struct tp_tuner *ops; /* of the instance's plugin */
-    const struct space *space;  /* NULL: none yet, or it was refused */
-    struct tp_next base;        /* the plugin as a layer */
-    struct filter *filters;     /* the outermost; NULL: none */
-    const struct tp_next *top;  /* the outermost layer */
-    bool barred;                /* none of them is called */
-    struct err failure;
-};
 
 static size_t
 n_dims(const struct tuner *t)
@@ -213,8 +201,8 @@ told(const struct tuner *t, int rc, struct err *err)
     return rc;
 }
 
-static int
-refuse_call(const struct tuner *t, const char *callback, struct err *err)
+int
+tuner_refuse_call(const struct tuner *t, const char *callback, struct err *err)
 {
     return err_set(err, ERR_PLUGIN,
                    "%s: %s: not called, because it ended the dispatcher before",
@@ -243,7 +231,7 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
     size_t n = space_dims(space)->n_dims;
 
     if (t->barred)
-        return refuse_call(t, "space", err);
+        return tuner_refuse_call(t, "space", err);
     if (instance_reserve(&t->instance, n, err) != 0 ||
         filter_reserve(t->filters, n, err) != 0)
         return -1;
@@ -257,11 +245,11 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
     return -1;
 }
 
-static int
-may_call(const struct tuner *t, const char *callback, struct err *err)
+int
+tuner_may_call(const struct tuner *t, const char *callback, struct err *err)
 {
     if (t->barred)
-        return refuse_call(t, callback, err);
+        return tuner_refuse_call(t, callback, err);
     return t->space != NULL
                ? 0
                : err_set(err, ERR_PLUGIN, "%s: %s: it has no search space",
@@ -276,7 +264,7 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
     int rc;
 
     *label = NULL;
-    if (may_call(t, "ask", err) != 0)
+    if (tuner_may_call(t, "ask", err) != 0)
         return TP_ERR;
     for (size_t i = 0; i < n_dims(t); i++)
         x[i] = NAN;
@@ -295,7 +283,7 @@ tuner_tell(struct tuner *t, uint64_t id, const double *x,
 {
     struct tp_result copy = *result;
 
-    if (may_call(t, "tell", err) != 0)
+    if (tuner_may_call(t, "tell", err) != 0)
         return -1;
     copy._struct_size = sizeof copy;
     return told(t, t->top->tell(t->top->ctx, id, x, &copy), err);
@@ -305,7 +293,7 @@ int
 tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
             struct err *err)
 {
-    return may_call(t, "ended", err) != 0
+    return tuner_may_call(t, "ended", err) != 0
                ? -1
                : told(t, t->top->ended(t->top->ctx, id, x, how), err);
 }
@@ -316,92 +304,9 @@ tuner_score(struct tuner *t, const double *const *points, size_t n, double *out,
 {
     int rc;
 
-    if (may_call(t, "score", err) != 0)
+    if (tuner_may_call(t, "score", err) != 0)
         return -1;
     instance_enter(&t->instance);
     rc = t->ops->score(t->instance.self, points, n, out);
     return instance_leave(&t->instance, "score", rc, TP_OK, err);
-}
-
-/* ---- saving: each filter, the outermost first, then the tuner ---- */
-
-static bool
-can_save(const struct tuner *t)
-{
-    for (const struct filter *f = t->filters; f != NULL; f = f->inner)
-        if (f->ops->save == NULL)
-            return false;
-    return t->ops->save != NULL && t->space != NULL;
-}
-
-/* A point of the space and its key: others when the space is another one, or
- * this build samples or compares points otherwise, so that what was saved
- * would mean something else. */
-static int
-fingerprint(const struct tuner *t, uint64_t key[2], struct err *err)
-{
-    double *x = malloc((n_dims(t) + 1) * sizeof *x);
-
-    if (x == NULL)
-        return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
-    space_sample(t->space, 0, 0, x);
-    space_key(t->space, x, key);
-    free(x);
-    return 0;
-}
-
-static int
-save_layers(struct tuner *t, struct buf *out, struct err *err)
-{
-    uint64_t key[2];
-
-    if (fingerprint(t, key, err) != 0)
-        return -1;
-    pack_u64(out, key[0]);
-    pack_u64(out, key[1]);
-    for (struct filter *f = t->filters; f != NULL; f = f->inner)
-        if (state_save(&f->instance, f->ops->save, out, err) != 0)
-            return -1;
-    return state_save(&t->instance, t->ops->save, out, err);
-}
-
-int
-tuner_save(struct tuner *t, struct buf *out, struct err *err)
-{
-    size_t len = out->len;
-
-    if (t->barred)
-        return refuse_call(t, "save", err);
-    if (!can_save(t))
-        return 0;
-    if (save_layers(t, out, err) == 0)
-        return 1;
-    out->len = len;
-    return -1;
-}
-
-int
-tuner_load(struct tuner *t, struct unpack *state, struct err *err)
-{
-    uint64_t key[2], saved[2];
-
-    if (may_call(t, "load", err) != 0)
-        return -1;
-    if (!can_save(t))
-        return err_set(err, ERR_PLUGIN,
-                       "%s: load: it, or one of its filters, has none",
-                       t->instance.title);
-    if (fingerprint(t, key, err) != 0)
-        return -1;
-    for (int i = 0; i < 2; i++)
-        saved[i] = unpack_u64(state);
-    if (state->failed || saved[0] != key[0] || saved[1] != key[1])
-        return err_set(err, ERR_PLUGIN,
-                       "%s: the snapshot is of another search space, or of a "
-                       "tunepipe that compares points otherwise",
-                       t->instance.title);
-    for (struct filter *f = t->filters; f != NULL; f = f->inner)
-        if (state_load(&f->instance, f->ops->load, state, err) != 0)
-            return -1;
-    return state_load(&t->instance, t->ops->load, state, err);
 }
