@@ -42,28 +42,4 @@ for name in smoke random_medianstop_kills resume_b_resumed; do
         { sed 's/^/# /' err; exit 1; }) || failed=1
     rm -rf "$folder"
 done
-# Once more, with what the first half has logged.
-for first in "$TP_SOURCE"/tests/data/recordings/*_a_first.jsonl; do
-    second=${first%_a_first.jsonl}_b_resumed
-    folder=$(mktemp -d)
-    (
-        cd "$folder" || exit 1
-        "$TP_BUILD/tests/tools/playon" "${first%.jsonl}" "$second" 2> err || {
-            sed 's/^/# /' err
-            exit 1
-        }
-        grep -q '(FD): 0 of [1-9]* results imported, [1-9]* were on' err || {
-            sed 's/^/# /' err
-            echo "FAILED recording $(basename "$second"), with its log:" \
-                "results were told again"
-            exit 1
-        }
-        "$TP_BUILD/tunepipe" replay checkpoint --verify > replay 2>&1 || {
-            echo "FAILED recording $(basename "$second"), with its log:" \
-                "$(head -n 1 replay)"
-            exit 1
-        }
-    ) || failed=1
-    rm -rf "$folder"
-done
 exit $failed

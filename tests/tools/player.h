@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* player.h - starts `tunepipe -m nni` as a recording tells, and sends and
  * receives in a manager's place; what fails ends the program.  For play.c and
- * playon.c. */
+ * restart.c. */
 #ifndef TESTS_TOOLS_PLAYER_H
 #define TESTS_TOOLS_PLAYER_H
 
