@@ -270,8 +270,10 @@ write_copy(struct websocket *ws, const char *text, size_t len,
 enum websocket_sent
 websocket_send(struct websocket *ws, const char *text, size_t len)
 {
-    if (write_copy(ws, text, len, LWS_WRITE_TEXT) < 0)
+    if (write_copy(ws, text, len, LWS_WRITE_TEXT) < 0) {
+        ws->leaving = true; /* else it is tried again without a pause */
         return WEBSOCKET_FAILED;
+    }
     return lws_partial_buffered(ws->wsi) ? WEBSOCKET_BEGUN : WEBSOCKET_SENT;
 }
 

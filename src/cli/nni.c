@@ -93,7 +93,7 @@ await(struct nni_child *child, struct err *err)
 {
     close(IN_FD);
     close(OUT_FD);
-    if (nni_child_guard(child, err) == 0)
+    if (nni_child_guard(child, -1, err) == 0)
         return nni_child_status(child, EXIT_DONE);
     return verb_fail("nni", err);
 }

@@ -26,7 +26,7 @@ keep_connection(struct nni_child *c, int frames, struct err *err)
     };
     int status = EXIT_DONE;
 
-    if (nni_child_guard(c, err) != 0)
+    if (nni_child_guard(c, frames, err) != 0)
         close(frames);
     else if (websocket_serve(&setup, err) == 0)
         err_clear(err);
@@ -34,6 +34,7 @@ keep_connection(struct nni_child *c, int frames, struct err *err)
         journal_say(&c->start->journal, LOG_ERROR, NULL, "%s", err->text);
         status = verb_fail("nni", err);
     }
+    nni_child_dismiss(c);
     return nni_child_status(c, status);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/nni_folder.h"
 #include "cli/nni_start.h"
 #include "cli/verb.h"
+#include "core/clock.h"
 #include "core/file.h"
 #include "lockfile.h"
 #include "manager/deaths.h"
@@ -11,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,11 +30,18 @@
  *
  * A pipe holds the child's last words.  The child is waited for, but never
  * reaped: its process id stays its own as long as the parent lives, so that a
- * signal cannot reach another. */
+ * signal cannot reach another.
+ *
+ * No descriptor tells of its end: a process that a plugin forked may keep
+ * copies of them all.  A thread waits for it, and passes it on by a pipe of the
+ * parent's own, for those who wait no longer than so long, and by shutting down
+ * the parent's end of the socket, for those who read that. */
 
-#define PARTING_S 2 /* for the manager to be told of a stop */
+#define PARTING_S 2     /* for the manager to be told of a stop */
+#define AWAIT_MS 2000   /* less than what a manager waits for a pong */
+#define LINGER_MS 15000 /* more than the dispatcher's grace */
 
-/* ---- signals ---- */
+/* ---- the end ---- */
 
 static void
 wait_for(pid_t child, siginfo_t *end)
@@ -41,6 +51,45 @@ wait_for(pid_t child, siginfo_t *end)
     } while (waitid(P_PID, (id_t)child, end, WEXITED | WNOWAIT) != 0 &&
              errno == EINTR);
 }
+
+static void *
+watch_end(void *arg)
+{
+    struct nni_child *c = arg;
+    siginfo_t end;
+
+    wait_for(c->pid, &end);
+    close(c->gone[1]);
+    if (c->socket >= 0)
+        shutdown(c->socket, SHUT_RD); /* what was sent can be read still */
+    return NULL;
+}
+
+static bool
+ends_within(const struct nni_child *c, int ms)
+{
+    const int64_t until = clock_monotonic_ns() + ms * INT64_C(1000000);
+    struct pollfd fd = {.fd = c->gone[0], .events = POLLIN};
+    int64_t left;
+
+    while ((left = until - clock_monotonic_ns()) > 0)
+        if (poll(&fd, 1, (int)(left / 1000000) + 1) > 0)
+            return true;
+    return false;
+}
+
+static void
+end_it(const struct nni_child *c)
+{
+    if (ends_within(c, LINGER_MS))
+        return;
+    log_error(&c->start->log,
+              "the dispatcher did not end within %d s: it is killed",
+              LINGER_MS / 1000);
+    kill(c->pid, SIGKILL);
+}
+
+/* ---- signals ---- */
 
 /* Those that are a stop; see dispatcher.c. */
 static void
@@ -61,7 +110,7 @@ static void *
 pass_signals(void *arg)
 {
     const struct timespec parting = {.tv_sec = PARTING_S};
-    pid_t child = (pid_t)(intptr_t)arg;
+    const struct nni_child *c = arg;
     siginfo_t end;
     sigset_t set;
     int number;
@@ -69,18 +118,18 @@ pass_signals(void *arg)
     stop_signals(&set);
     if (sigwait(&set, &number) != 0)
         return NULL;
-    kill(child, number);
-    wait_for(child, &end);
+    kill(c->pid, number);
+    end_it(c);
+    wait_for(c->pid, &end);
     (void)sigtimedwait(&set, NULL, &parting); /* or once more */
     _exit(128 + number);
 }
 
 static int
-begin_passing(pid_t child, struct err *err)
+begin(void *(*run)(void *), struct nni_child *c, struct err *err)
 {
     pthread_t thread;
-    int rc =
-        pthread_create(&thread, NULL, pass_signals, (void *)(intptr_t)child);
+    int rc = pthread_create(&thread, NULL, run, c);
 
     if (rc == 0)
         rc = pthread_detach(thread);
@@ -193,18 +242,28 @@ read_words(struct nni_child *c)
     c->text[len] = '\0';
 }
 
+static void
+learn(struct nni_child *c)
+{
+    if (c->end.si_pid != 0)
+        return;
+    wait_for(c->pid, &c->end);
+    if (c->end.si_code == CLD_EXITED)
+        read_words(c);
+    else
+        tell_crash(c);
+}
+
 const char *
 nni_child_await(void *arg)
 {
     struct nni_child *c = arg;
 
-    if (c->end.si_pid == 0) {
-        wait_for(c->pid, &c->end);
-        if (c->end.si_code == CLD_EXITED)
-            read_words(c);
-        else
-            tell_crash(c);
-    }
+    if (ends_within(c, AWAIT_MS))
+        learn(c);
+    else
+        snprintf(c->text, sizeof c->text,
+                 "the dispatcher says no more, but its process has not ended");
     return c->text[0] != '\0' ? c->text : NULL;
 }
 
@@ -226,7 +285,7 @@ nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
     int words[2];
     sigset_t set;
 
-    *c = (struct nni_child){.start = n};
+    *c = (struct nni_child){.start = n, .gone = {-1, -1}, .socket = -1};
     if (pipe2(words, O_CLOEXEC) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
     stop_signals(&set);
@@ -246,9 +305,16 @@ nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
 }
 
 int
-nni_child_guard(struct nni_child *c, struct err *err)
+nni_child_guard(struct nni_child *c, int socket, struct err *err)
 {
-    return begin_passing(c->pid, err);
+    if (socket >= 0)
+        c->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+    if ((socket >= 0 && c->socket < 0) || pipe2(c->gone, O_CLOEXEC) != 0 ||
+        fcntl(c->words, F_SETFL, O_NONBLOCK) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+    if (begin(watch_end, c, err) != 0)
+        return -1;
+    return begin(pass_signals, c, err);
 }
 
 void
@@ -259,10 +325,18 @@ nni_child_leave(struct nni_child *c, int status, const struct err *err)
     close(c->words);
 }
 
+void
+nni_child_dismiss(struct nni_child *c)
+{
+    if (c->socket >= 0)
+        shutdown(c->socket, SHUT_RDWR);
+    end_it(c);
+}
+
 int
 nni_child_status(struct nni_child *c, int status)
 {
-    (void)nni_child_await(c);
+    learn(c);
     if (c->end.si_code != CLD_EXITED)
         return 128 + c->end.si_status;
     return c->end.si_status != EXIT_DONE ? c->end.si_status : status;

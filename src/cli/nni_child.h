@@ -16,7 +16,9 @@ struct nni_start;
 struct nni_child {
     struct nni_start *start;
     pid_t pid;
-    int words; /* the child's last ones */
+    int words;   /* the child's last ones */
+    int gone[2]; /* a pipe, at its end when the child is */
+    int socket;  /* whose other end the child has; -1: none */
     siginfo_t end;
     char text[ERR_TEXT_MAX + 128];
 };
@@ -31,14 +33,21 @@ int nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err);
 void nni_child_leave(struct nni_child *c, int status, const struct err *err);
 
 /* In the parent: SIGTERM, SIGINT and SIGHUP are the child's from now on, and
- * end the parent when it has ended. */
-int nni_child_guard(struct nni_child *c, struct err *err);
+ * end the parent when it has ended.  `socket`, borrowed (-1: none), is at its
+ * end of file when the child has ended, whoever else has its other end. */
+int nni_child_guard(struct nni_child *c, int socket, struct err *err);
 
-/* Waits for the child's end; a crash is told on stderr and in dispatcher.log.
- * Why it ended; NULL: in order.  `c` is a struct nni_child, see bridge.h. */
+/* Waits two seconds for the child's end; a crash is told on stderr and in
+ * dispatcher.log.  Why it ended; NULL: in order.  `c` is a struct nni_child,
+ * see bridge.h. */
 const char *nni_child_await(void *c);
 
-/* The exit status of the parent: the child's, if that failed, else `status`. */
+/* There is nothing for the child to do any more: the socket says so, and if
+ * that does not end it, a signal does. */
+void nni_child_dismiss(struct nni_child *c);
+
+/* Waits for the child's end.  The exit status of the parent: the child's, if
+ * that failed, else `status`. */
 int nni_child_status(struct nni_child *c, int status);
 
 #endif

@@ -117,6 +117,28 @@ const cases = {
                                    'the tuner crashes was at command 3'), 139);
     },
 
+    // A process that the plugin forked keeps copies of all descriptors.
+    async forked(generation) {
+        const p = await start(generation,
+                              {name: 'lingers', classArgs: {id: 1, pid: 'pid'}});
+        try {
+            p.m.send('GE', '2');
+            await failed(p, /the dispatcher was ended by SIGABRT/, 134);
+        } finally {
+            process.kill(Number(fs.readFileSync('pid', 'utf8')), 'SIGKILL');
+        }
+    },
+
+    // It has said all, and does not end: the connection does all the same.
+    async undestroyed(generation) {
+        const p = await start(generation, {name: 'lingers'});
+        await p.m.until(() => p.m.count('ID') === 1, 'ID');
+        const child = childOf(p.child.pid);
+        await p.m.stop();
+        process.kill(child, 'SIGKILL');
+        await ended(p, 137);
+    },
+
     // Who goes on with its log is not ended by the same command again.
     async resumed(generation) {
         const tuner = {name: 'crashes', classArgs: {id: 1}};
