@@ -36,7 +36,7 @@ make_room(struct tally *s, size_t n)
 uint64_t *
 tally_count(struct tally *s, const uint64_t key[2])
 {
-    size_t place;
+    size_t place = 0;
     int rc = make_room(s, s->keys.n + 1);
 
     if (rc == 0)
