@@ -311,6 +311,23 @@ broken_frame() {
         has dispatcher.log "byte 15 of the stream"
 }
 
+# Each signal that stops it is told by its own name.
+signals() {
+    mkfifo open
+    exec 7<> open
+    for signal in HUP INT TERM; do
+        rm -f dispatcher.log answers
+        "$T" -m nni --exp_params "$(b64 '{"tuner":{"name":"Random"}}')" \
+            3<&7 4> answers > out 2> err &
+        frame IN "$space" >&7
+        until [ -s answers ]; do kill -0 $! || fail "ended" || return; done
+        kill -$signal $!
+        wait $!
+        has dispatcher.log "stopped by SIG$signal" || return
+    done
+    exec 7>&-
+}
+
 check "both spellings of the argument, and other words" both_spellings
 check "both schemas of the configuration" schemas
 check "NNI's names, in whatever case" names
@@ -325,4 +342,5 @@ check "dispatcher.log" journal
 check "includeIntermediateResults" intermediate_results
 check "the checkpoint folder" checkpoint
 check "a broken frame is no status 0" broken_frame
+check "a stop is told by its signal" signals
 finish
