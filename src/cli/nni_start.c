@@ -270,7 +270,9 @@ judge(enum dispatcher_end end, int signal_number, struct err *err)
         return EXIT_DONE;
     case DISPATCHER_SIGNALLED:
         err_set(err, ERR_NONE, "stopped by %s",
-                signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+                signal_number == SIGTERM  ? "SIGTERM"
+                : signal_number == SIGHUP ? "SIGHUP"
+                                          : "SIGINT");
         return 128 + signal_number;
     case DISPATCHER_FAILED:
         return verb_fail("nni", err);

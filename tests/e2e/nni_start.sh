@@ -340,6 +340,21 @@ parent_killed() {
     child=$(cat /proc/$parent/task/$parent/children)
     [ -n "$child" ] && kill -9 $parent
     until gone $child; do :; done
+# Each signal that stops it is told by its own name.
+signals() {
+    mkfifo open
+    exec 7<> open
+    for signal in HUP INT TERM; do
+        rm -f dispatcher.log answers
+        "$T" -m nni --exp_params "$(b64 '{"tuner":{"name":"Random"}}')" \
+            3<&7 4> answers > out 2> err &
+        frame IN "$space" >&7
+        until [ -s answers ]; do kill -0 $! || fail "ended" || return; done
+        kill -$signal $!
+        wait $!
+        has dispatcher.log "stopped by SIG$signal" || return
+    done
+    exec 7>&-
 }
 
 check "both spellings of the argument, and other words" both_spellings
@@ -358,4 +373,5 @@ check "the checkpoint folder" checkpoint
 check "a broken frame is no status 0" broken_frame
 check "a plugin that crashes" crash
 check "killing the first of the two processes ends both" parent_killed
+check "a stop is told by its signal" signals
 finish

@@ -96,7 +96,7 @@ read_params(const char *json, struct exp_params *out, struct err *err)
 TEST(nni_exp_params_of_the_second_schema)
 {
     struct exp_params p;
-    struct jval v;
+    struct jval v = {NULL};
     int64_t step;
 
     CHECK_EQ(
