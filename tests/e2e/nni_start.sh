@@ -340,6 +340,8 @@ parent_killed() {
     child=$(cat /proc/$parent/task/$parent/children)
     [ -n "$child" ] && kill -9 $parent
     until gone $child; do :; done
+}
+
 # Each signal that stops it is told by its own name.
 signals() {
     mkfifo open
