@@ -236,14 +236,14 @@ tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
 setup:
 	@WEBSOCKET=$(UNWANTED) scripts/setup $(SETUP)
 check: SETUP := tests
-JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # A second make, because what scripts/setup installs decides what the first
 # one could find out when it started.
 check: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
-	@scripts/check $(B)
+	@scripts/check $(B) $(ONLY)
 
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests

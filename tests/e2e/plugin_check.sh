@@ -11,6 +11,9 @@ set -u
 # busy machine may take its time.  The filter error fails as often as its
 # argument says.
 own_plugins() {
+    case $TP_BUILD in
+    */tsan) echo "one thread calls a plugin, as in the unit tests"; return 77 ;;
+    esac
     for so in "$TP_BUILD"/plugins/*.so; do
         case $so in
         */error.so) set -- --args '{"every": 1000000000}' ;;
