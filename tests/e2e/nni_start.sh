@@ -342,13 +342,15 @@ parent_killed() {
     until gone $child; do :; done
 }
 
-# Each signal that stops it is told by its own name.
+# Each signal that stops it is told by its own name, also where nohup runs the
+# tests.
 signals() {
     mkfifo open
     exec 7<> open
     for signal in HUP INT TERM; do
         rm -f dispatcher.log answers
-        "$T" -m nni --exp_params "$(b64 '{"tuner":{"name":"Random"}}')" \
+        env --default-signal=HUP "$T" -m nni \
+            --exp_params "$(b64 '{"tuner":{"name":"Random"}}')" \
             3<&7 4> answers > out 2> err &
         frame IN "$space" >&7
         until [ -s answers ]; do kill -0 $! || fail "ended" || return; done
