@@ -2,6 +2,7 @@
 #include "cli/endpoint.h"
 
 #include "core/err.h"
+#include "core/stop_signals.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,20 +136,6 @@ listen_at(const struct sockaddr_un *at, struct err *err)
     return -1;
 }
 
-static int
-block_signals(struct err *err)
-{
-    sigset_t set;
-    int fd;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    fd = signalfd(-1, &set, SFD_CLOEXEC);
-    return fd < 0 ? err_errno(err, ERR_SYSTEM, "signalfd") : fd;
-}
-
 /* The first client. */
 static int
 await(int fd, int signals, int *signal_number, struct err *err)
@@ -183,7 +170,7 @@ endpoint_listen(const char *word, int *signal_number, struct err *err)
     *signal_number = 0;
     if (read_address(word, &at, err) == 0 &&
         check_folder(at.sun_path, err) == 0 && remove_left(&at, err) == 0 &&
-        (signals = block_signals(err)) >= 0 &&
+        (signals = stop_signals_open(err)) >= 0 &&
         (fd = listen_at(&at, err)) >= 0) {
         client = await(fd, signals, signal_number, err);
         unlink(at.sun_path);

@@ -6,6 +6,7 @@
 #include "cli/verb.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/stop_signals.h"
 #include "lockfile.h"
 #include "manager/deaths.h"
 
@@ -90,19 +91,6 @@ end_it(const struct nni_child *c)
 }
 
 /* ---- signals ---- */
-
-/* Those that are a stop; see dispatcher.c. */
-static void
-stop_signals(sigset_t *out)
-{
-    struct sigaction hangup;
-
-    sigemptyset(out);
-    sigaddset(out, SIGTERM);
-    sigaddset(out, SIGINT);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        sigaddset(out, SIGHUP);
-}
 
 /* The connection may stay after the child's end, for the manager to close it;
  * who wants the process to stop is not kept waiting for that. */

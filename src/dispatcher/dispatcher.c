@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/stop_signals.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
@@ -209,19 +210,10 @@ loop(struct dispatcher *d)
 static int
 open_signals(struct dispatcher *d)
 {
-    struct sigaction hangup;
-    sigset_t set;
-
     signal(SIGXFSZ, SIG_IGN); /* a log that may not grow is an error */
     signal(SIGCHLD, SIG_DFL); /* a program's exit status is not thrown away */
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        sigaddset(&set, SIGHUP); /* else nohup wants it to go on */
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return d->signal_fd < 0 ? err_errno(d->err, ERR_SYSTEM, "signalfd") : 0;
+    d->signal_fd = stop_signals_open(d->err);
+    return d->signal_fd < 0 ? -1 : 0;
 }
 
 static int

@@ -93,8 +93,8 @@ enum dispatcher_end {
                                end the process without waiting for it */
 };
 
-/* Runs a session to its end.  Signals SIGTERM, SIGINT and, unless it is
- * ignored, SIGHUP are taken over. */
+/* Runs a session to its end.  The stop signals are taken over
+ * (core/stop_signals.h). */
 enum dispatcher_end dispatcher_run(const struct dispatcher_setup *setup,
                                    int *signal_number, struct err *err);
 

@@ -41,7 +41,7 @@ struct manager_outcome {
     char *folder;          /* the experiment's; freed by the caller */
 };
 
-/* Blocks SIGINT, SIGTERM and SIGHUP and ignores SIGPIPE, for good.  -1 when
+/* Blocks the stop signals and ignores SIGPIPE, for good.  -1 when
  * it could not begin; else *out tells what came of it. */
 int manager_run(const struct experiment *x,
                 const struct manager_options *options,

@@ -4,6 +4,7 @@
 
 #include "config/experiment.h"
 #include "core/err.h"
+#include "core/stop_signals.h"
 #include "manager/peer.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
@@ -18,7 +19,6 @@
 #include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,18 +47,13 @@ hold_standard_streams(void)
 static int
 open_sources(struct manager *m, struct err *err)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    m->signal_fd = stop_signals_open(err);
+    if (m->signal_fd < 0)
+        return -1;
     m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    m->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     m->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (m->epoll_fd < 0 || m->signal_fd < 0 || m->inotify_fd < 0 ||
+    if (m->epoll_fd < 0 || m->inotify_fd < 0 ||
         manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
         manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");

@@ -75,6 +75,32 @@ E
 }
 check "a second Ctrl-C kills" interrupt_twice
 
+# kill(2) returns before the signal is seen: the trial stays a while.
+hangup() {
+    experiment 'maxTrialNumber: 2' << 'E'
+kill -HUP "$(cat "$HERE/pid")"
+sleep 0.2
+tunepipe trial report --final 1
+E
+    (
+        trap '' HUP
+        run 0 && count 2 succeeded
+    )
+}
+check "a hang-up is nothing under nohup" hangup
+
+hangup_stops() {
+    experiment << 'E'
+kill -HUP "$(cat "$HERE/pid")"
+exec sleep 1000
+E
+    printf '#!/bin/sh\nexec env --default-signal=HUP "%s" "$@"\n' "$T" > default
+    chmod +x default
+    HERE=$PWD sh -c 'echo $$ > pid; exec ./default run e.yml' > out 2> err
+    [ $? = 1 ] && has err 'interrupted after 1 trials'
+}
+check "a hang-up ends like Ctrl-C" hangup_stops
+
 terminate_before_id() {
     printf '%s\n' '#!/bin/sh' 'kill -TERM "$PPID"' 'exec cat > /dev/null' > slow
     chmod +x slow
