@@ -151,18 +151,17 @@ on_writable(void *arg)
     if (b->begun)
         relay_sent(&b->relay);
     b->begun = false;
-    if (b->want_pong)
-        websocket_pong(b->ws);
-    else if (b->want_ping)
-        websocket_ping(b->ws);
-    else if (relay_next(&b->relay) != NULL)
-        send_message(b);
-    else if (b->want_close)
-        websocket_close(b->ws, link_close_code(&b->link));
-    if (b->want_pong)
+    if (b->want_pong) {
         b->want_pong = false;
-    else
+        websocket_pong(b->ws);
+    } else if (b->want_ping) {
         b->want_ping = false;
+        websocket_ping(b->ws);
+    } else if (relay_next(&b->relay) != NULL) {
+        send_message(b);
+    } else if (b->want_close) {
+        websocket_close(b->ws, link_close_code(&b->link));
+    }
 }
 
 /* ---- what follows of it ---- */
@@ -201,7 +200,7 @@ drop(struct bridge *b)
         link_failed(&b->link);
 }
 
-/* False: the link has nothing to do for now. */
+/* False: the link has nothing to do just now. */
 static bool
 act(struct bridge *b)
 {
@@ -261,11 +260,20 @@ mourn(struct bridge *b)
 }
 
 static void
+pass_on(struct bridge *b)
+{
+    struct err err;
+
+    if (relay_serve(&b->relay, &err) != 0)
+        break_off(b, &err);
+}
+
+static void
 turn(struct bridge *b)
 {
     struct relay *r = &b->relay;
 
-    relay_serve(r);
+    pass_on(b);
     if (b->link.phase == LINK_CALLING && !b->calling)
         call_next(b);
     if (r->ended && !b->over)
@@ -276,7 +284,7 @@ turn(struct bridge *b)
         ;
     if (b->over && !r->finishing)
         relay_finish(r);
-    relay_serve(r);
+    pass_on(b);
     if (relay_next(r) != NULL || b->want_close || b->want_ping || b->want_pong)
         websocket_want(b->ws);
 }

@@ -142,9 +142,9 @@ relay_events(const struct relay *r)
     return events;
 }
 
-static void
+static int
 add_message(struct relay *r, const char code[2], const char *payload,
-            size_t len)
+            size_t len, struct err *err)
 {
     struct relay_message *m;
     struct buf text;
@@ -155,9 +155,10 @@ add_message(struct relay *r, const char code[2], const char *payload,
         text.len = sizeof *m;
     dialect_write(r->dialect, &text, code, payload, len);
     if (text.failed) {
-        log_error(r->log, "no memory for a message of %zu bytes", len);
         buf_fini(&text);
-        return;
+        return err_set(err, ERR_MEMORY,
+                       "the dispatcher's %.2s of %zu bytes: out of memory",
+                       code, len);
     }
     m = (struct relay_message *)(void *)text.data;
     m->next = NULL;
@@ -165,28 +166,25 @@ add_message(struct relay *r, const char code[2], const char *payload,
     *r->last = m;
     r->last = &m->next;
     r->waiting += m->len;
+    return 0;
 }
 
 /* The dispatcher is ours and does not send what is no frame; were it to, there
  * is nothing more to be understood. */
-static void
-take_frames(struct relay *r)
+static int
+take_frames(struct relay *r, struct err *err)
 {
     enum frame_status status;
     struct frame f;
-    struct err err;
 
-    while ((status = frame_next(&r->decoder, &f, &err)) == FRAME_READY)
-        if (!r->muted)
-            add_message(r, f.code, f.payload, f.len);
-    if (status == FRAME_BROKEN) {
-        log_error(r->log, "the dispatcher: %s", err.text);
-        close_socket(r);
-    }
+    while ((status = frame_next(&r->decoder, &f, err)) == FRAME_READY)
+        if (!r->muted && add_message(r, f.code, f.payload, f.len, err) != 0)
+            return -1;
+    return status == FRAME_BROKEN ? err_place(err, "the dispatcher") : 0;
 }
 
-static void
-read_frames(struct relay *r)
+static int
+read_frames(struct relay *r, struct err *err)
 {
     while (relay_events(r) & POLLIN) {
         size_t room;
@@ -196,14 +194,18 @@ read_frames(struct relay *r)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return 0;
         if (n <= 0) {
             close_socket(r);
-            return;
+            return 0;
         }
         frame_filled(&r->decoder, (size_t)n);
-        take_frames(r);
+        if (take_frames(r, err) != 0) {
+            close_socket(r);
+            return -1;
+        }
     }
+    return 0;
 }
 
 static void
@@ -238,11 +240,11 @@ write_frames(struct relay *r)
     }
 }
 
-void
-relay_serve(struct relay *r)
+int
+relay_serve(struct relay *r, struct err *err)
 {
     write_frames(r);
-    read_frames(r);
+    return read_frames(r, err);
 }
 
 /* ---- to the manager ---- */
@@ -271,6 +273,7 @@ relay_error(struct relay *r, const char *text)
 {
     size_t len = strlen(text);
     struct buf clean;
+    struct err err;
 
     buf_init(&clean, 2 * ERR_TEXT_MAX + 3 * len);
     for (size_t i = 0; i < len;) {
@@ -279,6 +282,8 @@ relay_error(struct relay *r, const char *text)
         buf_add(&clean, n == 0 ? "?" : text + i, n == 0 ? 1 : n);
         i += n == 0 ? 1 : n;
     }
-    add_message(r, "ER", clean.failed ? "" : clean.data, clean.len);
+    if (add_message(r, "ER", clean.failed ? "" : clean.data, clean.len,
+                    &err) != 0)
+        log_error(r->log, "%s", err.text);
     buf_fini(&clean);
 }

@@ -72,8 +72,9 @@ void relay_finish(struct relay *r);
 /* Which of POLLIN and POLLOUT the socket is to be waited for. */
 short relay_events(const struct relay *r);
 /* Reads and writes what can be; to be called when poll(2) says so.  An end of
- * the dispatcher, orderly or not, shows as `ended`. */
-void relay_serve(struct relay *r);
+ * the dispatcher, orderly or not, shows as `ended`.  -1: what it said cannot be
+ * passed on, and so nothing can after it; it has ended for us, too. */
+int relay_serve(struct relay *r, struct err *err);
 
 /* ---- to the manager ---- */
 

@@ -53,6 +53,14 @@ say(int fd, const char *text)
     CHECK_EQ(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
+static void
+serve(struct relay *r)
+{
+    struct err err;
+
+    CHECK_EQ(relay_serve(r, &err), 0);
+}
+
 /* The next message, which is sent; "" when there is none. */
 static const char *
 next(struct relay *r)
@@ -80,7 +88,7 @@ TEST(bridge_relay_puts_parts_together)
         CHECK_EQ(m, i == sizeof text - 2 ? MESSAGE_FRAME : MESSAGE_NOTHING);
     }
     CHECK_EQ(r.dialect, DIALECT_JSON);
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(found(fd), "GE000000000000012");
     relay_fini(&r);
     close(fd);
@@ -98,7 +106,7 @@ TEST(bridge_relay_forgets_half_a_message)
     CHECK(relay_receive(&r, "GE1", 3, false, &m, NULL) == 0);
     relay_forget(&r);
     hear(&r, "GE2");
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(found(fd), "IN00000000000002{}GE000000000000012");
     relay_fini(&r);
     close(fd);
@@ -110,19 +118,19 @@ TEST(bridge_relay_waits_for_the_dialect)
     int fd = begin(&r, 1000);
 
     say(fd, "ID00000000000000TR000000");
-    relay_serve(&r);
+    serve(&r);
     CHECK_EQ(relay_events(&r), 0);
     CHECK(relay_next(&r) == NULL);
     hear(&r, "IN{}");
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(next(&r), "ID");
     CHECK_STR(next(&r), "");
     say(fd, "00000002{}");
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(next(&r), "TR{}");
     CHECK_EQ(relay_events(&r), POLLIN);
     close(fd);
-    relay_serve(&r);
+    serve(&r);
     CHECK(r.ended);
     CHECK_EQ(relay_events(&r), 0);
     relay_fini(&r);
@@ -135,7 +143,7 @@ TEST(bridge_relay_keeps_a_message_until_it_is_sent)
 
     hear(&r, "IN{}");
     say(fd, "ID00000000000000");
-    relay_serve(&r);
+    serve(&r);
     CHECK(relay_next(&r) != NULL);
     CHECK(relay_next(&r) == relay_next(&r));
     CHECK_STR(next(&r), "ID");
@@ -165,7 +173,7 @@ TEST(bridge_relay_reads_no_more_than_it_can_pass_on)
 
         sent += k > 0 ? (size_t)k : 0;
         quiet = k > 0 ? 0 : quiet + 1;
-        relay_serve(&r);
+        serve(&r);
         CHECK(r.waiting <= 2 * RELAY_FULL);
     }
     CHECK(r.waiting > RELAY_FULL);
@@ -177,7 +185,7 @@ TEST(bridge_relay_reads_no_more_than_it_can_pass_on)
             relay_sent(&r);
             n++;
         }
-        relay_serve(&r);
+        serve(&r);
         if (relay_next(&r) == NULL)
             break;
     }
@@ -201,7 +209,7 @@ TEST(bridge_relay_holds_while_the_dispatcher_does_not_read)
     text[0] = 'F', text[1] = 'D';
     while (!relay_holding(&r)) {
         CHECK(relay_receive(&r, text, 60002, true, &m, NULL) == 0);
-        relay_serve(&r);
+        serve(&r);
         messages++;
         CHECK(messages < 1000);
     }
@@ -212,7 +220,7 @@ TEST(bridge_relay_holds_while_the_dispatcher_does_not_read)
         n = recv(fd, into, sizeof into, MSG_DONTWAIT);
         if (n > 0)
             got += (size_t)n;
-        relay_serve(&r);
+        serve(&r);
     } while (n > 0);
     total = messages * (60000 + 16);
     CHECK_EQ(got, total);
@@ -237,7 +245,7 @@ TEST(bridge_relay_refuses_what_cannot_be_kept)
     part[0] = 'I', part[1] = 'N';
     CHECK(relay_receive(&r, part, 800, true, &m, &err) == 0);
     CHECK_EQ(m, MESSAGE_FRAME);
-    relay_serve(&r);
+    serve(&r);
     CHECK_HAS(found(fd), "IN00000000000798xxx");
     for (int i = 0; i < 3; i++)
         CHECK(relay_receive(&r, part, sizeof part, false, &m, &err) == 0);
@@ -256,20 +264,20 @@ TEST(bridge_relay_finishes_behind_what_waits)
 
     hear(&r, "GE1");
     say(fd, "ID00000000000000");
-    relay_serve(&r);
+    serve(&r);
     CHECK(relay_next(&r) != NULL);
     hear(&r, "TE");
     relay_finish(&r);
     hear(&r, "GE5"); /* too late */
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(found(fd), "GE000000000000011TE00000000000000");
     CHECK_STR(found(fd), "end");
     say(fd, "NO00000000000000");
-    relay_serve(&r);
+    serve(&r);
     CHECK_STR(next(&r), "");
     CHECK(!r.ended);
     close(fd);
-    relay_serve(&r);
+    serve(&r);
     CHECK(r.ended);
     relay_fini(&r);
 }
@@ -285,10 +293,10 @@ TEST(bridge_relay_holds_for_nobody)
     memset(text, 'x', 2 * RELAY_FULL + 2);
     text[0] = 'F', text[1] = 'D';
     CHECK(relay_receive(&r, text, 2 * RELAY_FULL, true, &m, NULL) == 0);
-    relay_serve(&r);
+    serve(&r);
     CHECK(relay_holding(&r));
     close(fd);
-    relay_serve(&r);
+    serve(&r);
     CHECK(r.ended);
     CHECK(!relay_holding(&r));
     CHECK_EQ(relay_events(&r), 0);
@@ -304,11 +312,13 @@ TEST(bridge_relay_holds_for_nobody)
 TEST(bridge_relay_ends_when_frames_are_none)
 {
     struct relay r;
+    struct err err;
     int fd = begin(&r, 1000);
 
     hear(&r, "IN{}");
     say(fd, "ID00000000000000Hello");
-    relay_serve(&r);
+    CHECK_EQ(relay_serve(&r, &err), -1);
+    CHECK_HAS(err.text, "the dispatcher: ");
     CHECK(r.ended);
     CHECK_STR(next(&r), "ID");
     relay_fini(&r);
