@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,31 +99,50 @@ static void *
 pass_signals(void *arg)
 {
     const struct timespec parting = {.tv_sec = PARTING_S};
-    const struct nni_child *c = arg;
+    struct nni_child *c = arg;
     siginfo_t end;
     sigset_t set;
     int number;
 
     stop_signals(&set);
-    if (sigwait(&set, &number) != 0)
+    if (sigwait(&set, &number) != 0 || atomic_load(&c->over))
         return NULL;
     kill(c->pid, number);
     end_it(c);
     wait_for(c->pid, &end);
     (void)sigtimedwait(&set, NULL, &parting); /* or once more */
+    if (atomic_load(&c->over))
+        return NULL;
     _exit(128 + number);
 }
 
 static int
-begin(void *(*run)(void *), struct nni_child *c, struct err *err)
+begin(struct nni_child *c, struct err *err)
 {
-    pthread_t thread;
-    int rc = pthread_create(&thread, NULL, run, c);
+    int rc = pthread_create(&c->watching, NULL, watch_end, c);
 
-    if (rc == 0)
-        rc = pthread_detach(thread);
+    if (rc == 0) {
+        rc = pthread_create(&c->passing, NULL, pass_signals, c);
+        c->guarded = rc == 0;
+        if (c->guarded)
+            return 0;
+        kill(c->pid, SIGKILL);
+        pthread_join(c->watching, NULL);
+    }
     errno = rc;
-    return rc == 0 ? 0 : err_errno(err, ERR_SYSTEM, "cannot start a thread");
+    return err_errno(err, ERR_SYSTEM, "cannot start a thread");
+}
+
+/* The child has ended: who looks at *c must not outlive it. */
+static void
+join_threads(struct nni_child *c)
+{
+    if (!c->guarded)
+        return;
+    atomic_store(&c->over, true);
+    pthread_kill(c->passing, SIGTERM); /* wakes it from sigwait(3) */
+    pthread_join(c->passing, NULL);
+    pthread_join(c->watching, NULL);
 }
 
 /* ---- last words ---- */
@@ -300,9 +320,7 @@ nni_child_guard(struct nni_child *c, int socket, struct err *err)
     if ((socket >= 0 && c->socket < 0) || pipe2(c->gone, O_CLOEXEC) != 0 ||
         fcntl(c->words, F_SETFL, O_NONBLOCK) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
-    if (begin(watch_end, c, err) != 0)
-        return -1;
-    return begin(pass_signals, c, err);
+    return begin(c, err);
 }
 
 void
@@ -325,6 +343,7 @@ int
 nni_child_status(struct nni_child *c, int status)
 {
     learn(c);
+    join_threads(c);
     if (c->end.si_code != CLD_EXITED)
         return 128 + c->end.si_status;
     return c->end.si_status != EXIT_DONE ? c->end.si_status : status;

@@ -8,7 +8,10 @@
 
 #include "core/err.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct nni_start;
@@ -16,9 +19,12 @@ struct nni_start;
 struct nni_child {
     struct nni_start *start;
     pid_t pid;
-    int words;   /* the child's last ones */
-    int gone[2]; /* a pipe, at its end when the child is */
-    int socket;  /* whose other end the child has; -1: none */
+    int words;    /* the child's last ones */
+    int gone[2];  /* a pipe, at its end when the child is */
+    int socket;   /* whose other end the child has; -1: none */
+    bool guarded; /* by two threads */
+    pthread_t watching, passing;
+    atomic_bool over; /* there is no one to pass signals to any more */
     siginfo_t end;
     char text[ERR_TEXT_MAX + 128];
 };
@@ -46,8 +52,8 @@ const char *nni_child_await(void *c);
  * that does not end it, a signal does. */
 void nni_child_dismiss(struct nni_child *c);
 
-/* Waits for the child's end.  The exit status of the parent: the child's, if
- * that failed, else `status`. */
+/* Waits for the child's end, and ends the threads that guard it.  The exit
+ * status of the parent: the child's, if that failed, else `status`. */
 int nni_child_status(struct nni_child *c, int status);
 
 #endif
