@@ -282,8 +282,8 @@ relay_error(struct relay *r, const char *text)
         buf_add(&clean, n == 0 ? "?" : text + i, n == 0 ? 1 : n);
         i += n == 0 ? 1 : n;
     }
-    if (add_message(r, "ER", clean.failed ? "" : clean.data, clean.len,
-                    &err) != 0)
+    if (add_message(r, "ER", clean.failed ? "" : clean.data, clean.len, &err) !=
+        0)
         log_error(r->log, "%s", err.text);
     buf_fini(&clean);
 }
