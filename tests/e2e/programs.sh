@@ -173,7 +173,7 @@ run dispatch --tuner random --assessor exec --seed 1 --extensions --dir $DIR/log
 < TR {"parameter_id": 0, *
 E
         awk 'BEGIN {
-            for (i = 0; i < 4000; i++)
+            for (i = 0; i < 8000; i++)
                 print "> ME {\"parameter_id\": 0, \"trial_job_id\": \"A\", " \
                     "\"type\": \"PERIODICAL\", \"sequence\": " i \
                     ", \"value\": \"1\"}"
