@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define V1(text) "a key of NNI v1; " text
-
 /* What is missing in one that is a map with keys, or too much. */
 static void
 check_named(struct reader *r, const struct algorithm *a, const char *path)
@@ -279,9 +277,6 @@ static const struct key algorithm_keys[] = {
     {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
     {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
      NULL},
-    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key filter_keys[] = {
@@ -315,6 +310,7 @@ static const struct key service_keys[] = {
     IDLE("maxTrialNumberPerGpu", NULL),
     IDLE("gpuIndices", NULL),
     IDLE("reuseMode", NULL),
+    REFUSED("machineList", "other machines are not supported"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
@@ -345,7 +341,6 @@ const struct key config_keys[] = {
     IDLE("trialGpuNumber", NULL),
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
@@ -360,18 +355,6 @@ const struct key config_keys[] = {
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
-    /* Known, and never right. */
-    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
-    REFUSED("authorName", V1("remove it")),
-    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
-    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
-    REFUSED("trainingServicePlatform",
-            V1("write trainingService: {platform: local}")),
-    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
-    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
-    REFUSED("localConfig", V1("write its keys under trainingService")),
-    REFUSED("machineList", V1("other machines are not supported")),
-    REFUSED("logDir", V1("write experimentWorkingDirectory")),
-    REFUSED("multiPhase", V1("remove it")),
-    REFUSED("multiThread", V1("remove it")),
+    /* Known, and never right (see v1.c for those of NNI v1). */
+    REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
