@@ -4,6 +4,7 @@
 #include "config/keys.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
+#include "config/v1.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -283,8 +284,10 @@ read_draft(struct draft *d, const char *path, const char *as,
     }
     r.folder = d->x.folder;
     root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
-    if (root != NULL)
+    if (root != NULL) {
+        v1_convert(&r, root);
         read_tree(&r, d, root);
+    }
     yaml_free(root);
     rc = problems_check(problems, err);
 out:

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define HOURS_MAX 1e6
-#define V1(text) "a key of NNI v1; " text
 
 /* What is missing in one that is a map with keys, or too much. */
 static void
@@ -311,9 +310,6 @@ static const struct key algorithm_keys[] = {
     {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
     {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
      NULL},
-    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key filter_keys[] = {
@@ -347,6 +343,7 @@ static const struct key service_keys[] = {
     IDLE("maxTrialNumberPerGpu", NULL),
     IDLE("gpuIndices", NULL),
     IDLE("reuseMode", NULL),
+    REFUSED("machineList", "other machines are not supported"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
@@ -377,7 +374,6 @@ const struct key config_keys[] = {
     IDLE("trialGpuNumber", NULL),
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
@@ -396,18 +392,6 @@ const struct key config_keys[] = {
     HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
-    /* Known, and never right. */
-    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
-    REFUSED("authorName", V1("remove it")),
-    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
-    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
-    REFUSED("trainingServicePlatform",
-            V1("write trainingService: {platform: local}")),
-    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
-    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
-    REFUSED("localConfig", V1("write its keys under trainingService")),
-    REFUSED("machineList", V1("other machines are not supported")),
-    REFUSED("logDir", V1("write experimentWorkingDirectory")),
-    REFUSED("multiPhase", V1("remove it")),
-    REFUSED("multiThread", V1("remove it")),
+    /* Known, and never right (see v1.c for those of NNI v1). */
+    REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
