@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
 
@@ -81,6 +82,7 @@ struct experiment {
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
     bool deterministic;    /* ours: trials go in lock step */
+    struct wishes wishes;  /* of memory and devices */
     bool debug;            /* debug, or logLevel debug or trace */
 };
 
