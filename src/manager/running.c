@@ -113,6 +113,7 @@ start(struct manager *m, struct trial *t)
     struct err err = {0};
     char detail[64];
 
+    placing_clear(m, t);
     if (launch_trial(&m->launch, t, &err) != 0) {
         if (placing_again(m, t, &err))
             return;
