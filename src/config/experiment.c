@@ -307,8 +307,8 @@ read_one(const char *path, const char *as, const char *space,
                             .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
                             .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
                             .grace_ms = GRACE_MS_DEFAULT,
-                            .place_ms = PLACE_MS_DEFAULT,
-                            .wishes = WISHES_DEFAULT},
+                            .wishes = WISHES_DEFAULT,
+                            .place_ms = PLACE_MS_DEFAULT},
                       .kept_space = space};
     struct experiment *x = NULL;
 
