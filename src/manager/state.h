@@ -17,6 +17,7 @@
 
 #include "core/map.h"
 #include "manager/budget.h"
+#include "manager/checkpoints.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
@@ -100,6 +101,7 @@ struct manager {
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
+    struct checkpoints checkpoints;
     struct budget budget;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
@@ -142,6 +144,8 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
+/* It reported to be done: it is ended as one that has succeeded. */
+void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
 void running_expire(struct manager *m, int64_t now_ns);
 int64_t running_deadline(const struct manager *m);
