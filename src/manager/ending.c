@@ -176,6 +176,12 @@ is_failure(enum trial_state state)
     return state == TRIAL_FAILED || state == TRIAL_LOST;
 }
 
+bool
+ending_counts(enum trial_state state)
+{
+    return !is_failure(state) && state != TRIAL_CANCELLED;
+}
+
 void
 ending_count(struct manager *m, enum trial_state state, bool has_final,
              double final, const char *id)
