@@ -8,6 +8,7 @@
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/tail.h"
+#include "manager/trial.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -285,8 +286,7 @@ is_better(const struct results *r, const struct result *a,
 static bool
 counts(const struct result *item)
 {
-    return item->has_value && strcmp(item->status, "failed") != 0 &&
-           strcmp(item->status, "lost") != 0;
+    return item->has_value && !trial_is_failure(trial_state_of(item->status));
 }
 
 const struct result *

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.h - one trial and the states it goes through.  One thread. */
+/* trial.h - one attempt at a trial and the states it goes through.  One thread.
+ *
+ *   waiting ---> preparing ---> prepared ---> running ---> succeeded
+ *      |             |             |             |         failed
+ *      |             |             |             +-------> out of memory
+ *      +-------------+-------------+-------------+         lost
+ *                          |                               stopped
+ *                          +-----------------------------> cancelled
+ *                                                          timed out
+ *
+ * Without prepareCommand a trial goes from waiting to running.  One that never
+ * ran may end in any way but succeeded; one that never began to prepare can
+ * neither be lost nor time out nor be short of memory.  From an end nothing
+ * leads on: when it is tried again (failing.h), that is a new attempt, a struct
+ * trial of its own, which begins by waiting. */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
@@ -18,14 +32,17 @@
 struct err;
 
 enum trial_state {
-    TRIAL_WAITING, /* has its parameters, waits for a slot */
+    TRIAL_WAITING,   /* has its parameters, waits for a slot */
+    TRIAL_PREPARING, /* prepareCommand runs */
+    TRIAL_PREPARED,  /* it ended well; waits for what trialCommand needs */
     TRIAL_RUNNING,
     TRIAL_SUCCEEDED, /* ended well, with a final result */
     TRIAL_FAILED,
     TRIAL_STOPPED,   /* by the assessor */
     TRIAL_CANCELLED, /* by the user */
     TRIAL_TIMED_OUT,
-    TRIAL_LOST, /* its wrapper vanished */
+    TRIAL_OUT_OF_MEMORY, /* it failed, for want of memory */
+    TRIAL_LOST,          /* its wrapper vanished */
     TRIAL_STATES
 };
 
@@ -117,6 +134,9 @@ bool trial_may_enter(enum trial_state from, enum trial_state to);
 
 /* "succeeded", "stopped", ... */
 const char *trial_state_name(enum trial_state state);
+/* Failed, out of memory or lost: its result, should there be one, does not
+ * count, and it may be tried again. */
+bool trial_is_failure(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
  * "system"; t has ended. */
 const char *trial_ended_by(const struct trial *t);
