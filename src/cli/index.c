@@ -46,8 +46,10 @@ static void
 tell(const struct index *ix, const struct index_report *r)
 {
     if (r->why[0] != '\0')
-        fprintf(stderr, "tunepipe index: built anew, since the old one: %s\n",
-                r->why);
+        fprintf(
+            stderr,
+            "tunepipe index: what was there is of no use (%s): built anew\n",
+            r->why);
     if (r->damaged > 0)
         fprintf(stderr,
                 "tunepipe index: %" PRIu64

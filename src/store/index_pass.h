@@ -27,8 +27,16 @@ void index_pass_fini(struct index_pass *p);
 /* The tables of a new database. */
 int index_pass_make(struct index_pass *p, struct store *s, struct err *err);
 
-/* 0: done; -1: err tells, nothing was committed unless it is ERR_LOG; 1: the
- * files are not those that the database was made of, and err tells. */
+enum index_pass_word {
+    INDEX_PASS_FAILED = -1, /* err tells; nothing was committed, unless it is
+                               ERR_LOG */
+    INDEX_PASS_DONE,
+    INDEX_PASS_OTHER, /* the files are not those that the database was made of,
+                         and err tells */
+    INDEX_PASS_SAME,  /* there was nothing new; index_pass_run() says DONE */
+};
+
+/* One of these words. */
 int index_pass_run(struct index_pass *p, struct store *s,
                    struct index_report *out, struct err *err);
 

@@ -7,6 +7,7 @@
 #include "frame.h"
 #include "manager/parameters.h"
 #include "record.h"
+#include "store/metric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,27 +165,6 @@ take_suggestion(const struct told *t, struct err *err)
     return rc;
 }
 
-/* The JSON that was reported, if it is more than a number; to be freed. */
-static char *
-said(const struct told *t, const struct metric *m)
-{
-    struct store_value value;
-    char *text = NULL;
-    struct json *doc;
-
-    if (m->has_value && isfinite(m->value) &&
-        memchr(t->payload + 1, '{', t->len - 1) == NULL)
-        return NULL;
-    doc = json_parse(t->payload, t->len, JSON_NAN, NULL);
-    if (doc == NULL)
-        return NULL;
-    value = rows_text(json_root(doc), "value");
-    if (value.type == SQL_TEXT)
-        text = strdup(value.text);
-    json_free(doc);
-    return text;
-}
-
 static int
 take_metric(const struct told *t, struct err *err)
 {
@@ -200,7 +180,7 @@ take_metric(const struct told *t, struct err *err)
         return 0;
     }
     m = &cmd->metric;
-    text = said(t, m);
+    text = metric_said(m, t->payload, t->len);
     rc = STORE_RUN(
         t->rows->store, STORE_METRIC, err, store_text(m->job),
         store_int((int64_t)m->attempt),
