@@ -52,10 +52,10 @@ evolution_unsaid() { mode_unsaid evolution 7 maximize; }
 check "or maximizes, as its default is" evolution_unsaid
 
 idle_keys() {
-    echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \
-        'trainingService: {platform: local, useActiveGpu: false}'
-    run 0 && has err 'e.yml:7: trialGpuNumber: has no effect yet' &&
-        has err 'e.yml:8: trainingService.useActiveGpu: has no effect yet'
+    echo "$final" | experiment 'maxTrialNumber: 1' 'nniManagerIp: 10.0.0.1' \
+        'trainingService: {platform: local, reuseMode: false}'
+    run 0 && has err 'e.yml:7: nniManagerIp: has no effect yet' &&
+        has err 'e.yml:8: trainingService.reuseMode: has no effect yet'
 }
 check "NNI's other keys are accepted with a line" idle_keys
 

@@ -216,16 +216,51 @@ TEST(config_notes_what_has_no_effect)
         read_text("searchSpace: {}\n"
                   "trialCommand: x\n"
                   "trialConcurrency: 1\n"
-                  "trialGpuNumber: 0\n"
-                  "nniManagerIp: null\n"
-                  "trainingService: {platform: local, useActiveGpu: "
+                  "nniManagerIp: 10.0.0.1\n"
+                  "tunerGpuIndices: null\n"
+                  "trainingService: {platform: local, reuseMode: "
                   "true}\n" GOOD_END,
                   EXPERIMENT_RUN);
 
     CHECK(x != NULL);
     CHECK_STR(buf_text(&notes.lines),
-              "e.yml:4: trialGpuNumber: has no effect yet\n"
-              "e.yml:6: trainingService.useActiveGpu: has no effect yet\n");
+              "e.yml:4: nniManagerIp: has no effect yet\n"
+              "e.yml:6: trainingService.reuseMode: has no effect yet\n");
+    done(x);
+}
+
+TEST(config_reads_what_a_trial_needs)
+{
+    struct experiment *x = read_text("searchSpace: {}\n"
+                                     "trialCommand: x\n"
+                                     "trialConcurrency: 1\n"
+                                     "trialGpuNumber: 2\n"
+                                     "trialMemory: 1.5g\n"
+                                     "trialGpuMemory: 512 MiB\n"
+                                     "memoryHeadroom: 5%\n"
+                                     "memoryFloor: 0\n"
+                                     "memoryLimit: rlimit\n"
+                                     "outOfMemoryRetry: 0\n"
+                                     "outOfMemoryPatterns: [a+, 'no room']\n"
+                                     "trainingService: {platform: local, "
+                                     "gpuIndices: '0, 3', useActiveGpu: true, "
+                                     "maxTrialNumberPerGpu: 2}\n" GOOD_END,
+                                     EXPERIMENT_RUN);
+    const struct wishes *w = &x->wishes;
+
+    CHECK_STR(buf_text(&notes.lines), "");
+    CHECK(w->devices_managed && w->use_active && !w->memory_auto);
+    CHECK_EQ(w->devices, 2);
+    CHECK_EQ(w->indices, 9);
+    CHECK_EQ(w->trials_a_device, 2);
+    CHECK_EQ(w->memory, (uint64_t)3 << 29);
+    CHECK_EQ(w->device_memory, (uint64_t)1 << 29);
+    CHECK_EQ(w->headroom_percent, 5);
+    CHECK_EQ(w->floor, 0);
+    CHECK_EQ(w->limit, LIMIT_RLIMIT);
+    CHECK_EQ(w->retries, 0);
+    CHECK_EQ(w->n_patterns, 2);
+    CHECK_STR(w->patterns[1], "no room");
     done(x);
 }
 
@@ -328,6 +363,30 @@ static const struct {
     {"max_trial_number: 3",
      ":1: max_trial_number: unknown key (did you mean 'maxTrialNumber'?)"},
     {"zzzzzzzz: 3", ":1: zzzzzzzz: unknown key\n"},
+    {"trialGpuNumber: -1",
+     ":1: trialGpuNumber: expected an integer from 0 to 64, got '-1'"},
+    {"gpuIndices: 0;1",
+     ":1: gpuIndices: expected numbers from 0 to 63 such as 0, \"0,1\" or "
+     "[0, 1], got '0;1'"},
+    {"gpuIndices: [1, 1]", ":1: gpuIndices: has 1 twice"},
+    {"gpuIndices: '0 1'",
+     ":1: gpuIndices: expected numbers with commas between them, got '0 1'"},
+    {"gpuIndices: '0,'",
+     ":1: gpuIndices: expected numbers from 0 to 63 such as 0, \"0,1\" or "
+     "[0, 1], got ''"},
+    {"trialMemory: 2 quarts",
+     ":1: trialMemory: expected an amount of memory above 0 such as 512MiB, "
+     "2GB or 1.5g, or auto, got '2 quarts'"},
+    {"trialGpuMemory: 1g", ":1: trialGpuMemory: needs trialGpuNumber above 0"},
+    {"memoryHeadroom: 100%",
+     ":1: memoryHeadroom: expected a part from 0% to 99% such as 20%, got "
+     "'100%'"},
+    {"memoryLimit: cgroups",
+     ":1: memoryLimit: expected one of auto, cgroup, rlimit, none, got "
+     "'cgroups' (did you mean 'cgroup'?)"},
+    {"outOfMemoryPatterns: ['(']",
+     ":1: outOfMemoryPatterns: '(' is not a POSIX extended regular "
+     "expression: "},
     {"maxTrialNumber: 0",
      ":1: maxTrialNumber: expected an integer above 0, got '0'"},
     {"maxTrialNumber: -1",
