@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define BOOL "\"$ref\": \"#/$defs/bool\""
+#define COUNT "\"$ref\": \"#/$defs/count\""
+#define MEMORY "\"type\": [\"string\", \"integer\", \"null\"]"
 #define GPU_LIST                                      \
     "\"type\": [\"integer\", \"string\", \"array\", " \
     "\"null\"], \"items\": {\"type\": \"integer\", \"minimum\": 0}"
@@ -73,14 +76,67 @@ const struct key_doc key_docs[] = {
     {"*.classArgs", "Its arguments.", NULL},
     {"trainingService.platform", "The only one there is.",
      "\"const\": \"local\""},
-    {"trainingService.useActiveGpu", "Take GPUs that others use.",
-     "\"$ref\": \"#/$defs/bool\""},
-    {"trainingService.maxTrialNumberPerGpu", "Trials that share a GPU.",
-     "\"$ref\": \"#/$defs/count\""},
-    {"trainingService.gpuIndices", "The GPUs that may be taken.", GPU_LIST},
+    {"*.useActiveGpu", "Take GPUs on which others compute, too.", BOOL},
+    {"*.maxTrialNumberPerGpu", "Trials that share a GPU; default: 1.", COUNT},
+    {"*.gpuIndices", "The GPUs that may be taken; default: all.", GPU_LIST},
     {"trainingService.reuseMode", "NNI's; a trial has a process of its own.",
-     "\"$ref\": \"#/$defs/bool\""},
+     BOOL},
     {"trainingService.machineList", "", NULL},
+    {"placeTimeout", "How long a trial may wait for its place.", NULL},
+    {"stopValue", "A result as good as this ends the experiment.",
+     "\"type\": [\"number\", \"null\"]"},
+    {"maxTrialsWithoutImprovement",
+     "So many trials behind the best one end "
+     "the experiment.",
+     NULL},
+    {"maxTrialHours",
+     "So many hours of all trials together end the experiment.",
+     "\"type\": [\"number\", \"null\"], \"exclusiveMinimum\": 0"},
+    {"trialMemory", "Memory that a trial is given: 4GB, 512MiB; auto: learnt.",
+     MEMORY},
+    {"trialGpuMemory", "The same of a GPU's memory.", MEMORY},
+    {"memoryHeadroom", "The part of each memory that stays free; default: 20%.",
+     "\"type\": [\"string\", \"number\", \"null\"]"},
+    {"memoryFloor", "The amount that stays free; default: 512MiB.", MEMORY},
+    {"memoryLimit", "How a trial is kept to its trialMemory.", NULL},
+    {"outOfMemoryRetry", "How often a trial is tried again with more memory.",
+     "\"type\": [\"integer\", \"null\"], \"minimum\": 0, "
+     "\"maximum\": 1000"},
+    {"outOfMemoryPatterns",
+     "Regular expressions: what a trial that was short "
+     "of memory says.",
+     "\"type\": [\"array\", \"null\"], \"maxItems\": 16, \"items\": "
+     "{\"type\": \"string\", \"minLength\": 1}"},
+    {"trialIdleTimeout", "Then a trial that has reported nothing is stopped.",
+     NULL},
+    {"onFailure", "What becomes of a trial that failed.", NULL},
+    {"onFailure.retry", "How often it is tried again; default: 0.",
+     "\"type\": [\"integer\", \"null\"], \"minimum\": 0"},
+    {"onFailure.backoff", "The pause before that, doubled with each failure.",
+     NULL},
+    {"onFailure.then",
+     "What the tuner hears at last: that it failed, or value.", NULL},
+    {"onFailure.value", "Told to the tuner with then: report.",
+     "\"type\": [\"number\", \"null\"]"},
+    {"onRepeatedFailure",
+     "What becomes of the experiment when three trials in a "
+     "row fail in the same way.",
+     NULL},
+    {"on", "Commands that are run when something happens, by event.",
+     "\"type\": [\"object\", \"null\"]"},
+    {"hookConcurrency", "So many of them run at a time; default: 4.",
+     "\"type\": [\"integer\", \"null\"], \"minimum\": 1, "
+     "\"maximum\": 64"},
+    {"hookTimeout", "Then one of them is killed; default: 60s.", NULL},
+    {"checkpoints", "What is kept of what trials save to go on from.", NULL},
+    {"checkpoints.keep", "Which ones; default: last.", NULL},
+    {"checkpoints.max", "So many of each trial.", NULL},
+    {"checkpoints.quota", "Bytes on the disk of all together, such as 20G.",
+     "\"$ref\": \"#/$defs/size\""},
+    {"prepareCommand", "Runs before a trial has its devices.", NULL},
+    {"maxPrepareDuration", "Then it is stopped.", NULL},
+    {"import", "Finished trials from elsewhere, as tunepipe import wrote them.",
+     NULL},
     {NULL, NULL, NULL}};
 
 static const struct key_doc *

@@ -230,6 +230,17 @@ on_maximum(const struct checker *c, struct jval rule, struct jval schema,
 }
 
 static bool
+on_max_items(const struct checker *c, struct jval rule, struct jval schema,
+             struct jval v)
+{
+    uint64_t most;
+
+    (void)c, (void)schema;
+    CHECK(jval_uint(rule, &most));
+    return jval_type(v) != JSON_ARRAY || jval_count(v) <= most;
+}
+
+static bool
 on_min_length(const struct checker *c, struct jval rule, struct jval schema,
               struct jval v)
 {
@@ -287,6 +298,7 @@ static const struct {
     {"exclusiveMinimum", on_exclusive},
     {"maximum", on_maximum},
     {"minLength", on_min_length},
+    {"maxItems", on_max_items},
     {"pattern", on_pattern},
     {"description", on_words},
     {"deprecated", on_words},

@@ -56,10 +56,11 @@ yaml_conforms(const struct json *schema, const char *text)
     return fits;
 }
 
-static void
-check_described(struct jval schema, const struct key *keys, const char *path)
+static size_t
+count_undescribed(struct jval schema, const struct key *keys, const char *path)
 {
     struct jval properties, property, text;
+    size_t missing = 0;
     char below[512];
 
     CHECK(jval_get(schema, "properties", &properties));
@@ -69,48 +70,22 @@ check_described(struct jval schema, const struct key *keys, const char *path)
         if (!jval_get(properties, k->name, &property) ||
             !jval_get(property, "description", &text)) {
             printf("# src/config/docs.c: add a line for %s\n", below);
-            CHECK(false);
+            missing++;
+            continue;
         }
         jval_get(property, "items", &property);
         if (k->keys != NULL)
-            check_described(property, k->keys, below);
+            missing += count_undescribed(property, k->keys, below);
     }
+    return missing;
 }
 
 TEST(schema_describes_every_key)
 {
     struct json *schema = read_schema();
 
-    check_described(json_root(schema), config_keys, "");
+    CHECK_EQ(count_undescribed(json_root(schema), config_keys, ""), 0);
     json_free(schema);
-}
-
-static bool
-has_key(const struct key *keys, const char *name, const char *path,
-        const char *want)
-{
-    char below[512];
-
-    for (const struct key *k = keys; k->name != NULL; k++) {
-        snprintf(below, sizeof below, "%s%s%s", path,
-                 path[0] != '\0' ? "." : "", k->name);
-        if ((name != NULL && strcmp(k->name, name) == 0) ||
-            strcmp(below, want) == 0 ||
-            (k->keys != NULL && has_key(k->keys, name, below, want)))
-            return true;
-    }
-    return false;
-}
-
-TEST(schema_has_no_line_for_a_key_that_is_gone)
-{
-    for (const struct key_doc *d = key_docs; d->path != NULL; d++)
-        if (!has_key(config_keys,
-                     strncmp(d->path, "*.", 2) == 0 ? d->path + 2 : NULL, "",
-                     d->path)) {
-            printf("# src/config/docs.c: there is no key %s\n", d->path);
-            CHECK(false);
-        }
 }
 
 static const char *const right[] = {
