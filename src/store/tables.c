@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/schema.h"
+#include "store/tables.h"
 
 #include "core/buf.h"
 
@@ -116,7 +116,7 @@ static const char tables[] =
     "  LEFT JOIN attempts a ON a.trial = m.trial AND a.attempt = m.attempt;\n";
 
 void
-schema_write(struct buf *out, const char *best)
+tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
     buf_printf(out,
@@ -185,7 +185,7 @@ add_column(struct buf *out, const char *const *names, size_t i)
 }
 
 void
-schema_write_trials(struct buf *out, const char *const *names, size_t n)
+tables_write_trials(struct buf *out, const char *const *names, size_t n)
 {
     buf_add_text(out,
                  "DROP VIEW IF EXISTS v_trials;\n"
@@ -195,7 +195,7 @@ schema_write_trials(struct buf *out, const char *const *names, size_t n)
                  "    (SELECT count(*) FROM attempts a WHERE a.trial = "
                  "t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why");
-    for (size_t i = 0; i < n && i < SCHEMA_COLUMNS_MAX; i++)
+    for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
         add_column(out, names, i);
     buf_add_text(out, "\n  FROM trials t;\n");
 }
