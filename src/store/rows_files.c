@@ -33,7 +33,7 @@ json_text(struct jval object, const char *key)
 static int
 add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
 {
-    static const char *const failures[] = {"failed", "lost"};
+    static const char *const failures[] = {"failed", "out of memory", "lost"};
     struct store_value status = rows_text(line, "status");
     struct store_value value = rows_number(line, "value");
     char *id = json_text(line, "parameter_id"), *seed = json_text(line, "seed");
