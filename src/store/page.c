@@ -61,10 +61,8 @@ by_value(const void *va, const void *vb)
 
     if (a->counts != b->counts)
         return a->counts ? -1 : 1;
-    if (!a->item->has_value || !b->item->has_value || x == y)
-        return a->item->has_value != b->item->has_value
-                   ? (a->item->has_value ? -1 : 1)
-                   : by_end(va, vb);
+    if (!a->counts || x == y)
+        return by_end(va, vb);
     return (x < y) == a->minimize ? -1 : 1;
 }
 

@@ -26,7 +26,8 @@ struct order {
 
 static const struct order orders[] = {
     [PAGE_ENDED] = {"trials_by_end", "ended"},
-    [PAGE_VALUE] = {"trials_by_value", "counts DESC, value %s, ended"},
+    [PAGE_VALUE] = {"trials_by_value",
+                    "counts DESC, CASE WHEN counts THEN value END %s, ended"},
     [PAGE_TRIAL] = {"trials_by_name", "length(trial), trial, ended"},
     [PAGE_DURATION] = {"trials_by_duration", "duration_s DESC, ended"},
 };
