@@ -119,13 +119,14 @@ void
 tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
-    buf_printf(out,
-               "CREATE INDEX trials_by_value ON trials\n"
-               "  (counts DESC, value %s, ended, status);\n"
-               "CREATE VIEW v_best AS\n"
-               "  SELECT trial, value, status, duration_s, parameters\n"
-               "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
-               best, best);
+    buf_printf(
+        out,
+        "CREATE INDEX trials_by_value ON trials\n"
+        "  (counts DESC, CASE WHEN counts THEN value END %s, ended, status);\n"
+        "CREATE VIEW v_best AS\n"
+        "  SELECT trial, value, status, duration_s, parameters\n"
+        "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
+        best, best);
 }
 
 /* ---- v_trials ---- */
