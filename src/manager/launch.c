@@ -254,12 +254,27 @@ static int
 start_wrapper(const struct launch *l, struct trial *t, char *const env[],
               struct err *err)
 {
-    char grace[32], adopt[32];
+    char grace[32], adopt[32], limit[32];
     char *words = file_join(t->folder, TRIAL_STDERR);
-    const char *const argv[] = {
-        l->wrapper,   "--dir", t->folder,    "--cwd", l->cwd,
-        "--grace-ms", grace,   "--adopt-ms", adopt,   "--",
-        "/bin/sh",    "-c",    l->command,   NULL};
+    const char *kept =
+        t->claim.cgroup[0] != '\0' ? "--cgroup" : "--limit-bytes";
+    const char *const argv[] = {l->wrapper,
+                                "--dir",
+                                t->folder,
+                                "--cwd",
+                                l->cwd,
+                                "--grace-ms",
+                                grace,
+                                "--adopt-ms",
+                                adopt,
+                                kept,
+                                t->claim.cgroup[0] != '\0' ? t->claim.cgroup
+                                                           : limit,
+                                "--",
+                                "/bin/sh",
+                                "-c",
+                                l->command,
+                                NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int rc;
@@ -268,6 +283,7 @@ start_wrapper(const struct launch *l, struct trial *t, char *const env[],
         return err_set(err, ERR_MEMORY, "out of memory");
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
@@ -298,6 +314,8 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
         rc = trial_place(t, l->experiment_folder, err);
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
+    if (rc == 0 && t->claim.held)
+        rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
         rc = environment_make(&env, &of, t, json_root(doc), err);
     if (rc == 0)

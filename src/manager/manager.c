@@ -123,6 +123,13 @@ take_room(struct manager *m)
 }
 
 static void
+take_resources(struct manager *m)
+{
+    resources_awake(&m->resources);
+    placing_stir(m);
+}
+
+static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
@@ -132,6 +139,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_RESOURCES] = take_resources,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -382,6 +390,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
+        .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .max_trials = x->max_trials},
         .finish = {.minimize = x->minimize,

@@ -30,6 +30,7 @@
 #include "manager/manager.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
+#include "manager/resources.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
@@ -68,6 +69,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_RESOURCES,
     SOURCE_COUNT
 };
 
@@ -107,6 +109,7 @@ struct manager {
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
     size_t n_skips;
 
+    struct resources resources;
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct expected expected;
