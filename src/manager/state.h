@@ -31,6 +31,7 @@
 #include "manager/manager.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
+#include "manager/resources.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
@@ -69,6 +70,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_RESOURCES,
     SOURCE_COUNT
 };
 
@@ -108,6 +110,7 @@ struct manager {
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
     size_t n_skips;
 
+    struct resources resources;
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct expected expected;
