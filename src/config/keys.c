@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
+#include "config/failurekey.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"
@@ -360,6 +361,10 @@ const struct key config_keys[] = {
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
+    HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
+    {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
+    {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
+     NULL},
     /* Known, and never right. */
     REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
     REFUSED("authorName", V1("remove it")),

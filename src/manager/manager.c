@@ -215,7 +215,8 @@ static void
 watch_idle(struct manager *m, int64_t now)
 {
     bool idle = m->phase == PHASE_STARTING ||
-                (m->phase == PHASE_RUNNING && m->scheduler.live == 0);
+                (m->phase == PHASE_RUNNING && m->scheduler.live == 0 &&
+                 !m->scheduler.paused);
     char who[300];
 
     if (!idle || m->idle_told)

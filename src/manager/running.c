@@ -35,6 +35,7 @@ void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
 {
     t->started_ns = started_ns;
+    t->reported_ns = clock_monotonic_ns();
     if (m->x->max_trial_ms > 0)
         t->deadline_ns = t->started_ns + m->x->max_trial_ms * 1000000;
 }
@@ -72,6 +73,7 @@ conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
     if (!t->known &&
@@ -79,8 +81,12 @@ conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
-    if (!t->known)
+    if (!t->known) {
         ending_show(m, t, seconds);
+        failing_count(m, t);
+    }
+    if (m->lockstep.on && !t->exited)
+        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
     leave(m, t);
 }
 
@@ -90,6 +96,7 @@ start(struct manager *m, struct trial *t)
     struct err err = {0};
     char detail[64];
 
+    t->why[0] = '\0'; /* of the attempt before */
     if (launch_trial(&m->launch, t, &err) != 0) {
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
         trial_enter(t, TRIAL_FAILED);
@@ -124,6 +131,22 @@ running_take(struct manager *m, struct trial *t)
     running_start_waiting(m);
 }
 
+/* One that has failed before, and is not tried again any more, has failed. */
+static void
+give_up(struct manager *m, struct trial *t)
+{
+    trial_enter(t, t->failures > 0 ? TRIAL_FAILED : TRIAL_CANCELLED);
+    conclude(m, t);
+}
+
+static bool
+may_start(const struct manager *m, const struct trial *t)
+{
+    return !m->scheduler.paused && m->n_running < m->x->concurrency &&
+           (t->start_ns == 0 || clock_monotonic_ns() >= t->start_ns) &&
+           (t->attempt > 0 || stepping_may_start(m));
+}
+
 void
 running_start_waiting(struct manager *m)
 {
@@ -133,13 +156,10 @@ running_start_waiting(struct manager *m)
         next = t->next;
         if (t->state != TRIAL_WAITING)
             continue;
-        if (m->end_known) {
-            trial_enter(t, TRIAL_CANCELLED);
-            conclude(m, t);
-        } else if (m->n_running < m->x->concurrency &&
-                   (t->attempt > 0 || stepping_may_start(m))) {
+        if (m->end_known)
+            give_up(m, t);
+        else if (may_start(m, t))
             start(m, t);
-        }
     }
 }
 
@@ -174,29 +194,46 @@ running_in_vain(const struct trial *t)
            (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
 }
 
-void
-running_again(struct manager *m, struct trial *t)
+struct trial *
+running_next(const struct manager *m, const struct trial *t)
 {
     struct trial *next = trial_new(t->number, t->record, t->record_len,
                                    t->parameter_id, t->parameters);
+
+    if (next == NULL)
+        return NULL;
+    next->attempt = t->attempt + 1;
+    next->failures = t->failures;
+    if (m->lockstep.on) /* it goes on where this one was */
+        next->heard = (struct metrics_count){
+            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
+            t->heard.finals};
+    return next;
+}
+
+void
+running_replace(struct manager *m, struct trial *t, struct trial *next)
+{
+    if (m->lockstep.on)
+        lockstep_retract(&m->lockstep, t->number);
+    next->next = t->next; /* its place is kept */
+    t->next = next;
+    if (t->state == TRIAL_RUNNING)
+        m->n_running--;
+    leave(m, t);
+}
+
+void
+running_again(struct manager *m, struct trial *t)
+{
+    struct trial *next = running_next(m, t);
 
     if (next == NULL) {
         running_finish(m, t);
         return;
     }
-    next->attempt = t->attempt + 1;
-    if (m->lockstep.on) { /* it goes on where this one was */
-        lockstep_retract(&m->lockstep, t->number);
-        next->heard = (struct metrics_count){
-            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
-            t->heard.finals};
-    }
-    next->next = t->next; /* its place is kept */
-    t->next = next;
-    if (t->state == TRIAL_RUNNING)
-        m->n_running--;
     m->recovered.again++;
-    leave(m, t);
+    running_replace(m, t, next);
 }
 
 void
@@ -209,20 +246,12 @@ running_finish(struct manager *m, struct trial *t)
     /* Else called again when the dispatcher has room. */
 }
 
-void
-running_end(struct manager *m, struct trial *t)
+static void
+note_exit(struct manager *m, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
-    enum trial_state state;
     char detail[64];
 
-    reading_promote(m, t, o);
-    state = trial_judge(t, o);
-    if (t->ends != TRIAL_WAITING &&
-        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
-        state = t->ends; /* as it was told, or recorded */
-    trial_enter(t, state);
-    m->n_running--;
     if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
     else
@@ -233,7 +262,25 @@ running_end(struct manager *m, struct trial *t)
                  o->number);
     if (!t->told)
         manager_note(m, "exited", t, detail);
+}
+
+bool
+running_end(struct manager *m, struct trial *t)
+{
+    enum trial_state state;
+
+    reading_promote(m, t, &t->outcome);
+    state = trial_judge(t, &t->outcome);
+    if (t->ends != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
+        state = t->ends; /* as it was told, or recorded */
+    note_exit(m, t);
+    if (failing_again(m, t, state, seconds_of(t)))
+        return false;
+    trial_enter(t, state);
+    m->n_running--;
     conclude(m, t);
+    return true;
 }
 
 /* So that another manager knows what counts and what does not. */
@@ -244,6 +291,7 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
         [STOP_NOT] = "",
         [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
         [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
+        [STOP_IDLE] = TRIAL_STOP_IDLE,
         [STOP_CANCEL] = TRIAL_STOP_CANCEL,
     };
     char *path = file_join(t->folder, TRIAL_STOP);
@@ -273,6 +321,11 @@ terminate(struct manager *m, struct trial *t)
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
+    if (t->state == TRIAL_WAITING && stop == STOP_ASSESSOR && t->attempt > 0) {
+        trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
+        conclude(m, t);
+        return;
+    }
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
         t->term_ns != INT64_MAX)
         terminate(m, t); /* the user has no grace for it */
@@ -327,12 +380,36 @@ running_hurry_all(struct manager *m)
         }
 }
 
+static int64_t
+idle_deadline(const struct manager *m, const struct trial *t)
+{
+    if (m->x->max_idle_ms == 0 || t->state != TRIAL_RUNNING || t->exited ||
+        t->stop != STOP_NOT)
+        return INT64_MAX;
+    return t->reported_ns + m->x->max_idle_ms * 1000000;
+}
+
+/* What its file holds already counts. */
+static void
+expire_idle(struct manager *m, struct trial *t, int64_t now_ns)
+{
+    if (now_ns < idle_deadline(m, t))
+        return;
+    if (reading_waits(m, t))
+        t->reported_ns = now_ns;
+    else
+        reading_feed(m, t);
+    if (now_ns >= idle_deadline(m, t))
+        running_stop(m, t, STOP_IDLE);
+}
+
 void
 running_expire(struct manager *m, int64_t now_ns)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next) {
         if (now_ns >= t->deadline_ns)
             running_stop(m, t, STOP_TIMEOUT);
+        expire_idle(m, t, now_ns);
         if (now_ns >= t->term_ns)
             terminate(m, t);
         if (now_ns >= t->kill_ns) {
@@ -352,6 +429,11 @@ running_deadline(const struct manager *m)
             nearest = t->deadline_ns;
         if (t->term_ns < nearest)
             nearest = t->term_ns;
+        if (idle_deadline(m, t) < nearest)
+            nearest = idle_deadline(m, t);
+        if (t->state == TRIAL_WAITING && t->start_ns > clock_monotonic_ns() &&
+            t->start_ns < nearest)
+            nearest = t->start_ns;
         if (t->kill_ns < nearest)
             nearest = t->kill_ns;
     }

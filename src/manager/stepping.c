@@ -122,7 +122,8 @@ deliver(struct manager *m, struct trial *t)
     if (ends) {
         while (agenda_next_final(&t->agenda, apply, &d))
             continue;
-        running_end(m, t);
+        if (!running_end(m, t))
+            return; /* its turn comes when it reports again */
     }
     lockstep_delivered(&m->lockstep, number, ends, clock_monotonic_ns());
 }
@@ -140,6 +141,8 @@ stepping_go(struct manager *m)
         case LOCKSTEP_WAIT:
             return;
         case LOCKSTEP_ASK:
+            if (m->scheduler.paused && l->n == 0)
+                return;
             owed = m->scheduler.owed;
             lockstep_asked(l, owed, manager_ask(m));
             break;

@@ -46,15 +46,23 @@ enum trial_state {
 };
 
 /* Why a running trial was told to end; the first reason stays. */
-enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
+enum trial_stop {
+    STOP_NOT,
+    STOP_ASSESSOR,
+    STOP_TIMEOUT, /* maxTrialDuration */
+    STOP_IDLE,    /* trialIdleTimeout */
+    STOP_CANCEL
+};
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
 struct trial {
-    uint64_t number;  /* from 0, in the order of the TRs */
-    char id[24];      /* its trial_job_id: the number, five digits or more */
-    uint64_t attempt; /* how often it was started before */
-    char *record;     /* the TR's payload, byte for byte */
+    uint64_t number;   /* from 0, in the order of the TRs */
+    char id[24];       /* its trial_job_id: the number, five digits or more */
+    uint64_t attempt;  /* how often it was started before */
+    uint64_t failures; /* of these, those that failed */
+    int64_t start_ns;  /* waiting: not before; monotonic */
+    char *record;      /* the TR's payload, byte for byte */
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
@@ -68,6 +76,7 @@ struct trial {
     bool exited; /* the wrapper is gone; its files are read to their ends */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
+    int64_t reported_ns;     /* monotonic: its last metric, or its start */
     int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
     int64_t term_ns;         /* when one that was told to end by itself, and
                                 has not, is ended */

@@ -20,6 +20,7 @@
  *   wrapper.pid      wrapper     manager
  *   stop             manager     a later manager
  *   exit             wrapper     manager
+ *   again            manager     a later manager
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -166,13 +167,18 @@
 #define TRIAL_EXIT_UNSTARTED "unstarted"
 
 /* Why the manager stopped the trial, one line that appears by rename before
- * the stop: REASON INTERMEDIATES FINALS, the reason being one of the three
+ * the stop: REASON INTERMEDIATES FINALS, the reason being one of the four
  * words, followed by how many metrics of each type came before it.  What comes
  * behind these does not count. */
 #define TRIAL_STOP "stop"
 #define TRIAL_STOP_ASSESSOR "assessor"
 #define TRIAL_STOP_TIMEOUT "timeout"
+#define TRIAL_STOP_IDLE "idle"
 #define TRIAL_STOP_CANCEL "cancel"
+
+/* This attempt at the trial failed and another one follows: one line, how it
+ * ended and why.  Appears by rename before the folder of the next attempt. */
+#define TRIAL_AGAIN "again"
 
 /* The environment of a trial, set by the manager. */
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */
