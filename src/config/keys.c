@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
-#include "config/failurekey.h"
+#include "config/keys_failure.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"

@@ -12,6 +12,7 @@
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
  *   trials/ID/          see trial/files.h
+ *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
  *   dispatcher.pid      its process, and when that began: peer.c

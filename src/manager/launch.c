@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/parameters.h"
+#include "manager/recipe.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -24,6 +25,8 @@
 #define ADOPT_MS 10000
 #define OUTPUT_LINE_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
+#define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
+#define WORDS_MAX 64
 
 /* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
  * the source tree the module lies where it was written. */
@@ -251,21 +254,39 @@ open_pidfd(pid_t pid, int *out, struct err *err)
 }
 
 static int
-start_wrapper(const struct launch *l, struct trial *t, char *const env[],
-              struct err *err)
+write_recipe(const struct launch *l, const struct trial *t,
+             const char *const command[], char *const env[], struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    buf_init(&text, RECIPE_MAX);
+    recipe_write(&text, l->cwd, command, env);
+    rc = buf_check(&text, TRIAL_COMMAND, err);
+    if (rc == 0)
+        rc = write_file(t->folder, TRIAL_COMMAND, text.data, text.len, err);
+    buf_fini(&text);
+    return rc;
+}
+
+static int
+start_wrapper(const struct launch *l, struct trial *t,
+              const char *const command[], char *const env[], struct err *err)
 {
     char grace[32], adopt[32];
     char *words = file_join(t->folder, TRIAL_STDERR);
-    const char *const argv[] = {
+    const char *argv[WORDS_MAX] = {
         l->wrapper,   "--dir", t->folder,    "--cwd", l->cwd,
-        "--grace-ms", grace,   "--adopt-ms", adopt,   "--",
-        "/bin/sh",    "-c",    l->command,   NULL};
+        "--grace-ms", grace,   "--adopt-ms", adopt,   "--"};
+    size_t n = 10;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int rc;
 
     if (words == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    while (n + 1 < WORDS_MAX && *command != NULL)
+        argv[n++] = *command++;
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     posix_spawn_file_actions_init(&files);
@@ -283,9 +304,31 @@ start_wrapper(const struct launch *l, struct trial *t, char *const env[],
     return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
 }
 
+static int
+start(const struct launch *l, struct trial *t, const char *const command[],
+      char *const env[], struct err *err)
+{
+    return write_recipe(l, t, command, env, err) != 0
+               ? -1
+               : start_wrapper(l, t, command, env, err);
+}
+
+int
+launch_again(const struct launch *l, struct trial *t,
+             const char *const command[], char *const env[], struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+
+    json_free(doc);
+    return rc == 0 ? start(l, t, command, env, err) : -1;
+}
+
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
+    const char *const command[] = {"/bin/sh", "-c", l->command, NULL};
     struct environment_of of = {
         l->program_folder, l->python_folder, l->experiment_folder, l->cwd,
         l->seed,           l->lockstep};
@@ -301,7 +344,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0)
         rc = environment_make(&env, &of, t, json_root(doc), err);
     if (rc == 0)
-        rc = start_wrapper(l, t, env.vars, err);
+        rc = start(l, t, command, env.vars, err);
     environment_fini(&env);
     json_free(doc);
     return rc;

@@ -38,6 +38,12 @@ void launch_close(struct launch *l);
  * stays as far as it got. */
 int launch_trial(const struct launch *l, struct trial *t, struct err *err);
 
+/* The same in t->folder, which is not there yet, with this command and this
+ * environment. */
+int launch_again(const struct launch *l, struct trial *t,
+                 const char *const command[], char *const env[],
+                 struct err *err);
+
 struct dispatcher_pipes {
     pid_t pid;
     int pidfd;

@@ -5,7 +5,8 @@
  * program agree on.  Constants only; C and C++; includes nothing.
  *
  * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv, parameter.cfg, lease and answers (0600 each) and .nni (0700)
+ * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and .nni
+ * (0700)
  * before it starts the wrapper.  Nobody else removes anything from it.
  *
  *   file             written by  read by
@@ -16,6 +17,7 @@
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
+ *   command          manager     `tunepipe rerun`
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
  *   stop             manager     a later manager
@@ -175,6 +177,12 @@
 #define TRIAL_STOP_TIMEOUT "timeout"
 #define TRIAL_STOP_IDLE "idle"
 #define TRIAL_STOP_CANCEL "cancel"
+
+/* How the trial was started, so that the same can be done again: texts, each
+ * ended by a NUL: the folder it runs in; how many words its command has, in
+ * decimal; these words, the program first; all variables of its environment,
+ * NAME=VALUE, in their order.  It may hold secrets, as the environment does. */
+#define TRIAL_COMMAND "command"
 
 /* This attempt at the trial failed and another one follows: one line, how it
  * ended and why.  Appears by rename before the folder of the next attempt. */

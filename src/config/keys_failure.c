@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "config/failurekey.h"
+#include "config/keys_failure.h"
 
 #include "config/yaml.h"
 #include "core/number.h"

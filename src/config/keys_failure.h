@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* failurekey.h - the key onFailure.  Inside src/config only. */
-#ifndef CONFIG_FAILUREKEY_H
-#define CONFIG_FAILUREKEY_H
+/* keys_failure.h - the key onFailure.  Inside src/config only. */
+#ifndef CONFIG_KEYS_FAILURE_H
+#define CONFIG_KEYS_FAILURE_H
 
 #include "config/reader.h"
 
