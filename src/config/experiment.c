@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #define GRACE_MS_DEFAULT 5000
+#define PLACE_MS_DEFAULT 600000
 #define WORKING_FOLDER "tunepipe-experiments"
 
 static void
@@ -302,6 +303,7 @@ read_one(const char *path, const char *as, const char *space,
               .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
               .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
               .grace_ms = GRACE_MS_DEFAULT,
+              .place_ms = PLACE_MS_DEFAULT,
               .on_failure = {.backoff_ms = FAILURE_BACKOFF_MS_DEFAULT}},
         .kept_space = space};
     struct experiment *x = NULL;

@@ -64,6 +64,12 @@ struct experiment {
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
     int64_t max_idle_ms; /* ours: trialIdleTimeout; 0: no limit */
+    /* Ours: goals, see manager/finish.h. */
+    bool has_stop_value;
+    double stop_value;
+    uint64_t max_without;   /* maxTrialsWithoutImprovement; 0: no limit */
+    double max_trial_hours; /* 0: no limit */
+    int64_t place_ms; /* ours: placeTimeout, for a trial that cannot start */
 
     struct algorithm tuner; /* EXPERIMENT_TUNER when absent, with the
                                optimize_mode below */

@@ -9,10 +9,12 @@
 #include "core/number.h"
 #include "core/problems.h"
 
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
+#define HOURS_MAX 1e6
 #define V1(text) "a key of NNI v1; " text
 
 /* What is missing in one that is a map with keys, or too much. */
@@ -257,6 +259,36 @@ set_pattern(struct reader *r, const struct key *key,
     set_text(r, key, node, path, target);
 }
 
+static void
+set_stop_value(struct reader *r, const struct key *key,
+               const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+
+    (void)key;
+    d->x.has_stop_value =
+        node->kind == YAML_SCALAR &&
+        number_parse(node->text, strlen(node->text), &d->x.stop_value) &&
+        isfinite(d->x.stop_value);
+    if (!d->x.has_stop_value)
+        reader_expected(r, node, path, "a number");
+}
+
+static void
+set_hours(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    double hours;
+
+    (void)key;
+    if (node->kind == YAML_SCALAR &&
+        number_parse(node->text, strlen(node->text), &hours) && hours > 0 &&
+        hours <= HOURS_MAX)
+        *(double *)target = hours;
+    else
+        reader_expected(r, node, path, "a number of hours above 0");
+}
+
 static const struct word early_stopped_words[] = {{"ignore", STOPPED_IGNORE},
                                                   {"latest", STOPPED_LATEST},
                                                   {"best", STOPPED_BEST},
@@ -360,6 +392,10 @@ const struct key config_keys[] = {
      NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
+    HELD("placeTimeout", set_duration, x.place_ms, 0),
+    {"stopValue", set_stop_value, 0, 0, NULL, NULL, NULL},
+    HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
+    HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
     HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
     {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},

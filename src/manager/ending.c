@@ -159,6 +159,12 @@ count_best(struct manager *m, double final, const char *id)
     snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
 }
 
+bool
+ending_counts(enum trial_state state)
+{
+    return !trial_is_failure(state) && state != TRIAL_CANCELLED;
+}
+
 void
 ending_count(struct manager *m, enum trial_state state, bool has_final,
              double final, const char *id)

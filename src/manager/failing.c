@@ -83,12 +83,12 @@ failing_again(struct manager *m, struct trial *t, enum trial_state state,
         return false;
     wait = backoff_ns(m, t);
     next->failures = t->failures + 1;
-    next->start_ns = clock_monotonic_ns() + wait;
     snprintf(next->why, sizeof next->why, "%s", t->why);
     mark(t, state);
     show(m, t, state, seconds, wait);
     m->trials_ns += (int64_t)(seconds * 1e9);
     running_replace(m, t, next);
+    running_due(m, next, TRIAL_DUE_AGAIN, clock_monotonic_ns() + wait);
     return true;
 }
 
@@ -160,7 +160,7 @@ halt(struct manager *m, const struct trial *t)
         ending_show_stderr(m, t);
     if (ends)
         return;
-    m->scheduler.paused = true;
+    m->scheduler.paused = m->progress.paused = true;
     progress_warn(&m->progress,
                   "tunepipe: when it is mended: tunepipe continue %s; Ctrl-C "
                   "ends the experiment, which tunepipe resume %s takes up "

@@ -14,6 +14,7 @@ struct progress {
     bool painted;   /* it stands there now */
     bool stale;     /* and is out of date */
     bool debug;
+    bool paused;
     bool failed_once;               /* a failure has been shown in full */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;

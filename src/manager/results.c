@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "json.h"
+#include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
@@ -252,6 +253,7 @@ struct results *
 results_load(const char *folder, struct err *err)
 {
     struct results *r = calloc(1, sizeof *r);
+    struct budget kept = {0};
 
     if (r == NULL) {
         err_set(err, ERR_MEMORY, "out of memory");
@@ -265,6 +267,8 @@ results_load(const char *folder, struct err *err)
     if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)
         goto fail;
     load_summary(r);
+    if (budget_load(&kept, r->folder))
+        r->paused = kept.paused;
     count_unended(r);
     return r;
 fail:

@@ -13,6 +13,7 @@
 #include "frame.h"
 #include "config/experiment.h"
 #include "json.h"
+#include "manager/live.h"
 #include "manager/past.h"
 #include "manager/reading.h"
 #include "manager/state.h"
@@ -20,16 +21,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static struct trial *
-find(const struct manager *m, uint64_t number)
-{
-    struct trial *t = m->live;
-
-    while (t != NULL && t->number != number)
-        t = t->next;
-    return t;
-}
 
 /* A trial that reported in a way that cannot wait runs on. */
 static bool
@@ -141,8 +132,6 @@ stepping_go(struct manager *m)
         case LOCKSTEP_WAIT:
             return;
         case LOCKSTEP_ASK:
-            if (m->scheduler.paused && l->n == 0)
-                return;
             owed = m->scheduler.owed;
             lockstep_asked(l, owed, manager_ask(m));
             break;
@@ -151,7 +140,7 @@ stepping_go(struct manager *m)
             lockstep_started(l);
             break;
         case LOCKSTEP_DELIVER:
-            deliver(m, find(m, number));
+            deliver(m, live_by_number(m, number));
             break;
         }
     }
@@ -186,13 +175,11 @@ static void
 answer(struct manager *m, const char *job, struct jval root)
 {
     const char *decision = "";
-    struct trial *t = m->live;
+    struct trial *t = live_by_id(m, job);
     uint64_t sequence = 0;
     struct jval v;
     bool end;
 
-    while (t != NULL && strcmp(t->id, job) != 0)
-        t = t->next;
     if (jval_get(root, "decision", &v))
         jval_string(v, &decision, NULL);
     end = strcmp(decision, "end") == 0;

@@ -197,7 +197,9 @@ print_state(FILE *out, const struct results *r)
 {
     switch (r->state) {
     case RESULTS_RUNNING:
-        fputs("state:  running\n", out);
+        fprintf(out, "state:  %s\n",
+                r->paused ? "paused: no trials are begun (tunepipe continue)"
+                          : "running");
         break;
     case RESULTS_ENDED:
         fprintf(out, "state:  %s (%.1f s)\n",

@@ -64,7 +64,6 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
     t->holding = HOLDING_CLOSED;
-    t->deadline_ns = t->term_ns = t->kill_ns = INT64_MAX;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);
         return NULL;
@@ -99,23 +98,31 @@ trial_place(struct trial *t, const char *experiment_folder, struct err *err)
 }
 
 void
-trial_free(struct trial *t)
+trial_close(struct trial *t)
 {
-    if (t == NULL)
-        return;
     if (t->pidfd >= 0)
         close(t->pidfd);
     if (t->lease_fd >= 0)
         close(t->lease_fd);
+    t->pidfd = t->lease_fd = -1;
     tail_close(&t->report);
     tail_close(&t->out);
     nnifile_close(&t->nni);
     holding_close(&t->holding);
+    free(t->folder);
+    t->folder = NULL;
+}
+
+void
+trial_free(struct trial *t)
+{
+    if (t == NULL)
+        return;
+    trial_close(t);
     agenda_clear(&t->agenda);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);
-    free(t->folder);
     free(t);
 }
 

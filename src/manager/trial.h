@@ -18,6 +18,7 @@
 #define MANAGER_TRIAL_H
 
 #include "manager/agenda.h"
+#include "manager/deadlines.h"
 #include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
@@ -54,6 +55,18 @@ enum trial_stop {
     STOP_CANCEL
 };
 
+/* What may have to be done with it at some time. */
+enum trial_due {
+    TRIAL_DUE_LIMIT, /* maxTrialDuration is over */
+    TRIAL_DUE_IDLE,  /* trialIdleTimeout may be */
+    TRIAL_DUE_TERM,  /* it was told to end by itself, and has not */
+    TRIAL_DUE_KILL,  /* the wrapper itself is given up */
+    TRIAL_DUE_AGAIN, /* it has failed, and is tried again */
+    TRIAL_DUE_OFFER, /* it is offered a place again */
+    TRIAL_DUE_PLACE, /* it is offered none any more */
+    TRIAL_DUES
+};
+
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
 struct trial {
@@ -61,7 +74,6 @@ struct trial {
     char id[24];       /* its trial_job_id: the number, five digits or more */
     uint64_t attempt;  /* how often it was started before */
     uint64_t failures; /* of these, those that failed */
-    int64_t start_ns;  /* waiting: not before; monotonic */
     char *record;      /* the TR's payload, byte for byte */
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
@@ -77,10 +89,7 @@ struct trial {
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
-    int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
-    int64_t term_ns;         /* when one that was told to end by itself, and
-                                has not, is ended */
-    int64_t kill_ns;         /* when the wrapper itself is given up */
+    bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
@@ -104,7 +113,11 @@ struct trial {
     bool noted;                 /* the log tells that it was started */
     enum trial_state ends;      /* known or told: how; WAITING: to be judged */
 
-    struct trial *next;
+    struct deadline due[TRIAL_DUES]; /* running_due() */
+    unsigned offers;                 /* that failed, in a row */
+    bool queued;                     /* placing.h; it waits for a place */
+    struct trial *queue_next, *queue_previous;
+    struct trial *next, *previous; /* live.h */
 };
 
 /* Takes nothing; the three texts are copied.  NULL: out of memory. */
@@ -112,6 +125,8 @@ struct trial *trial_new(uint64_t number, const char *record, size_t record_len,
                         const char *parameter_id, const char *parameters);
 /* Closes what is open; never kills. */
 void trial_free(struct trial *t);
+/* Closes what is open and forgets the folder: it may be placed anew. */
+void trial_close(struct trial *t);
 
 /* Sets t->folder: FOLDER/trials/ID, of a later attempt FOLDER/trials/ID.N. */
 int trial_place(struct trial *t, const char *experiment_folder,
