@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
+#include "config/keys_failure.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"
@@ -410,6 +411,10 @@ const struct key config_keys[] = {
     HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
+    HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
+    {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
+    {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
+     NULL},
     /* Known, and never right. */
     REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
     REFUSED("authorName", V1("remove it")),
