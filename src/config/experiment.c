@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/experiment.h"
 
+#include "config/keys_failure.h"
 #include "config/keys.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
@@ -304,13 +305,15 @@ read_one(const char *path, const char *as, const char *space,
          enum experiment_use use, struct problems *problems,
          struct problems *notes, struct err *err)
 {
-    struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
-                            .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
-                            .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
-                            .grace_ms = GRACE_MS_DEFAULT,
-                            .wishes = WISHES_DEFAULT,
-                            .place_ms = PLACE_MS_DEFAULT},
-                      .kept_space = space};
+    struct draft d = {
+        .x = {.early_stopped = STOPPED_LATEST,
+              .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
+              .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
+              .grace_ms = GRACE_MS_DEFAULT,
+              .place_ms = PLACE_MS_DEFAULT,
+              .wishes = WISHES_DEFAULT,
+              .on_failure = {.backoff_ms = FAILURE_BACKOFF_MS_DEFAULT}},
+        .kept_space = space};
     struct experiment *x = NULL;
 
     if (read_draft(&d, path, as, use, problems, notes, err) == 0) {

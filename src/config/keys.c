@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
+#include "config/keys_failure.h"
 #include "config/reader.h"
 #include "config/wish_keys.h"
 #include "config/yaml.h"
@@ -419,6 +420,10 @@ const struct key config_keys[] = {
      NULL},
     HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
     HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
+    HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
+    {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
+    {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
+     NULL},
     /* Known, and never right (see v1.c for those of NNI v1). */
     REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

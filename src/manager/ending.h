@@ -18,6 +18,10 @@ void ending_send(struct manager *m, const struct trial *t);
 void ending_count(struct manager *m, enum trial_state state, bool has_final,
                   double final, const char *id);
 
+/* The last lines of its standard error; those of the first failure alone. */
+void ending_show_stderr(struct manager *m, const struct trial *t);
+void ending_show_first(struct manager *m, const struct trial *t);
+
 /* Counts it and shows it. */
 void ending_show(struct manager *m, const struct trial *t, double seconds);
 

@@ -13,6 +13,7 @@
  *   budget.json         how long it has run, and may go on: budget.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
+ *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
  *   dispatcher.pid      its process, and when that began: peer.c

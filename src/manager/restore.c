@@ -193,6 +193,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         trial_free(t);
         return -1;
     }
+    failing_found(t, m->folder.path);
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);

@@ -13,6 +13,7 @@
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
+ *   failing.c   ends that are failures: again, or what then
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -25,6 +26,7 @@
 #include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
+#include "manager/failing.h"
 #include "manager/finish.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
@@ -118,6 +120,7 @@ struct manager {
     struct pattern *pattern; /* NULL: none */
 
     struct checkpoints checkpoints;
+    struct failing failing;
     struct budget budget;
     struct finish finish;
     struct late late;
@@ -157,12 +160,17 @@ void running_start_waiting(struct manager *m);
 void running_unplaced(struct manager *m, struct trial *t, const char *why);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
-void running_end(struct manager *m, struct trial *t);    /* frees t */
+/* Frees t.  False: it failed, and is tried again. */
+bool running_end(struct manager *m, struct trial *t);
 /* Its end means nothing, and its result is not known: it is lost, or was ended
  * for want of a manager. */
 bool running_in_vain(const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
+/* The new attempt at t, which is not live yet; NULL: out of memory. */
+struct trial *running_next(const struct manager *m, const struct trial *t);
+/* It takes the place of t, which is freed. */
+void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
