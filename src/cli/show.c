@@ -29,7 +29,7 @@ static const char help[] =
     "           \"trials\": [{\"trial\", \"parameter_id\", \"seed\", "
     "\"status\",\n"
     "           \"why\", \"value\", \"latest\", \"duration_s\",\n"
-    "           \"intermediates\", \"parameters\"}, ...]}; best is null\n"
+    "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]}; best is null\n"
     "           when there is no result\n"
     "\n"
     "PAGE: some of the trials that have ended, whatever their number; at once\n"

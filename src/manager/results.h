@@ -20,6 +20,8 @@ struct result {
     double value;  /* the final result */
     double latest; /* the last intermediate one */
     double duration_s;
+    bool has_prepare;
+    double prepare_s; /* of prepareCommand, which is not in duration_s */
     uint64_t intermediates;
 };
 
@@ -36,6 +38,7 @@ struct results {
     enum results_state state;
     char *reason; /* ENDED: how; one line */
     bool over;    /* ENDED: nothing is left to be done */
+    bool paused;  /* else: no trials are begun until it is continued */
     char *config; /* the configuration's path when it began */
     double duration_s;
     size_t damaged; /* lines that could not be read */

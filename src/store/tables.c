@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/schema.h"
+#include "store/tables.h"
 
 #include "core/buf.h"
 
@@ -118,7 +118,7 @@ static const char indexes[] =
     "  (duration_s DESC, ended, status);\n";
 
 void
-schema_write_tables(struct buf *out, const char *best)
+tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
     buf_printf(out,
@@ -129,7 +129,7 @@ schema_write_tables(struct buf *out, const char *best)
 }
 
 void
-schema_write_indexes(struct buf *out, const char *best)
+tables_write_indexes(struct buf *out, const char *best)
 {
     buf_add_text(out, indexes);
     buf_printf(out,
@@ -196,7 +196,7 @@ add_column(struct buf *out, const char *const *names, size_t i)
 }
 
 void
-schema_write_trials(struct buf *out, const char *const *names, size_t n)
+tables_write_trials(struct buf *out, const char *const *names, size_t n)
 {
     buf_add_text(out,
                  "DROP VIEW IF EXISTS v_trials;\n"
@@ -206,7 +206,7 @@ schema_write_trials(struct buf *out, const char *const *names, size_t n)
                  "    (SELECT count(*) FROM attempts a WHERE a.trial = "
                  "t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why");
-    for (size_t i = 0; i < n && i < SCHEMA_COLUMNS_MAX; i++)
+    for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
         add_column(out, names, i);
     buf_add_text(out, "\n  FROM trials t;\n");
 }
