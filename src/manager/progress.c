@@ -104,6 +104,8 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
     if (p->max_trials > 0)
         buf_printf(out, "/%llu", (unsigned long long)p->max_trials);
     buf_printf(out, " done, %llu running", (unsigned long long)p->running);
+    if (p->preparing > 0)
+        buf_printf(out, ", %llu preparing", (unsigned long long)p->preparing);
     if (p->failed > 0)
         buf_printf(out, ", %llu failed", (unsigned long long)p->failed);
     if (p->stopped > 0)

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #define BIT(state) (1u << (state))
-#define ENDS                                                         \
-    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
-     BIT(TRIAL_CANCELLED) | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_LOST))
+/* How one ends that was told to, or could not even begin. */
+#define UNBEGUN (BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | BIT(TRIAL_CANCELLED))
+#define BEGUN                                                    \
+    (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
+     BIT(TRIAL_LOST))
 
 static const struct {
     const char *name;
@@ -21,14 +23,16 @@ static const struct {
     unsigned next;     /* states that may follow */
 } states[TRIAL_STATES] = {
     [TRIAL_WAITING] = {"waiting", NULL,
-                       BIT(TRIAL_RUNNING) | BIT(TRIAL_FAILED) |
-                           BIT(TRIAL_CANCELLED)},
-    [TRIAL_RUNNING] = {"running", NULL, ENDS},
+                       BIT(TRIAL_PREPARING) | BIT(TRIAL_RUNNING) | UNBEGUN},
+    [TRIAL_PREPARING] = {"preparing", NULL, BIT(TRIAL_PREPARED) | BEGUN},
+    [TRIAL_PREPARED] = {"prepared", NULL, BIT(TRIAL_RUNNING) | BEGUN},
+    [TRIAL_RUNNING] = {"running", NULL, BIT(TRIAL_SUCCEEDED) | BEGUN},
     [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
     [TRIAL_FAILED] = {"failed", "FAILED", 0},
     [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
     [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
     [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
+    [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
     [TRIAL_LOST] = {"lost", "FAILED", 0},
 };
 
@@ -147,6 +151,13 @@ trial_event_name(enum trial_state state)
     return states[state].event;
 }
 
+bool
+trial_is_failure(enum trial_state state)
+{
+    return state == TRIAL_FAILED || state == TRIAL_OUT_OF_MEMORY ||
+           state == TRIAL_LOST;
+}
+
 /* Above 128 a shell speaks of the signal that ended its last command. */
 static void
 describe_status(struct trial *t, int status)
@@ -173,11 +184,25 @@ judge_exited(struct trial *t, const struct outcome *outcome)
     return TRIAL_FAILED;
 }
 
+/* Says of which phase the failure is. */
+static void
+name_phase(struct trial *t)
+{
+    char why[sizeof t->why];
+
+    memcpy(why, t->why, sizeof why);
+    snprintf(t->why, sizeof t->why, "prepareCommand: %.480s", why);
+}
+
 static enum trial_state
 judge_unstopped(struct trial *t, const struct outcome *outcome)
 {
+    bool run = t->state == TRIAL_RUNNING;
+
+    if (run && t->done && t->has_final)
+        return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended; its result counts already. */
-    if (t->again && t->has_final &&
+    if (run && t->again && t->has_final &&
         (outcome->kind == OUTCOME_LOST || outcome->abandoned))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
@@ -204,6 +229,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
 enum trial_state
 trial_judge(struct trial *t, const struct outcome *outcome)
 {
+    enum trial_state state;
+
     switch (t->stop) {
     case STOP_ASSESSOR:
         return TRIAL_STOPPED;
@@ -214,7 +241,11 @@ trial_judge(struct trial *t, const struct outcome *outcome)
     case STOP_NOT:
         break;
     }
-    return judge_unstopped(t, outcome);
+    state = judge_unstopped(t, outcome);
+    if (t->state == TRIAL_PREPARING)
+        name_phase(t);
+    return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
+                                                           : state;
 }
 
 const char *
@@ -234,7 +265,10 @@ trial_ended_by(const struct trial *t)
     }
     if (t->state == TRIAL_CANCELLED)
         return "user";
-    if (!t->exited || o->kind == OUTCOME_UNSTARTED || o->kind == OUTCOME_LOST)
+    if (t->state == TRIAL_STOPPED)
+        return "assessor";
+    if (!t->exited || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||
+        o->kind == OUTCOME_LOST)
         return "system";
     if (o->kind == OUTCOME_SIGNALLED ||
         (o->number > 128 && sigdescr_np(o->number - 128) != NULL))

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.h - one trial and the states it goes through.  One thread. */
+/* trial.h - one attempt at a trial and the states it goes through.  One thread.
+ *
+ *   waiting ---> preparing ---> prepared ---> running ---> succeeded
+ *      |             |             |             |         failed
+ *      |             |             |             +-------> out of memory
+ *      +-------------+-------------+-------------+         lost
+ *                          |                               stopped
+ *                          +-----------------------------> cancelled
+ *                                                          timed out
+ *
+ * Without prepareCommand a trial goes from waiting to running.  One that never
+ * ran may end in any way but succeeded; one that never began to prepare can
+ * neither be lost nor time out nor be short of memory.  From an end nothing
+ * leads on: when it is tried again (failing.h), that is a new attempt, a struct
+ * trial of its own, which begins by waiting. */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
 #include "manager/agenda.h"
+#include "manager/claim.h"
 #include "manager/deadlines.h"
 #include "manager/holding.h"
 #include "manager/metrics.h"
@@ -18,14 +33,17 @@
 struct err;
 
 enum trial_state {
-    TRIAL_WAITING, /* has its parameters, waits for a slot */
+    TRIAL_WAITING,   /* has its parameters, waits for a slot */
+    TRIAL_PREPARING, /* prepareCommand runs */
+    TRIAL_PREPARED,  /* it ended well; waits for what trialCommand needs */
     TRIAL_RUNNING,
     TRIAL_SUCCEEDED, /* ended well, with a final result */
     TRIAL_FAILED,
     TRIAL_STOPPED,   /* by the assessor */
     TRIAL_CANCELLED, /* by the user */
     TRIAL_TIMED_OUT,
-    TRIAL_LOST, /* its wrapper vanished */
+    TRIAL_OUT_OF_MEMORY, /* it failed, for want of memory */
+    TRIAL_LOST,          /* its wrapper vanished */
     TRIAL_STATES
 };
 
@@ -60,20 +78,28 @@ struct trial {
     pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
+    bool unrun;  /* ended, and its run never began: it was not prepared */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
+    int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
+    struct claim claim;     /* what it was given of the machine */
     struct holding holding; /* reports that wait for an answer */
     struct agenda agenda;   /* in lock step: what has not had its turn */
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
+    bool done;          /* it said so: it is ended, and has succeeded */
+    bool has_read;      /* an intermediate result, perhaps not told yet: */
+    double read;        /* the last */
+    uint64_t restore;   /* the checkpoint it was given; 0: none */
+    int64_t stamped_ns; /* when the last report was read; 0: not known */
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */
@@ -112,6 +138,9 @@ bool trial_may_enter(enum trial_state from, enum trial_state to);
 
 /* "succeeded", "stopped", ... */
 const char *trial_state_name(enum trial_state state);
+/* Failed, out of memory or lost: its result, should there be one, does not
+ * count, and it may be tried again. */
+bool trial_is_failure(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
  * "system"; t has ended. */
 const char *trial_ended_by(const struct trial *t);
