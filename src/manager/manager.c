@@ -356,8 +356,8 @@ say_late(struct manager *m)
 
     if (l->words + l->reports > 0)
         progress_say(&m->progress,
-                     "for trials that had ended or been told to came %llu "
-                     "reports and %llu words of the dispatcher: not used",
+                     "came too late and are not used: %llu reports of trials "
+                     "that were to end, %llu stops for trials that had ended",
                      (unsigned long long)l->reports,
                      (unsigned long long)l->words);
 }

@@ -284,9 +284,10 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop != STOP_NOT && !t->again)
-        return true; /* nothing of it would be used */
-    if (exchange_pending(&m->exchange) > PENDING_MAX) {
+    /* Of a stopped one nothing would be used: it is counted. */
+    if (t->stop != STOP_NOT && !t->again && m->lockstep.on)
+        return true;
+    if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
         return false;
     }
