@@ -48,6 +48,7 @@ struct experiment {
     char *space_place;    /* where it stands, for problems: "e.yml:3" */
     char *trial_command;  /* for /bin/sh -c */
     char *trial_folder;   /* trialCodeDirectory, absolute */
+    char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */
