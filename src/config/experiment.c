@@ -43,6 +43,7 @@ fini(struct experiment *x)
     free(x->search_space);
     free(x->space_place);
     free(x->trial_command);
+    free(x->prepare_command);
     free(x->trial_folder);
     free(x->working_folder);
     free(x->import);
@@ -308,8 +309,8 @@ read_one(const char *path, const char *as, const char *space,
                             .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
                             .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
                             .grace_ms = GRACE_MS_DEFAULT,
-                            .place_ms = PLACE_MS_DEFAULT,
-                            .wishes = WISHES_DEFAULT},
+                            .wishes = WISHES_DEFAULT,
+                            .place_ms = PLACE_MS_DEFAULT},
                       .kept_space = space};
     struct experiment *x = NULL;
 
