@@ -93,7 +93,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core numerics space plugin check config nni dispatcher replay \
-           manager trial bridge store cli
+           manager trial bridge store import cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)

@@ -47,6 +47,7 @@ fini(struct experiment *x)
     free(x->prepare_command);
     free(x->trial_folder);
     free(x->working_folder);
+    free(x->import);
     free(x->metrics_pattern);
     wishes_fini(&x->wishes);
     algorithm_fini(&x->tuner);

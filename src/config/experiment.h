@@ -76,6 +76,7 @@ struct experiment {
     char *prepare_command;        /* ours: before trialCommand; NULL: none */
     uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
     char *trial_folder;           /* trialCodeDirectory, absolute */
+    char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */
