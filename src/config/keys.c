@@ -413,6 +413,10 @@ const struct key config_keys[] = {
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
     HELD("import", set_path, x.import, 0),
+    HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
+    {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
+    {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
+     NULL},
     HELD("trialMemory", wish_memory, x.wishes, 0),
     HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
     HELD("memoryHeadroom", wish_headroom, x.wishes, 0),
@@ -421,10 +425,6 @@ const struct key config_keys[] = {
      NULL},
     HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
     HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
-    HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
-    {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
-    {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
-     NULL},
     /* Known, and never right (see v1.c for those of NNI v1). */
     REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
