@@ -17,6 +17,7 @@ struct budget {
     int64_t used_ns;        /* by all managers so far */
     uint64_t max_trials;    /* 0: no limit */
     int64_t max_ms;         /* 0: no limit */
+    uint64_t concurrency;   /* 0: as configured */
     int64_t at_ns, save_ns; /* of the monotonic clock: used_ns is as it was at
                                the one; to be saved at the other */
 };

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define FDS_PER_TRIAL 6
-#define FDS_BESIDES 32
+#define FDS_BESIDES (32 + CONTROL_FDS_MAX)
 
 static void
 close_fd(int fd)
@@ -63,13 +63,13 @@ open_sources(struct manager *m, struct err *err)
 /* Each running trial holds descriptors; children inherit a limit that is
  * raised no further than needed. */
 static int
-raise_descriptor_limit(const struct experiment *x, struct err *err)
+raise_descriptor_limit(const struct scheduler *s, struct err *err)
 {
-    uint64_t most = x->concurrency;
+    uint64_t most = s->concurrency;
     struct rlimit limit;
 
-    if (x->max_trials > 0 && x->max_trials < most)
-        most = x->max_trials;
+    if (s->max_trials > 0 && s->max_trials < most)
+        most = s->max_trials;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 0; /* launching names the trouble */
     if (limit.rlim_max < FDS_BESIDES + FDS_PER_TRIAL ||
@@ -84,6 +84,18 @@ raise_descriptor_limit(const struct experiment *x, struct err *err)
         limit.rlim_cur = most * FDS_PER_TRIAL + FDS_BESIDES;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+    return 0;
+}
+
+int
+manager_resize(struct manager *m, uint64_t concurrency, struct err *err)
+{
+    struct scheduler wanted = m->scheduler;
+
+    wanted.concurrency = concurrency;
+    if (raise_descriptor_limit(&wanted, err) != 0)
+        return -1;
+    m->scheduler.concurrency = m->budget.concurrency = concurrency;
     return 0;
 }
 
@@ -107,6 +119,7 @@ open_budget(struct manager *m, struct err *err)
 
     budget_load(&kept, m->folder.path);
     m->budget.used_ns = kept.used_ns;
+    m->budget.concurrency = kept.concurrency;
     m->experiment_deadline_ns = budget_deadline(&m->budget);
     return budget_save(&m->budget, m->folder.path, err);
 }
@@ -117,7 +130,7 @@ manager_open(struct manager *m, struct err *err)
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (raise_descriptor_limit(x, err) != 0)
+    if (raise_descriptor_limit(&m->scheduler, err) != 0)
         return -1;
     m->seed = x->seed;
     if (!x->has_seed && m->options->resume == NULL &&
@@ -135,6 +148,7 @@ manager_open(struct manager *m, struct err *err)
         return -1;
     if (open_budget(m, err) != 0)
         return -1;
+    commands_open(m);
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
     m->launch.cwd = x->trial_folder;
@@ -164,6 +178,7 @@ manager_close(struct manager *m)
         m->live = t->next;
         trial_free(t);
     }
+    commands_close(m);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->words);

@@ -136,7 +136,8 @@ running_start_waiting(struct manager *m)
         if (m->end_known) {
             trial_enter(t, TRIAL_CANCELLED);
             conclude(m, t);
-        } else if (m->n_running < m->x->concurrency &&
+        } else if (!m->scheduler.paused &&
+                   m->n_running < m->scheduler.concurrency &&
                    (t->attempt > 0 || stepping_may_start(m))) {
             start(m, t);
         }
@@ -304,6 +305,17 @@ running_press(struct manager *m, struct trial *t)
     else
         terminate(m, t);
     holding_answer_all(&t->holding, true);
+}
+
+void
+running_cancel(struct manager *m, struct trial *t)
+{
+    if (t->state == TRIAL_WAITING) {
+        trial_enter(t, TRIAL_CANCELLED);
+        conclude(m, t);
+    } else {
+        running_stop(m, t, STOP_CANCEL);
+    }
 }
 
 void

@@ -30,6 +30,7 @@ struct scheduler {
                      is asked again */
     unsigned refusals; /* how often in a row, without a trial */
     bool closed;       /* stop admitting */
+    bool paused;       /* the same until the user says otherwise */
 };
 
 /* How many to ask for now; the caller sends GE and then calls

@@ -8,6 +8,7 @@
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/outcome.h"
+#include "manager/recent.h"
 #include "manager/tail.h"
 
 #include <stdbool.h>
@@ -68,6 +69,7 @@ struct trial {
     bool has_latest, has_final;
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
+    struct recent recent; /* of the intermediate ones */
     char why[512]; /* for a failure: one line */
 
     /* Of an earlier manager's life. */
