@@ -39,6 +39,7 @@ control_link_open(struct control_link *l, const char *folder, struct err *err)
     socklen_t len = sizeof peer;
 
     l->manager_fd = -1;
+    l->ended = false;
     buf_init(&l->in, ANSWER_MAX);
     l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (l->fd < 0)
@@ -86,13 +87,19 @@ control_link_send(struct control_link *l, const char *request, struct err *err)
     return at > 0 ? 0 : -1;
 }
 
+bool
+control_link_holds(const struct control_link *l)
+{
+    return l->in.len > 0 && memchr(l->in.data, '\n', l->in.len) != NULL;
+}
+
 int
 control_link_fill(struct control_link *l, struct err *err)
 {
     char *at;
     ssize_t n;
 
-    if (l->in.len > 0 && memchr(l->in.data, '\n', l->in.len) != NULL)
+    if (control_link_holds(l))
         return 1;
     at = buf_reserve(&l->in, PORTION);
     if (at == NULL)
@@ -100,7 +107,8 @@ control_link_fill(struct control_link *l, struct err *err)
     n = recv(l->fd, at, PORTION, 0);
     if (n < 0 && errno == EINTR)
         return 0;
-    if (n <= 0)
+    l->ended = n <= 0;
+    if (l->ended)
         return err_set(err, ERR_SYSTEM, "the manager has ended");
     l->in.len += (size_t)n;
     return memchr(at, '\n', (size_t)n) != NULL;

@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -15,6 +16,7 @@ struct control_link {
     int fd;         /* -1: closed */
     int manager_fd; /* its pidfd; -1: unknown */
     struct buf in;
+    bool ended; /* the manager said nothing more */
 };
 
 /* -1 where nobody listens: no manager lives, or it has no socket. */
@@ -32,6 +34,9 @@ int control_link_read(struct control_link *l, struct json **out,
 /* 1: a whole line is there, 0: not yet, -1: ended.  Reads once, so that one who
  * was told by poll(2) that there is something does not block. */
 int control_link_fill(struct control_link *l, struct err *err);
+
+/* Whether a whole line is there already. */
+bool control_link_holds(const struct control_link *l);
 
 /* All three at once. */
 int control_ask(const char *folder, const char *request, struct json **out,
