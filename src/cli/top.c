@@ -190,14 +190,12 @@ loop(struct top *t, struct err *err)
 
     while (!t->done) {
         poll(p, sizeof p / sizeof *p, until_tick(t));
-        if (p[1].revents != 0 && take_signal(t, err) != 0)
+        if ((p[0].revents != 0 && take_accounts(t, err) != 0) ||
+            (p[1].revents != 0 && take_signal(t, err) != 0) ||
+            show(t, err) != 0)
             return -1;
         if (p[2].revents != 0)
             take_keys(t);
-        if (p[0].revents != 0 && take_accounts(t, err) != 0)
-            return -1;
-        if (!t->done && show(t, err) != 0)
-            return -1;
     }
     return 0;
 }

@@ -150,9 +150,22 @@ free_id(const struct manager *m)
     return most + m->scheduler.owed + ID_GAP;
 }
 
-/* A new trial with the parameters of that one, on top of maxTrialNumber.  The
- * dispatcher is told of it as of one that an earlier run gave out: its result
- * is one to learn from. */
+/* As of one that an earlier run gave out: its result is one to learn from. */
+static void
+tell_dispatcher(struct manager *m, const struct buf *record)
+{
+    struct buf list;
+
+    buf_init(&list, record->len + 2);
+    buf_add_char(&list, '[');
+    buf_add(&list, record->data, record->len);
+    buf_add_char(&list, ']');
+    if (buf_check(&list, "the parameters", NULL) == 0)
+        exchange_send(&m->exchange, "AD", list.data, list.len);
+    buf_fini(&list);
+}
+
+/* A new trial with the parameters of that one, on top of maxTrialNumber. */
 static int
 begin_again(struct manager *m, uint64_t number, struct buf *reply,
             struct err *err)
@@ -175,7 +188,7 @@ begin_again(struct manager *m, uint64_t number, struct buf *reply,
                       s.parameters);
     suggestion_fini(&s);
     if (t != NULL) {
-        exchange_send(&m->exchange, "AD", record.data, record.len);
+        tell_dispatcher(m, &record);
         buf_printf(reply, "\"%s\"", t->id);
         m->n_trials++;
         manager_taken(m, id);

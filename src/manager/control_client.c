@@ -70,6 +70,7 @@ control_link_send(struct control_link *l, const char *request, struct err *err)
 {
     struct buf line;
     size_t at = 0;
+    bool failed;
 
     buf_init(&line, ANSWER_MAX);
     buf_add_text(&line, request);
@@ -77,14 +78,17 @@ control_link_send(struct control_link *l, const char *request, struct err *err)
     while (!line.failed && at < line.len) {
         ssize_t n = send(l->fd, line.data + at, line.len - at, MSG_NOSIGNAL);
 
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && errno == EPIPE)
+            at = line.len; /* what it said before it went tells why */
+        else if (n < 0 && errno != EINTR)
             break;
         at += n > 0 ? (size_t)n : 0;
     }
-    if (line.failed || at < line.len)
-        err_errno(err, ERR_SYSTEM, "the manager does not take the request");
+    failed = line.failed || at < line.len;
     buf_fini(&line);
-    return at > 0 ? 0 : -1;
+    return failed ? err_errno(err, ERR_SYSTEM,
+                              "the manager does not take the request")
+                  : 0;
 }
 
 bool
