@@ -70,7 +70,7 @@ struct trial {
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     struct recent recent; /* of the intermediate ones */
-    char why[512]; /* for a failure: one line */
+    char why[512];        /* for a failure: one line */
 
     /* Of an earlier manager's life. */
     bool known; /* its result is on record and has been shown */
