@@ -127,8 +127,6 @@ set_limits(struct experiment *x, const char *folder, const struct words *w)
     budget_load(&b, folder);
     x->max_trials = w->max_trials > 0 ? w->max_trials : b.max_trials;
     x->max_experiment_ms = w->max_ms > 0 ? w->max_ms : b.max_ms;
-    if (b.concurrency > 0)
-        x->concurrency = b.concurrency;
 }
 
 /* Whether one that is over is given more to do. */

@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
 
@@ -22,6 +23,21 @@ enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 #define EXPERIMENT_FILTERS_MAX 16
+
+enum checkpoints_keep {
+    CHECKPOINTS_LAST,
+    CHECKPOINTS_BEST,
+    CHECKPOINTS_ALL,
+    CHECKPOINTS_NONE
+};
+
+/* Which ones stay of what trials save; the newest of a trial that has not
+ * ended does in any case. */
+struct checkpoint_policy {
+    enum checkpoints_keep keep;
+    uint64_t max;   /* of each trial; 0: one, or, with ALL, no limit */
+    uint64_t quota; /* bytes of all trials together; 0: no limit */
+};
 
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
@@ -52,6 +68,12 @@ struct experiment {
     uint64_t concurrency; /* trialConcurrency, >= 1 */
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
+    /* Ours: goals, see manager/finish.h. */
+    bool has_stop_value;
+    double stop_value;
+    uint64_t max_without;   /* maxTrialsWithoutImprovement; 0: no limit */
+    double max_trial_hours; /* 0: no limit */
+    int64_t place_ms; /* ours: placeTimeout, for a trial that cannot start */
 
     struct algorithm tuner; /* EXPERIMENT_TUNER when absent, with the
                                optimize_mode below */
@@ -74,8 +96,10 @@ struct experiment {
                               at least one group; NULL: none */
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
-    bool deterministic;    /* ours: trials go in lock step */
-    bool debug;            /* debug, or logLevel debug or trace */
+    struct checkpoint_policy checkpoints; /* ours */
+    bool deterministic;                   /* ours: trials go in lock step */
+    struct wishes wishes; /* of memory and devices */
+    bool debug; /* debug, or logLevel debug or trace */
 };
 
 enum experiment_use {

@@ -60,11 +60,10 @@ add_text(struct buf *out, const char *key, const char *text)
     buf_add_text(out, ", ");
 }
 
-/* Waits for its turn, be it that nothing was begun yet. */
 static bool
 waits(const struct trial *t)
 {
-    return t->state == TRIAL_WAITING;
+    return t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED;
 }
 
 static uint64_t

@@ -42,8 +42,9 @@ budget_load(struct budget *b, const char *folder)
         return false;
     b->used_ns = (int64_t)get(json_root(doc), "used_ns", YEARS_MS * 1000000);
     b->max_trials = get(json_root(doc), "max_trials", UINT64_MAX);
-    b->concurrency = get(json_root(doc), "concurrency", INT32_MAX);
     b->max_ms = (int64_t)get(json_root(doc), "max_duration_ms", YEARS_MS);
+    b->concurrency = get(json_root(doc), "concurrency", UINT64_MAX);
+    b->paused = get(json_root(doc), "paused", 1) == 1;
     json_free(doc);
     return true;
 }
@@ -83,8 +84,9 @@ budget_save(struct budget *b, const char *folder, struct err *err)
     len = snprintf(text, sizeof text,
                    "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
                    ", \"max_duration_ms\": %" PRId64
-                   ", \"concurrency\": %" PRIu64 "}\n",
-                   b->used_ns, b->max_trials, b->max_ms, b->concurrency);
+                   ", \"concurrency\": %" PRIu64 ", \"paused\": %d}\n",
+                   b->used_ns, b->max_trials, b->max_ms, b->concurrency,
+                   b->paused);
     rc = file_write(path, text, (size_t)len, err);
     free(path);
     return rc;

@@ -3,8 +3,8 @@
 #include "manager/commands_table.h"
 
 #include "core/buf.h"
-#include "core/clock.h"
 #include "core/err.h"
+#include "manager/coordinator.h"
 #include "manager/state.h"
 
 #define DURATION_MAX_MS                                   \
@@ -58,50 +58,6 @@ read_changes(struct jval request, struct changes *c, struct err *err)
     return 0;
 }
 
-/* Nothing that happens by the clock may change what the tuner hears. */
-static int
-check_free(const struct manager *m, const char *what, struct err *err)
-{
-    if (m->lockstep.on)
-        return err_set(err, ERR_INPUT,
-                       "%s: not in a deterministic experiment, whose course "
-                       "no clock may decide",
-                       what);
-    return 0;
-}
-
-static int
-check_going(const struct manager *m, struct err *err)
-{
-    if (m->end_known || m->phase >= PHASE_CLOSING)
-        return err_set(err, ERR_INPUT, "the experiment is ending");
-    return 0;
-}
-
-static void
-set_limits(struct manager *m, const struct changes *c)
-{
-    if (c->max_trials > 0) {
-        m->budget.max_trials = m->scheduler.max_trials = c->max_trials;
-        m->progress.max_trials = c->max_trials;
-    }
-    if (c->max_ms > 0) {
-        m->budget.max_ms = (int64_t)c->max_ms;
-        m->experiment_deadline_ns = budget_deadline(&m->budget);
-    }
-}
-
-/* Which a manager that comes after this one takes over. */
-static void
-keep(struct manager *m)
-{
-    struct err err = {0};
-
-    budget_count(&m->budget, clock_monotonic_ns());
-    if (budget_save(&m->budget, m->folder.path, &err) != 0)
-        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
-}
-
 static void
 say(struct manager *m, const struct changes *c)
 {
@@ -126,14 +82,11 @@ commands_update(struct manager *m, struct jval request, struct buf *reply,
 {
     struct changes c = {0};
 
-    if (read_changes(request, &c, err) != 0 || check_going(m, err) != 0 ||
-        (c.concurrency > 0 && check_free(m, "concurrency", err) != 0) ||
-        (c.concurrency > 0 && manager_resize(m, c.concurrency, err) != 0))
+    if (read_changes(request, &c, err) != 0 ||
+        (c.concurrency > 0 && coordinator_resize(m, c.concurrency, err) != 0) ||
+        coordinator_limit(m, c.max_trials, (int64_t)c.max_ms, err) != 0)
         return -1;
-    set_limits(m, &c);
-    keep(m);
     say(m, &c);
-    progress_touch(&m->progress);
     buf_add_text(reply, "{}");
     return 0;
 }
@@ -142,12 +95,13 @@ int
 commands_pause(struct manager *m, struct jval request, struct buf *reply,
                struct err *err)
 {
+    bool before = m->scheduler.paused;
+
     (void)request;
-    if (check_going(m, err) != 0 || check_free(m, "pause", err) != 0)
+    if (coordinator_pause(m, err) != 0)
         return -1;
-    if (!m->scheduler.paused)
+    if (!before)
         progress_say(&m->progress, "tunepipe: paused: no trial is started");
-    m->scheduler.paused = true;
     buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
     return 0;
 }
@@ -156,12 +110,13 @@ int
 commands_continue(struct manager *m, struct jval request, struct buf *reply,
                   struct err *err)
 {
+    bool before = m->scheduler.paused;
+
     (void)request;
-    if (check_going(m, err) != 0)
+    if (coordinator_continue(m, err) != 0)
         return -1;
-    if (m->scheduler.paused)
+    if (before)
         progress_say(&m->progress, "tunepipe: goes on");
-    m->scheduler.paused = false;
     buf_add_text(reply, "{}");
     return 0;
 }

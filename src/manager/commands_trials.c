@@ -7,6 +7,8 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/coordinator.h"
+#include "manager/live.h"
 #include "manager/parameters.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -18,16 +20,6 @@
 
 #define RECORD_MAX ((size_t)16 << 20)
 #define ID_GAP 1000 /* parameter_ids: more than may be under way to us */
-
-static struct trial *
-find_live(const struct manager *m, uint64_t number)
-{
-    struct trial *t = m->live;
-
-    while (t != NULL && t->number != number)
-        t = t->next;
-    return t;
-}
 
 /* "trials": how many; each is checked by `check`. */
 static int
@@ -67,7 +59,7 @@ check_live(const struct manager *m, uint64_t number, struct err *err)
 {
     if (check_begun(m, number, err) != 0)
         return -1;
-    if (find_live(m, number) != NULL)
+    if (live_by_number(m, number) != NULL)
         return 0;
     return err_set(err, ERR_INPUT, "trial %05llu has ended",
                    (unsigned long long)number);
@@ -86,7 +78,7 @@ commands_kill(struct manager *m, struct jval request, struct buf *reply,
         struct trial *t;
 
         jval_uint(jval_at(list, i), &number);
-        t = find_live(m, number);
+        t = live_by_number(m, number);
         if (t != NULL) /* else it was named twice */
             running_cancel(m, t);
     }
@@ -124,7 +116,7 @@ check_again(const struct manager *m, uint64_t number, struct err *err)
 
     if (check_begun(m, number, err) != 0)
         return -1;
-    if (find_live(m, number) != NULL)
+    if (live_by_number(m, number) != NULL)
         return err_set(err, ERR_INPUT, "trial %05llu has not ended",
                        (unsigned long long)number);
     if (read_record(m, number, &s, err) != 0)
@@ -199,14 +191,13 @@ begin_again(struct manager *m, uint64_t number, struct buf *reply,
     return t != NULL ? 0 : err_set(err, ERR_MEMORY, "out of memory");
 }
 
-static void
-raise_limit(struct manager *m, uint64_t n)
+/* -1: it cannot be kept. */
+static int
+raise_limit(struct manager *m, uint64_t n, struct err *err)
 {
-    if (m->scheduler.max_trials == 0)
-        return;
-    m->scheduler.max_trials += n;
-    m->budget.max_trials = m->progress.max_trials = m->scheduler.max_trials;
-    budget_save(&m->budget, m->folder.path, NULL);
+    uint64_t most = m->scheduler.max_trials;
+
+    return most == 0 ? 0 : coordinator_limit(m, most + n, 0, err);
 }
 
 int
@@ -225,7 +216,8 @@ commands_retry(struct manager *m, struct jval request, struct buf *reply,
     if (read_trials(m, request, &list, check_again, err) != 0)
         return -1;
     n = jval_count(list);
-    raise_limit(m, n);
+    if (raise_limit(m, n, err) != 0)
+        return -1;
     buf_add_text(reply, "{\"trials\": [");
     for (size_t i = 0; i < n; i++) {
         uint64_t number = 0;

@@ -12,6 +12,7 @@
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
  *   control             the socket of a living manager: commands.h
+ *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error

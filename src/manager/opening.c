@@ -5,6 +5,8 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/stop_signals.h"
+#include "manager/coordinator.h"
+#include "manager/descriptors.h"
 #include "manager/peer.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
@@ -18,12 +20,8 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FDS_PER_TRIAL 6
-#define FDS_BESIDES (32 + CONTROL_FDS_MAX)
 
 static void
 close_fd(int fd)
@@ -60,43 +58,15 @@ open_sources(struct manager *m, struct err *err)
     return 0;
 }
 
-/* Each running trial holds descriptors; children inherit a limit that is
- * raised no further than needed. */
+/* No more than these run at a time. */
 static int
-raise_descriptor_limit(const struct scheduler *s, struct err *err)
+allow_descriptors(const struct experiment *x, struct err *err)
 {
-    uint64_t most = s->concurrency;
-    struct rlimit limit;
+    uint64_t most = x->concurrency;
 
-    if (s->max_trials > 0 && s->max_trials < most)
-        most = s->max_trials;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0; /* launching names the trouble */
-    if (limit.rlim_max < FDS_BESIDES + FDS_PER_TRIAL ||
-        most > (limit.rlim_max - FDS_BESIDES) / FDS_PER_TRIAL)
-        return err_set(err, ERR_CONFIG,
-                       "trialConcurrency: %llu trials at a time need %d open "
-                       "files each, and %d besides; this system allows %llu "
-                       "(ulimit -Hn)",
-                       (unsigned long long)most, FDS_PER_TRIAL, FDS_BESIDES,
-                       (unsigned long long)limit.rlim_max);
-    if (limit.rlim_cur < most * FDS_PER_TRIAL + FDS_BESIDES) {
-        limit.rlim_cur = most * FDS_PER_TRIAL + FDS_BESIDES;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    return 0;
-}
-
-int
-manager_resize(struct manager *m, uint64_t concurrency, struct err *err)
-{
-    struct scheduler wanted = m->scheduler;
-
-    wanted.concurrency = concurrency;
-    if (raise_descriptor_limit(&wanted, err) != 0)
-        return -1;
-    m->scheduler.concurrency = m->budget.concurrency = concurrency;
-    return 0;
+    if (x->max_trials > 0 && x->max_trials < most)
+        most = x->max_trials;
+    return descriptors_allow(most, err);
 }
 
 /* Short enough to be typed again. */
@@ -111,26 +81,13 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
-/* The limits are the caller's; what was used is kept in the folder. */
-static int
-open_budget(struct manager *m, struct err *err)
-{
-    struct budget kept = {0};
-
-    budget_load(&kept, m->folder.path);
-    m->budget.used_ns = kept.used_ns;
-    m->budget.concurrency = kept.concurrency;
-    m->experiment_deadline_ns = budget_deadline(&m->budget);
-    return budget_save(&m->budget, m->folder.path, err);
-}
-
 int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (raise_descriptor_limit(&m->scheduler, err) != 0)
+    if (allow_descriptors(x, err) != 0)
         return -1;
     m->seed = x->seed;
     if (!x->has_seed && m->options->resume == NULL &&
@@ -146,9 +103,12 @@ manager_open(struct manager *m, struct err *err)
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
-    if (open_budget(m, err) != 0)
+    if (coordinator_restore(m, err) != 0 ||
+        checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
+                         x->minimize, err) != 0)
         return -1;
     commands_open(m);
+    m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
     m->launch.cwd = x->trial_folder;
@@ -183,11 +143,14 @@ manager_close(struct manager *m)
     exchange_close(&m->exchange);
     tail_close(&m->words);
     map_fini(&m->watches);
+    map_fini(&m->by_number);
+    deadlines_fini(&m->deadlines);
     lockstep_fini(&m->lockstep);
     buf_fini(&m->expected.payload);
     map_fini(&m->taken);
     pattern_free(m->pattern);
     launch_close(&m->launch);
+    checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

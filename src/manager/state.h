@@ -6,7 +6,10 @@
  *   answers.c   frames from the dispatcher, its words
  *   peer*.c     its process: start, death, and another one
  *   restore.c   what an earlier manager left
- *   running.c   trials: start, stop, end
+ *   live.c      trials that have not ended
+ *   coordinator.c  what is changed meanwhile, goals
+ *   placing.c   which of them may start
+ *   running.c   their start, stop, end
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
@@ -18,13 +21,17 @@
 
 #include "core/map.h"
 #include "manager/budget.h"
+#include "manager/checkpoints.h"
 #include "manager/commands.h"
+#include "manager/deadlines.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
+#include "manager/finish.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
+#include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
@@ -77,6 +84,13 @@ struct expected {
     uint64_t frame;     /* its number in the exchange; 0: another manager's */
 };
 
+/* What came for trials that had ended, or for one that was told to: it is
+ * counted, and told once. */
+struct late {
+    uint64_t words;   /* the dispatcher's */
+    uint64_t reports; /* a trial's own */
+};
+
 struct manager {
     const struct experiment *x;
     const struct manager_options *options;
@@ -104,12 +118,18 @@ struct manager {
     struct commands commands;
     struct pattern *pattern; /* NULL: none */
 
+    struct checkpoints checkpoints;
     struct budget budget;
+    struct finish finish;
+    struct late late;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
-    struct trial *live;
-    uint64_t n_trials;        /* numbers given */
-    uint64_t n_running;       /* of the live ones */
+    struct trial *live, *live_last; /* live.h */
+    struct map by_number;           /* the same */
+    struct placing_queue placing;   /* of these, those that wait */
+    struct deadlines deadlines;     /* theirs */
+    uint64_t n_trials;              /* numbers given */
+    uint64_t n_running;             /* of the live ones */
     uint64_t n_results;       /* trials with a final result that did not fail */
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
@@ -148,9 +168,11 @@ void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 /* The user does not want this one; one that waits is freed. */
 void running_cancel(struct manager *m, struct trial *t);
+/* It reported to be done: it is ended as one that has succeeded. */
+void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
-void running_expire(struct manager *m, int64_t now_ns);
-int64_t running_deadline(const struct manager *m);
+/* INT64_MAX: never. */
+void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);
 
 /* opening.c */
 int manager_open(struct manager *m, struct err *err);
@@ -164,8 +186,6 @@ void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The user wants it to end; a second time: at once. */
 void manager_interrupt(struct manager *m);
-/* So many trials at a time from now on; those that run go on. */
-int manager_resize(struct manager *m, uint64_t concurrency, struct err *err);
 /* Only while it has not been waited for: then its id may be a stranger's. */
 void manager_signal_dispatcher(const struct manager *m, int sig);
 /* Asks for as many trials as are wanted, and returns how many that is. */

@@ -7,6 +7,7 @@
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/shown.h"
+#include "manager/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define BEST_SHOWN 10
 #define PARAMETERS_SHOWN 160
-#define ROW_HEAD 45 /* columns before the parameters */
+#define ROW_HEAD 48 /* columns before the parameters */
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -123,43 +124,62 @@ print_row(FILE *out, const struct result *item, size_t room)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     visit(item->parameters, add_parameter, &parameters);
     shown_text(&shown, buf_text(&parameters), parameters.len, room);
-    fprintf(out, "  %-6s %12s %9.1fs  %-10s %s\n", item->trial, value,
+    fprintf(out, "  %-6s %12s %9.1fs  %-13s %s\n", item->trial, value,
             item->duration_s, item->status, buf_text(&shown));
     buf_fini(&shown);
     buf_fini(&parameters);
 }
 
-static void
-print_rows(FILE *out, const struct results *r, bool all)
+void
+table_print_rows(FILE *out, const struct result *const *items, size_t n)
 {
-    const struct result *ranked[BEST_SHOWN + 1];
-    size_t n = all ? r->n : results_ranked(r, ranked, BEST_SHOWN);
     size_t room = row_room(out);
 
     if (n == 0)
         return;
-    fprintf(out, "  %-6s %12s %10s  %-10s %s\n", "trial", "value", "time",
+    fprintf(out, "  %-6s %12s %10s  %-13s %s\n", "trial", "value", "time",
             "status", "parameters");
     for (size_t i = 0; i < n; i++)
-        print_row(out, all ? &r->items[i] : ranked[i], room);
+        print_row(out, items[i], room);
     fputc('\n', out);
+}
+
+static void
+print_best_rows(FILE *out, const struct results *r)
+{
+    const struct result *ranked[BEST_SHOWN + 1];
+
+    table_print_rows(out, ranked, results_ranked(r, ranked, BEST_SHOWN));
+}
+
+/* All that there are, in the order of their ends. */
+static void
+print_all_rows(FILE *out, const struct results *r)
+{
+    const struct result **items = calloc(r->n + 1, sizeof *items);
+
+    if (items == NULL)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        items[i] = &r->items[i];
+    table_print_rows(out, items, r->n);
+    free(items);
 }
 
 static void
 print_counts(FILE *out, const struct results *r)
 {
-    static const char *const statuses[] = {"succeeded", "failed",    "stopped",
-                                           "cancelled", "timed out", "lost"};
     const char *separator = ": ";
 
     fprintf(out, "trials: %zu ended", r->n);
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+    for (int state = TRIAL_SUCCEEDED; state < TRIAL_STATES; state++) {
+        const char *name = trial_state_name((enum trial_state)state);
         size_t n = 0;
 
         for (size_t k = 0; k < r->n; k++)
-            n += strcmp(r->items[k].status, statuses[i]) == 0;
+            n += strcmp(r->items[k].status, name) == 0;
         if (n > 0) {
-            fprintf(out, "%s%zu %s", separator, n, statuses[i]);
+            fprintf(out, "%s%zu %s", separator, n, name);
             separator = ", ";
         }
     }
@@ -197,7 +217,9 @@ print_state(FILE *out, const struct results *r)
 {
     switch (r->state) {
     case RESULTS_RUNNING:
-        fputs("state:  running\n", out);
+        fprintf(out, "state:  %s\n",
+                r->paused ? "paused: no trials are begun (tunepipe continue)"
+                          : "running");
         break;
     case RESULTS_ENDED:
         fprintf(out, "state:  %s (%.1f s)\n",
@@ -214,7 +236,7 @@ table_print(FILE *out, const struct results *r, bool all)
 {
     fputc('\n', out);
     print_best(out, r);
-    print_rows(out, r, all);
+    (all ? print_all_rows : print_best_rows)(out, r);
     print_counts(out, r);
     print_inputs(out, r);
     print_state(out, r);
@@ -244,8 +266,8 @@ add_number(struct buf *b, const char *key, bool known, double value)
     buf_add_text(b, ", ");
 }
 
-static void
-add_item(struct buf *b, const struct result *item)
+void
+table_write_json(struct buf *b, const struct result *item)
 {
     buf_add_char(b, '{');
     add_text(b, "trial", item->trial);
@@ -282,7 +304,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     for (size_t i = 0; i < r->n; i++) {
         if (i > 0)
             buf_add_text(&b, ", ");
-        add_item(&b, &r->items[i]);
+        table_write_json(&b, &r->items[i]);
     }
     buf_add_text(&b, "]}\n");
     rc = buf_check(&b, "the results", err);
