@@ -14,16 +14,25 @@ read -r word < "$HERE/go$TUNEPIPE_TRIAL_ID"
 tunepipe trial report --final "$word"
 '
 
-# begin [KEY...]: runs e.yml behind us; $manager is its process.
+# begin [KEY...]: runs e.yml behind us; $manager is to be waited for, ./pid its
+# process.
 begin() {
     mkfifo begun && exec 8<> begun || return 1
     echo "$trial" | experiment "$@"
-    here=$PWD seen=
+    here=$PWD seen= life=0
     go_on run e.yml
 }
 
+# Its end is told, too, to who waits in vain for a trial to begin.
 go_on() {
-    HERE=$here "$T" "$@" > out 2> err 8>&- &
+    life=$((life + 1))
+    {
+        HERE=$here sh -c 'echo $$ > "$HERE/pid"; exec "$0" "$@"' "$T" "$@" \
+            > out 2> err 8>&-
+        got=$?
+        echo "ended$life" >&8
+        exit $got
+    } &
     manager=$!
 }
 
@@ -32,9 +41,12 @@ begun() {
     for id; do
         until case " $seen " in *" $id "*) ;; *) false ;; esac do
             read -r one <&8 && seen="$seen $one"
+            [ "$one" != "ended$life" ] || fail "trial $id never began" ||
+                return 1
         done
     done
     dir=$(ls -d "$PWD"/tunepipe-experiments/* | tail -n 1)
+    echo "$here" >> "$work/began"
 }
 
 let_go() { echo "$2" > "$here/go$1"; } # ID WORD
@@ -117,7 +129,7 @@ check "the duration is changed" duration
 limits_are_kept() {
     begin 'maxTrialNumber: 1' && begun 00000 &&
         says 0 '' update "$dir" --max-trials 3 --concurrency 2 &&
-        begun 00001 && kill -9 "$manager" || return 1
+        begun 00001 && kill -9 "$(cat pid)" || return 1
     wait "$manager"
     says 1 'its manager died; to go on: tunepipe resume' stop "$dir" &&
         says 0 'state       died' status "$dir" &&
@@ -164,7 +176,7 @@ retry_and_resume() {
     begin 'maxTrialNumber: 2' && begun 00000 && let_go 00000 bad &&
         begun 00001 && until_status '"failed": 1' &&
         says 0 00002 trial retry "$dir" 0 && let_go 00001 4 &&
-        begun 00002 && kill -9 "$manager" || return 1
+        begun 00002 && kill -9 "$(cat pid)" || return 1
     wait "$manager"
     go_on resume "$dir" && let_go 00002 6 && ended 0 && count 2 succeeded &&
         count 1 failed && replays
@@ -279,4 +291,11 @@ top_screen() {
 }
 check "top as a screen" top_screen
 
+# After a failure managers may be left.
+sort -u "$work/began" | while read -r folder; do
+    pid=$(cat "$folder/pid")
+    case $(readlink "/proc/$pid/cwd") in
+    "$folder") kill -9 "$pid" ;;
+    esac
+done
 finish
