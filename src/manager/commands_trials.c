@@ -10,6 +10,7 @@
 #include "manager/coordinator.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
+#include "manager/past.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -172,7 +173,8 @@ begin_again(struct manager *m, uint64_t number, struct buf *reply,
     snprintf(id, sizeof id, "%llu", (unsigned long long)free_id(m));
     buf_init(&record, 2 * RECORD_MAX);
     buf_printf(&record,
-               "{\"parameter_id\": %s, \"parameter_source\": \"again\", "
+               "{\"parameter_id\": %s, \"parameter_source\": \"" PAST_REPEATED
+               "\", "
                "\"parameters\": %s, \"parameter_index\": 0}",
                id, s.parameters);
     if (buf_check(&record, "the parameters", err) == 0)

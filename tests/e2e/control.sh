@@ -183,6 +183,18 @@ retry_and_resume() {
 }
 check "a trial that is repeated outlives its manager" retry_and_resume
 
+retry_waits() {
+    begin 'maxTrialNumber: 2' && begun 00000 && let_go 00000 bad &&
+        begun 00001 && until_status '"failed": 1' &&
+        says 0 00002 trial retry "$dir" 0 && kill -9 "$(cat pid)" || return 1
+    wait "$manager"
+    go_on resume "$dir" && let_go 00001 4 && begun 00002 && let_go 00002 6 && ended 0 &&
+        count 2 succeeded && count 1 failed && replays &&
+        cmp "$dir/trials/00000/parameters.json" \
+            "$dir/trials/00002/parameters.json"
+}
+check "so does one that has not begun" retry_waits
+
 pauses() {
     begin 'maxTrialNumber: 3' && begun 00000 && says 0 '' pause "$dir" &&
         says 0 '' pause "$dir" && let_go 00000 1 &&
