@@ -264,12 +264,25 @@ static int
 start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
               struct err *err)
 {
-    char grace[32], adopt[32];
+    char grace[32], adopt[32], limit[32];
     char *words = file_join(task->folder, TRIAL_STDERR);
-    const char *const argv[] = {
-        l->wrapper,   "--dir", task->folder,  "--cwd", l->cwd,
-        "--grace-ms", grace,   "--adopt-ms",  adopt,   "--",
-        "/bin/sh",    "-c",    task->command, NULL};
+    bool grouped = t->claim.cgroup[0] != '\0';
+    const char *const argv[] = {l->wrapper,
+                                "--dir",
+                                task->folder,
+                                "--cwd",
+                                l->cwd,
+                                "--grace-ms",
+                                grace,
+                                "--adopt-ms",
+                                adopt,
+                                grouped ? "--cgroup" : "--limit-bytes",
+                                grouped ? t->claim.cgroup : limit,
+                                "--",
+                                "/bin/sh",
+                                "-c",
+                                task->command,
+                                NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int rc;
@@ -278,6 +291,7 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
         return err_set(err, ERR_MEMORY, "out of memory");
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
@@ -381,6 +395,8 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
                  : make_folder(l, t, json_root(doc), err);
+    if (rc == 0 && t->claim.held)
+        rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
         rc = start_task(l, t, &task, false, json_root(doc), err);
     json_free(doc);

@@ -129,6 +129,13 @@ take_room(struct manager *m)
 }
 
 static void
+take_resources(struct manager *m)
+{
+    resources_awake(&m->resources);
+    placing_stir(m);
+}
+
+static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
@@ -139,6 +146,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
         [SOURCE_CONTROL] = commands_serve,
+        [SOURCE_RESOURCES] = take_resources,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -392,6 +400,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .commands = COMMANDS_CLOSED,
+        .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},

@@ -82,13 +82,31 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
+/* The folder is there: limits are made, and it is said how. */
+static int
+begin_resources(struct manager *m, struct err *err)
+{
+    struct resources *r = &m->resources;
+    char said[400];
+
+    if (r->fd >= 0 && manager_watch(m, r->fd, EPOLLIN, SOURCE_RESOURCES) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
+    if (resources_begin(r, m->folder.path, m->folder.id, said, sizeof said,
+                        err) != 0)
+        return -1;
+    if (said[0] != '\0')
+        progress_say(&m->progress, "tunepipe: %s", said);
+    return 0;
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (allow_descriptors(x, err) != 0)
+    if (allow_descriptors(x, err) != 0 ||
+        resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
     m->seed = x->seed;
     if (!x->has_seed && m->options->resume == NULL &&
@@ -121,6 +139,8 @@ manager_open(struct manager *m, struct err *err)
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
+    if (begin_resources(m, err) != 0)
+        return -1;
     return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
 }
 
@@ -154,6 +174,7 @@ manager_close(struct manager *m)
     pattern_free(m->pattern);
     launch_close(&m->launch);
     checkpoints_close(&m->checkpoints);
+    resources_close(&m->resources);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

@@ -118,6 +118,7 @@ restore_living(struct manager *m, struct trial *t)
 
     enter(m, t);
     m->recovered.adopted++;
+    resources_adopt(&m->resources, t);
     running_since(m, t, t->started_ns);
     if (m->lockstep.on)
         stepping_started(m, t);
@@ -138,6 +139,8 @@ restore_ended(struct manager *m, struct trial *t)
     t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    if (t->folder != NULL)
+        resources_adopt(&m->resources, t);
     if (running_in_vain(t)) {
         running_again(m, t);
         return;

@@ -112,11 +112,23 @@ running_unplaced(struct manager *m, struct trial *t, const char *why)
 }
 
 static void
+describe_start(const struct trial *t, char *out, size_t size)
+{
+    char devices[256];
+
+    if (t->claim.devices != 0)
+        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"", (int)t->pid,
+                 claim_devices(t->claim.devices, devices, sizeof devices));
+    else
+        snprintf(out, size, "\"pid\": %d", (int)t->pid);
+}
+
+static void
 start(struct manager *m, struct trial *t)
 {
     bool stands = t->state == TRIAL_PREPARED; /* in lock step */
     struct err err = {0};
-    char detail[64];
+    char detail[512];
 
     if (t->state == TRIAL_WAITING)
         placing_clear(m, t);
@@ -134,7 +146,7 @@ start(struct manager *m, struct trial *t)
     running_since(m, t, clock_monotonic_ns());
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
+    describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
     if (m->lockstep.on && !stands)
         stepping_started(m, t);
@@ -267,16 +279,35 @@ running_finish(struct manager *m, struct trial *t)
     /* Else called again when the dispatcher has room. */
 }
 
+/* False: its result is known, or nothing is started any more.  Frees t. */
+static bool
+again_with_more(struct manager *m, struct trial *t)
+{
+    if (t->has_final || t->heard.finals > 0 || m->end_known)
+        return false;
+    progress_say(&m->progress, "trial %s %s; tried again with more", t->id,
+                 t->why);
+    running_again(m, t);
+    return true;
+}
+
 void
 running_end(struct manager *m, struct trial *t)
 {
     const struct outcome *o = &t->outcome;
     bool ran = t->state == TRIAL_RUNNING;
     enum trial_state state;
+    bool more = false;
     char detail[64];
 
     reading_promote(m, t, o);
     state = trial_judge(t, o);
+    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
+        resources_failed(&m->resources, t, &more)) {
+        state = TRIAL_OUT_OF_MEMORY;
+        if (more && again_with_more(m, t))
+            return;
+    }
     if (t->ends != TRIAL_WAITING &&
         strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
         state = t->ends; /* as it was told, or recorded */

@@ -33,6 +33,7 @@
 #include "manager/manager.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
+#include "manager/resources.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
@@ -72,6 +73,7 @@ enum source {
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
     SOURCE_CONTROL,
+    SOURCE_RESOURCES,
     SOURCE_COUNT
 };
 
@@ -111,6 +113,7 @@ struct manager {
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
     size_t n_skips;
 
+    struct resources resources;
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct expected expected;
