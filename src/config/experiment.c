@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 
 #define GRACE_MS_DEFAULT 5000
+#define HOOK_CONCURRENCY_DEFAULT 4
+#define HOOK_TIMEOUT_MS_DEFAULT 60000
 #define WORKING_FOLDER "tunepipe-experiments"
 
 static void
@@ -47,6 +49,10 @@ fini(struct experiment *x)
     algorithm_fini(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)
         algorithm_fini(&x->filters[i]);
+    for (size_t i = 0; i < x->n_hooks; i++) {
+        free(x->hooks[i].glob);
+        free(x->hooks[i].command);
+    }
 }
 
 void
@@ -299,7 +305,9 @@ read_one(const char *path, const char *as, const char *space,
     struct draft d = {.x = {.early_stopped = STOPPED_LATEST,
                             .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
                             .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
-                            .grace_ms = GRACE_MS_DEFAULT},
+                            .grace_ms = GRACE_MS_DEFAULT,
+                            .hook_concurrency = HOOK_CONCURRENCY_DEFAULT,
+                            .hook_timeout_ms = HOOK_TIMEOUT_MS_DEFAULT},
                       .kept_space = space};
     struct experiment *x = NULL;
 

@@ -22,6 +22,8 @@ enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 #define EXPERIMENT_FILTERS_MAX 16
+#define EXPERIMENT_HOOKS_MAX 32
+#define HOOK_CONCURRENCY_MAX 64
 
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
@@ -36,6 +38,12 @@ struct algorithm {
     char *code_folder; /* which holds the module; absolute */
     char *args;    /* classArgs: a JSON object on one line, "{}" when absent */
     unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
+};
+
+/* A command that is run when something happens. */
+struct hook_config {
+    char *glob;    /* of names of events, of which there is one at least */
+    char *command; /* for /bin/sh -c */
 };
 
 struct experiment {
@@ -75,7 +83,11 @@ struct experiment {
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
     bool deterministic;    /* ours: trials go in lock step */
-    bool debug;            /* debug, or logLevel debug or trace */
+    struct hook_config hooks[EXPERIMENT_HOOKS_MAX]; /* ours: `on` */
+    size_t n_hooks;
+    uint64_t hook_concurrency; /* ours: how many run at a time */
+    int64_t hook_timeout_ms;   /* ours: of one */
+    bool debug;                /* debug, or logLevel debug or trace */
 };
 
 enum experiment_use {

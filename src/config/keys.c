@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
+#include "config/hookkey.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"
@@ -360,6 +361,9 @@ const struct key config_keys[] = {
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
+    {"on", set_hooks, 0, 0, NULL, NULL, NULL},
+    HELD("hookConcurrency", set_hook_concurrency, x.hook_concurrency, 0),
+    HELD("hookTimeout", set_duration, x.hook_timeout_ms, 0),
     /* Known, and never right. */
     REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
     REFUSED("authorName", V1("remove it")),

@@ -14,6 +14,7 @@
  *   trials/ID/          see trial/files.h
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
+ *   hooks.log           what hooks wrote: hooks.h
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
@@ -121,6 +122,12 @@ take_room(struct manager *m)
 }
 
 static void
+take_hooks(struct manager *m)
+{
+    hooks_take(&m->hooks);
+}
+
+static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
@@ -130,6 +137,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_HOOKS] = take_hooks,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -252,6 +260,7 @@ expire(struct manager *m)
     if (now >= m->budget.save_ns)
         keep_budget(m);
     running_expire(m, now);
+    events_expire(&m->events, now);
     watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
         m->experiment_deadline_ns = INT64_MAX;
@@ -284,6 +293,7 @@ settle(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
         m->phase = PHASE_DONE;
+    hooks_go(&m->hooks, clock_monotonic_ns());
     flush(m);
 }
 
@@ -305,6 +315,8 @@ timeout(struct manager *m)
     at = least(at, m->experiment_deadline_ns);
     at = least(at, m->idle_deadline_ns);
     at = least(at, m->budget.save_ns);
+    at = least(at, events_deadline(&m->events));
+    at = least(at, hooks_deadline(&m->hooks));
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -315,21 +327,28 @@ timeout(struct manager *m)
     return at > 3600000 ? 3600000 : (int)at;
 }
 
+int
+manager_turn(struct manager *m, struct err *err)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
+
+    if (n < 0 && errno != EINTR)
+        return err_errno(err, ERR_SYSTEM, "cannot wait for events");
+    for (int i = 0; i < n; i++)
+        take_event(m, &events[i]);
+    settle(m);
+    return 0;
+}
+
 static int
 loop(struct manager *m, struct err *err)
 {
-    struct epoll_event events[EVENTS_MAX];
-
+    happened_experiment(m, EVENT_EXPERIMENT_STARTED, NULL);
     settle(m);
-    while (m->phase != PHASE_DONE) {
-        int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
-
-        if (n < 0 && errno != EINTR)
-            return err_errno(err, ERR_SYSTEM, "cannot wait for events");
-        for (int i = 0; i < n; i++)
-            take_event(m, &events[i]);
-        settle(m);
-    }
+    while (m->phase != PHASE_DONE)
+        if (manager_turn(m, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -374,6 +393,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     int rc;
 
     exchange_init(&m.exchange);
+    events_init(&m.events, NULL, NULL);
+    hooks_init(&m.hooks);
     *out = (struct manager_outcome){.dispatcher_status = -1};
     budget_start(&m.budget, clock_monotonic_ns());
     progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
@@ -381,8 +402,10 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = finish(&m, err);
+        happened_finish(&m);
+    }
     manager_close(&m);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/stop_signals.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
@@ -65,23 +66,26 @@ open_sources(struct manager *m, struct err *err)
 static int
 raise_descriptor_limit(const struct experiment *x, struct err *err)
 {
-    uint64_t most = x->concurrency;
+    uint64_t most = x->concurrency, besides = FDS_BESIDES;
     struct rlimit limit;
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
+    if (x->n_hooks > 0)
+        besides += x->hook_concurrency;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 0; /* launching names the trouble */
-    if (limit.rlim_max < FDS_BESIDES + FDS_PER_TRIAL ||
-        most > (limit.rlim_max - FDS_BESIDES) / FDS_PER_TRIAL)
+    if (limit.rlim_max < besides + FDS_PER_TRIAL ||
+        most > (limit.rlim_max - besides) / FDS_PER_TRIAL)
         return err_set(err, ERR_CONFIG,
                        "trialConcurrency: %llu trials at a time need %d open "
-                       "files each, and %d besides; this system allows %llu "
+                       "files each, and %llu besides; this system allows %llu "
                        "(ulimit -Hn)",
-                       (unsigned long long)most, FDS_PER_TRIAL, FDS_BESIDES,
+                       (unsigned long long)most, FDS_PER_TRIAL,
+                       (unsigned long long)besides,
                        (unsigned long long)limit.rlim_max);
-    if (limit.rlim_cur < most * FDS_PER_TRIAL + FDS_BESIDES) {
-        limit.rlim_cur = most * FDS_PER_TRIAL + FDS_BESIDES;
+    if (limit.rlim_cur < most * FDS_PER_TRIAL + besides) {
+        limit.rlim_cur = most * FDS_PER_TRIAL + besides;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     return 0;
@@ -133,7 +137,7 @@ manager_open(struct manager *m, struct err *err)
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
-    if (open_budget(m, err) != 0)
+    if (open_budget(m, err) != 0 || happened_open(m, err) != 0)
         return -1;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
@@ -151,6 +155,7 @@ manager_open(struct manager *m, struct err *err)
 void
 manager_close(struct manager *m)
 {
+    happened_close(m);
     if (m->dispatcher_fd >= 0) {
         kill(m->dispatcher_pid, SIGKILL);
         waitid(P_PIDFD, (id_t)m->dispatcher_fd, &(siginfo_t){0}, WEXITED);

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -79,8 +80,10 @@ conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
-    if (!t->known)
+    if (!t->known) {
         ending_show(m, t, seconds);
+        happened_end(m, t, seconds);
+    }
     leave(m, t);
 }
 
@@ -107,6 +110,7 @@ start(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     manager_note(m, "started", t, detail);
+    happened_trial(m, EVENT_TRIAL_STARTED, t);
     if (m->lockstep.on)
         stepping_started(m, t);
     reading_begin(m, t);
@@ -196,6 +200,7 @@ running_again(struct manager *m, struct trial *t)
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
     m->recovered.again++;
+    happened_trial(m, EVENT_TRIAL_RETRIED, next);
     leave(m, t);
 }
 
@@ -260,6 +265,8 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
+    if (stop == STOP_ASSESSOR)
+        happened_decision(m, t);
 }
 
 static void

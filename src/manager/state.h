@@ -10,6 +10,7 @@
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
+ *   happened.c  whatever happens, told to whom it may concern
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -18,8 +19,10 @@
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/deaths.h"
+#include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
+#include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
@@ -45,6 +48,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -62,6 +66,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_HOOKS,
     SOURCE_COUNT
 };
 
@@ -99,6 +104,9 @@ struct manager {
     struct expected expected;
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
+
+    struct events events;
+    struct hooks hooks;
 
     struct budget budget;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
@@ -153,6 +161,8 @@ void manager_close(struct manager *m); /* whatever is open */
 /* manager.c */
 int manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what);
 void manager_unwatch(struct manager *m, int fd);
+/* Waits for events, takes them, draws the consequences. */
+int manager_turn(struct manager *m, struct err *err);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
