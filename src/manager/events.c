@@ -180,13 +180,21 @@ write_field(struct buf *out, const struct event_field *f)
     }
 }
 
-static void
-write_event(struct event *e, const struct event_field *fields, struct buf *out)
+void
+events_write(struct buf *out, enum event_name name,
+             const struct event_field *fields)
 {
-    buf_printf(out, "{\"event\": \"%s\", \"time\": ", event_name(e->name));
+    buf_printf(out, "{\"event\": \"%s\", \"time\": ", event_name(name));
     json_write_double(out, wall_clock());
-    for (const struct event_field *f = fields; f->name != NULL; f++) {
+    for (const struct event_field *f = fields; f->name != NULL; f++)
         write_field(out, f);
+    buf_add_char(out, '}');
+}
+
+static void
+take_fields(struct event *e, const struct event_field *fields)
+{
+    for (const struct event_field *f = fields; f->name != NULL; f++) {
         if (f->kind == FIELD_TEXT && strcmp(f->name, "trial") == 0)
             e->trial = f->text;
         if (f->kind == FIELD_NUMBER && strcmp(f->name, "value") == 0 &&
@@ -195,7 +203,6 @@ write_event(struct event *e, const struct event_field *fields, struct buf *out)
             e->value = f->number;
         }
     }
-    buf_add_char(out, '}');
 }
 
 static void
@@ -228,7 +235,8 @@ events_emit(struct events *b, enum event_name name,
     if (!events_wanted(b, name))
         return;
     buf_init(&json, JSON_MAX);
-    write_event(&e, fields, &json);
+    events_write(&json, name, fields);
+    take_fields(&e, fields);
     e.json = buf_text(&json);
     e.len = json.len;
     b->written++;

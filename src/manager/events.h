@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct listener;
 
@@ -122,6 +123,10 @@ bool events_off(struct events *b, uint64_t id);
 /* fields ends with EVENT_FIELDS_END. */
 void events_emit(struct events *b, enum event_name name,
                  const struct event_field *fields);
+
+/* The JSON object that listeners are told. */
+void events_write(struct buf *out, enum event_name name,
+                  const struct event_field *fields);
 
 /* Whether it is worth while to find out more about it. */
 bool events_wanted(const struct events *b, enum event_name name);

@@ -59,8 +59,9 @@ happened_experiment(struct manager *m, enum event_name name, const char *why)
     events_emit(&m->events, name, fields);
 }
 
+/* To the bus, or to `out` when that is given. */
 static void
-emit_end(struct manager *m)
+tell_end(struct manager *m, struct buf *out)
 {
     const struct progress *p = &m->progress;
     const struct event_field fields[] = {
@@ -76,7 +77,16 @@ emit_end(struct manager *m)
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, EVENT_EXPERIMENT_ENDED, fields);
+    if (out != NULL)
+        events_write(out, EVENT_EXPERIMENT_ENDED, fields);
+    else
+        events_emit(&m->events, EVENT_EXPERIMENT_ENDED, fields);
+}
+
+void
+happened_over(struct manager *m, struct buf *out)
+{
+    tell_end(m, out);
 }
 
 void
@@ -84,7 +94,7 @@ happened_finish(struct manager *m)
 {
     unsigned interrupts = m->interrupts;
 
-    emit_end(m);
+    tell_end(m, NULL);
     events_close(&m->events);
     while (hooks_busy(&m->hooks) && m->interrupts == interrupts &&
            manager_turn(m, NULL) == 0)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct err;
 struct manager;
 struct metric_line;
@@ -20,6 +21,8 @@ int happened_open(struct manager *m, struct err *err);
  * it may take; a signal ends the waiting. */
 void happened_finish(struct manager *m);
 void happened_close(struct manager *m);
+/* experiment.ended, for who asks behind it. */
+void happened_over(struct manager *m, struct buf *out);
 
 /* experiment.started, .paused (why; else NULL), .continued */
 void happened_experiment(struct manager *m, enum event_name name,

@@ -244,6 +244,9 @@ ended(struct hooks *h, struct call *c)
     char how[128];
 
     waitid(P_PIDFD, (id_t)c->pidfd, &info, WEXITED);
+    /* Closing it is not enough: a child that is just being started may have a
+     * copy, which exec(3) closes only after we go on. */
+    epoll_ctl(h->poll_fd, EPOLL_CTL_DEL, c->pidfd, NULL);
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
@@ -261,7 +264,7 @@ ended(struct hooks *h, struct call *c)
                  info.si_status);
     if (c->overdue || info.si_code != CLD_EXITED || info.si_status != 0)
         failed(c->hook, how);
-    call_free(c); /* closing takes it out of epoll */
+    call_free(c);
 }
 
 void
