@@ -68,7 +68,7 @@ static int
 copy_label(const struct field *id, struct parameter_id *hint, char **tail,
            struct err *err)
 {
-    struct err why = {ERR_NONE, ""};
+    struct err why = {0};
 
     if (hint->kind != PARAMETER_LABEL)
         return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
+#include "cli/dryrun.h"
 #include "cli/options.h"
 #include "cli/tuner_mode.h"
 #include "cli/verb.h"
@@ -21,6 +22,7 @@
 
 static const char help[] =
     "usage: tunepipe run CONFIG.yml [--deterministic] [--dispatcher PROGRAM]\n"
+    "       tunepipe run CONFIG.yml --dry-run [--json]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
     "it gives, feeds their results back, prints the best.  CONFIG.yml has\n"
@@ -60,6 +62,14 @@ static const char help[] =
     "  oldSegments: keep         or compress\n"
     "  constraints: [x < y, a + b <= 1]    hold of every trial's parameters\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
+    "  stopValue: 0.95           the first final result as good ends it\n"
+    "  maxTrialsWithoutImprovement: 20   as many in a row that were no better\n"
+    "  maxTrialHours: 100        so long all trials together, also in parallel\n"
+    "                            (at such an end those that run go on to\n"
+    "                            theirs, and none is started any more)\n"
+    "  placeTimeout: 10m         so long a trial whose start fails, for want\n"
+    "                            of processes, memory, files or room on the\n"
+    "                            disk, is tried again\n"
     "  deterministic: false      true: as --deterministic\n"
     "  on:                       commands to run when something happens; what\n"
     "    best: ./mail-me           stands in $TUNEPIPE_EVENT_JSON and on stdin\n"
@@ -80,6 +90,10 @@ static const char help[] =
     "                         the same table, whatever the timing, for trials\n"
     "                         that are deterministic themselves.  They wait\n"
     "                         for each other: how long is said at the end\n"
+    "  --dry-run              checks all, asks the tuner for the first five sets\n"
+    "                         of parameters, prints them and the commands that\n"
+    "                         would run; nothing is started, nothing is written\n"
+    "  --json                 there: as one JSON object\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -136,12 +150,14 @@ check_segments(const struct experiment *x, struct problems *problems)
 
 struct words {
     const char *dispatcher;
-    bool deterministic;
+    bool deterministic, dry_run, json;
 };
 
 static const struct option options[] = {
     {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
+    {"dry-run", OPTION_FLAG, offsetof(struct words, dry_run), NULL},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -156,10 +172,12 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("run", &err);
-    if (argc != 2) {
+    if (argc != 2)
         err_set(&err, ERR_USAGE, "expected one configuration; see --help");
+    else if (w.json && !w.dry_run)
+        err_set(&err, ERR_USAGE, "--json is for --dry-run");
+    if (err.code != ERR_NONE)
         return verb_fail("run", &err);
-    }
     problems_init(&problems);
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
@@ -173,6 +191,8 @@ run(int argc, char **argv)
     }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
+    else if (w.dry_run)
+        status = dryrun(x, w.dispatcher, w.json);
     else
         status = conduct("run", x,
                          &(struct manager_options){.dispatcher = w.dispatcher});

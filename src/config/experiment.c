@@ -4,6 +4,8 @@
 #include "config/keys.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
+#include "config/v1.h"
+#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -21,6 +23,7 @@
 #define GRACE_MS_DEFAULT 5000
 #define HOOK_CONCURRENCY_DEFAULT 4
 #define HOOK_TIMEOUT_MS_DEFAULT 60000
+#define PLACE_MS_DEFAULT 600000
 #define WORKING_FOLDER "tunepipe-experiments"
 
 static void
@@ -45,6 +48,7 @@ fini(struct experiment *x)
     free(x->trial_folder);
     free(x->working_folder);
     free(x->metrics_pattern);
+    wishes_fini(&x->wishes);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)
@@ -241,6 +245,7 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
     if (r->use == EXPERIMENT_RUN) {
         take_kept_space(r, d);
         spacekey_check(r, d, root);
+        wishes_check(r, &d->x.wishes);
         check_folder(r, d, root);
         if (d->x.trial_command == NULL &&
             yaml_get(root, "trialCommand") == NULL)
@@ -288,8 +293,10 @@ read_draft(struct draft *d, const char *path, const char *as,
     }
     r.folder = d->x.folder;
     root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
-    if (root != NULL)
+    if (root != NULL) {
+        v1_convert(&r, root);
         read_tree(&r, d, root);
+    }
     yaml_free(root);
     rc = problems_check(problems, err);
 out:
@@ -307,7 +314,9 @@ read_one(const char *path, const char *as, const char *space,
                             .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
                             .grace_ms = GRACE_MS_DEFAULT,
                             .hook_concurrency = HOOK_CONCURRENCY_DEFAULT,
-                            .hook_timeout_ms = HOOK_TIMEOUT_MS_DEFAULT},
+                            .hook_timeout_ms = HOOK_TIMEOUT_MS_DEFAULT,
+                            .place_ms = PLACE_MS_DEFAULT,
+                            .wishes = WISHES_DEFAULT},
                       .kept_space = space};
     struct experiment *x = NULL;
 

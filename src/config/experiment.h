@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
 
@@ -60,6 +61,12 @@ struct experiment {
     uint64_t concurrency; /* trialConcurrency, >= 1 */
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
+    /* Ours: goals, see manager/finish.h. */
+    bool has_stop_value;
+    double stop_value;
+    uint64_t max_without;   /* maxTrialsWithoutImprovement; 0: no limit */
+    double max_trial_hours; /* 0: no limit */
+    int64_t place_ms; /* ours: placeTimeout, for a trial that cannot start */
 
     struct algorithm tuner; /* EXPERIMENT_TUNER when absent, with the
                                optimize_mode below */
@@ -87,6 +94,7 @@ struct experiment {
     size_t n_hooks;
     uint64_t hook_concurrency; /* ours: how many run at a time */
     int64_t hook_timeout_ms;   /* ours: of one */
+    struct wishes wishes;      /* of memory and devices */
     bool debug;                /* debug, or logLevel debug or trace */
 };
 

@@ -3,17 +3,19 @@
 
 #include "config/hookkey.h"
 #include "config/reader.h"
+#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/problems.h"
 
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
-#define V1(text) "a key of NNI v1; " text
+#define HOURS_MAX 1e6
 
 /* What is missing in one that is a map with keys, or too much. */
 static void
@@ -257,6 +259,36 @@ set_pattern(struct reader *r, const struct key *key,
     set_text(r, key, node, path, target);
 }
 
+static void
+set_stop_value(struct reader *r, const struct key *key,
+               const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+
+    (void)key;
+    d->x.has_stop_value =
+        node->kind == YAML_SCALAR &&
+        number_parse(node->text, strlen(node->text), &d->x.stop_value) &&
+        isfinite(d->x.stop_value);
+    if (!d->x.has_stop_value)
+        reader_expected(r, node, path, "a number");
+}
+
+static void
+set_hours(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    double hours;
+
+    (void)key;
+    if (node->kind == YAML_SCALAR &&
+        number_parse(node->text, strlen(node->text), &hours) && hours > 0 &&
+        hours <= HOURS_MAX)
+        *(double *)target = hours;
+    else
+        reader_expected(r, node, path, "a number of hours above 0");
+}
+
 static const struct word early_stopped_words[] = {{"ignore", STOPPED_IGNORE},
                                                   {"latest", STOPPED_LATEST},
                                                   {"best", STOPPED_BEST},
@@ -280,9 +312,6 @@ static const struct key algorithm_keys[] = {
     {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
     {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
      NULL},
-    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key filter_keys[] = {
@@ -305,17 +334,22 @@ static const struct key filter_keys[] = {
         name, set, OF(member), flags, NULL, NULL, NULL \
     }
 
+/* The same beside trainingService and in it. */
+#define DEVICE_KEYS                                             \
+    HELD("trialGpuNumber", wish_devices, x.wishes, 0),          \
+        HELD("useActiveGpu", set_bool, x.wishes.use_active, 0), \
+        HELD("gpuIndices", wish_indices, x.wishes, 0),          \
+        HELD("maxTrialNumberPerGpu", set_count, x.wishes.trials_a_device, 0)
+
 static const struct key service_keys[] = {
     {"platform", NULL, 0, KEY_REQUIRED, NULL, NULL, NULL},
     HELD("trialCommand", set_text, x.trial_command, 0),
     HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
     HELD("debug", set_bool, x.debug, 0),
-    IDLE("trialGpuNumber", NULL),
     IDLE("nniManagerIp", NULL),
-    IDLE("useActiveGpu", NULL),
-    IDLE("maxTrialNumberPerGpu", NULL),
-    IDLE("gpuIndices", NULL),
+    DEVICE_KEYS,
     IDLE("reuseMode", NULL),
+    REFUSED("machineList", "other machines are not supported"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
@@ -343,10 +377,9 @@ const struct key config_keys[] = {
     HELD("debug", set_bool, x.debug, 0),
     {"logLevel", set_word, OF(log), 0, NULL, level_words, NULL},
     {"useAnnotation", set_annotation, 0, 0, NULL, NULL, NULL},
-    IDLE("trialGpuNumber", NULL),
+    DEVICE_KEYS,
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
@@ -360,22 +393,22 @@ const struct key config_keys[] = {
      NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     HELD("grace", set_duration, x.grace_ms, 0),
+    HELD("placeTimeout", set_duration, x.place_ms, 0),
+    {"stopValue", set_stop_value, 0, 0, NULL, NULL, NULL},
+    HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
+    HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
     {"on", set_hooks, 0, 0, NULL, NULL, NULL},
     HELD("hookConcurrency", set_hook_concurrency, x.hook_concurrency, 0),
     HELD("hookTimeout", set_duration, x.hook_timeout_ms, 0),
-    /* Known, and never right. */
-    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
-    REFUSED("authorName", V1("remove it")),
-    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
-    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
-    REFUSED("trainingServicePlatform",
-            V1("write trainingService: {platform: local}")),
-    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
-    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
-    REFUSED("localConfig", V1("write its keys under trainingService")),
-    REFUSED("machineList", V1("other machines are not supported")),
-    REFUSED("logDir", V1("write experimentWorkingDirectory")),
-    REFUSED("multiPhase", V1("remove it")),
-    REFUSED("multiThread", V1("remove it")),
+    HELD("trialMemory", wish_memory, x.wishes, 0),
+    HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
+    HELD("memoryHeadroom", wish_headroom, x.wishes, 0),
+    HELD("memoryFloor", wish_floor, x.wishes, 0),
+    {"memoryLimit", set_word, OF(x.wishes.limit), 0, NULL, wish_limit_words,
+     NULL},
+    HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
+    HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
+    /* Known, and never right (see v1.c for those of NNI v1). */
+    REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

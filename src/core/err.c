@@ -18,6 +18,7 @@ static void
 fill(struct err *err, enum err_code code, const char *fmt, va_list ap)
 {
     err->code = code;
+    err->number = 0;
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     one_line(err->text);
 }
@@ -48,6 +49,7 @@ err_errno(struct err *err, enum err_code code, const char *fmt, ...)
     va_start(ap, fmt);
     fill(err, code, fmt, ap);
     va_end(ap);
+    err->number = number;
     len = strlen(err->text);
     snprintf(err->text + len, sizeof err->text - len, ": %s",
              strerror_r(number, text, sizeof text));

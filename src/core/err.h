@@ -26,6 +26,7 @@ enum err_code {
 struct err {
     enum err_code code;
     char text[ERR_TEXT_MAX];
+    int number; /* err_errno(): what errno was; else 0 */
 };
 
 /* Fills *err (unless NULL) and returns -1.  Text that does not fit is cut;

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "json.h"
 #include "manager/happened.h"
+#include "manager/live.h"
 #include "manager/peer.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
@@ -109,15 +110,16 @@ take_kill(struct manager *m, const struct frame *frame)
 {
     struct json *doc =
         json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
-    const char *id = NULL;
+    struct trial *t = NULL;
+    const char *id;
 
     if (doc != NULL && jval_string(json_root(doc), &id, NULL))
-        for (struct trial *t = m->live; t != NULL; t = t->next)
-            if (strcmp(t->id, id) == 0) {
-                running_stop(m, t, STOP_ASSESSOR);
-                break;
-            }
-    json_free(doc); /* for a trial that has ended it comes too late */
+        t = live_by_id(m, id);
+    if (t != NULL)
+        running_stop(m, t, STOP_ASSESSOR);
+    else
+        m->late.words++;
+    json_free(doc);
 }
 
 /* Texts from there are shown as texts, whatever bytes they hold. */

@@ -43,6 +43,8 @@ budget_load(struct budget *b, const char *folder)
     b->used_ns = (int64_t)get(json_root(doc), "used_ns", YEARS_MS * 1000000);
     b->max_trials = get(json_root(doc), "max_trials", UINT64_MAX);
     b->max_ms = (int64_t)get(json_root(doc), "max_duration_ms", YEARS_MS);
+    b->concurrency = get(json_root(doc), "concurrency", UINT64_MAX);
+    b->paused = get(json_root(doc), "paused", 1) == 1;
     json_free(doc);
     return true;
 }
@@ -81,8 +83,10 @@ budget_save(struct budget *b, const char *folder, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     len = snprintf(text, sizeof text,
                    "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
-                   ", \"max_duration_ms\": %" PRId64 "}\n",
-                   b->used_ns, b->max_trials, b->max_ms);
+                   ", \"max_duration_ms\": %" PRId64
+                   ", \"concurrency\": %" PRIu64 ", \"paused\": %d}\n",
+                   b->used_ns, b->max_trials, b->max_ms, b->concurrency,
+                   b->paused);
     rc = file_write(path, text, (size_t)len, err);
     free(path);
     return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* budget.h - how long an experiment has run, and how far it may go, whoever
- * its manager was: budget.json in its folder.  The clock is the monotonic one,
+ * its manager was, and what was changed while it ran: budget.json in its
+ * folder.  The clock is the monotonic one,
  * so what the clock of the day does, or a machine that is off, costs nothing.
  * One thread. */
 #ifndef MANAGER_BUDGET_H
@@ -17,6 +18,8 @@ struct budget {
     int64_t used_ns;        /* by all managers so far */
     uint64_t max_trials;    /* 0: no limit */
     int64_t max_ms;         /* 0: no limit */
+    uint64_t concurrency;   /* set while it ran; 0: the configuration's */
+    bool paused;            /* no trials are begun: coordinator.h */
     int64_t at_ns, save_ns; /* of the monotonic clock: used_ns is as it was at
                                the one; to be saved at the other */
 };

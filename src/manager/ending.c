@@ -173,10 +173,10 @@ count_best(struct manager *m, double final, const char *id)
     return true;
 }
 
-static bool
-is_failure(enum trial_state state)
+bool
+ending_counts(enum trial_state state)
 {
-    return state == TRIAL_FAILED || state == TRIAL_LOST;
+    return !trial_is_failure(state) && state != TRIAL_CANCELLED;
 }
 
 bool
@@ -186,11 +186,11 @@ ending_count(struct manager *m, enum trial_state state, bool has_final,
     struct progress *p = &m->progress;
 
     p->done++;
-    if (is_failure(state))
+    if (trial_is_failure(state))
         p->failed++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    return has_final && !is_failure(state) && count_best(m, final, id);
+    return has_final && !trial_is_failure(state) && count_best(m, final, id);
 }
 
 void
@@ -201,9 +201,10 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     p->running = m->n_running;
     if (ending_count(m, t->state, t->has_final, t->final, t->id))
         happened_best(m, t->final, t->id);
-    if (!p->terminal || is_failure(t->state) || t->state == TRIAL_TIMED_OUT)
+    if (!p->terminal || trial_is_failure(t->state) ||
+        t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);
-    if (is_failure(t->state) && !p->failed_once && t->folder != NULL) {
+    if (trial_is_failure(t->state) && !p->failed_once && t->folder != NULL) {
         p->failed_once = true;
         show_no_final(m, t);
         show_stderr(m, t);

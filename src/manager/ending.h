@@ -21,4 +21,7 @@ bool ending_count(struct manager *m, enum trial_state state, bool has_final,
 /* Counts it and shows it. */
 void ending_show(struct manager *m, const struct trial *t, double seconds);
 
+/* Whether the trial was tried: it neither failed nor was ended by the user. */
+bool ending_counts(enum trial_state state);
+
 #endif

@@ -227,6 +227,12 @@ lockstep_resumed(struct lockstep *l, uint64_t owed, uint64_t served, uint64_t n)
 }
 
 void
+lockstep_stir(struct lockstep *l)
+{
+    l->news = true;
+}
+
+void
 lockstep_answered(struct lockstep *l)
 {
     l->expects = false;

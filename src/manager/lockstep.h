@@ -89,6 +89,9 @@ void lockstep_resume(struct lockstep *l, uint64_t last, bool open);
 void lockstep_resumed(struct lockstep *l, uint64_t owed, uint64_t served,
                       uint64_t n);
 
+/* There may be more to ask for, though no trial has ended. */
+void lockstep_stir(struct lockstep *l);
+
 /* What was delivered is answered; without effect when nothing was. */
 void lockstep_answered(struct lockstep *l);
 

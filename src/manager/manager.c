@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/coordinator.h"
 #include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/reading.h"
@@ -54,6 +55,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     if (m->end_known)
         return;
     m->end_known = true;
+    placing_stir(m); /* who waits does so no more */
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -223,7 +225,8 @@ static void
 watch_idle(struct manager *m, int64_t now)
 {
     bool idle = m->phase == PHASE_STARTING ||
-                (m->phase == PHASE_RUNNING && m->scheduler.live == 0);
+                (m->phase == PHASE_RUNNING && m->scheduler.live == 0 &&
+                 !m->scheduler.paused);
     char who[300];
 
     if (!idle || m->idle_told)
@@ -259,8 +262,9 @@ expire(struct manager *m)
 
     if (now >= m->budget.save_ns)
         keep_budget(m);
-    running_expire(m, now);
     events_expire(&m->events, now);
+    deadlines_run(&m->deadlines, now, m);
+    coordinator_judge(m, now);
     watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
         m->experiment_deadline_ns = INT64_MAX;
@@ -311,9 +315,12 @@ timeout(struct manager *m)
 
     if (m->hungry && exchange_pending(&m->exchange) == 0)
         return 0;
-    at = least(progress_paint(&m->progress, now), running_deadline(m));
+    at = least(progress_paint(&m->progress, now),
+               deadlines_nearest(&m->deadlines));
     at = least(at, m->experiment_deadline_ns);
     at = least(at, m->idle_deadline_ns);
+    if (!m->end_known)
+        at = least(at, finish_deadline(&m->finish, now));
     at = least(at, m->budget.save_ns);
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));
@@ -352,6 +359,19 @@ loop(struct manager *m, struct err *err)
     return 0;
 }
 
+static void
+say_late(struct manager *m)
+{
+    const struct late *l = &m->late;
+
+    if (l->words + l->reports > 0)
+        progress_say(&m->progress,
+                     "for trials that had ended or been told to came %llu "
+                     "reports and %llu words of the dispatcher: not used",
+                     (unsigned long long)l->reports,
+                     (unsigned long long)l->words);
+}
+
 static int
 finish(struct manager *m, struct err *err)
 {
@@ -363,6 +383,7 @@ finish(struct manager *m, struct err *err)
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
     stepping_say(m);
+    say_late(m);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok,
                                     out->end <= MANAGER_DURATION, out->reason,
@@ -382,6 +403,11 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
                       .max_trials = x->max_trials},
+        .finish = {.minimize = x->minimize,
+                   .has_stop_value = x->has_stop_value,
+                   .stop_value = x->stop_value,
+                   .max_without = x->max_without,
+                   .max_hours = x->max_trial_hours},
         .lockstep = {.on = x->deterministic},
         .epoll_fd = -1,
         .signal_fd = -1,

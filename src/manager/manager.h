@@ -15,6 +15,7 @@ typedef void manager_record(void *ctx, const struct record *record);
 enum manager_end {
     MANAGER_COMPLETE,    /* maxTrialNumber trials */
     MANAGER_EXHAUSTED,   /* nothing more to try */
+    MANAGER_REACHED,     /* stopValue, or another goal: finish.h */
     MANAGER_DURATION,    /* maxExperimentDuration */
     MANAGER_INTERRUPTED, /* SIGINT, SIGTERM, SIGHUP */
     MANAGER_REFUSED,     /* the tuner failed to answer, for good */

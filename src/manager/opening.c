@@ -5,6 +5,8 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/stop_signals.h"
+#include "manager/coordinator.h"
+#include "manager/descriptors.h"
 #include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/metrics.h"
@@ -19,12 +21,8 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FDS_PER_TRIAL 6
-#define FDS_BESIDES 32
 
 static void
 close_fd(int fd)
@@ -61,34 +59,15 @@ open_sources(struct manager *m, struct err *err)
     return 0;
 }
 
-/* Each running trial holds descriptors; children inherit a limit that is
- * raised no further than needed. */
+/* No more than these run at a time. */
 static int
-raise_descriptor_limit(const struct experiment *x, struct err *err)
+allow_descriptors(const struct experiment *x, struct err *err)
 {
-    uint64_t most = x->concurrency, besides = FDS_BESIDES;
-    struct rlimit limit;
+    uint64_t most = x->concurrency;
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
-    if (x->n_hooks > 0)
-        besides += x->hook_concurrency;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0; /* launching names the trouble */
-    if (limit.rlim_max < besides + FDS_PER_TRIAL ||
-        most > (limit.rlim_max - besides) / FDS_PER_TRIAL)
-        return err_set(err, ERR_CONFIG,
-                       "trialConcurrency: %llu trials at a time need %d open "
-                       "files each, and %llu besides; this system allows %llu "
-                       "(ulimit -Hn)",
-                       (unsigned long long)most, FDS_PER_TRIAL,
-                       (unsigned long long)besides,
-                       (unsigned long long)limit.rlim_max);
-    if (limit.rlim_cur < most * FDS_PER_TRIAL + besides) {
-        limit.rlim_cur = most * FDS_PER_TRIAL + besides;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    return 0;
+    return descriptors_allow(most, err);
 }
 
 /* Short enough to be typed again. */
@@ -103,25 +82,13 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
-/* The limits are the caller's; what was used is kept in the folder. */
-static int
-open_budget(struct manager *m, struct err *err)
-{
-    struct budget kept = {0};
-
-    budget_load(&kept, m->folder.path);
-    m->budget.used_ns = kept.used_ns;
-    m->experiment_deadline_ns = budget_deadline(&m->budget);
-    return budget_save(&m->budget, m->folder.path, err);
-}
-
 int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (raise_descriptor_limit(x, err) != 0)
+    if (allow_descriptors(x, err) != 0)
         return -1;
     m->seed = x->seed;
     if (!x->has_seed && m->options->resume == NULL &&
@@ -137,7 +104,7 @@ manager_open(struct manager *m, struct err *err)
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
-    if (open_budget(m, err) != 0 || happened_open(m, err) != 0)
+    if (coordinator_restore(m, err) != 0 || happened_open(m, err) != 0)
         return -1;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
@@ -173,6 +140,8 @@ manager_close(struct manager *m)
     exchange_close(&m->exchange);
     tail_close(&m->words);
     map_fini(&m->watches);
+    map_fini(&m->by_number);
+    deadlines_fini(&m->deadlines);
     lockstep_fini(&m->lockstep);
     buf_fini(&m->expected.payload);
     map_fini(&m->taken);

@@ -18,11 +18,13 @@ enum outcome_kind {
 
 struct outcome {
     enum outcome_kind kind;
-    int number;     /* exit status or signal */
-    char text[256]; /* UNSTARTED: why */
-    bool abandoned; /* the wrapper ended it, because no manager came back */
+    int number;         /* exit status or signal */
+    char text[256];     /* UNSTARTED: why */
+    bool out_of_memory; /* set by whoever finds that it was short of it */
+    bool abandoned;     /* the wrapper ended it, because no manager came back */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
+    uint64_t memory_peak, oom_kills; /* of its control group; 0: none */
 };
 
 /* -1 when there is such a file and it cannot be understood; *out is LOST. */

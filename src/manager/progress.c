@@ -104,10 +104,14 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
     if (p->max_trials > 0)
         buf_printf(out, "/%llu", (unsigned long long)p->max_trials);
     buf_printf(out, " done, %llu running", (unsigned long long)p->running);
+    if (p->preparing > 0)
+        buf_printf(out, ", %llu preparing", (unsigned long long)p->preparing);
     if (p->failed > 0)
         buf_printf(out, ", %llu failed", (unsigned long long)p->failed);
     if (p->stopped > 0)
         buf_printf(out, ", %llu stopped", (unsigned long long)p->stopped);
+    if (p->paused)
+        buf_add_text(out, " | paused");
     if (p->has_best)
         buf_printf(out, " | best %.6g (trial %s)", p->best, p->best_trial);
     if (seconds >= 3600)

@@ -14,12 +14,13 @@ struct progress {
     bool painted;   /* it stands there now */
     bool stale;     /* and is out of date */
     bool debug;
+    bool paused;
     bool failed_once;               /* a failure has been shown in full */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;
 
     uint64_t max_trials; /* 0: no limit */
-    uint64_t done, running, failed, stopped;
+    uint64_t done, running, preparing, failed, stopped;
     uint64_t unread; /* lines that found no room and are lost */
     bool has_best;
     double best;

@@ -86,6 +86,7 @@ take_metric(struct manager *m, struct trial *t,
 {
     if (!counts(t, metric)) { /* it stands in the trial's folder */
         holding_answer_line(&t->holding, metric, true);
+        m->late.reports++;
     } else if (m->lockstep.on && !t->told) {
         stepping_take(m, t, metric);
     } else {

@@ -24,6 +24,7 @@
 #include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/found.h"
+#include "manager/live.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
 #include "manager/past.h"
@@ -90,11 +91,8 @@ make_trial(struct restoring *r, const struct found *f)
 static void
 append(struct manager *m, struct trial *t)
 {
-    struct trial **link = &m->live;
-
-    while (*link != NULL)
-        link = &(*link)->next;
-    *link = t;
+    if (live_add(m, t) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
     manager_taken(m, t->parameter_id);
     scheduler_found(&m->scheduler, true);
 }
@@ -209,6 +207,23 @@ take_record(void *ctx, const struct record *record)
     past_add(&r->past, record);
 }
 
+/* In their order, so that a goal is reached as it was or would have been. */
+static void
+count_ends(struct manager *m, const struct results *results)
+{
+    for (size_t i = 0; i < results->n; i++) {
+        const struct result *item = &results->items[i];
+        struct finish_end end = {
+            .trial = item->trial,
+            .counts = ending_counts(trial_state_of(item->status)),
+            .has_value = item->has_value,
+            .value = item->value,
+            .seconds = item->duration_s};
+
+        finish_ended(&m->finish, &end);
+    }
+}
+
 static int
 read_witnesses(struct restoring *r, struct err *err)
 {
@@ -220,6 +235,7 @@ read_witnesses(struct restoring *r, struct err *err)
     if (r->results == NULL ||
         m->options->walk_log(m->folder.path, take_record, r, err) != 0)
         return -1;
+    count_ends(m, r->results);
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
     return founds_gather(&r->found, r->results, &r->past, m->folder.path,

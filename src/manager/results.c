@@ -5,8 +5,10 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "json.h"
+#include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/tail.h"
+#include "manager/trial.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -251,6 +253,7 @@ struct results *
 results_load(const char *folder, struct err *err)
 {
     struct results *r = calloc(1, sizeof *r);
+    struct budget kept = {0};
 
     if (r == NULL) {
         err_set(err, ERR_MEMORY, "out of memory");
@@ -264,6 +267,8 @@ results_load(const char *folder, struct err *err)
     if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)
         goto fail;
     load_summary(r);
+    if (budget_load(&kept, r->folder))
+        r->paused = kept.paused;
     count_unended(r);
     return r;
 fail:
@@ -281,8 +286,7 @@ is_better(const struct results *r, const struct result *a,
 static bool
 counts(const struct result *item)
 {
-    return item->has_value && strcmp(item->status, "failed") != 0 &&
-           strcmp(item->status, "lost") != 0;
+    return item->has_value && !trial_is_failure(trial_state_of(item->status));
 }
 
 const struct result *

@@ -36,6 +36,7 @@ struct results {
     enum results_state state;
     char *reason; /* ENDED: how; one line */
     bool over;    /* ENDED: nothing is left to be done */
+    bool paused;  /* else: no trials are begun until it is continued */
     char *config; /* the configuration's path when it began */
     double duration_s;
     size_t damaged; /* lines that could not be read */

@@ -4,8 +4,11 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/coordinator.h"
 #include "manager/ending.h"
 #include "manager/happened.h"
+#include "manager/live.h"
+#include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -36,8 +39,11 @@ void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
 {
     t->started_ns = started_ns;
+    t->timed = true;
+    finish_began(&m->finish, started_ns);
     if (m->x->max_trial_ms > 0)
-        t->deadline_ns = t->started_ns + m->x->max_trial_ms * 1000000;
+        running_due(m, t, TRIAL_DUE_LIMIT,
+                    t->started_ns + m->x->max_trial_ms * 1000000);
 }
 
 static double
@@ -54,16 +60,18 @@ seconds_of(const struct trial *t)
            1e9;
 }
 
+/* Nothing refers to it any more but the list. */
 static void
-leave(struct manager *m, struct trial *t)
+let_go(struct manager *m, struct trial *t)
 {
-    struct trial **link = &m->live;
-
     reading_end(m, t);
-    while (*link != t)
-        link = &(*link)->next;
-    *link = t->next;
-    trial_free(t);
+    placing_remove(m, t);
+    placing_stir(m); /* its slot is free */
+    if (t->timed)
+        finish_left(&m->finish, t->started_ns);
+    t->timed = false;
+    for (int kind = 0; kind < TRIAL_DUES; kind++)
+        deadlines_drop(&m->deadlines, &t->due[kind]);
 }
 
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
@@ -80,11 +88,25 @@ conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
+    let_go(m, t);
     if (!t->known) {
         ending_show(m, t, seconds);
+        coordinator_ended(m, t, seconds);
         happened_end(m, t, seconds);
     }
-    leave(m, t);
+    live_remove(m, t);
+    trial_free(t);
+}
+
+/* No place for it, for good; frees t. */
+static void
+unplaced(struct manager *m, struct trial *t, const char *why)
+{
+    snprintf(t->why, sizeof t->why, "%.500s", why);
+    trial_enter(t, TRIAL_FAILED);
+    if (++m->launches_failed >= LAUNCHES_FAILED_MAX)
+        manager_end(m, MANAGER_UNABLE, "trials cannot be started: %s", why);
+    conclude(m, t);
 }
 
 static void
@@ -94,14 +116,13 @@ start(struct manager *m, struct trial *t)
     char detail[64];
 
     if (launch_trial(&m->launch, t, &err) != 0) {
-        snprintf(t->why, sizeof t->why, "%.500s", err.text);
-        trial_enter(t, TRIAL_FAILED);
-        if (++m->launches_failed >= LAUNCHES_FAILED_MAX)
-            manager_end(m, MANAGER_UNABLE, "trials cannot be started: %s",
-                        err.text);
-        conclude(m, t);
+        if (placing_again(m, t, &err))
+            return;
+        placing_release(m, t);
+        unplaced(m, t, err.text);
         return;
     }
+    placing_done(m, t);
     m->launches_failed = 0;
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
@@ -120,29 +141,47 @@ start(struct manager *m, struct trial *t)
 void
 running_take(struct manager *m, struct trial *t)
 {
-    struct trial **link = &m->live;
-
-    while (*link != NULL)
-        link = &(*link)->next;
-    *link = t;
+    if (live_add(m, t) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+    placing_add(m, t);
     running_start_waiting(m);
+}
+
+/* May free t. */
+static void
+offer(struct manager *m, struct trial *t)
+{
+    char why[300];
+
+    switch (placing_try(m, t, why, sizeof why)) {
+    case PLACING_NOW:
+        start(m, t);
+        break;
+    case PLACING_LATER:
+        break;
+    case PLACING_NEVER:
+        unplaced(m, t, why);
+        break;
+    }
 }
 
 void
 running_start_waiting(struct manager *m)
 {
-    struct trial *t = m->live, *next;
+    struct trial *t = m->placing.first, *next;
 
+    if (!m->placing.stirred && !m->lockstep.on)
+        return;
+    m->placing.stirred = false;
     for (; t != NULL; t = next) {
-        next = t->next;
-        if (t->state != TRIAL_WAITING)
-            continue;
+        next = t->queue_next;
         if (m->end_known) {
             trial_enter(t, TRIAL_CANCELLED);
             conclude(m, t);
-        } else if (m->n_running < m->x->concurrency &&
-                   (t->attempt > 0 || stepping_may_start(m))) {
-            start(m, t);
+        } else if (m->n_running >= m->scheduler.concurrency) {
+            break; /* there is no place for anybody */
+        } else {
+            offer(m, t);
         }
     }
 }
@@ -156,7 +195,9 @@ running_exited(struct manager *m, struct trial *t)
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
     t->exited = true; /* from here on its process id may be a stranger's */
-    t->deadline_ns = t->term_ns = t->kill_ns = INT64_MAX;
+    for (int kind = 0; kind < TRIAL_DUES; kind++)
+        deadlines_drop(&m->deadlines, &t->due[kind]);
+    placing_release(m, t);
     t->ended_ns = clock_monotonic_ns();
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
@@ -195,13 +236,15 @@ running_again(struct manager *m, struct trial *t)
             t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
             t->heard.finals};
     }
-    next->next = t->next; /* its place is kept */
-    t->next = next;
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
     m->recovered.again++;
     happened_trial(m, EVENT_TRIAL_RETRIED, next);
-    leave(m, t);
+    let_go(m, t);
+    if (live_replace(m, t, next) != 0) /* its place is kept */
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+    trial_free(t);
+    placing_add(m, next);
 }
 
 void
@@ -272,8 +315,9 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 static void
 terminate(struct manager *m, struct trial *t)
 {
-    t->term_ns = INT64_MAX;
-    t->kill_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS;
+    running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_KILL,
+                clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS);
     signal_wrapper(t, SIGTERM);
 }
 
@@ -281,7 +325,7 @@ void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
-        t->term_ns != INT64_MAX)
+        t->due[TRIAL_DUE_TERM].place > 0)
         terminate(m, t); /* the user has no grace for it */
     if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
         return;
@@ -304,10 +348,11 @@ running_stop(struct manager *m, struct trial *t, int stop)
 void
 running_press(struct manager *m, struct trial *t)
 {
-    t->deadline_ns = INT64_MAX;
+    running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
     /* Whoever waits to be told so is, and ends by itself within the grace. */
     if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
-        t->term_ns = clock_monotonic_ns() + m->x->grace_ms * 1000000;
+        running_due(m, t, TRIAL_DUE_TERM,
+                    clock_monotonic_ns() + m->x->grace_ms * 1000000);
     else
         terminate(m, t);
     holding_answer_all(&t->holding, true);
@@ -319,6 +364,7 @@ running_stop_all(struct manager *m)
     stepping_release(m);
     for (struct trial *t = m->live; t != NULL; t = t->next)
         running_stop(m, t, STOP_CANCEL);
+    placing_stir(m);
     running_start_waiting(m);
 }
 
@@ -328,39 +374,67 @@ running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
         if (t->state == TRIAL_RUNNING && !t->exited) {
-            t->term_ns = INT64_MAX;
-            t->kill_ns = clock_monotonic_ns() + GIVE_UP_NS;
+            running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
+            running_due(m, t, TRIAL_DUE_KILL,
+                        clock_monotonic_ns() + GIVE_UP_NS);
             signal_wrapper(t, SIGTERM);
         }
 }
 
-void
-running_expire(struct manager *m, int64_t now_ns)
+/* ---- deadlines ---- */
+
+static void
+limit_over(void *ctx, void *of)
 {
-    for (struct trial *t = m->live; t != NULL; t = t->next) {
-        if (now_ns >= t->deadline_ns)
-            running_stop(m, t, STOP_TIMEOUT);
-        if (now_ns >= t->term_ns)
-            terminate(m, t);
-        if (now_ns >= t->kill_ns) {
-            t->kill_ns = INT64_MAX;
-            signal_wrapper(t, SIGKILL);
-        }
-    }
+    running_stop(ctx, of, STOP_TIMEOUT);
 }
 
-int64_t
-running_deadline(const struct manager *m)
+static void
+patience_over(void *ctx, void *of)
 {
-    int64_t nearest = INT64_MAX;
+    terminate(ctx, of);
+}
 
-    for (const struct trial *t = m->live; t != NULL; t = t->next) {
-        if (t->deadline_ns < nearest)
-            nearest = t->deadline_ns;
-        if (t->term_ns < nearest)
-            nearest = t->term_ns;
-        if (t->kill_ns < nearest)
-            nearest = t->kill_ns;
-    }
-    return nearest;
+static void
+wrapper_given_up(void *ctx, void *of)
+{
+    (void)ctx;
+    signal_wrapper(of, SIGKILL);
+}
+
+static void
+offer_again(void *ctx, void *of)
+{
+    (void)of;
+    placing_stir(ctx);
+}
+
+static void
+place_given_up(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct trial *t = of;
+    char why[600];
+
+    snprintf(why, sizeof why,
+             "it could not be started within %.0f s "
+             "(placeTimeout): %.450s",
+             (double)m->x->place_ms / 1e3, t->why);
+    unplaced(m, t, why);
+}
+
+void
+running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns)
+{
+    static deadline_due *const dues[TRIAL_DUES] = {
+        [TRIAL_DUE_LIMIT] = limit_over,      [TRIAL_DUE_TERM] = patience_over,
+        [TRIAL_DUE_KILL] = wrapper_given_up, [TRIAL_DUE_OFFER] = offer_again,
+        [TRIAL_DUE_PLACE] = place_given_up,
+    };
+    struct deadline *d = &t->due[kind];
+
+    d->due = dues[kind];
+    d->of = t;
+    if (deadlines_set(&m->deadlines, d, at_ns) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
 }

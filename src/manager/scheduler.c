@@ -30,7 +30,8 @@ scheduler_wants(const struct scheduler *s)
     uint64_t busy = s->live + s->owed;
     uint64_t left = UINT64_MAX;
 
-    if (s->exhausted || !may_ask(s) || s->closed || busy >= s->concurrency)
+    if (s->exhausted || !may_ask(s) || s->closed || s->paused ||
+        busy >= s->concurrency)
         return 0;
     if (s->max_trials > 0)
         left = s->max_trials - least(s->max_trials, s->started + s->owed);

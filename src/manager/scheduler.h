@@ -29,6 +29,7 @@ struct scheduler {
     bool refused; /* a request failed; cleared when a trial ends, and when it
                      is asked again */
     unsigned refusals; /* how often in a row, without a trial */
+    bool paused;       /* nothing is asked for; the owner's */
     bool closed;       /* stop admitting */
 };
 

@@ -6,7 +6,10 @@
  *   answers.c   frames from the dispatcher, its words
  *   peer*.c     its process: start, death, and another one
  *   restore.c   what an earlier manager left
- *   running.c   trials: start, stop, end
+ *   live.c      trials that have not ended
+ *   coordinator.c  what is changed meanwhile, goals
+ *   placing.c   which of them may start
+ *   running.c   their start, stop, end
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
@@ -18,14 +21,17 @@
 
 #include "core/map.h"
 #include "manager/budget.h"
+#include "manager/deadlines.h"
 #include "manager/deaths.h"
 #include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
+#include "manager/finish.h"
 #include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
+#include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
@@ -79,6 +85,13 @@ struct expected {
     uint64_t frame;     /* its number in the exchange; 0: another manager's */
 };
 
+/* What came for trials that had ended, or for one that was told to: it is
+ * counted, and told once. */
+struct late {
+    uint64_t words;   /* the dispatcher's */
+    uint64_t reports; /* a trial's own */
+};
+
 struct manager {
     const struct experiment *x;
     const struct manager_options *options;
@@ -109,11 +122,16 @@ struct manager {
     struct hooks hooks;
 
     struct budget budget;
+    struct finish finish;
+    struct late late;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
-    struct trial *live;
-    uint64_t n_trials;        /* numbers given */
-    uint64_t n_running;       /* of the live ones */
+    struct trial *live, *live_last; /* live.h */
+    struct map by_number;           /* the same */
+    struct placing_queue placing;   /* of these, those that wait */
+    struct deadlines deadlines;     /* theirs */
+    uint64_t n_trials;              /* numbers given */
+    uint64_t n_running;             /* of the live ones */
     uint64_t n_results;       /* trials with a final result that did not fail */
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
@@ -151,8 +169,8 @@ void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
 void running_hurry_all(struct manager *m);
-void running_expire(struct manager *m, int64_t now_ns);
-int64_t running_deadline(const struct manager *m);
+/* INT64_MAX: never. */
+void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);
 
 /* opening.c */
 int manager_open(struct manager *m, struct err *err);

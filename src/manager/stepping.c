@@ -13,6 +13,7 @@
 #include "frame.h"
 #include "config/experiment.h"
 #include "json.h"
+#include "manager/live.h"
 #include "manager/past.h"
 #include "manager/reading.h"
 #include "manager/state.h"
@@ -20,16 +21,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static struct trial *
-find(const struct manager *m, uint64_t number)
-{
-    struct trial *t = m->live;
-
-    while (t != NULL && t->number != number)
-        t = t->next;
-    return t;
-}
 
 /* A trial that reported in a way that cannot wait runs on. */
 static bool
@@ -148,7 +139,7 @@ stepping_go(struct manager *m)
             lockstep_started(l);
             break;
         case LOCKSTEP_DELIVER:
-            deliver(m, find(m, number));
+            deliver(m, live_by_number(m, number));
             break;
         }
     }
@@ -183,13 +174,11 @@ static void
 answer(struct manager *m, const char *job, struct jval root)
 {
     const char *decision = "";
-    struct trial *t = m->live;
+    struct trial *t = live_by_id(m, job);
     uint64_t sequence = 0;
     struct jval v;
     bool end;
 
-    while (t != NULL && strcmp(t->id, job) != 0)
-        t = t->next;
     if (jval_get(root, "decision", &v))
         jval_string(v, &decision, NULL);
     end = strcmp(decision, "end") == 0;

@@ -7,6 +7,7 @@
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/shown.h"
+#include "manager/trial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define BEST_SHOWN 10
 #define PARAMETERS_SHOWN 160
-#define ROW_HEAD 45 /* columns before the parameters */
+#define ROW_HEAD 48 /* columns before the parameters */
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -123,7 +124,7 @@ print_row(FILE *out, const struct result *item, size_t room)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     visit(item->parameters, add_parameter, &parameters);
     shown_text(&shown, buf_text(&parameters), parameters.len, room);
-    fprintf(out, "  %-6s %12s %9.1fs  %-10s %s\n", item->trial, value,
+    fprintf(out, "  %-6s %12s %9.1fs  %-13s %s\n", item->trial, value,
             item->duration_s, item->status, buf_text(&shown));
     buf_fini(&shown);
     buf_fini(&parameters);
@@ -138,7 +139,7 @@ print_rows(FILE *out, const struct results *r, bool all)
 
     if (n == 0)
         return;
-    fprintf(out, "  %-6s %12s %10s  %-10s %s\n", "trial", "value", "time",
+    fprintf(out, "  %-6s %12s %10s  %-13s %s\n", "trial", "value", "time",
             "status", "parameters");
     for (size_t i = 0; i < n; i++)
         print_row(out, all ? &r->items[i] : ranked[i], room);
@@ -148,18 +149,17 @@ print_rows(FILE *out, const struct results *r, bool all)
 static void
 print_counts(FILE *out, const struct results *r)
 {
-    static const char *const statuses[] = {"succeeded", "failed",    "stopped",
-                                           "cancelled", "timed out", "lost"};
     const char *separator = ": ";
 
     fprintf(out, "trials: %zu ended", r->n);
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+    for (int state = TRIAL_SUCCEEDED; state < TRIAL_STATES; state++) {
+        const char *name = trial_state_name((enum trial_state)state);
         size_t n = 0;
 
         for (size_t k = 0; k < r->n; k++)
-            n += strcmp(r->items[k].status, statuses[i]) == 0;
+            n += strcmp(r->items[k].status, name) == 0;
         if (n > 0) {
-            fprintf(out, "%s%zu %s", separator, n, statuses[i]);
+            fprintf(out, "%s%zu %s", separator, n, name);
             separator = ", ";
         }
     }
@@ -197,7 +197,9 @@ print_state(FILE *out, const struct results *r)
 {
     switch (r->state) {
     case RESULTS_RUNNING:
-        fputs("state:  running\n", out);
+        fprintf(out, "state:  %s\n",
+                r->paused ? "paused: no trials are begun (tunepipe continue)"
+                          : "running");
         break;
     case RESULTS_ENDED:
         fprintf(out, "state:  %s (%.1f s)\n",

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #define BIT(state) (1u << (state))
-#define ENDS                                                         \
-    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
-     BIT(TRIAL_CANCELLED) | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_LOST))
+/* How one ends that was told to, or could not even begin. */
+#define UNBEGUN (BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | BIT(TRIAL_CANCELLED))
+#define BEGUN                                                    \
+    (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
+     BIT(TRIAL_LOST))
 
 static const struct {
     const char *name;
@@ -21,14 +23,16 @@ static const struct {
     unsigned next;     /* states that may follow */
 } states[TRIAL_STATES] = {
     [TRIAL_WAITING] = {"waiting", NULL,
-                       BIT(TRIAL_RUNNING) | BIT(TRIAL_FAILED) |
-                           BIT(TRIAL_CANCELLED)},
-    [TRIAL_RUNNING] = {"running", NULL, ENDS},
+                       BIT(TRIAL_PREPARING) | BIT(TRIAL_RUNNING) | UNBEGUN},
+    [TRIAL_PREPARING] = {"preparing", NULL, BIT(TRIAL_PREPARED) | BEGUN},
+    [TRIAL_PREPARED] = {"prepared", NULL, BIT(TRIAL_RUNNING) | BEGUN},
+    [TRIAL_RUNNING] = {"running", NULL, BIT(TRIAL_SUCCEEDED) | BEGUN},
     [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
     [TRIAL_FAILED] = {"failed", "FAILED", 0},
     [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
     [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
     [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
+    [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
     [TRIAL_LOST] = {"lost", "FAILED", 0},
 };
 
@@ -60,7 +64,6 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
     t->holding = HOLDING_CLOSED;
-    t->deadline_ns = t->term_ns = t->kill_ns = INT64_MAX;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);
         return NULL;
@@ -95,23 +98,31 @@ trial_place(struct trial *t, const char *experiment_folder, struct err *err)
 }
 
 void
-trial_free(struct trial *t)
+trial_close(struct trial *t)
 {
-    if (t == NULL)
-        return;
     if (t->pidfd >= 0)
         close(t->pidfd);
     if (t->lease_fd >= 0)
         close(t->lease_fd);
+    t->pidfd = t->lease_fd = -1;
     tail_close(&t->report);
     tail_close(&t->out);
     nnifile_close(&t->nni);
     holding_close(&t->holding);
+    free(t->folder);
+    t->folder = NULL;
+}
+
+void
+trial_free(struct trial *t)
+{
+    if (t == NULL)
+        return;
+    trial_close(t);
     agenda_clear(&t->agenda);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);
-    free(t->folder);
     free(t);
 }
 
@@ -138,6 +149,13 @@ const char *
 trial_event_name(enum trial_state state)
 {
     return states[state].event;
+}
+
+bool
+trial_is_failure(enum trial_state state)
+{
+    return state == TRIAL_FAILED || state == TRIAL_OUT_OF_MEMORY ||
+           state == TRIAL_LOST;
 }
 
 /* Above 128 a shell speaks of the signal that ended its last command. */
@@ -197,6 +215,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
 enum trial_state
 trial_judge(struct trial *t, const struct outcome *outcome)
 {
+    enum trial_state state;
+
     switch (t->stop) {
     case STOP_ASSESSOR:
         return TRIAL_STOPPED;
@@ -207,7 +227,9 @@ trial_judge(struct trial *t, const struct outcome *outcome)
     case STOP_NOT:
         break;
     }
-    return judge_unstopped(t, outcome);
+    state = judge_unstopped(t, outcome);
+    return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
+                                                           : state;
 }
 
 const char *
@@ -227,7 +249,10 @@ trial_ended_by(const struct trial *t)
     }
     if (t->state == TRIAL_CANCELLED)
         return "user";
-    if (!t->exited || o->kind == OUTCOME_UNSTARTED || o->kind == OUTCOME_LOST)
+    if (t->state == TRIAL_STOPPED)
+        return "assessor";
+    if (!t->exited || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||
+        o->kind == OUTCOME_LOST)
         return "system";
     if (o->kind == OUTCOME_SIGNALLED ||
         (o->number > 128 && sigdescr_np(o->number - 128) != NULL))

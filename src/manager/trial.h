@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.h - one trial and the states it goes through.  One thread. */
+/* trial.h - one attempt at a trial and the states it goes through.  One thread.
+ *
+ *   waiting ---> preparing ---> prepared ---> running ---> succeeded
+ *      |             |             |             |         failed
+ *      |             |             |             +-------> out of memory
+ *      +-------------+-------------+-------------+         lost
+ *                          |                               stopped
+ *                          +-----------------------------> cancelled
+ *                                                          timed out
+ *
+ * Without prepareCommand a trial goes from waiting to running.  One that never
+ * ran may end in any way but succeeded; one that never began to prepare can
+ * neither be lost nor time out nor be short of memory.  From an end nothing
+ * leads on: when it is tried again (failing.h), that is a new attempt, a struct
+ * trial of its own, which begins by waiting. */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
 #include "manager/agenda.h"
+#include "manager/claim.h"
+#include "manager/deadlines.h"
 #include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
@@ -17,19 +33,32 @@
 struct err;
 
 enum trial_state {
-    TRIAL_WAITING, /* has its parameters, waits for a slot */
+    TRIAL_WAITING,   /* has its parameters, waits for a slot */
+    TRIAL_PREPARING, /* prepareCommand runs */
+    TRIAL_PREPARED,  /* it ended well; waits for what trialCommand needs */
     TRIAL_RUNNING,
     TRIAL_SUCCEEDED, /* ended well, with a final result */
     TRIAL_FAILED,
     TRIAL_STOPPED,   /* by the assessor */
     TRIAL_CANCELLED, /* by the user */
     TRIAL_TIMED_OUT,
-    TRIAL_LOST, /* its wrapper vanished */
+    TRIAL_OUT_OF_MEMORY, /* it failed, for want of memory */
+    TRIAL_LOST,          /* its wrapper vanished */
     TRIAL_STATES
 };
 
 /* Why a running trial was told to end; the first reason stays. */
 enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
+
+/* What may have to be done with it at some time. */
+enum trial_due {
+    TRIAL_DUE_LIMIT, /* maxTrialDuration is over */
+    TRIAL_DUE_TERM,  /* it was told to end by itself, and has not */
+    TRIAL_DUE_KILL,  /* the wrapper itself is given up */
+    TRIAL_DUE_OFFER, /* it is offered a place again */
+    TRIAL_DUE_PLACE, /* it is offered none any more */
+    TRIAL_DUES
+};
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
@@ -51,15 +80,13 @@ struct trial {
     bool exited; /* the wrapper is gone; its files are read to their ends */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
-    int64_t deadline_ns;     /* monotonic; INT64_MAX: none */
-    int64_t term_ns;         /* when one that was told to end by itself, and
-                                has not, is ended */
-    int64_t kill_ns;         /* when the wrapper itself is given up */
+    bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
+    struct claim claim;     /* what it was given of the machine */
     struct holding holding; /* reports that wait for an answer */
     struct agenda agenda;   /* in lock step: what has not had its turn */
     struct metrics metrics;
@@ -78,7 +105,11 @@ struct trial {
     bool noted;                 /* the log tells that it was started */
     enum trial_state ends;      /* known or told: how; WAITING: to be judged */
 
-    struct trial *next;
+    struct deadline due[TRIAL_DUES]; /* running_due() */
+    unsigned offers;                 /* that failed, in a row */
+    bool queued;                     /* placing.h; it waits for a place */
+    struct trial *queue_next, *queue_previous;
+    struct trial *next, *previous; /* live.h */
 };
 
 /* Takes nothing; the three texts are copied.  NULL: out of memory. */
@@ -86,6 +117,8 @@ struct trial *trial_new(uint64_t number, const char *record, size_t record_len,
                         const char *parameter_id, const char *parameters);
 /* Closes what is open; never kills. */
 void trial_free(struct trial *t);
+/* Closes what is open and forgets the folder: it may be placed anew. */
+void trial_close(struct trial *t);
 
 /* Sets t->folder: FOLDER/trials/ID, of a later attempt FOLDER/trials/ID.N. */
 int trial_place(struct trial *t, const char *experiment_folder,
@@ -98,6 +131,9 @@ bool trial_may_enter(enum trial_state from, enum trial_state to);
 
 /* "succeeded", "stopped", ... */
 const char *trial_state_name(enum trial_state state);
+/* Failed, out of memory or lost: its result, should there be one, does not
+ * count, and it may be tried again. */
+bool trial_is_failure(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
  * "system"; t has ended. */
 const char *trial_ended_by(const struct trial *t);

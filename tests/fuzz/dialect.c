@@ -55,7 +55,7 @@ check_frame(enum dialect d, enum message m, const struct buf *frames)
 static void
 one(enum dialect *d, const char *text, size_t len)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     enum dialect before = *d;
     struct buf frames;
     enum message m;

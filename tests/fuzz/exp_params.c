@@ -41,7 +41,7 @@ static void
 check_algorithm(const struct nni_algorithm *a, enum plugin_kind kind)
 {
     struct plugin_paths *paths = fuzz_paths_open();
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct json *translated = NULL;
     const char *plugin = NULL;
 
@@ -64,7 +64,7 @@ check_algorithm(const struct nni_algorithm *a, enum plugin_kind kind)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct exp_params p;
     struct buf text;
 

@@ -44,7 +44,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct buf whole, parts;
-    struct err a = {ERR_NONE, ""}, b = {ERR_NONE, ""};
+    struct err a = {0}, b = {0};
     int digits;
 
     if (size < 1)

@@ -112,7 +112,7 @@ check_command(const struct command *cmd)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct frame f = {.payload = (const char *)data + 1, .len = size - 1};
     const struct command_info *info;
     struct command *cmd;

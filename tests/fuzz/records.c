@@ -32,7 +32,7 @@ static void
 check_log(struct logfile *f, const uint8_t *data, size_t size)
 {
     enum logfile_status status;
-    struct err a = {ERR_NONE, ""}, b = {ERR_NONE, ""};
+    struct err a = {0}, b = {0};
     struct buf out, again;
 
     buf_init(&out, size + 64);
@@ -54,7 +54,7 @@ check_log(struct logfile *f, const uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct fuzz_file at;
     struct logfile *f;
 

@@ -81,7 +81,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char to[120];
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct tally tally = {0};
     struct fuzz_file at;
     struct repair_setup setup = {at.path, to, count, &tally};

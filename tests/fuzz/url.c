@@ -13,7 +13,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *url = malloc(size + 1);
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     struct address a;
 
     memcpy(url, data, size);

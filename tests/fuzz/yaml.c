@@ -29,7 +29,7 @@ check_use(const char *path, enum experiment_use use)
 {
     struct problems problems, notes;
     struct experiment *x;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
 
     problems_init(&problems);
     problems_init(&notes);

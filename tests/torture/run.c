@@ -27,7 +27,7 @@ complain(const struct torture_case *c, unsigned long n, const char *what,
 static void
 run_quietly(const struct torture_case *c, unsigned long n)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
 
     if (c->run(&err) != 0)
         complain(c, n, "with memory it fails: ", err.text);
@@ -44,7 +44,7 @@ torture(const struct torture_case *c, unsigned long *at)
     run_quietly(c, 0); /* what libraries keep for good they have now */
     before = failing_live();
     for (*at = 1; *at < ALLOCATIONS_MAX; ++*at) {
-        err = (struct err){ERR_NONE, ""};
+        err = (struct err){0};
         failing_arm(*at);
         rc = c->run(&err);
         fired = failing_fired();

@@ -25,7 +25,7 @@ TEST(bridge_address_has_all_parts)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct address a;
-        struct err err = {ERR_NONE, ""};
+        struct err err = {0};
 
         CHECK(address_parse(&a, cases[i].url, &err) == 0);
         CHECK_STR(a.host, cases[i].host);
@@ -79,7 +79,7 @@ TEST(bridge_hosts_of_localhost_are_both)
 {
     struct hosts h;
     char name[80];
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
 
     CHECK(hosts_find(&h, "localhost", &err) == 0);
     CHECK_EQ(h.n, 2);

@@ -14,7 +14,7 @@ static const char *
 read_as(enum dialect *d, const char *text, size_t len, enum message *m)
 {
     static struct buf out;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
 
     buf_fini(&out);
     buf_init(&out, 1 << 20);

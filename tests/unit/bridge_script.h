@@ -224,7 +224,7 @@ play(const char *const *steps, const char *words, int rc, const char *did,
                                  .epitaph = epitaph,
                                  .arg = &script,
                                  .log = &silent};
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     int pair[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);

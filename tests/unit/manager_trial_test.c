@@ -28,21 +28,59 @@ TEST(manager_trial_has_an_id_fit_for_a_file)
     trial_free(NULL);
 }
 
-TEST(manager_trial_ends_once)
+/* As the diagram of trial.h says; one letter a state, in their order. */
+TEST(manager_trial_goes_by_legal_transitions_only)
 {
-    for (int from = 0; from < TRIAL_STATES; from++)
-        for (int to = 0; to < TRIAL_STATES; to++) {
-            bool may = (from == TRIAL_WAITING &&
-                        (to == TRIAL_RUNNING || to == TRIAL_FAILED ||
-                         to == TRIAL_CANCELLED)) ||
-                       (from == TRIAL_RUNNING && to > TRIAL_RUNNING);
+    static const char letters[] = "wpPrSFsctol";
+    static const struct {
+        char from;
+        const char *to;
+    } rows[] = {
+        {'w', "prFsc"}, {'p', "PFsctol"}, {'P', "rFsctol"}, {'r', "SFsctol"},
+        {'S', ""},      {'F', ""},        {'s', ""},        {'c', ""},
+        {'t', ""},      {'o', ""},        {'l', ""},
+    };
 
+    CHECK_EQ(sizeof letters - 1, TRIAL_STATES);
+    for (int from = 0; from < TRIAL_STATES; from++) {
+        CHECK_EQ(rows[from].from, letters[from]);
+        for (int to = 0; to < TRIAL_STATES; to++)
             CHECK_EQ(
                 trial_may_enter((enum trial_state)from, (enum trial_state)to),
-                may);
-        }
+                strchr(rows[from].to, letters[to]) != NULL);
+    }
+}
+
+TEST(manager_trial_states_have_words)
+{
+    for (int s = 0; s < TRIAL_STATES; s++)
+        CHECK_EQ(trial_state_of(trial_state_name((enum trial_state)s)), s);
+    CHECK_EQ(trial_state_of("asleep"), TRIAL_STATES);
     for (int s = TRIAL_SUCCEEDED; s < TRIAL_STATES; s++)
         CHECK(trial_event_name((enum trial_state)s) != NULL);
+    CHECK_EQ(trial_state_of_event("FAILED"), TRIAL_FAILED);
+    CHECK_STR(trial_event_name(TRIAL_OUT_OF_MEMORY), "FAILED");
+    CHECK(trial_is_failure(TRIAL_OUT_OF_MEMORY));
+    CHECK(!trial_is_failure(TRIAL_TIMED_OUT));
+}
+
+TEST(manager_trial_that_failed_for_want_of_memory)
+{
+    struct outcome o = {
+        .kind = OUTCOME_SIGNALLED, .number = 9, .out_of_memory = true};
+    struct trial *t = make();
+
+    CHECK_EQ(trial_judge(t, &o), TRIAL_OUT_OF_MEMORY);
+    CHECK_STR(t->why, "signal 9 (Killed)");
+    t->outcome = o;
+    t->exited = true;
+    CHECK_STR(trial_ended_by(t), "system");
+    o = (struct outcome){.kind = OUTCOME_EXITED, .out_of_memory = true};
+    t->has_final = true; /* it went well all the same */
+    CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
+    t->stop = STOP_ASSESSOR;
+    CHECK_EQ(trial_judge(t, &o), TRIAL_STOPPED);
+    trial_free(t);
 }
 
 TEST(manager_trial_is_judged_by_stop_exit_and_result)

@@ -54,7 +54,7 @@ help_prior(const struct space *space)
 static inline void
 help_check_point(const struct space *space, const double *x)
 {
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     const struct tp_space *s = space_dims(space);
 
     CHECK_EQ(space_check(space, x, &err), 0);

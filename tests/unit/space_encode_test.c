@@ -8,7 +8,7 @@ check_encode(const char *entry, const char *value, double want)
 {
     char text[LINE_MAX_BYTES];
     struct space *s;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     double x;
 
     snprintf(text, sizeof text, "{'p': %s}", entry);
@@ -27,7 +27,7 @@ check_not_encoded(const char *entry, const char *value, const char *want)
 {
     char text[LINE_MAX_BYTES];
     struct space *s;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     double x;
 
     snprintf(text, sizeof text, "{'p': %s}", entry);

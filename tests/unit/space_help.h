@@ -76,7 +76,7 @@ help_decode(const struct space *s, const double *x)
 {
     struct line out;
     struct buf b;
-    struct err err = {ERR_NONE, ""};
+    struct err err = {0};
     int rc = space_check(s, x, &err);
 
     CHECK_STR(err.text, "");

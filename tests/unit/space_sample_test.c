@@ -96,7 +96,7 @@ TEST(space_encode_of_decode_decodes_to_the_same_bytes)
     for (size_t k = 0; k < N_SPACES; k++) {
         struct space *s = help_space(spaces[k]);
         double x[X_MAX], y[X_MAX], z[X_MAX];
-        struct err err = {ERR_NONE, ""};
+        struct err err = {0};
 
         for (uint64_t id = 0; id < DRAWS; id++) {
             struct line one, two;

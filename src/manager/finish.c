@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/finish.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define HOUR_NS 3600e9
+
+void
+finish_began(struct finish *f, int64_t started_ns)
+{
+    f->running++;
+    f->started_sum += (uint64_t)started_ns;
+}
+
+void
+finish_left(struct finish *f, int64_t started_ns)
+{
+    f->running--;
+    f->started_sum -= (uint64_t)started_ns;
+}
+
+static bool
+is_better(const struct finish *f, double a, double b)
+{
+    return f->minimize ? a < b : a > b;
+}
+
+static void
+take_value(struct finish *f, const struct finish_end *end)
+{
+    if (!f->has_best || is_better(f, end->value, f->best)) {
+        f->has_best = true;
+        f->best = end->value;
+        f->without = 0;
+    }
+    if (f->has_stop_value && !f->reached &&
+        !is_better(f, f->stop_value, end->value)) {
+        f->reached = true;
+        f->reached_value = end->value;
+        snprintf(f->reached_by, sizeof f->reached_by, "%s", end->trial);
+    }
+}
+
+void
+finish_ended(struct finish *f, const struct finish_end *end)
+{
+    f->ended_ns += (int64_t)(end->seconds * 1e9);
+    if (!end->counts)
+        return;
+    f->without++;
+    if (end->has_value && !isnan(end->value))
+        take_value(f, end);
+}
+
+/* Of ended trials and of those that run. */
+static double
+used_ns(const struct finish *f, int64_t now_ns)
+{
+    uint64_t running = f->running * (uint64_t)now_ns - f->started_sum;
+
+    return (double)f->ended_ns + (double)(int64_t)running;
+}
+
+bool
+finish_reached(const struct finish *f, int64_t now_ns, char *why, size_t size)
+{
+    if (f->reached)
+        snprintf(why, size, "finished: trial %s has %.10g, stopValue is %.10g",
+                 f->reached_by, f->reached_value, f->stop_value);
+    else if (f->max_without > 0 && f->without >= f->max_without)
+        snprintf(why, size,
+                 "finished: %llu trials in a row were no better "
+                 "(maxTrialsWithoutImprovement)",
+                 (unsigned long long)f->without);
+    else if (f->max_hours > 0 && used_ns(f, now_ns) >= f->max_hours * HOUR_NS)
+        snprintf(why, size,
+                 "finished: trials ran for %.6g hours all together "
+                 "(maxTrialHours)",
+                 f->max_hours);
+    else
+        return false;
+    return true;
+}
+
+int64_t
+finish_deadline(const struct finish *f, int64_t now_ns)
+{
+    double left = f->max_hours * HOUR_NS - used_ns(f, now_ns);
+
+    if (f->max_hours <= 0 || f->running == 0)
+        return INT64_MAX;
+    left = ceil(left / (double)f->running);
+    if (left <= 0)
+        return now_ns;
+    return left < 9e18 - (double)now_ns ? now_ns + (int64_t)left : INT64_MAX;
+}

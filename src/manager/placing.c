@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/placing.h"
+
+#include "config/experiment.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "manager/adopt.h"
+#include "manager/state.h"
+#include "manager/stepping.h"
+#include "manager/trial.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define PAUSE_FIRST_NS ((int64_t)100 * 1000000)
+#define PAUSE_MAX_NS ((int64_t)10 * 1000000000)
+#define PAUSES_MAX 7 /* doubled so often it is beyond the longest */
+
+void
+placing_stir(struct manager *m)
+{
+    m->placing.stirred = true;
+}
+
+enum placing
+placing_try(struct manager *m, struct trial *t, char *why, size_t size)
+{
+    const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
+
+    if (m->scheduler.paused) {
+        snprintf(why, size, "the experiment is paused (tunepipe continue)");
+        return PLACING_LATER;
+    }
+    if (m->n_running >= m->scheduler.concurrency) {
+        snprintf(why, size, "all %llu slots of trialConcurrency are taken",
+                 (unsigned long long)m->scheduler.concurrency);
+        return PLACING_LATER;
+    }
+    if (offer->place > 0) {
+        snprintf(why, size, "starting it failed, it is tried again in %.1f s",
+                 (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
+        return PLACING_LATER;
+    }
+    if (t->attempt == 0 && !stepping_may_start(m)) {
+        snprintf(why, size, "in lock step it starts with the next round");
+        return PLACING_LATER;
+    }
+    return PLACING_NOW;
+}
+
+void
+placing_release(struct manager *m, struct trial *t)
+{
+    (void)t;
+    placing_stir(m);
+}
+
+void
+placing_add(struct manager *m, struct trial *t)
+{
+    struct placing_queue *q = &m->placing;
+    struct trial *before = q->last;
+
+    if (t->queued)
+        return;
+    while (before != NULL && before->number > t->number)
+        before = before->queue_previous;
+    t->queue_previous = before;
+    t->queue_next = before != NULL ? before->queue_next : q->first;
+    *(before != NULL ? &before->queue_next : &q->first) = t;
+    *(t->queue_next != NULL ? &t->queue_next->queue_previous : &q->last) = t;
+    t->queued = true;
+    placing_stir(m);
+}
+
+void
+placing_remove(struct manager *m, struct trial *t)
+{
+    struct placing_queue *q = &m->placing;
+    struct trial *before = t->queue_previous, *behind = t->queue_next;
+
+    if (!t->queued)
+        return;
+    *(before != NULL ? &before->queue_next : &q->first) = behind;
+    *(behind != NULL ? &behind->queue_previous : &q->last) = before;
+    t->queue_next = t->queue_previous = NULL;
+    t->queued = false;
+}
+
+/* Whether time may help. */
+static bool
+passes(int number)
+{
+    static const int passing[] = {EAGAIN, ENOMEM, EMFILE, ENFILE,
+                                  ENOSPC, EDQUOT, EINTR,  ETXTBSY};
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (passing[i] == number)
+            return true;
+    return false;
+}
+
+static int64_t
+pause_after(unsigned failures)
+{
+    int64_t pause =
+        failures < PAUSES_MAX ? PAUSE_FIRST_NS << failures : PAUSE_MAX_NS;
+
+    return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
+}
+
+bool
+placing_again(struct manager *m, struct trial *t, const struct err *why)
+{
+    int64_t now = clock_monotonic_ns();
+
+    if (why->code != ERR_MEMORY && !passes(why->number))
+        return false;
+    if (t->folder != NULL)
+        adopt_discard(t->folder); /* the next offer makes it anew */
+    trial_close(t);
+    snprintf(t->why, sizeof t->why, "%.500s", why->text);
+    if (t->due[TRIAL_DUE_PLACE].place == 0)
+        running_due(m, t, TRIAL_DUE_PLACE,
+                    now + m->x->place_ms * (int64_t)1000000);
+    running_due(m, t, TRIAL_DUE_OFFER, now + pause_after(t->offers++));
+    placing_release(m, t);
+    if (!m->placing.warned)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: trial %s cannot be started now: %s; "
+                      "tried again for %.0f s (placeTimeout)",
+                      t->id, why->text, (double)m->x->place_ms / 1e3);
+    m->placing.warned = true;
+    return true;
+}
+
+void
+placing_done(struct manager *m, struct trial *t)
+{
+    placing_remove(m, t);
+    t->offers = 0;
+    t->why[0] = '\0';
+    running_due(m, t, TRIAL_DUE_PLACE, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_OFFER, INT64_MAX);
+    m->placing.warned = false;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* placing.h - the queue of the trials that are to be started.
+ *
+ * Each is offered a place in the order of their numbers, and one that finds
+ * none does not hold up those behind it; put back, it has its old place.  A
+ * start that fails for want of something that may come back (processes,
+ * memory, files, room on the disk) costs the offer, not the trial: it is
+ * offered again after a pause, from 100 ms doubled up to 10 s, until
+ * placeTimeout is over since it failed first.
+ *
+ * The queue is walked after placing_stir() alone: whoever gives something back
+ * that a trial may wait for has to call it.  Inside src/manager only; one
+ * thread. */
+#ifndef MANAGER_PLACING_H
+#define MANAGER_PLACING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct manager;
+struct trial;
+
+enum placing {
+    PLACING_NOW,
+    PLACING_LATER, /* something is missing; those behind it may have theirs */
+    PLACING_NEVER, /* here it can never be started */
+};
+
+/* A zeroed one is empty. */
+struct placing_queue {
+    struct trial *first, *last;
+    bool stirred; /* what a trial waits for may have come */
+    bool warned;  /* that starts fail; until one does not */
+};
+
+/* Whether it may start now.  Of LATER and NEVER `why` says the reason, one
+ * line for people; what was claimed for NOW is given back by
+ * placing_release(). */
+enum placing placing_try(struct manager *m, struct trial *t, char *why,
+                         size_t size);
+/* It was not started after all, or its processes are gone. */
+void placing_release(struct manager *m, struct trial *t);
+
+void placing_stir(struct manager *m);
+
+/* The queue keeps the order of the numbers, whenever they come. */
+void placing_add(struct manager *m, struct trial *t);
+void placing_remove(struct manager *m, struct trial *t); /* if it is there */
+
+/* Starting it failed so.  Whether it is offered again later. */
+bool placing_again(struct manager *m, struct trial *t, const struct err *why);
+/* It runs. */
+void placing_done(struct manager *m, struct trial *t);
+
+#endif

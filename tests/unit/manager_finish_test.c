@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "t.h"
+
+#include "manager/finish.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND ((int64_t)1000000000)
+
+static void
+end(struct finish *f, const char *trial, double value)
+{
+    struct finish_end e = {.trial = trial,
+                           .counts = true,
+                           .has_value = true,
+                           .value = value,
+                           .seconds = 1};
+
+    finish_ended(f, &e);
+}
+
+static bool
+is_over(const struct finish *f, int64_t now_ns)
+{
+    char why[200] = "";
+    bool over = finish_reached(f, now_ns, why, sizeof why);
+
+    CHECK_EQ(over, strncmp(why, "finished: ", 10) == 0);
+    return over;
+}
+
+TEST(manager_finish_at_the_first_value_that_is_good_enough)
+{
+    struct finish up = {.has_stop_value = true, .stop_value = 0.5};
+    struct finish down = {
+        .has_stop_value = true, .stop_value = 0.5, .minimize = true};
+    char why[200];
+
+    end(&up, "00000", 0.4);
+    end(&down, "00000", 0.6);
+    end(&up, "00001", NAN);
+    end(&down, "00001", NAN);
+    CHECK(!is_over(&up, 0) && !is_over(&down, 0));
+    end(&up, "00002", 0.5); /* as good is enough */
+    end(&down, "00002", 0.5);
+    CHECK(is_over(&up, 0) && is_over(&down, 0));
+    end(&up, "00003", 0.9);
+    CHECK(finish_reached(&up, 0, why, sizeof why));
+    CHECK_STR(why, "finished: trial 00002 has 0.5, stopValue is 0.5");
+}
+
+TEST(manager_finish_counts_what_was_no_better)
+{
+    struct finish f = {.max_without = 2, .minimize = true};
+    struct finish_end failed = {.trial = "x", .seconds = 1};
+    struct finish_end stopped = {.trial = "x", .counts = true, .seconds = 1};
+
+    end(&f, "00000", 3);
+    end(&f, "00001", 3); /* no better */
+    end(&f, "00002", 2);
+    for (int i = 0; i < 5; i++)
+        finish_ended(&f, &failed); /* it says nothing */
+    end(&f, "00003", 2.5);
+    CHECK(!is_over(&f, 0));
+    finish_ended(&f, &stopped);
+    CHECK(is_over(&f, 0));
+}
+
+TEST(manager_finish_sums_up_the_time_of_trials)
+{
+    struct finish f = {.max_hours = 10 / 3600.0};
+    int64_t t0 = INT64_MAX / 2; /* the sum of beginnings is beyond 2^64 */
+
+    CHECK_EQ(finish_deadline(&f, t0), INT64_MAX);
+    for (int i = 0; i < 4; i++)
+        finish_began(&f, t0);
+    CHECK_EQ(finish_deadline(&f, t0), t0 + 5 * SECOND / 2);
+    finish_left(&f, t0);
+    end(&f, "00000", 1); /* it ran for a second */
+    CHECK_EQ(finish_deadline(&f, t0 + SECOND), t0 + 3 * SECOND);
+    CHECK(!is_over(&f, t0 + 3 * SECOND - 1000));
+    CHECK(is_over(&f, t0 + 3 * SECOND));
+    CHECK_EQ(finish_deadline(&f, t0 + 4 * SECOND), t0 + 4 * SECOND);
+}
