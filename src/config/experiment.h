@@ -26,6 +26,21 @@ enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 #define EXPERIMENT_HOOKS_MAX 32
 #define HOOK_CONCURRENCY_MAX 64
 
+enum checkpoints_keep {
+    CHECKPOINTS_LAST,
+    CHECKPOINTS_BEST,
+    CHECKPOINTS_ALL,
+    CHECKPOINTS_NONE
+};
+
+/* Which ones stay of what trials save; the newest of a trial that has not
+ * ended does in any case. */
+struct checkpoint_policy {
+    enum checkpoints_keep keep;
+    uint64_t max;   /* of each trial; 0: one, or, with ALL, no limit */
+    uint64_t quota; /* bytes of all trials together; 0: no limit */
+};
+
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
 /* What says whether to maximize when the configuration does not. */
@@ -89,7 +104,8 @@ struct experiment {
                               at least one group; NULL: none */
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
-    bool deterministic;    /* ours: trials go in lock step */
+    struct checkpoint_policy checkpoints; /* ours */
+    bool deterministic;                   /* ours: trials go in lock step */
     struct hook_config hooks[EXPERIMENT_HOOKS_MAX]; /* ours: `on` */
     size_t n_hooks;
     uint64_t hook_concurrency; /* ours: how many run at a time */

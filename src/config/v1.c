@@ -56,8 +56,7 @@ const struct v1_rule v1_rules[] = {
     {"dlcConfig", NULL, OTHERS, V1_REFUSE},
     {NULL, NULL, NULL, V1_DROP}};
 
-/* Maps that v2 does not have. */
-static const char *const holders[] = {"trial", "localConfig", NULL};
+const char *const v1_maps[] = {"trial", "localConfig", NULL};
 
 static struct yaml_node *
 member(struct yaml_node *map, const char *key)
@@ -256,6 +255,6 @@ v1_convert(struct reader *r, struct yaml_node *root)
         else if (node != NULL)
             convert(r, rule, root, holder, node);
     }
-    for (size_t i = 0; holders[i] != NULL; i++)
-        empty_holder(r, root, holders[i]);
+    for (size_t i = 0; v1_maps[i] != NULL; i++)
+        empty_holder(r, root, v1_maps[i]);
 }

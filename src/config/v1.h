@@ -22,6 +22,8 @@ struct v1_rule {
 };
 
 extern const struct v1_rule v1_rules[];
+/* The maps of v1 that v2 does not have; ended by a NULL. */
+extern const char *const v1_maps[];
 
 /* Each key that is converted is a note of the reader; one that cannot be, or
  * stands beside its v2 key, a problem. */

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "manager/checkpoints.h"
 #include "manager/parameters.h"
 #include "manager/spawn.h"
 #include "manager/trial.h"
@@ -243,8 +244,14 @@ int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
     struct environment_of of = {
-        l->program_folder, l->python_folder, l->experiment_folder, l->cwd,
-        l->seed,           l->lockstep};
+        .program_folder = l->program_folder,
+        .python_folder = l->python_folder,
+        .experiment_folder = l->experiment_folder,
+        .code_folder = l->cwd,
+        .seed = l->seed,
+        .lockstep = l->lockstep,
+    };
+    char *saving = NULL, *restore = NULL;
     struct environment env = {0};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
@@ -255,11 +262,20 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
     if (rc == 0)
+        rc = checkpoints_begin(l->checkpoints, t, err);
+    if (rc == 0) {
+        if (l->lockstep)
+            t->restore = 0; /* it has to report again what it has reported */
+        of.saving = saving = checkpoints_saving(l->checkpoints, t);
+        of.restore = restore = checkpoints_restore(l->checkpoints, t);
         rc = environment_make(&env, &of, t, json_root(doc), err);
+    }
     if (rc == 0)
         rc = start_wrapper(l, t, env.vars, err);
     environment_fini(&env);
     json_free(doc);
+    free(saving);
+    free(restore);
     return rc;
 }
 

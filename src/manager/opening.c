@@ -104,8 +104,12 @@ manager_open(struct manager *m, struct err *err)
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
-    if (coordinator_restore(m, err) != 0 || happened_open(m, err) != 0)
+    if (coordinator_restore(m, err) != 0 ||
+        checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
+                         x->minimize, err) != 0 ||
+        happened_open(m, err) != 0)
         return -1;
+    m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
     m->launch.cwd = x->trial_folder;
@@ -147,6 +151,7 @@ manager_close(struct manager *m)
     map_fini(&m->taken);
     pattern_free(m->pattern);
     launch_close(&m->launch);
+    checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

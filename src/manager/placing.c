@@ -109,6 +109,13 @@ pause_after(unsigned failures)
     return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
 }
 
+void
+placing_clear(struct manager *m, struct trial *t)
+{
+    if (t->offers > 0 && trial_place(t, m->folder.path, NULL) == 0)
+        adopt_discard(t->folder);
+}
+
 bool
 placing_again(struct manager *m, struct trial *t, const struct err *why)
 {
@@ -116,8 +123,6 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
 
     if (why->code != ERR_MEMORY && !passes(why->number))
         return false;
-    if (t->folder != NULL)
-        adopt_discard(t->folder); /* the next offer makes it anew */
     trial_close(t);
     snprintf(t->why, sizeof t->why, "%.500s", why->text);
     if (t->due[TRIAL_DUE_PLACE].place == 0)

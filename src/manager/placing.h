@@ -48,6 +48,9 @@ void placing_stir(struct manager *m);
 void placing_add(struct manager *m, struct trial *t);
 void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 
+/* Before it is started: what an offer that failed has left in its folder goes,
+ * which then was perhaps not possible. */
+void placing_clear(struct manager *m, struct trial *t);
 /* Starting it failed so.  Whether it is offered again later. */
 bool placing_again(struct manager *m, struct trial *t, const struct err *why);
 /* It runs. */

@@ -174,6 +174,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
+            checkpoints_ended(&m->checkpoints, f->number);
             scheduler_found(&m->scheduler, false);
             return 0;
         }

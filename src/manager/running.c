@@ -88,6 +88,7 @@ conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
+    checkpoints_ended(&m->checkpoints, t->number);
     let_go(m, t);
     if (!t->known) {
         ending_show(m, t, seconds);
@@ -115,6 +116,7 @@ start(struct manager *m, struct trial *t)
     struct err err = {0};
     char detail[64];
 
+    placing_clear(m, t);
     if (launch_trial(&m->launch, t, &err) != 0) {
         if (placing_again(m, t, &err))
             return;
@@ -327,7 +329,8 @@ running_stop(struct manager *m, struct trial *t, int stop)
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
         t->due[TRIAL_DUE_TERM].place > 0)
         terminate(m, t); /* the user has no grace for it */
-    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+        (t->done && !m->lockstep.on))
         return;
     if (t->exited) {
         /* Its end is not known to anybody yet: only the user's word counts,
@@ -339,10 +342,21 @@ running_stop(struct manager *m, struct trial *t, int stop)
         return;
     }
     reading_feed(m, t); /* what it reported before still counts */
+    if (t->done && !m->lockstep.on)
+        return; /* it had come first */
     record_stop(m, t, (enum trial_stop)stop);
     if (m->lockstep.on && stop == STOP_ASSESSOR)
         stepping_stopped(m, t);
     running_press(m, t);
+}
+
+void
+running_done(struct manager *m, struct trial *t)
+{
+    t->done = true;
+    running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    if (!t->exited)
+        terminate(m, t);
 }
 
 void

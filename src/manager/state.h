@@ -21,6 +21,7 @@
 
 #include "core/map.h"
 #include "manager/budget.h"
+#include "manager/checkpoints.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
 #include "manager/events.h"
@@ -118,6 +119,7 @@ struct manager {
     struct progress progress;
     struct pattern *pattern; /* NULL: none */
 
+    struct checkpoints checkpoints;
     struct events events;
     struct hooks hooks;
 
@@ -168,6 +170,8 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
+/* It reported to be done: it is ended as one that has succeeded. */
+void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
 /* INT64_MAX: never. */
 void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);

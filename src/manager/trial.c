@@ -187,6 +187,8 @@ judge_exited(struct trial *t, const struct outcome *outcome)
 static enum trial_state
 judge_unstopped(struct trial *t, const struct outcome *outcome)
 {
+    if (t->done && t->has_final)
+        return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended; its result counts already. */
     if (t->again && t->has_final &&
         (outcome->kind == OUTCOME_LOST || outcome->abandoned))

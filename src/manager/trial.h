@@ -93,6 +93,11 @@ struct trial {
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
+    bool done;          /* it said so: it is ended, and has succeeded */
+    bool has_read;      /* an intermediate result, perhaps not told yet: */
+    double read;        /* the last */
+    uint64_t restore;   /* the checkpoint it was given; 0: none */
+    int64_t stamped_ns; /* when the last report was read; 0: not known */
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */

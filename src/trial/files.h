@@ -44,6 +44,12 @@
  *
  *   intermediate JSON<LF>
  *   final JSON<LF>
+ *   done JSON<LF>         a final result; the manager then ends the trial
+ *   checkpoint NUMBER<LF> one was saved (below)
+ *
+ * `done` counts among the final results; what is reported behind it is not
+ * used.  The trial has then succeeded, however it ends: SIGTERM to all its
+ * processes, SIGKILL after the grace.
  *
  * JSON is, on that one line, a number or an object with a numeric member
  * "default"; beyond JSON the words NaN, Infinity and -Infinity are numbers.
@@ -59,6 +65,8 @@
 #define TRIAL_METRICS "metrics"
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
+#define TRIAL_METRIC_DONE "done "
+#define TRIAL_METRIC_CHECKPOINT "checkpoint "
 #define TRIAL_METRIC_MAX (1024 * 1024)
 
 /* A trial that waits for the answer to its intermediate report says so at the
@@ -127,6 +135,32 @@
  * own last words, should it ever have any, go to the trial's stderr too. */
 #define TRIAL_STDOUT "stdout"
 #define TRIAL_STDERR "stderr"
+
+/* Checkpoints.  EXPERIMENT/checkpoints/ID belongs to one trial, whatever its
+ * attempts, and holds
+ *
+ *   NUMBER            a checkpoint: a folder that is complete, never empty and
+ *                     not changed any more; the highest is the newest
+ *   saving.A          TUNEPIPE_CHECKPOINT_DIR: a folder for attempt A to write
+ *                     into, empty at its start
+ *   saving.A.XXXXXX   the same for one caller, who makes and names it
+ *   gone.NUMBER       is being deleted
+ *
+ * To save: sync every file and folder within, rename saving.* to the number
+ * behind the highest (and to the next where that exists by now), sync the
+ * trial's folder of checkpoints, append `checkpoint NUMBER` to TRIAL_METRICS,
+ * and, after saving.A itself, make that anew.  A process that dies on the way
+ * leaves what nobody is given: the manager removes every saving.* when the
+ * trial ends and before another attempt of it begins.
+ *
+ * The manager gives an attempt that is not the first TUNEPIPE_RESTORE_DIR, the
+ * newest checkpoint, to be read only; nobody deletes it before the attempt has
+ * saved another one or has ended.  In lock step (--deterministic) it is not
+ * given, since a trial started again has to report there what it reported
+ * before.  Which ones are kept: `checkpoints` in the configuration. */
+#define TRIAL_CHECKPOINTS "checkpoints"
+#define TRIAL_CHECKPOINT_SAVING "saving."
+#define TRIAL_CHECKPOINT_GONE "gone."
 
 /* A FIFO.  The manager opens it for writing and keeps it open while it lives;
  * nothing is ever written.  (Opening for writing alone needs a reader: before
@@ -211,6 +245,9 @@
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
+
+#define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
+#define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that
