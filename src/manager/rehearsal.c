@@ -110,12 +110,14 @@ static int
 show(struct state *s, struct trial *t)
 {
     const struct experiment *x = s->r->x;
-    const struct environment_of of = {s->launch.program_folder,
-                                      s->launch.python_folder,
-                                      s->folder,
-                                      x->trial_folder,
-                                      s->r->seed,
-                                      x->deterministic};
+    const struct environment_of of = {
+        .program_folder = s->launch.program_folder,
+        .python_folder = s->launch.python_folder,
+        .experiment_folder = s->folder,
+        .code_folder = x->trial_folder,
+        .seed = s->r->seed,
+        .lockstep = x->deterministic,
+    };
     struct environment env = {0};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, s->err);
