@@ -126,7 +126,7 @@ write_schema(const struct index_pass *p, struct store *s, struct err *err)
         doc = json_parse(buf_text(&text), text.len, JSON_STRICT, err);
     if (doc != NULL) {
         mode = rows_text(json_root(doc), "optimize_mode");
-        schema_write(&sql,
+        tables_write(&sql,
                      mode.type == SQL_TEXT && strcmp(mode.text, "minimize") == 0
                          ? "ASC"
                          : "DESC");

@@ -116,7 +116,7 @@ static const char tables[] =
     "  LEFT JOIN attempts a ON a.trial = m.trial AND a.attempt = m.attempt;\n";
 
 void
-schema_write(struct buf *out, const char *best)
+tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
     buf_printf(out,

@@ -15,7 +15,7 @@ struct buf;
 
 /* Tables, indexes and the views that do not depend on the parameters; `best`
  * is the order of values, "ASC" or "DESC". */
-void schema_write(struct buf *out, const char *best);
+void tables_write(struct buf *out, const char *best);
 
 /* The view v_trials with a column for each of these names. */
 void schema_write_trials(struct buf *out, const char *const *names, size_t n);
