@@ -3,6 +3,7 @@
 
 #include "config/experiment.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "manager/metrics.h"
 #include "manager/shown.h"
@@ -96,6 +97,7 @@ happened_finish(struct manager *m)
 
     tell_end(m, NULL);
     events_close(&m->events);
+    hooks_go(&m->hooks, clock_monotonic_ns());
     while (hooks_busy(&m->hooks) && m->interrupts == interrupts &&
            manager_turn(m, NULL) == 0)
         continue;
