@@ -13,6 +13,7 @@
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
+#   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #                         (tests/bench/README.md has what may be set)
@@ -127,7 +128,7 @@ SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
@@ -284,6 +285,11 @@ bench-log: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/log \
 	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
+
+bench-manager: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all \
+	    $(B)/tests/bench/manager $(B)/tests/plugins/stops_at.so
+	@scripts/bench $(B) manager
 
 bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)

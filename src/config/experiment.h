@@ -67,10 +67,12 @@ struct experiment {
     char *folder; /* which holds it: relative paths begin there */
     char *name;   /* experimentName, else the file's name without its end */
 
-    char *search_space;   /* JSON on one line */
-    char *space_place;    /* where it stands, for problems: "e.yml:3" */
-    char *trial_command;  /* for /bin/sh -c */
-    char *trial_folder;   /* trialCodeDirectory, absolute */
+    char *search_space;           /* JSON on one line */
+    char *space_place;            /* where it stands, for problems: "e.yml:3" */
+    char *trial_command;          /* for /bin/sh -c */
+    char *prepare_command;        /* ours: before trialCommand; NULL: none */
+    uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
+    char *trial_folder;           /* trialCodeDirectory, absolute */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */

@@ -272,7 +272,7 @@ checkpoints_begin(const struct checkpoints *c, struct trial *t, struct err *err)
             clean(home);
             t->restore = checkpoint_newest(home);
         }
-        if (mkdir(saving, 0700) != 0)
+        if (mkdir(saving, 0700) != 0 && errno != EEXIST)
             rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                            saving);
     }

@@ -38,8 +38,9 @@ int checkpoints_open(struct checkpoints *c, const char *experiment_folder,
                      struct err *err);
 void checkpoints_close(struct checkpoints *c);
 
-/* Makes what an attempt of the trial needs to save, without what another one
- * has left unfinished; sets t->restore to the newest number, 0: none. */
+/* Makes what an attempt of the trial needs to save, for each of its phases,
+ * without what another one has left unfinished; sets t->restore to the newest
+ * number, 0: none. */
 int checkpoints_begin(const struct checkpoints *c, struct trial *t,
                       struct err *err);
 

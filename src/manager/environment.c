@@ -193,6 +193,8 @@ environment_make(struct environment *e, const struct environment_of *of,
         set(e, TRIAL_ENV_CHECKPOINT, of->saving);
     if (of->restore != NULL)
         set(e, TRIAL_ENV_RESTORE, of->restore);
+    if (of->prepares)
+        set(e, TRIAL_ENV_DEVICES, "");
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);

@@ -27,7 +27,8 @@ void happened_over(struct manager *m, struct buf *out);
 /* experiment.started, .paused (why; else NULL), .continued */
 void happened_experiment(struct manager *m, enum event_name name,
                          const char *why);
-/* trial.waiting, trial.started, trial.retried (of the attempt that comes) */
+/* trial.waiting, .preparing, .prepared, .started, .retried (of the attempt that
+ * comes) */
 void happened_trial(struct manager *m, enum event_name name,
                     const struct trial *t);
 /* trial.ended */

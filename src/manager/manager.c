@@ -12,6 +12,7 @@
 #include "manager/coordinator.h"
 #include "manager/happened.h"
 #include "manager/peer.h"
+#include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -402,6 +403,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
+                      .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
         .finish = {.minimize = x->minimize,
                    .has_stop_value = x->has_stop_value,

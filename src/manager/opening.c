@@ -9,6 +9,7 @@
 #include "manager/descriptors.h"
 #include "manager/happened.h"
 #include "manager/peer.h"
+#include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
 #include "manager/trial.h"
@@ -63,7 +64,7 @@ open_sources(struct manager *m, struct err *err)
 static int
 allow_descriptors(const struct experiment *x, struct err *err)
 {
-    uint64_t most = x->concurrency;
+    uint64_t most = x->concurrency + preparing_ahead(x);
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
@@ -112,6 +113,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
+    m->launch.prepare_command = x->prepare_command;
     m->launch.cwd = x->trial_folder;
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
@@ -135,7 +137,8 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if (t->state == TRIAL_RUNNING && !t->exited)
+        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
+            !t->exited)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);

@@ -134,6 +134,7 @@ struct manager {
     struct deadlines deadlines;     /* theirs */
     uint64_t n_trials;              /* numbers given */
     uint64_t n_running;             /* of the live ones */
+    uint64_t n_preparing;           /* the same */
     uint64_t n_results;       /* trials with a final result that did not fail */
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
@@ -157,6 +158,8 @@ void answers_dispatcher(struct manager *m); /* its process has ended */
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
+/* There is no place for it, for good; frees t. */
+void running_unplaced(struct manager *m, struct trial *t, const char *why);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 void running_end(struct manager *m, struct trial *t);    /* frees t */

@@ -78,10 +78,12 @@ struct trial {
     pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
+    bool unrun;  /* ended, and its run never began: it was not prepared */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
+    int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */

@@ -5,7 +5,7 @@
 #include "core/file.h"
 #include "manager/experiment_folder.h"
 #include "store/index_pass.h"
-#include "store/schema.h"
+#include "store/tables.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -126,9 +126,9 @@ open_old(const struct index *ix, struct store *s, enum index_how how,
     if (store_open(s, ix->sql, ix->path, SQL_WRITE, err) != 0 ||
         store_get(s, "schema", &version, err) < 0)
         return -1;
-    if (version != SCHEMA_VERSION)
+    if (version != TABLES_VERSION)
         return err_set(err, ERR_INPUT, "is of version %lld, this is %d",
-                       (long long)version, SCHEMA_VERSION);
+                       (long long)version, TABLES_VERSION);
     return how == INDEX_CHECK ? check_sound(s, err) : 0;
 }
 

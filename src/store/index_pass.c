@@ -11,7 +11,7 @@
 #include "store/index_log.h"
 #include "store/lines.h"
 #include "store/rows.h"
-#include "store/schema.h"
+#include "store/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ write_view(const struct index_pass *p, struct store *s, struct err *err)
     if (rc == 0)
         rc = columns_sort(&columns, p->folder, err);
     if (rc == 0) {
-        schema_write_trials(&sql, (const char *const *)columns.names,
+        tables_write_trials(&sql, (const char *const *)columns.names,
                             columns.n);
         rc = buf_check(&sql, "the view of the trials", err);
     }
@@ -147,7 +147,7 @@ index_pass_make(struct index_pass *p, struct store *s, struct err *err)
     if (rc == 0)
         rc = write_schema(p, s, err);
     if (rc == 0)
-        rc = store_set(s, KEY_SCHEMA, SCHEMA_VERSION, err);
+        rc = store_set(s, KEY_SCHEMA, TABLES_VERSION, err);
     if (rc == 0)
         rc = store_set_text(s, "program", "tunepipe " TP_VERSION, err);
     if (rc == 0)

@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/experiment_folder.h"
+#include "manager/results.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,28 +30,33 @@ json_text(struct jval object, const char *key)
     return text;
 }
 
+static bool
+counts(struct store_value status, struct store_value value)
+{
+    const struct result item = {.status = (char *)status.text,
+                                .has_value = value.type == SQL_REAL};
+
+    return status.type == SQL_TEXT && results_counts(&item);
+}
+
 /* The seed as it is written: it has 64 bits, and no sign. */
 static int
 add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
 {
-    static const char *const failures[] = {"failed", "lost"};
     struct store_value status = rows_text(line, "status");
     struct store_value value = rows_number(line, "value");
     char *id = json_text(line, "parameter_id"), *seed = json_text(line, "seed");
     char *parameters = json_text(line, "parameters");
-    bool counts = value.type == SQL_REAL && status.type == SQL_TEXT;
     int rc;
 
-    for (size_t i = 0; counts && i < sizeof failures / sizeof *failures; i++)
-        counts = strcmp(status.text, failures[i]) != 0;
     rc = id == NULL || seed == NULL || parameters == NULL
              ? err_set(err, ERR_MEMORY, "out of memory")
              : STORE_RUN(
                    r->store, STORE_RESULT, err, rows_text(line, "trial"),
                    store_text(id), store_text(seed), store_int(number), status,
                    rows_text(line, "why"), rows_text(line, "ended_by"), value,
-                   store_int(counts), rows_number(line, "latest"),
-                   rows_number(line, "duration_s"),
+                   store_int(counts(status, value)),
+                   rows_number(line, "latest"), rows_number(line, "duration_s"),
                    rows_count(line, "intermediates"), store_text(parameters));
     free(id);
     free(seed);

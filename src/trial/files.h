@@ -22,6 +22,7 @@
  *   resources        manager     a later manager
  *   out-of-memory    manager     manager, for the attempts that follow
  *   exit             wrapper     manager
+ *   prepare/         (a folder)  the files of prepareCommand's wrapper
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -223,6 +224,15 @@
 #define TRIAL_OOM_MEMORY "memory"
 #define TRIAL_OOM_DEVICE "device"
 
+/* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
+ * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
+ * stderr and exit; the second the trial's, whose lease is made when it is
+ * started, so that where neither lease nor wrapper.pid nor exit is in the
+ * trial's folder its run has not begun.  In both TUNEPIPE_TRIAL_DIR is the
+ * trial's folder: what the first writes there, the second finds.  What the
+ * first reports is read when the second begins. */
+#define TRIAL_PREPARE "prepare"
+
 /* Why the manager stopped the trial, one line that appears by rename before
  * the stop: REASON INTERMEDIATES FINALS, the reason being one of the three
  * words, followed by how many metrics of each type came before it.  What comes
@@ -248,6 +258,9 @@
 
 #define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
 #define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
+
+/* Empty while prepareCommand runs: no device is granted to that. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/schema.h"
+#include "store/tables.h"
 
 #include "core/buf.h"
 
@@ -119,13 +119,14 @@ void
 tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
-    buf_printf(out,
-               "CREATE INDEX trials_by_value ON trials\n"
-               "  (counts DESC, value %s, ended, status);\n"
-               "CREATE VIEW v_best AS\n"
-               "  SELECT trial, value, status, duration_s, parameters\n"
-               "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
-               best, best);
+    buf_printf(
+        out,
+        "CREATE INDEX trials_by_value ON trials\n"
+        "  (counts DESC, CASE WHEN counts THEN value END %s, ended, status);\n"
+        "CREATE VIEW v_best AS\n"
+        "  SELECT trial, value, status, duration_s, parameters\n"
+        "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
+        best, best);
 }
 
 /* ---- v_trials ---- */
@@ -185,7 +186,7 @@ add_column(struct buf *out, const char *const *names, size_t i)
 }
 
 void
-schema_write_trials(struct buf *out, const char *const *names, size_t n)
+tables_write_trials(struct buf *out, const char *const *names, size_t n)
 {
     buf_add_text(out,
                  "DROP VIEW IF EXISTS v_trials;\n"
@@ -195,7 +196,7 @@ schema_write_trials(struct buf *out, const char *const *names, size_t n)
                  "    (SELECT count(*) FROM attempts a WHERE a.trial = "
                  "t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why");
-    for (size_t i = 0; i < n && i < SCHEMA_COLUMNS_MAX; i++)
+    for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
         add_column(out, names, i);
     buf_add_text(out, "\n  FROM trials t;\n");
 }
