@@ -97,25 +97,30 @@ manager_signal_dispatcher(const struct manager *m, int sig)
         kill(m->dispatcher_pid, sig);
 }
 
+void
+manager_interrupt(struct manager *m)
+{
+    m->interrupts++;
+    if (m->phase == PHASE_CLOSING) {
+        m->dispatcher_given_up = true;
+        manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
+    }
+    if (m->interrupts > 1) {
+        running_hurry_all(m);
+        return;
+    }
+    manager_end(m, MANAGER_INTERRUPTED,
+                "interrupted: trials are being ended (once more: killed)");
+    running_stop_all(m);
+}
+
 static void
 take_signals(struct manager *m)
 {
     struct signalfd_siginfo info;
 
-    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        m->interrupts++;
-        if (m->phase == PHASE_CLOSING) {
-            m->dispatcher_given_up = true;
-            manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
-        }
-        if (m->interrupts > 1) {
-            running_hurry_all(m);
-            continue;
-        }
-        manager_end(m, MANAGER_INTERRUPTED,
-                    "interrupted: trials are being ended (once more: killed)");
-        running_stop_all(m);
-    }
+    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+        manager_interrupt(m);
 }
 
 static void
@@ -141,6 +146,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
         [SOURCE_HOOKS] = take_hooks,
+        [SOURCE_CONTROL] = commands_serve,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -325,6 +331,7 @@ timeout(struct manager *m)
     at = least(at, m->budget.save_ns);
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));
+    at = least(at, commands_settle(m, now));
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -345,6 +352,7 @@ manager_turn(struct manager *m, struct err *err)
         return err_errno(err, ERR_SYSTEM, "cannot wait for events");
     for (int i = 0; i < n; i++)
         take_event(m, &events[i]);
+    m->commands.news |= n > 0;
     settle(m);
     return 0;
 }
@@ -402,6 +410,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
+        .commands = COMMANDS_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
