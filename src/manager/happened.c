@@ -98,6 +98,9 @@ happened_finish(struct manager *m)
     tell_end(m, NULL);
     events_close(&m->events);
     hooks_go(&m->hooks, clock_monotonic_ns());
+    if (hooks_busy(&m->hooks) && m->progress.terminal)
+        progress_say(&m->progress,
+                     "tunepipe: hooks still run (Ctrl-C ends them)");
     while (hooks_busy(&m->hooks) && m->interrupts == interrupts &&
            manager_turn(m, NULL) == 0)
         continue;
