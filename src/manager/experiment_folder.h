@@ -18,6 +18,7 @@
  *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
+ *   hooks.log           what hooks wrote: hooks.h
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */

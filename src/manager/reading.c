@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -67,8 +68,10 @@ reading_apply(struct manager *m, struct trial *t,
     }
     if (!t->told &&
         metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates))
+            (metric->final ? t->heard.finals : t->heard.intermediates)) {
         send_metric(m, t, metric);
+        happened_metric(m, t, metric);
+    }
 }
 
 static bool

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
@@ -101,6 +102,7 @@ conclude(struct manager *m, struct trial *t)
         ending_show(m, t, seconds);
         coordinator_ended(m, t, seconds);
         failing_count(m, t);
+        happened_end(m, t, seconds);
     }
     if (m->lockstep.on && !t->exited)
         lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
@@ -156,6 +158,7 @@ start(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
+    happened_trial(m, EVENT_TRIAL_STARTED, t);
     if (m->lockstep.on && !stands)
         stepping_started(m, t);
     reading_begin(m, t);
@@ -280,6 +283,7 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
         lockstep_retract(&m->lockstep, t->number);
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
+    happened_trial(m, EVENT_TRIAL_RETRIED, next);
     let_go(m, t);
     if (live_replace(m, t, next) != 0) /* its place is kept */
         manager_end(m, MANAGER_UNABLE, "out of memory");
@@ -390,6 +394,8 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
+    if (stop == STOP_ASSESSOR)
+        happened_decision(m, t);
 }
 
 static void

@@ -14,6 +14,7 @@
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
+ *   happened.c  whatever happens, told to whom it may concern
  *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -26,10 +27,12 @@
 #include "manager/commands.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
+#include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/failing.h"
 #include "manager/finish.h"
+#include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
@@ -57,6 +60,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -74,6 +78,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_HOOKS,
     SOURCE_CONTROL,
     SOURCE_RESOURCES,
     SOURCE_COUNT
@@ -125,6 +130,9 @@ struct manager {
 
     struct checkpoints checkpoints;
     struct failing failing;
+    struct events events;
+    struct hooks hooks;
+
     struct budget budget;
     struct finish finish;
     struct late late;
@@ -195,6 +203,8 @@ void manager_close(struct manager *m); /* whatever is open */
 /* manager.c */
 int manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what);
 void manager_unwatch(struct manager *m, int fd);
+/* Waits for events, takes them, draws the consequences. */
+int manager_turn(struct manager *m, struct err *err);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
