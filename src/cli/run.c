@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
+#include "cli/database.h"
 #include "cli/dryrun.h"
 #include "cli/options.h"
 #include "cli/tuner_mode.h"
@@ -80,6 +81,8 @@ static const char help[] =
     "                            of processes, memory, files or room on the\n"
     "                            disk, is tried again\n"
     "  deterministic: false      true: as --deterministic\n"
+    "  index: false              true: a database of the results is kept up to\n"
+    "                            date, see tunepipe index\n"
     "\n"
     "A trial finds its parameters in $TUNEPIPE_PARAM_lr (the name as in the\n"
     "search space, '_' for all but letters and digits), in\n"
@@ -152,6 +155,16 @@ check_segments(const struct experiment *x, struct problems *problems)
                      "compress");
 }
 
+/* What would fail for nobody to see. */
+static void
+check_index(const struct experiment *x, struct problems *problems)
+{
+    struct err err;
+
+    if (x->index && database_load("index: true", &err) == NULL)
+        problems_add(problems, x->file, "%s", err.text);
+}
+
 struct words {
     const char *dispatcher;
     bool deterministic, dry_run, json;
@@ -191,6 +204,7 @@ run(int argc, char **argv)
     if (x != NULL) {
         check_space(x, &problems);
         check_segments(x, &problems);
+        check_index(x, &problems);
         tuner_mode_fill(x);
     }
     if (x == NULL || problems_check(&problems, &err) != 0)

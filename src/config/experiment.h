@@ -100,6 +100,7 @@ struct experiment {
                               result has its last value as such */
     struct checkpoint_policy checkpoints; /* ours */
     bool deterministic;                   /* ours: trials go in lock step */
+    bool index;            /* ours: a database of results is kept */
     struct wishes wishes; /* of memory and devices */
     bool debug; /* debug, or logLevel debug or trace */
 };

@@ -411,6 +411,7 @@ const struct key config_keys[] = {
     HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
+    HELD("index", set_bool, x.index, 0),
     HELD("trialMemory", wish_memory, x.wishes, 0),
     HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
     HELD("memoryHeadroom", wish_headroom, x.wishes, 0),

@@ -15,6 +15,8 @@
  *   trials/ID/          see trial/files.h
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
+ *   results.db          with `index: true`, or made by `tunepipe index`
+ *   index.log           what the one that keeps it up to date said
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */
@@ -37,6 +39,7 @@ struct trial;
 #define FOLDER_SUMMARY "summary.json"
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
+#define FOLDER_INDEX_LOG "index.log"
 
 struct experiment_folder {
     char *path;     /* absolute */
