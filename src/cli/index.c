@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "cli/database.h"
+#include "cli/index_follow.h"
 #include "cli/options.h"
 #include "core/err.h"
 #include "store/index.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 
 static const char help[] =
-    "usage: tunepipe index DIR [--rebuild]\n"
+    "usage: tunepipe index DIR [--rebuild | --follow]\n"
     "\n"
     "Writes what an experiment's folder tells - its command log and its\n"
     "results - into DIR/results.db, a database of SQLite, for questions in SQL\n"
@@ -22,6 +23,9 @@ static const char help[] =
     "\n"
     "  --rebuild   build it anew; that is done anyway when it is damaged, or\n"
     "              was made of other files or by another version\n"
+    "  --follow    keep it up to date until the experiment's manager is gone,\n"
+    "              at a low priority; `index: true` in the configuration of\n"
+    "              tunepipe run does that\n"
     "\n"
     "Tables: experiments, trials, parameters, metrics, attempts, decisions,\n"
     "notes; views: v_best, v_trials (a column for each parameter), v_metrics.\n"
@@ -34,11 +38,12 @@ static const char help[] =
     "Example: tunepipe index tunepipe-experiments/digits-20260131-101500\n";
 
 struct words {
-    bool rebuild;
+    bool rebuild, follow;
 };
 
 static const struct option options[] = {
     {"rebuild", OPTION_FLAG, offsetof(struct words, rebuild), NULL},
+    {"follow", OPTION_FLAG, offsetof(struct words, follow), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -60,31 +65,41 @@ tell(const struct index *ix, const struct index_report *r)
 }
 
 static int
+write_index(const struct words *w, struct index *ix, struct err *err)
+{
+    struct index_report report;
+    int rc =
+        index_update(ix, w->rebuild ? INDEX_ANEW : INDEX_CHECK, &report, err);
+
+    if (rc == 0 || err->code == ERR_LOG)
+        tell(ix, &report);
+    return rc;
+}
+
+static int
 run(int argc, char **argv)
 {
     struct words w = {0};
-    struct index_report report;
     struct err err = {0};
-    const struct sql *sql;
-    struct index *ix;
-    int rc;
+    const struct sql *sql = NULL;
+    struct index *ix = NULL;
+    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
-        return verb_fail("index", &err);
-    if (argc != 2) {
-        err_set(&err, ERR_USAGE, "expected one folder; see --help");
-        return verb_fail("index", &err);
-    }
-    sql = database_load("tunepipe index", &err);
-    ix = sql == NULL ? NULL : index_new(sql, argv[1], &err);
-    if (ix == NULL)
-        return verb_fail("index", &err);
-    rc = index_update(ix, w.rebuild ? INDEX_ANEW : INDEX_CHECK, &report, &err);
-    if (rc == 0 || err.code == ERR_LOG)
-        tell(ix, &report);
+    if (rc == 0 && argc != 2)
+        rc = err_set(&err, ERR_USAGE, "expected one folder; see --help");
+    if (rc == 0 && w.rebuild && w.follow)
+        rc = err_set(&err, ERR_USAGE,
+                     "expected only one of --rebuild and --follow");
+    if (rc == 0)
+        sql = database_load("tunepipe index", &err);
+    if (sql != NULL)
+        ix = index_new(sql, argv[1], &err);
+    if (ix != NULL)
+        rc = w.follow ? index_follow(ix, argv[1], &err)
+                      : write_index(&w, ix, &err);
+    rc = ix != NULL && rc == 0 ? EXIT_DONE : verb_fail("index", &err);
     index_free(ix);
-    return verb_printed("index",
-                        rc == 0 ? EXIT_DONE : verb_fail("index", &err));
+    return verb_printed("index", rc);
 }
 
 const struct verb verb_index = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
+#include "cli/database.h"
 #include "cli/dryrun.h"
 #include "cli/options.h"
 #include "cli/tuner_mode.h"
@@ -97,6 +98,8 @@ static const char help[] =
     "    'trial.*': cat >> all     (events: see tunepipe-experiment(5))\n"
     "  hookConcurrency: 4        how many of them run at a time\n"
     "  hookTimeout: 60s          how long one may take\n"
+    "  index: false              true: a database of the results is kept up to\n"
+    "                            date, see tunepipe index\n"
     "\n"
     "A trial finds its parameters in $TUNEPIPE_PARAM_lr (the name as in the\n"
     "search space, '_' for all but letters and digits), in\n"
@@ -170,6 +173,16 @@ check_segments(const struct experiment *x, struct problems *problems)
                      "compress");
 }
 
+/* What would fail for nobody to see. */
+static void
+check_index(const struct experiment *x, struct problems *problems)
+{
+    struct err err;
+
+    if (x->index && database_load("index: true", &err) == NULL)
+        problems_add(problems, x->file, "%s", err.text);
+}
+
 struct words {
     const char *dispatcher, *import;
     bool deterministic, dry_run, json;
@@ -194,6 +207,7 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
     x->deterministic |= w->deterministic;
     check_space(x, problems);
     check_segments(x, problems);
+    check_index(x, problems);
     tuner_mode_fill(x);
     if (w->import != NULL) {
         free(x->import);

@@ -65,6 +65,10 @@ const struct key_doc key_docs[] = {
      "Trials go in lock step: the same seed gives the same "
      "table.",
      NULL},
+    {"index",
+     "Whether a database of the results is kept up to date; see tunepipe "
+     "index.",
+     NULL},
     {"*.name",
      "One that comes with tunepipe or lies in a folder of plugins; "
      "see tunepipe tuners.",

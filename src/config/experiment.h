@@ -127,6 +127,7 @@ struct experiment {
     size_t n_hooks;
     uint64_t hook_concurrency; /* ours: how many run at a time */
     int64_t hook_timeout_ms;   /* ours: of one */
+    bool index;                /* ours: a database of results is kept */
     struct wishes wishes;      /* of memory and devices */
     bool debug;                /* debug, or logLevel debug or trace */
 };

@@ -421,6 +421,7 @@ const struct key config_keys[] = {
     {"on", set_hooks, 0, 0, NULL, NULL, NULL},
     HELD("hookConcurrency", set_hook_concurrency, x.hook_concurrency, 0),
     HELD("hookTimeout", set_duration, x.hook_timeout_ms, 0),
+    HELD("index", set_bool, x.index, 0),
     HELD("trialMemory", wish_memory, x.wishes, 0),
     HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
     HELD("memoryHeadroom", wish_headroom, x.wishes, 0),

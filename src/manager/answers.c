@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "json.h"
 #include "manager/happened.h"
+#include "manager/indexing.h"
 #include "manager/live.h"
 #include "manager/peer.h"
 #include "manager/parameters.h"
@@ -29,6 +30,8 @@ take_initialized(struct manager *m, const struct frame *frame)
         peer_resumed(m, frame);
     else if (m->phase == PHASE_STARTING)
         m->phase = PHASE_RUNNING;
+    if (!m->outcome->initialized)
+        indexing_start(m);
     m->outcome->initialized = true;
 }
 

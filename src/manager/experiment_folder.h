@@ -19,6 +19,8 @@
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
  *   hooks.log           what hooks wrote: hooks.h
+ *   results.db          with `index: true`, or made by `tunepipe index`
+ *   index.log           what the one that keeps it up to date said
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */
@@ -42,6 +44,7 @@ struct trial;
 #define FOLDER_IMPORT "import.jsonl"
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
+#define FOLDER_INDEX_LOG "index.log"
 
 struct experiment_folder {
     char *path;     /* absolute */

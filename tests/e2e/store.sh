@@ -133,6 +133,32 @@ E
 }
 check "a damaged database" damaged
 
+# The last trial ends when the database knows the first.
+kept_up_to_date() {
+    needs_sqlite || return
+    experiment 'index: true' 'maxTrialNumber: 3' << 'E'
+if [ "$TUNEPIPE_TRIAL_ID" = 00002 ]; then
+    until [ -e "$TUNEPIPE_EXPERIMENT_DIR/results.db" ]; do sleep 0.01; done
+fi
+tunepipe trial report --final 5
+E
+    run 0 || return 1
+    [ -e "$dir/index.log" ] && [ ! -s "$dir/index.log" ] ||
+        fail "index.log: $(cat "$dir/index.log" 2>&1)" || return 1
+    "$T" index "$dir" > out && same_as_rebuilt
+}
+check "a database that is kept up to date" kept_up_to_date
+
+followed() {
+    needs_sqlite || return
+    experiment 'maxTrialNumber: 2' << 'E'
+tunepipe trial report --final 5
+E
+    run 0 && "$T" index --follow "$dir" > out 2>&1 || return 1
+    "$T" index "$dir" > out && has out ' 0 records' && same_as_rebuilt
+}
+check "an experiment that is over, followed" followed
+
 no_sqlite() {
     mkdir bare && cp "$T" bare/ && experiment 'maxTrialNumber: 2' << 'E'
 tunepipe trial report --final 5
@@ -141,6 +167,9 @@ E
     bare/tunepipe index "$dir" > out 2>&1
     [ $? = 3 ] && [ "$(cat out)" = "tunepipe index: error: tunepipe index needs lib/sqlite.so, which this build lacks: install libsqlite3-dev and make again" ] ||
         fail "$(cat out)" || return 1
+    echo 'index: true' >> e.yml
+    bare/tunepipe run e.yml > out 2>&1
+    [ $? = 3 ] && has out 'index: true needs lib/sqlite.so' || return 1
     bare/tunepipe show "$dir" --sort value > out 2>&1 &&
         has out 'trials 1 to 2 of 2, by value' && lacks out warning &&
         bare/tunepipe export "$dir" --csv > out && has out 00001
