@@ -12,10 +12,13 @@
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
+ *   control             the socket of a living manager: commands.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
+ *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
+ *   hooks.log           what hooks wrote: hooks.h
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */

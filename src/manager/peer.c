@@ -298,6 +298,8 @@ peer_resumed(struct manager *m, const struct frame *id)
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
     derived = get_count(root, "derived");
+    if (m->options->resume != NULL && !m->outcome->initialized)
+        m->recovered.resent = resent;
     refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
     if (exchange_resume(&m->exchange, last, count_again, &again, &err) != 0) {

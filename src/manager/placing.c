@@ -22,9 +22,23 @@ placing_stir(struct manager *m)
     m->placing.stirred = true;
 }
 
+/* What nobody's end will bring is told, since nothing else happens. */
+static enum placing
+claim(struct manager *m, struct trial *t, char *why, size_t size)
+{
+    if (resources_claim(&m->resources, t, why, size) == RESOURCES_NOW)
+        return PLACING_NOW;
+    if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
+        m->placing.told = true;
+        progress_warn(&m->progress, "tunepipe: trial %s waits: %s", t->id, why);
+    }
+    return PLACING_LATER;
+}
+
 enum placing
 placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
+    const struct deadline *again = &t->due[TRIAL_DUE_AGAIN];
     const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
 
     if (m->scheduler.paused) {
@@ -34,6 +48,11 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
     if (m->n_running >= m->scheduler.concurrency) {
         snprintf(why, size, "all %llu slots of trialConcurrency are taken",
                  (unsigned long long)m->scheduler.concurrency);
+        return PLACING_LATER;
+    }
+    if (again->place > 0) {
+        snprintf(why, size, "it failed, and is tried again in %.1f s",
+                 (double)(again->at_ns - clock_monotonic_ns()) / 1e9);
         return PLACING_LATER;
     }
     if (offer->place > 0) {
@@ -46,13 +65,13 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
         snprintf(why, size, "in lock step it starts with the next round");
         return PLACING_LATER;
     }
-    return PLACING_NOW;
+    return claim(m, t, why, size);
 }
 
 void
 placing_release(struct manager *m, struct trial *t)
 {
-    (void)t;
+    resources_release(&m->resources, t);
     placing_stir(m);
 }
 
@@ -148,5 +167,5 @@ placing_done(struct manager *m, struct trial *t)
     t->why[0] = '\0';
     running_due(m, t, TRIAL_DUE_PLACE, INT64_MAX);
     running_due(m, t, TRIAL_DUE_OFFER, INT64_MAX);
-    m->placing.warned = false;
+    m->placing.warned = m->placing.told = false;
 }
