@@ -144,7 +144,7 @@ descriptors() {
         'trialConcurrency: 1000 trials at a time need 6 open files each' &&
         [ ! -e tunepipe-experiments ] || return 1
     echo 'maxTrialNumber: 10' >> e.yml # no more than these run at a time
-    (ulimit -n 100 && run 0)
+    (ulimit -n 200 && run 0)
 }
 check "more trials at a time than there are descriptors for" descriptors
 
