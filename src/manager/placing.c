@@ -38,6 +38,7 @@ claim(struct manager *m, struct trial *t, char *why, size_t size)
 enum placing
 placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
+    const struct deadline *again = &t->due[TRIAL_DUE_AGAIN];
     const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
 
     if (m->scheduler.paused) {
@@ -47,6 +48,11 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
     if (m->n_running >= m->scheduler.concurrency) {
         snprintf(why, size, "all %llu slots of trialConcurrency are taken",
                  (unsigned long long)m->scheduler.concurrency);
+        return PLACING_LATER;
+    }
+    if (again->place > 0) {
+        snprintf(why, size, "it failed, and is tried again in %.1f s",
+                 (double)(again->at_ns - clock_monotonic_ns()) / 1e9);
         return PLACING_LATER;
     }
     if (offer->place > 0) {
