@@ -108,7 +108,7 @@ fpath=($PWD/functions $fpath)
 autoload -U compinit
 compinit -u -D
 setopt auto_list no_list_beep
-LISTMAX=0 PS1=
+LISTMAX=1000 PS1=
 press() {
     BUFFER=$LINE CURSOR=$#LINE
     zle list-choices
