@@ -74,6 +74,11 @@ add_limits(struct buf *out, const struct budget *b)
 void
 account_of_results(const struct results *r, struct buf *out)
 {
+    static const char *const states[] = {
+        [RESULTS_RUNNING] = "running", /* and does not listen */
+        [RESULTS_ENDED] = "ended",
+        [RESULTS_DIED] = "died",
+    };
     struct budget b = {0};
 
     budget_load(&b, r->folder);
@@ -81,7 +86,7 @@ account_of_results(const struct results *r, struct buf *out)
     add_text(out, "experiment", r->id);
     add_text(out, "folder", r->folder);
     add_text(out, "pid", NULL);
-    add_text(out, "state", r->state == RESULTS_ENDED ? "ended" : "died");
+    add_text(out, "state", states[r->state]);
     add_text(out, "reason", r->reason);
     add_text(out, "concurrency", NULL);
     add_limits(out, &b);

@@ -108,7 +108,11 @@ explain(const char *folder, struct err *err)
         return;
     switch (r->state) {
     case RESULTS_RUNNING:
-        break; /* it has no socket, or is about to end: err says it */
+        err_set(err, ERR_SYSTEM,
+                "%s: its manager lives and does not listen: it has only just "
+                "begun, is about to end, or said why when it began",
+                r->id);
+        break;
     case RESULTS_DIED:
         err_set(err, ERR_SYSTEM,
                 "%s: its manager died; to go on: tunepipe resume %s", r->id,

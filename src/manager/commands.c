@@ -48,10 +48,7 @@ read_rows(struct jval request, uint64_t *out, struct err *err)
 
     *out = ROWS_SOME;
     if (jval_get(request, "rows", &v) && !jval_uint(v, out))
-        return err_set(err, ERR_INPUT,
-                       "rows: expected an integer from 0, "
-                       "not %s",
-                       jval_type_name(v));
+        return err_set(err, ERR_INPUT, "rows: expected an integer from 0");
     return 0;
 }
 
@@ -128,11 +125,13 @@ answer(struct manager *m, struct jval request, struct buf *reply,
     const struct command_row *row;
     const char *name;
     struct jval v;
+    size_t len;
 
     if (jval_type(request) != JSON_OBJECT)
         return err_set(err, ERR_INPUT, "expected an object, not %s",
                        jval_type_name(request));
-    if (!jval_get(request, "command", &v) || !jval_string(v, &name, NULL))
+    if (!jval_get(request, "command", &v) || !jval_string(v, &name, &len) ||
+        strlen(name) != len)
         return err_set(err, ERR_INPUT, "command: expected a text");
     row = find_row(name, err);
     if (row == NULL || check_keys(row, request, err) != 0 ||

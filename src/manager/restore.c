@@ -313,9 +313,8 @@ restore_all(struct restoring *r, struct err *err)
     stepping_resume(m, &r->past);
     if (!r->past.space)
         peer_ask_again(m);
-    else if (!r->past.cut &&
-             imports_send_kept(&m->exchange, m->folder.path, r->past.imports,
-                               err) != 0)
+    else if (!r->past.cut && imports_send_kept(&m->exchange, m->folder.path,
+                                               r->past.imports, err) != 0)
         return -1;
     send_unlogged(r);
     for (size_t i = 0; i < r->found.n; i++)

@@ -238,6 +238,13 @@ two() {
 }
 check "two experiments at once" two
 
+no_socket() {
+    begin 'maxTrialNumber: 1' && begun 00000 && rm "$dir/control" &&
+        says 1 'its manager lives and does not listen' stop "$dir" &&
+        says 0 'state       running' status "$dir" && let_go 00000 1 && ended 0
+}
+check "a socket that somebody removed" no_socket
+
 long_path() {
     long=$(printf '%0120d' 0)
     mkdir -p "$long/$long" && cd "$long/$long" && begin && begun 00000 &&
