@@ -81,7 +81,10 @@ too_long() {
 exec sleep 1000
 E
     run 1 && count 1 'timed out' && [ ! -e ran ] &&
-        has "$dir/trials/00000/prepare/exit" 'signalled 15'
+        has "$dir/trials/00000/prepare/exit" 'signalled 15' || return 1
+    rm -r tunepipe-experiments
+    sed -i 's/^maxTrialDuration.*/maxPrepareDuration: 1s/' e.yml
+    run 1 && count 1 'timed out' && [ ! -e ran ]
 }
 check "a preparation that takes too long" too_long
 
