@@ -161,7 +161,7 @@ kill -KILL "$pid"
 exec sleep 1000
 E
     run 137
-    resume 0 && count 1 succeeded && replays && has out '1 started again' &&
+    resume 0 && count 1 succeeded && replays &&
         [ -d "$dir/trials/00000.1/prepare" ] || return 1
     [ "$(tr '\n' , < said)" = prepare,prepare,run, ] || fail "$(cat said)"
 }
