@@ -61,6 +61,7 @@ static const char help[] =
     "  prepareCommand: ./read.sh  run first, without a device, while others\n"
     "                            run; what it leaves in $TUNEPIPE_TRIAL_DIR\n"
     "                            trialCommand finds there\n"
+    "  maxPrepareDuration: 5m    default: maxTrialDuration\n"
     "  prepareConcurrency: 2     so many (default: trialConcurrency)\n"
     "  checkpoints:              of what each trial saved to go on from:\n"
     "    keep: last              the newest, the best, all or none of them,\n"

@@ -132,6 +132,8 @@ const struct key_doc key_docs[] = {
      "\"type\": [\"integer\", \"null\"], \"minimum\": 1, "
      "\"maximum\": 64"},
     {"hookTimeout", "Then one of them is killed; default: 60s.", NULL},
+    {"prepareConcurrency",
+     "How many trials are prepared ahead; default: trialConcurrency.", NULL},
     {"checkpoints", "What is kept of what trials save to go on from.", NULL},
     {"checkpoints.keep", "Which ones; default: last.", NULL},
     {"checkpoints.max", "So many of each trial.", NULL},

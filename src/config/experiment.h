@@ -83,6 +83,7 @@ struct experiment {
     char *trial_command;          /* for /bin/sh -c */
     char *prepare_command;        /* ours: before trialCommand; NULL: none */
     uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
+    int64_t max_prepare_ms;       /* ours; 0: as max_trial_ms */
     char *trial_folder;           /* trialCodeDirectory, absolute */
     char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default

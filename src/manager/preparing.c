@@ -54,13 +54,15 @@ may_start(const struct manager *m, const struct trial *t)
 static void
 enter(struct manager *m, struct trial *t)
 {
+    int64_t most_ms =
+        m->x->max_prepare_ms > 0 ? m->x->max_prepare_ms : m->x->max_trial_ms;
     char detail[64];
 
     trial_enter(t, TRIAL_PREPARING);
     m->n_preparing++;
-    if (m->x->max_trial_ms > 0)
+    if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT,
-                    clock_monotonic_ns() + m->x->max_trial_ms * 1000000);
+                    clock_monotonic_ns() + most_ms * 1000000);
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);

@@ -81,7 +81,10 @@ too_long() {
 exec sleep 1000
 E
     run 1 && count 1 'timed out' && [ ! -e ran ] &&
-        has "$dir/trials/00000/prepare/exit" 'signalled 15'
+        has "$dir/trials/00000/prepare/exit" 'signalled 15' || return 1
+    rm -r tunepipe-experiments
+    sed -i 's/^maxTrialDuration.*/maxPrepareDuration: 1s/' e.yml
+    run 1 && count 1 'timed out' && [ ! -e ran ]
 }
 check "a preparation that takes too long" too_long
 
@@ -158,7 +161,7 @@ kill -KILL "$pid"
 exec sleep 1000
 E
     run 137
-    resume 0 && count 1 succeeded && replays && has out '1 started again' &&
+    resume 0 && count 1 succeeded && replays &&
         [ -d "$dir/trials/00000.1/prepare" ] || return 1
     [ "$(tr '\n' , < said)" = prepare,prepare,run, ] || fail "$(cat said)"
 }

@@ -310,3 +310,51 @@ TEST(manager_metrics_say_who_waits)
               "\"value\": \"2\", \"attempt\": 0, \"sync\": true}");
     buf_fini(&out);
 }
+
+TEST(manager_metrics_done_is_a_final_result)
+{
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    CHECK_EQ(give(&m, "final 1", &line, &err), METRICS_METRIC);
+    CHECK(line.final && !line.done);
+    CHECK_EQ(give(&m, "done {\"default\": 2}", &line, &err), METRICS_METRIC);
+    CHECK(line.final && line.done);
+    CHECK_EQ(line.sequence, 1);
+    CHECK(line.value == 2);
+    CHECK_EQ(give(&m, "done", &line, &err), METRICS_BAD);
+    CHECK_EQ(give(&m, "done x", &line, &err), METRICS_BAD);
+    CHECK_EQ(m.finals, 3); /* a bad one keeps its number */
+}
+
+TEST(manager_metrics_tell_of_checkpoints)
+{
+    static const char *const bad[] = {"checkpoint ", "checkpoint x",
+                                      "checkpoint -1", "checkpoint 1 "};
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    CHECK_EQ(give(&m, "checkpoint 12", &line, &err), METRICS_CHECKPOINT);
+    CHECK_EQ(line.sequence, 12);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_EQ(give(&m, bad[i], &line, &err), METRICS_BAD);
+        CHECK_HAS(err.text, "expected 'checkpoint NUMBER'");
+    }
+    CHECK_EQ(give(&m, "intermediate 1", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 0); /* checkpoints have no number among metrics */
+}
+
+TEST(manager_metrics_tell_the_time_between_them)
+{
+    struct metric_line line = {
+        .json = "1", .len = 1, .sync = true, .elapsed_ns = 1500000000};
+    struct buf out;
+
+    buf_init(&out, 4096);
+    metrics_write(&out, "00003", "3", 0, &line);
+    CHECK_HAS(buf_text(&out),
+              "\"attempt\": 0, \"sync\": true, \"elapsed\": 1.500000}");
+    buf_fini(&out);
+}
