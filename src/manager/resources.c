@@ -19,6 +19,7 @@
 #include "core/file.h"
 #include "manager/claim.h"
 #include "manager/machine.h"
+#include "manager/need.h"
 #include "manager/oom.h"
 #include "manager/strangers.h"
 #include "manager/trial.h"
@@ -28,33 +29,14 @@
 #include <string.h>
 
 #define PEAK_FILE "memory-peak"
-#define FIRST_GUESS ((uint64_t)2 << 30)
 #define KILLS_NS 1000000000 /* how old a look at them may be */
 #define NUMBER_MAX 64
 #define FILE_MAX 65536
-
-struct need {
-    uint64_t memory;
-    struct devices_need devices;
-    uint64_t failed[2]; /* attempts that lacked memory, or a device's */
-};
-
-static bool
-reserves(const struct wishes *w)
-{
-    return w->memory > 0 || w->memory_auto;
-}
 
 static uint64_t
 greater(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-static uint64_t
-smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static int
@@ -85,11 +67,11 @@ resources_open(struct resources *r, const struct wishes *w, struct err *err)
     *r = RESOURCES_CLOSED;
     r->wishes = w;
     r->state = 1;
-    if (reserves(w) && check_machine(r, err) != 0)
+    if (wishes_reserve(w) && check_machine(r, err) != 0)
         return -1;
     if (devices_open(&r->devices, w, err) != 0)
         return -1;
-    if (!reserves(w) && r->devices.nvml == NULL)
+    if (!wishes_reserve(w) && r->devices.nvml == NULL)
         return 0;
     return strangers_open(r, err);
 }
@@ -116,13 +98,14 @@ load_peak(struct resources *r)
 }
 
 /* The peaks that count are few: each is greater than all before. */
-static void
-learn(struct resources *r, uint64_t peak)
+void
+resources_learn(struct resources *r, const struct trial *t)
 {
+    uint64_t peak = oom_peak(&t->outcome);
     char *path, text[NUMBER_MAX];
     int len;
 
-    if (!reserves(r->wishes) || peak <= r->peak)
+    if (!wishes_reserve(r->wishes) || peak <= r->peak)
         return;
     r->peak = peak;
     path = file_join(r->folder, PEAK_FILE);
@@ -142,7 +125,7 @@ resources_begin(struct resources *r, const char *folder, const char *id,
 
     said[0] = '\0';
     r->folder = folder;
-    if (reserves(w))
+    if (wishes_reserve(w))
         load_peak(r);
     r->limited = w->memory > 0 && w->limit != LIMIT_NONE;
     if (!r->limited)
@@ -167,63 +150,6 @@ resources_begin(struct resources *r, const char *folder, const char *id,
     return 0;
 }
 
-static uint64_t
-first_need(const struct resources *r)
-{
-    const struct wishes *w = r->wishes;
-    uint64_t learned = r->peak + r->peak / 10;
-
-    if (w->memory_auto)
-        return r->peak > 0 ? learned
-                           : smaller(FIRST_GUESS, (r->total - r->keep) / 4);
-    /* Who is not kept to it may be known to use more. */
-    return w->memory > 0 && !r->limited ? greater(w->memory, learned)
-                                        : w->memory;
-}
-
-/* The attempts before that lacked memory, and how much they had. */
-static void
-add_past(const struct resources *r, const struct trial *t, uint64_t attempts,
-         struct need *need)
-{
-    struct trial past = {.number = t->number};
-    struct claim had;
-    uint64_t bytes;
-
-    memcpy(past.id, t->id, sizeof past.id);
-    for (; past.attempt < attempts; past.attempt++) {
-        enum oom kind = OOM_NOT;
-
-        if (trial_place(&past, r->folder, NULL) == 0)
-            kind = oom_recorded(past.folder, &bytes);
-        if (kind == OOM_NOT)
-            continue;
-        need->failed[kind == OOM_DEVICE]++;
-        if (kind == OOM_DEVICE) {
-            need->devices.alone = true;
-        } else if (reserves(r->wishes)) {
-            if (claim_read(&had, past.folder))
-                bytes = greater(bytes, had.memory);
-            need->memory = greater(need->memory, bytes + bytes / 2);
-        }
-    }
-    free(past.folder);
-}
-
-static struct need
-need_of(const struct resources *r, const struct trial *t)
-{
-    const struct wishes *w = r->wishes;
-    struct need need = {.memory = first_need(r),
-                        .devices = {w->devices, w->device_memory, false}};
-
-    if (t->attempt > 0)
-        add_past(r, t, t->attempt, &need);
-    if (reserves(w))
-        need.memory = smaller(need.memory, r->total - r->keep);
-    return need;
-}
-
 /* NVML and /proc are asked once for all that wait. */
 static void
 look(struct resources *r)
@@ -235,8 +161,8 @@ look(struct resources *r)
     r->looked = r->state;
     if (r->devices.nvml != NULL)
         devices_look(&r->devices, strangers_is_ours, r);
-    if (reserves(r->wishes) && machine_look(&now, NULL) == 0)
-        r->available = smaller(now.available, r->total);
+    if (wishes_reserve(r->wishes) && machine_look(&now, NULL) == 0)
+        r->available = now.available < r->total ? now.available : r->total;
 }
 
 static bool
@@ -369,8 +295,6 @@ resources_release(struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
 
-    if (t->exited)
-        learn(r, oom_peak(&t->outcome));
     if (!c->held)
         return;
     c->held = false;
@@ -433,8 +357,8 @@ resources_failed(struct resources *r, struct trial *t, bool *again)
     if (kind == OOM_NOT)
         return false;
     oom_record(t->folder, kind, oom_peak(&t->outcome));
-    add_past(r, t, t->attempt, &need);
-    had_all = kind == OOM_MEMORY && reserves(w) &&
+    need_add_past(&need, r, t);
+    had_all = kind == OOM_MEMORY && wishes_reserve(w) &&
               t->claim.memory >= r->total - r->keep;
     *again = !had_all && need.failed[kind == OOM_DEVICE] < w->retries;
     return true;

@@ -71,6 +71,8 @@ int resources_begin(struct resources *r, const char *folder, const char *id,
  * since it was last asked for. */
 enum resources_answer resources_claim(struct resources *r, struct trial *t,
                                       char *why, size_t size);
+/* It has ended: how much it used. */
+void resources_learn(struct resources *r, const struct trial *t);
 /* Takes it back; without effect for one that holds nothing. */
 void resources_release(struct resources *r, struct trial *t);
 /* One that runs and was started by another manager has what its folder
