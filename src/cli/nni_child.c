@@ -113,6 +113,7 @@ pass_signals(void *arg)
     (void)sigtimedwait(&set, NULL, &parting); /* or once more */
     if (atomic_load(&c->over))
         return NULL;
+    pthread_join(c->watching, NULL); /* main waits for us before it would */
     _exit(128 + number);
 }
 

@@ -4,6 +4,7 @@
 #include "config/keys.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
+#include "config/v1.h"
 #include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
@@ -42,6 +43,7 @@ fini(struct experiment *x)
     free(x->search_space);
     free(x->space_place);
     free(x->trial_command);
+    free(x->prepare_command);
     free(x->trial_folder);
     free(x->working_folder);
     free(x->metrics_pattern);
@@ -286,8 +288,10 @@ read_draft(struct draft *d, const char *path, const char *as,
     }
     r.folder = d->x.folder;
     root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
-    if (root != NULL)
+    if (root != NULL) {
+        v1_convert(&r, root);
         read_tree(&r, d, root);
+    }
     yaml_free(root);
     rc = problems_check(problems, err);
 out:

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define HOURS_MAX 1e6
-#define V1(text) "a key of NNI v1; " text
 
 /* What is missing in one that is a map with keys, or too much. */
 static void
@@ -295,6 +294,11 @@ static const struct word early_stopped_words[] = {{"ignore", STOPPED_IGNORE},
                                                   {NULL, 0}};
 static const struct word final_words[] = {
     {"last", FINAL_LAST}, {"none", FINAL_NONE}, {NULL, 0}};
+static const struct word keep_words[] = {{"last", CHECKPOINTS_LAST},
+                                         {"best", CHECKPOINTS_BEST},
+                                         {"all", CHECKPOINTS_ALL},
+                                         {"none", CHECKPOINTS_NONE},
+                                         {NULL, 0}};
 static const struct word type_words[] = {{"hpo", 0}, {NULL, 0}};
 static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
                                           {"error", LOG_WISH_LESS},
@@ -312,9 +316,6 @@ static const struct key algorithm_keys[] = {
     {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
     {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
      NULL},
-    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key filter_keys[] = {
@@ -352,11 +353,18 @@ static const struct key service_keys[] = {
     IDLE("nniManagerIp", NULL),
     DEVICE_KEYS,
     IDLE("reuseMode", NULL),
+    REFUSED("machineList", "other machines are not supported"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
     HELD("pattern", set_pattern, x.metrics_pattern, 0),
     {"final", set_word, OF(final), 0, NULL, final_words, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+static const struct key checkpoints_keys[] = {
+    {"keep", set_word, OF(x.checkpoints.keep), 0, NULL, keep_words, NULL},
+    HELD("max", set_count, x.checkpoints.max, 0),
+    HELD("quota", set_size, x.checkpoints.quota, 0),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 const struct key config_keys[] = {
@@ -382,7 +390,6 @@ const struct key config_keys[] = {
     DEVICE_KEYS,
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
@@ -395,6 +402,9 @@ const struct key config_keys[] = {
     {"oldSegments", set_old_segments, OF(x.segments.old), KEY_DISPATCH, NULL,
      NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
+    {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
+    HELD("prepareCommand", set_text, x.prepare_command, 0),
+    HELD("prepareConcurrency", set_count, x.prepare_concurrency, 0),
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("placeTimeout", set_duration, x.place_ms, 0),
     {"stopValue", set_stop_value, 0, 0, NULL, NULL, NULL},
@@ -409,18 +419,6 @@ const struct key config_keys[] = {
      NULL},
     HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
     HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
-    /* Known, and never right. */
-    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
-    REFUSED("authorName", V1("remove it")),
-    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
-    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
-    REFUSED("trainingServicePlatform",
-            V1("write trainingService: {platform: local}")),
-    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
-    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
-    REFUSED("localConfig", V1("write its keys under trainingService")),
-    REFUSED("machineList", V1("other machines are not supported")),
-    REFUSED("logDir", V1("write experimentWorkingDirectory")),
-    REFUSED("multiPhase", V1("remove it")),
-    REFUSED("multiThread", V1("remove it")),
+    /* Known, and never right (see v1.c for those of NNI v1). */
+    REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

@@ -137,13 +137,14 @@ set_nni(struct environment *e, const struct environment_of *of,
 }
 
 static void
-set_devices(struct environment *e, const struct claim *claim)
+set_devices(struct environment *e, const struct claim *claim, bool prepares)
 {
     char list[256];
 
-    if (!claim->managed)
+    if (!claim->managed && !prepares)
         return;
-    set(e, TRIAL_ENV_DEVICES, claim_devices(claim->devices, list, sizeof list));
+    set(e, TRIAL_ENV_DEVICES,
+        prepares ? "" : claim_devices(claim->devices, list, sizeof list));
     set(e, TRIAL_ENV_DEVICE_ORDER, "PCI_BUS_ID");
 }
 
@@ -152,9 +153,9 @@ set_devices(struct environment *e, const struct claim *claim)
 static bool
 is_of_another_run(const char *var)
 {
-    static const char *const names[] = {TRIAL_ENV_PARAM_PREFIX,
-                                        TRIAL_ENV_NNI_CHANNEL "=",
-                                        TRIAL_ENV_LOCKSTEP "="};
+    static const char *const names[] = {
+        TRIAL_ENV_PARAM_PREFIX, TRIAL_ENV_NNI_CHANNEL "=",
+        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -200,11 +201,15 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_parameter_id(e, trial->parameter_id);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
+    if (of->saving != NULL)
+        set(e, TRIAL_ENV_CHECKPOINT, of->saving);
+    if (of->restore != NULL)
+        set(e, TRIAL_ENV_RESTORE, of->restore);
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);
     set_nni(e, of, trial);
-    set_devices(e, &trial->claim);
+    set_devices(e, &trial->claim, of->prepares);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)
         return -1;
     inherit(e);

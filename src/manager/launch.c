@@ -4,6 +4,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "manager/adopt.h"
+#include "manager/checkpoints.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -136,12 +138,13 @@ write_parameters(const struct trial *t, struct jval parameters, struct err *err)
 }
 
 static int
-make_lease(struct trial *t, struct err *err)
+make_lease(struct trial *t, const char *folder, struct err *err)
 {
-    char *path = file_join(t->folder, TRIAL_LEASE);
+    char *path = file_join(folder, TRIAL_LEASE);
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path); /* of a start that failed */
     if (mkfifo(path, 0600) != 0)
         err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
     else if ((t->lease_fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
@@ -196,7 +199,7 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
     if (mkdir(t->folder, 0700) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
-    if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
+    if (write_parameters(t, parameters, err) != 0 ||
         holding_make(&t->holding, t->folder, err) != 0 ||
         make_nni(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
@@ -250,30 +253,36 @@ open_pidfd(pid_t pid, int *out, struct err *err)
     return -1;
 }
 
+/* What a wrapper is to run, and in which folder it keeps its files. */
+struct task {
+    const char *folder;
+    const char *command;
+    char *const *env;
+};
+
 static int
-start_wrapper(const struct launch *l, struct trial *t, char *const env[],
+start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
               struct err *err)
 {
     char grace[32], adopt[32], limit[32];
-    char *words = file_join(t->folder, TRIAL_STDERR);
-    const char *kept =
-        t->claim.cgroup[0] != '\0' ? "--cgroup" : "--limit-bytes";
+    char *words = file_join(task->folder, TRIAL_STDERR);
+    const struct claim *c = &t->claim;
+    bool group = c->cgroup[0] != '\0';
     const char *const argv[] = {l->wrapper,
                                 "--dir",
-                                t->folder,
+                                task->folder,
                                 "--cwd",
                                 l->cwd,
                                 "--grace-ms",
                                 grace,
                                 "--adopt-ms",
                                 adopt,
-                                kept,
-                                t->claim.cgroup[0] != '\0' ? t->claim.cgroup
-                                                           : limit,
+                                group ? "--cgroup" : "--limit-bytes",
+                                group ? c->cgroup : limit,
                                 "--",
                                 "/bin/sh",
                                 "-c",
-                                l->command,
+                                task->command,
                                 NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -291,36 +300,108 @@ start_wrapper(const struct launch *l, struct trial *t, char *const env[],
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
     set_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, env, &t->pid,
-               err);
+    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, task->env,
+               &t->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     free(words);
     return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
 }
 
-int
-launch_trial(const struct launch *l, struct trial *t, struct err *err)
+/* The lease first: the wrapper looks for it. */
+static int
+start_task(const struct launch *l, struct trial *t, struct task *task,
+           bool prepares, struct jval parameters, struct err *err)
 {
     struct environment_of of = {
-        l->program_folder, l->python_folder, l->experiment_folder, l->cwd,
-        l->seed,           l->lockstep};
+        .program_folder = l->program_folder,
+        .python_folder = l->python_folder,
+        .experiment_folder = l->experiment_folder,
+        .code_folder = l->cwd,
+        .seed = l->seed,
+        .lockstep = l->lockstep,
+        .prepares = prepares,
+    };
+    char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
-    int rc = doc == NULL ? -1 : 0;
+    int rc = make_lease(t, task->folder, err);
 
     if (rc == 0)
-        rc = trial_place(t, l->experiment_folder, err);
+        rc = checkpoints_begin(l->checkpoints, t, err);
+    if (rc == 0) {
+        if (l->lockstep)
+            t->restore = 0; /* it has to report again what it has reported */
+        of.saving = saving = checkpoints_saving(l->checkpoints, t);
+        of.restore = restore = checkpoints_restore(l->checkpoints, t);
+        rc = environment_make(&env, &of, t, parameters, err);
+    }
+    task->env = env.vars;
+    if (rc == 0)
+        rc = start_wrapper(l, t, task, err);
+    environment_fini(&env);
+    free(saving);
+    free(restore);
+    return rc;
+}
+
+static int
+make_prepare(const char *folder, struct err *err)
+{
+    if (folder == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (mkdir(folder, 0700) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
+    return write_file(folder, TRIAL_STDERR, "", 0, err);
+}
+
+int
+launch_prepare(const struct launch *l, struct trial *t, struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
+    char *folder = rc == 0 ? file_join(t->folder, TRIAL_PREPARE) : NULL;
+    struct task task = {.folder = folder, .command = l->prepare_command};
+
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = environment_make(&env, &of, t, json_root(doc), err);
+        rc = make_prepare(folder, err);
     if (rc == 0)
-        rc = start_wrapper(l, t, env.vars, err);
-    environment_fini(&env);
+        rc = start_task(l, t, &task, true, json_root(doc), err);
+    free(folder);
+    json_free(doc);
+    return rc;
+}
+
+/* The files of one that was prepared, where they are closed: an offer that
+ * failed, or another manager, had them open. */
+static int
+open_folder(const struct launch *l, struct trial *t, struct err *err)
+{
+    if (t->report.fd < 0)
+        adopt_files(t, l->wants_output);
+    return t->holding.fd >= 0 ? 0 : holding_open(&t->holding, t->folder, err);
+}
+
+int
+launch_trial(const struct launch *l, struct trial *t, struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
+    struct task task = {.folder = t->folder, .command = l->command};
+
+    if (rc == 0)
+        rc = t->state == TRIAL_PREPARED
+                 ? open_folder(l, t, err)
+                 : make_folder(l, t, json_root(doc), err);
+    if (rc == 0 && t->claim.held)
+        rc = claim_write(&t->claim, t->folder, err);
+    if (rc == 0)
+        rc = start_task(l, t, &task, false, json_root(doc), err);
     json_free(doc);
     return rc;
 }

@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/peer.h"
+#include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -392,6 +393,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .dispatcher_fd = -1,
         .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
+                      .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
         .finish = {.minimize = x->minimize,
                    .has_stop_value = x->has_stop_value,

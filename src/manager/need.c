@@ -46,16 +46,17 @@ need_add_past(struct need *need, const struct resources *r,
     struct trial past = {.number = t->number};
     struct claim had;
     uint64_t bytes;
+    bool prepares;
 
     memcpy(past.id, t->id, sizeof past.id);
     for (; past.attempt < t->attempt; past.attempt++) {
         enum oom kind = OOM_NOT;
 
         if (trial_place(&past, r->folder, NULL) == 0)
-            kind = oom_recorded(past.folder, &bytes);
+            kind = oom_recorded(past.folder, &prepares, &bytes);
         if (kind == OOM_NOT)
             continue;
-        need->failed[kind == OOM_DEVICE]++;
+        need->failed[kind == OOM_DEVICE] += prepares == t->unrun;
         if (kind == OOM_DEVICE) {
             need->devices.alone = true;
         } else if (wishes_reserve(r->wishes)) {

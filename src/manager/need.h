@@ -15,7 +15,8 @@ struct trial;
 struct need {
     uint64_t memory; /* bytes; 0: nothing is reserved */
     struct devices_need devices;
-    uint64_t failed[2]; /* attempts that lacked memory, or a device's */
+    uint64_t failed[2]; /* attempts that lacked memory, or a device's, in the
+                           phase that t is in */
 };
 
 struct need need_of(const struct resources *r, const struct trial *t);

@@ -23,10 +23,11 @@ placing_stir(struct manager *m)
 }
 
 /* What nobody's end will bring is told, since nothing else happens. */
-static enum placing
-claim(struct manager *m, struct trial *t, char *why, size_t size)
+enum placing
+placing_claim(struct manager *m, struct trial *t, bool devices, char *why,
+              size_t size)
 {
-    if (resources_claim(&m->resources, t, why, size) == RESOURCES_NOW)
+    if (resources_claim(&m->resources, t, devices, why, size) == RESOURCES_NOW)
         return PLACING_NOW;
     if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
         m->placing.told = true;
@@ -54,11 +55,12 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return PLACING_LATER;
     }
-    if (t->attempt == 0 && !stepping_may_start(m)) {
+    if (t->state == TRIAL_WAITING && t->attempt == 0 &&
+        !stepping_may_start(m)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return PLACING_LATER;
     }
-    return claim(m, t, why, size);
+    return placing_claim(m, t, true, why, size);
 }
 
 void
@@ -122,6 +124,13 @@ pause_after(unsigned failures)
     return pause < PAUSE_MAX_NS ? pause : PAUSE_MAX_NS;
 }
 
+void
+placing_clear(struct manager *m, struct trial *t)
+{
+    if (t->offers > 0 && trial_place(t, m->folder.path, NULL) == 0)
+        adopt_discard(t->folder);
+}
+
 bool
 placing_again(struct manager *m, struct trial *t, const struct err *why)
 {
@@ -129,8 +138,6 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
 
     if (why->code != ERR_MEMORY && !passes(why->number))
         return false;
-    if (t->folder != NULL)
-        adopt_discard(t->folder); /* the next offer makes it anew */
     trial_close(t);
     snprintf(t->why, sizeof t->why, "%.500s", why->text);
     if (t->due[TRIAL_DUE_PLACE].place == 0)

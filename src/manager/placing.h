@@ -40,6 +40,9 @@ struct placing_queue {
  * placing_release(). */
 enum placing placing_try(struct manager *m, struct trial *t, char *why,
                          size_t size);
+/* The last part of it: memory, and devices where it is not only prepared. */
+enum placing placing_claim(struct manager *m, struct trial *t, bool devices,
+                           char *why, size_t size);
 /* It was not started after all, or its processes are gone. */
 void placing_release(struct manager *m, struct trial *t);
 
@@ -49,6 +52,9 @@ void placing_stir(struct manager *m);
 void placing_add(struct manager *m, struct trial *t);
 void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 
+/* Before it is started: what an offer that failed has left in its folder goes,
+ * which then was perhaps not possible. */
+void placing_clear(struct manager *m, struct trial *t);
 /* Starting it failed so.  Whether it is offered again later. */
 bool placing_again(struct manager *m, struct trial *t, const struct err *why);
 /* It runs. */

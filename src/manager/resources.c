@@ -23,6 +23,7 @@
 #include "manager/oom.h"
 #include "manager/strangers.h"
 #include "manager/trial.h"
+#include "trial/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +257,8 @@ end_list(struct buf *why)
 }
 
 enum resources_answer
-resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
+resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
+                size_t size)
 {
     struct claim *c = &t->claim;
     bool strangers = false;
@@ -268,6 +270,8 @@ resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
     if (c->asked == r->state)
         return RESOURCES_LATER;
     need = need_of(r, t);
+    if (!devices)
+        need.devices.count = 0;
     buf_init(&text, 4096);
     ok = find(r, &need, &c->devices, &text, &strangers);
     end_list(&text);
@@ -283,7 +287,7 @@ resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
     c->managed = r->wishes->devices_managed;
     c->alone = need.devices.alone;
     c->memory = need.memory;
-    c->device_memory = need.devices.memory;
+    c->device_memory = devices ? need.devices.memory : 0;
     c->kills_before = kills_now(r);
     limit(r, t);
     hold(r, t);
@@ -344,22 +348,35 @@ resources_awake(struct resources *r)
     r->state++;
 }
 
+/* Whether another attempt would be given more than this one had. */
+static bool
+is_more(const struct resources *r, const struct trial *t, enum oom kind)
+{
+    const struct wishes *w = r->wishes;
+    bool alone = t->claim.alone || w->trials_a_device == 1;
+
+    if (kind == OOM_MEMORY)
+        return wishes_reserve(w) && t->claim.memory < r->total - r->keep;
+    return w->devices > 0 && (!alone || w->use_active);
+}
+
 bool
 resources_failed(struct resources *r, struct trial *t, bool *again)
 {
-    const struct wishes *w = r->wishes;
+    const char *name = t->unrun ? TRIAL_PREPARE "/" TRIAL_STDERR : TRIAL_STDERR;
+    char *words = file_join(t->folder, name);
+    enum oom kind = words == NULL ? OOM_NOT
+                                  : oom_judge(&t->outcome, &t->claim, r->wishes,
+                                              words, t->why, sizeof t->why);
     struct need need = {0};
-    enum oom kind =
-        oom_judge(&t->outcome, &t->claim, w, t->folder, t->why, sizeof t->why);
-    bool had_all;
 
+    free(words);
     *again = false;
     if (kind == OOM_NOT)
         return false;
-    oom_record(t->folder, kind, oom_peak(&t->outcome));
+    oom_record(t->folder, kind, t->unrun, oom_peak(&t->outcome));
     need_add_past(&need, r, t);
-    had_all = kind == OOM_MEMORY && wishes_reserve(w) &&
-              t->claim.memory >= r->total - r->keep;
-    *again = !had_all && need.failed[kind == OOM_DEVICE] < w->retries;
+    *again = is_more(r, t, kind) &&
+             need.failed[kind == OOM_DEVICE] < r->wishes->retries;
     return true;
 }

@@ -22,6 +22,7 @@
  *   resources        manager     a later manager
  *   out-of-memory    manager     manager, for the attempts that follow
  *   exit             wrapper     manager
+ *   prepare/         (a folder)  the files of prepareCommand's wrapper
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -44,6 +45,12 @@
  *
  *   intermediate JSON<LF>
  *   final JSON<LF>
+ *   done JSON<LF>         a final result; the manager then ends the trial
+ *   checkpoint NUMBER<LF> one was saved (below)
+ *
+ * `done` counts among the final results; what is reported behind it is not
+ * used.  The trial has then succeeded, however it ends: SIGTERM to all its
+ * processes, SIGKILL after the grace.
  *
  * JSON is, on that one line, a number or an object with a numeric member
  * "default"; beyond JSON the words NaN, Infinity and -Infinity are numbers.
@@ -59,6 +66,8 @@
 #define TRIAL_METRICS "metrics"
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
+#define TRIAL_METRIC_DONE "done "
+#define TRIAL_METRIC_CHECKPOINT "checkpoint "
 #define TRIAL_METRIC_MAX (1024 * 1024)
 
 /* A trial that waits for the answer to its intermediate report says so at the
@@ -128,6 +137,32 @@
 #define TRIAL_STDOUT "stdout"
 #define TRIAL_STDERR "stderr"
 
+/* Checkpoints.  EXPERIMENT/checkpoints/ID belongs to one trial, whatever its
+ * attempts, and holds
+ *
+ *   NUMBER            a checkpoint: a folder that is complete, never empty and
+ *                     not changed any more; the highest is the newest
+ *   saving.A          TUNEPIPE_CHECKPOINT_DIR: a folder for attempt A to write
+ *                     into, empty at its start
+ *   saving.A.XXXXXX   the same for one caller, who makes and names it
+ *   gone.NUMBER       is being deleted
+ *
+ * To save: sync every file and folder within, rename saving.* to the number
+ * behind the highest (and to the next where that exists by now), sync the
+ * trial's folder of checkpoints, append `checkpoint NUMBER` to TRIAL_METRICS,
+ * and, after saving.A itself, make that anew.  A process that dies on the way
+ * leaves what nobody is given: the manager removes every saving.* when the
+ * trial ends and before another attempt of it begins.
+ *
+ * The manager gives an attempt that is not the first TUNEPIPE_RESTORE_DIR, the
+ * newest checkpoint, to be read only; nobody deletes it before the attempt has
+ * saved another one or has ended.  In lock step (--deterministic) it is not
+ * given, since a trial started again has to report there what it reported
+ * before.  Which ones are kept: `checkpoints` in the configuration. */
+#define TRIAL_CHECKPOINTS "checkpoints"
+#define TRIAL_CHECKPOINT_SAVING "saving."
+#define TRIAL_CHECKPOINT_GONE "gone."
+
 /* A FIFO.  The manager opens it for writing and keeps it open while it lives;
  * nothing is ever written.  (Opening for writing alone needs a reader: before
  * the wrapper runs, open O_RDWR; to adopt a trial, O_WRONLY|O_NONBLOCK, where
@@ -182,12 +217,23 @@
  *   cgroup FOLDER         then: by this control group; empty: each process */
 #define TRIAL_RESOURCES "resources"
 
-/* The attempt ended for want of memory, one line: `memory` or `device`, and
- * how many bytes it is known to have needed.  An attempt that follows is given
- * more. */
+/* The attempt ended for want of memory, one line: `memory` or `device`, how
+ * many bytes it is known to have needed, and in which phase.  An attempt that
+ * follows is given more. */
 #define TRIAL_OOM "out-of-memory"
 #define TRIAL_OOM_MEMORY "memory"
 #define TRIAL_OOM_DEVICE "device"
+#define TRIAL_OOM_PREPARE "prepare"
+#define TRIAL_OOM_RUN "run"
+
+/* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
+ * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
+ * stderr and exit; the second the trial's, whose lease is made when it is
+ * started, so that where neither lease nor wrapper.pid nor exit is in the
+ * trial's folder its run has not begun.  In both TUNEPIPE_TRIAL_DIR is the
+ * trial's folder: what the first writes there, the second finds.  What the
+ * first reports is read when the second begins. */
+#define TRIAL_PREPARE "prepare"
 
 /* Why the manager stopped the trial, one line that appears by rename before
  * the stop: REASON INTERMEDIATES FINALS, the reason being one of the three
@@ -198,11 +244,6 @@
 #define TRIAL_STOP_TIMEOUT "timeout"
 #define TRIAL_STOP_CANCEL "cancel"
 
-/* Only where devices are managed (trialGpuNumber): "0,1", or "" for none; and
- * with that what the numbers mean. */
-#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
-#define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
-
 /* The environment of a trial, set by the manager. */
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */
 #define TRIAL_ENV_ID "TUNEPIPE_TRIAL_ID"
@@ -211,6 +252,15 @@
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
+
+#define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
+#define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
+
+/* Where devices are managed (trialGpuNumber): "0,1", or "" for none; and with
+ * that what the numbers mean.  Always empty while prepareCommand runs: no
+ * device is granted to that. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
+#define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

@@ -88,7 +88,9 @@ check "more memory than there is" too_much
 short() {
     reason=$1
     shift
-    experiment 'maxTrialNumber: 1' 'outOfMemoryRetry: 2' "$@"
+    machine 1000 1000
+    experiment 'maxTrialNumber: 1' 'outOfMemoryRetry: 2' 'trialMemory: 10m' \
+        'memoryLimit: none' "$@"
     run 1 && count 1 'out of memory' && has show.json "$reason" &&
         [ -d "$dir/trials/00000.2" ] && [ ! -d "$dir/trials/00000.3" ] &&
         has out "out of memory: $reason" && replays
@@ -116,6 +118,35 @@ exit 1
 E
 }
 check "words of the configuration" pattern
+
+no_more() {
+    experiment 'maxTrialNumber: 1' << 'E'
+echo MemoryError >&2
+exit 1
+E
+    run 1 && count 1 'out of memory' && [ ! -e "$dir/trials/00000.1" ]
+}
+check "nothing is tried again that is given no more" no_more
+
+# prepareCommand has its own count, and what it needed the run is given too.
+phases() {
+    machine 1000 1000
+    experiment 'maxTrialNumber: 1' 'trialMemory: 100m' 'memoryLimit: none' \
+        'memoryFloor: 0' 'outOfMemoryRetry: 1' \
+        'prepareCommand: sh ./prepare.sh' << 'E'
+case ${TUNEPIPE_TRIAL_DIR##*/} in
+00000.1) echo MemoryError >&2 && exit 1 ;;
+esac
+tunepipe trial report --final 1
+E
+    echo 'case ${TUNEPIPE_TRIAL_DIR##*/} in
+        00000) echo MemoryError >&2 && exit 1 ;; esac' > prepare.sh
+    run 0 && count 1 succeeded &&
+        has "$dir/trials/00000/out-of-memory" prepare &&
+        has "$dir/trials/00000.1/out-of-memory" run &&
+        has "$dir/trials/00000.2/resources" 'memory 235929600'
+}
+check "an end in either phase" phases
 
 ended_well() {
     echo "echo MemoryError >&2; $final" | experiment 'maxTrialNumber: 1'

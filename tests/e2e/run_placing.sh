@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Trials that cannot be started, for now or at all, and very many at a time.
+. "$(dirname "$0")/lib.sh"
+
+final='exec tunepipe trial report --final 1'
+
+# A tunepipe of our own, whose wrapper can be taken away.
+own() {
+    mkdir bin && cp "$T" "$TP_BUILD/tunepipe-wrapper" bin &&
+        ln -s "$TP_BUILD/plugins" bin/plugins && T=$PWD/bin/tunepipe
+}
+
+# A program that somebody has open for writing is not started: ETXTBSY.
+busy='cp "$HERE/bin/tunepipe-wrapper" "$HERE/bin/new"
+exec 9>> "$HERE/bin/new"
+mv "$HERE/bin/new" "$HERE/bin/tunepipe-wrapper"
+: > "$HERE/busy"'
+
+for_now() {
+    own && experiment 'maxTrialNumber: 4' 'trialConcurrency: 2' << E || return 1
+if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    $busy
+    until grep -q 'trial 00002 cannot be started now' "\$HERE/err"; do
+        sleep 0.05
+    done
+    exec 9>&-
+else
+    until [ -e "\$HERE/busy" ]; do sleep 0.05; done
+fi
+$final
+E
+    run 0 && count 4 succeeded && has err 'Text file busy' &&
+        replays || return 1
+    [ "$(grep -c 'cannot be started now' err)" = 1 ] || fail "$(cat err)"
+    # What was begun for an offer that failed is not left.
+    [ "$(ls "$dir/trials" | wc -l)" = 4 ] || fail "$(ls "$dir/trials")"
+}
+check "a start that fails costs the offer, not the trial" for_now
+
+too_long() {
+    own && experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
+        'placeTimeout: 1s' << E || return 1
+if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    $busy
+    until grep -q '"trial": "00002"' "\$TUNEPIPE_TRIAL_DIR/../../results.jsonl"
+    do sleep 0.05; done
+else
+    until [ -e "\$HERE/busy" ]; do sleep 0.05; done
+fi
+$final
+E
+    run 0 && count 2 succeeded && count 1 failed && replays && has show.json \
+        'could not be started within 1 s (placeTimeout): '
+}
+check "placeTimeout" too_long
+
+# Three that can never be started end the experiment at once.
+never() {
+    own && experiment << E || return 1
+[ "\$TUNEPIPE_TRIAL_ID" = 00000 ] && rm "\$HERE"/bin/*wrapper
+$final
+E
+    run 1 && count 1 succeeded && count 3 failed &&
+        has err 'trials cannot be started: ' && has err 'No such file'
+}
+check "a start that can never work is not tried again" never
+
+# All of them live at one time: each says so, and waits for a line.
+many() {
+    n=2000
+    case $TP_BUILD in *asan* | *tsan*) n=100 ;; esac
+    [ "$(ulimit -Hn)" = unlimited ] ||
+        [ "$(ulimit -Hn)" -ge $((6 * n + 32)) ] ||
+        { echo "ulimit -Hn is $(ulimit -Hn)"; return 77; }
+    mkfifo gate
+    experiment "maxTrialNumber: $n" "trialConcurrency: $n" << 'E'
+echo "$$" >> "$HERE/alive"
+read -r line < "$HERE/gate"
+echo 'final 1' >> "$TUNEPIPE_TRIAL_DIR/metrics"
+E
+    sed -i 's|sh ./trial.sh|. ./trial.sh|' e.yml
+    : > alive
+    {
+        exec 8> gate
+        until [ "$(wc -l < alive)" = $n ]; do sleep 0.2; done
+        yes '' | head -n $n >&8
+        exec 8>&-
+    } &
+    run 0 && wait && count $n succeeded
+}
+check "two thousand trials at a time" many
+
+finish
