@@ -96,25 +96,30 @@ manager_signal_dispatcher(const struct manager *m, int sig)
         kill(m->dispatcher_pid, sig);
 }
 
+void
+manager_interrupt(struct manager *m)
+{
+    m->interrupts++;
+    if (m->phase == PHASE_CLOSING) {
+        m->dispatcher_given_up = true;
+        manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
+    }
+    if (m->interrupts > 1) {
+        running_hurry_all(m);
+        return;
+    }
+    manager_end(m, MANAGER_INTERRUPTED,
+                "interrupted: trials are being ended (once more: killed)");
+    running_stop_all(m);
+}
+
 static void
 take_signals(struct manager *m)
 {
     struct signalfd_siginfo info;
 
-    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        m->interrupts++;
-        if (m->phase == PHASE_CLOSING) {
-            m->dispatcher_given_up = true;
-            manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
-        }
-        if (m->interrupts > 1) {
-            running_hurry_all(m);
-            continue;
-        }
-        manager_end(m, MANAGER_INTERRUPTED,
-                    "interrupted: trials are being ended (once more: killed)");
-        running_stop_all(m);
-    }
+    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+        manager_interrupt(m);
 }
 
 static void
@@ -140,6 +145,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_CONTROL] = commands_serve,
         [SOURCE_RESOURCES] = take_resources,
     };
 
@@ -321,6 +327,7 @@ timeout(struct manager *m)
     if (!m->end_known)
         at = least(at, finish_deadline(&m->finish, now));
     at = least(at, m->budget.save_ns);
+    at = least(at, commands_settle(m, now));
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -344,6 +351,7 @@ loop(struct manager *m, struct err *err)
             return err_errno(err, ERR_SYSTEM, "cannot wait for events");
         for (int i = 0; i < n; i++)
             take_event(m, &events[i]);
+        m->commands.news |= n > 0;
         settle(m);
     }
     return 0;
@@ -391,6 +399,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
+        .commands = COMMANDS_CLOSED,
         .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),

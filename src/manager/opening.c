@@ -126,6 +126,7 @@ manager_open(struct manager *m, struct err *err)
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
                          x->minimize, err) != 0)
         return -1;
+    commands_open(m);
     m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
@@ -160,6 +161,7 @@ manager_close(struct manager *m)
         m->live = t->next;
         trial_free(t);
     }
+    commands_close(m);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->words);

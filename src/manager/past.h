@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* parameter_source of a trial that the user wants once more, in its AD. */
+#define PAST_REPEATED "again"
+
 struct past_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
     char *parameter_id; /* JSON text */

@@ -50,6 +50,25 @@ may_start(const struct manager *m, const struct trial *t)
     return m->n_preparing < slots(m);
 }
 
+bool
+preparing_is_next(const struct manager *m, const struct trial *t, char *why,
+                  size_t size)
+{
+    if (may_start(m, t))
+        return true;
+    if (m->scheduler.paused)
+        snprintf(why, size, "the experiment is paused (tunepipe continue)");
+    else if (t->due[TRIAL_DUE_OFFER].place > 0)
+        snprintf(why, size, "starting it failed, it is tried again");
+    else if (m->lockstep.on)
+        snprintf(why, size, "in lock step it starts with the next round");
+    else
+        snprintf(why, size,
+                 "%llu trials are being prepared (prepareConcurrency)",
+                 (unsigned long long)m->n_preparing);
+    return false;
+}
+
 static void
 enter(struct manager *m, struct trial *t)
 {

@@ -62,6 +62,7 @@ reading_apply(struct manager *m, struct trial *t,
     } else {
         t->has_latest = true;
         t->latest = metric->value;
+        recent_add(&t->recent, metric->value);
         t->sent++;
     }
     if (!t->told &&

@@ -327,13 +327,16 @@ resources_adopt(struct resources *r, struct trial *t)
 }
 
 void
-resources_explain(struct resources *r, const struct trial *t, struct buf *out)
+resources_explain(struct resources *r, const struct trial *t, bool wanted,
+                  struct buf *out)
 {
     struct need need = need_of(r, t);
     size_t before = out->len;
     bool strangers = false;
     uint64_t devices;
 
+    if (!wanted)
+        need.devices.count = 0;
     r->looked = 0; /* as it is, not as it was */
     if (find(r, &need, &devices, out, &strangers))
         out->len = before;

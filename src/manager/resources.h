@@ -81,7 +81,7 @@ void resources_release(struct resources *r, struct trial *t);
 void resources_adopt(struct resources *r, struct trial *t);
 
 /* What a trial waits for, appended; nothing when it could be started. */
-void resources_explain(struct resources *r, const struct trial *t,
+void resources_explain(struct resources *r, const struct trial *t, bool devices,
                        struct buf *out);
 
 /* r->fd is readable: those that wait may be asked for again. */

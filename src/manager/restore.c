@@ -277,6 +277,31 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
+/* What the user wants once more and was not begun yet. */
+static void
+restore_repeated(const struct restoring *r)
+{
+    struct manager *m = r->m;
+
+    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
+        struct suggestion s;
+        struct trial *t;
+
+        if (!p->added || p->id != NULL || p->record == NULL ||
+            map_get(&m->taken, p->parameter_id, strlen(p->parameter_id)) ||
+            suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
+            continue;
+        t = trial_new(m->n_trials, p->record, strlen(p->record), s.id,
+                      s.parameters);
+        suggestion_fini(&s);
+        if (t == NULL)
+            continue;
+        m->n_trials++;
+        append(m, t);
+        placing_add(m, t);
+    }
+}
+
 static int
 restore_all(struct restoring *r, struct err *err)
 {
@@ -290,6 +315,7 @@ restore_all(struct restoring *r, struct err *err)
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
+    restore_repeated(r);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",

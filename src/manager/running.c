@@ -417,6 +417,17 @@ running_press(struct manager *m, struct trial *t)
 }
 
 void
+running_cancel(struct manager *m, struct trial *t)
+{
+    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) {
+        trial_enter(t, TRIAL_CANCELLED);
+        conclude(m, t);
+    } else {
+        running_stop(m, t, STOP_CANCEL);
+    }
+}
+
+void
 running_stop_all(struct manager *m)
 {
     stepping_release(m);

@@ -13,6 +13,7 @@
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
+ *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -21,6 +22,7 @@
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
+#include "manager/commands.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
@@ -70,6 +72,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_CONTROL,
     SOURCE_RESOURCES,
     SOURCE_COUNT
 };
@@ -115,6 +118,7 @@ struct manager {
     struct lockstep lockstep;
     struct expected expected;
     struct progress progress;
+    struct commands commands;
     struct pattern *pattern; /* NULL: none */
 
     struct checkpoints checkpoints;
@@ -168,6 +172,8 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
+/* The user does not want this one; one that waits is freed. */
+void running_cancel(struct manager *m, struct trial *t);
 /* It reported to be done: it is ended as one that has succeeded. */
 void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
@@ -184,6 +190,8 @@ void manager_unwatch(struct manager *m, int fd);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The user wants it to end; a second time: at once. */
+void manager_interrupt(struct manager *m);
 /* Only while it has not been waited for: then its id may be a stranger's. */
 void manager_signal_dispatcher(const struct manager *m, int sig);
 /* Asks for as many trials as are wanted, and returns how many that is. */
