@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
+#include "cli/kept.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
@@ -89,28 +90,6 @@ walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
     return rc;
 }
 
-static struct experiment *
-read_kept(const struct results *r, struct problems *problems, struct err *err)
-{
-    char *config = file_join(r->folder, FOLDER_CONFIG);
-    char *space = file_join(r->folder, FOLDER_SPACE);
-    struct experiment *x = NULL;
-
-    if (config == NULL || space == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    else
-        x = experiment_read_kept(config, r->config, space, problems, err);
-    if (x != NULL) { /* it may have been drawn */
-        x->seed = r->seed;
-        x->has_seed = true;
-        x->deterministic = r->deterministic;
-        x->minimize = r->minimize;
-    }
-    free(config);
-    free(space);
-    return x;
-}
-
 struct words {
     const char *dispatcher;
     uint64_t max_trials; /* 0: as before */
@@ -150,7 +129,7 @@ go_on(const struct results *r, const struct words *w)
     int status;
 
     problems_init(&problems);
-    x = read_kept(r, &problems, &err);
+    x = kept_experiment(r, &problems, &err);
     if (x == NULL) {
         fputs(buf_text(&problems.lines), stderr);
         status = verb_fail("resume", &err);

@@ -22,7 +22,20 @@ enum early_stopped { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
 enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
+enum failure_then { FAILURE_SKIP, FAILURE_REPORT };
+enum failure_repeated { REPEATED_PAUSE, REPEATED_END, REPEATED_IGNORE };
+
+/* Ours: what becomes of a trial that failed, is lost or was short of memory. */
+struct on_failure {
+    uint64_t retry;         /* how often it is tried again */
+    int64_t backoff_ms;     /* before the first time; then it doubles */
+    enum failure_then then; /* when that is spent */
+    double value;           /* REPORT: the result that the tuner is told */
+};
+
 #define EXPERIMENT_FILTERS_MAX 16
+#define EXPERIMENT_HOOKS_MAX 32
+#define HOOK_CONCURRENCY_MAX 64
 
 enum checkpoints_keep {
     CHECKPOINTS_LAST,
@@ -54,6 +67,12 @@ struct algorithm {
     unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
 };
 
+/* A command that is run when something happens. */
+struct hook_config {
+    char *glob;    /* of names of events, of which there is one at least */
+    char *command; /* for /bin/sh -c */
+};
+
 struct experiment {
     char *file;   /* the configuration, absolute */
     char *folder; /* which holds it: relative paths begin there */
@@ -65,11 +84,13 @@ struct experiment {
     char *prepare_command;        /* ours: before trialCommand; NULL: none */
     uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
     char *trial_folder;           /* trialCodeDirectory, absolute */
+    char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
+    int64_t max_idle_ms; /* ours: trialIdleTimeout; 0: no limit */
     /* Ours: goals, see manager/finish.h. */
     bool has_stop_value;
     double stop_value;
@@ -100,8 +121,14 @@ struct experiment {
                               result has its last value as such */
     struct checkpoint_policy checkpoints; /* ours */
     bool deterministic;                   /* ours: trials go in lock step */
-    struct wishes wishes; /* of memory and devices */
-    bool debug; /* debug, or logLevel debug or trace */
+    struct on_failure on_failure;
+    enum failure_repeated on_repeated; /* ours: the same failure three times */
+    struct hook_config hooks[EXPERIMENT_HOOKS_MAX]; /* ours: `on` */
+    size_t n_hooks;
+    uint64_t hook_concurrency; /* ours: how many run at a time */
+    int64_t hook_timeout_ms;   /* ours: of one */
+    struct wishes wishes;      /* of memory and devices */
+    bool debug;                /* debug, or logLevel debug or trace */
 };
 
 enum experiment_use {

@@ -48,6 +48,7 @@ read_stop(struct trial *t)
         enum trial_stop stop;
     } reasons[] = {{TRIAL_STOP_ASSESSOR, STOP_ASSESSOR},
                    {TRIAL_STOP_TIMEOUT, STOP_TIMEOUT},
+                   {TRIAL_STOP_IDLE, STOP_IDLE},
                    {TRIAL_STOP_CANCEL, STOP_CANCEL}};
     unsigned long long intermediates, finals;
     struct buf text;

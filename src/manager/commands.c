@@ -36,6 +36,7 @@ static const struct command_row {
     {"pause", {NULL}, commands_pause},
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},
+    {"wait", {"event", "count", "timeout_ms"}, commands_wait},
 };
 #define N_ROWS (sizeof rows / sizeof *rows)
 
@@ -196,7 +197,8 @@ commands_answer(struct manager *m, uint64_t asker, const char *object)
     if (client == NULL)
         return -1;
     send_line(client, true, object, strlen(object));
-    control_flush(&m->commands.control);
+    if (m->commands.asker == 0) /* else it goes out behind the answer */
+        control_flush(&m->commands.control);
     return 0;
 }
 

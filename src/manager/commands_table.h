@@ -9,6 +9,8 @@
 /* commands_change.c */
 commands_answerer commands_update, commands_pause, commands_continue,
     commands_stop;
+/* commands_wait.c */
+commands_answerer commands_wait;
 /* commands_trials.c */
 commands_answerer commands_kill, commands_retry;
 /* commands_why.c */

@@ -4,6 +4,8 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "json.h"
+#include "manager/lastwords.h"
+#include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/state.h"
@@ -11,16 +13,12 @@
 #include "manager/trial.h"
 #include "trial/files.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PAYLOAD_MAX ((size_t)64 << 20)
 #define STDERR_LINES 20
-#define STDERR_BYTES 8192
 #define SHOWN_MAX 200
 
 void
@@ -49,7 +47,7 @@ show_text(struct manager *m, const char *text, size_t len)
 {
     struct buf line;
 
-    buf_init(&line, STDERR_BYTES);
+    buf_init(&line, LASTWORDS_MAX);
     shown_text(&line, text, len, SHOWN_MAX);
     progress_say(&m->progress, "    | %s", buf_text(&line));
     buf_fini(&line);
@@ -74,36 +72,28 @@ show_last_lines(struct manager *m, const char *text, size_t len)
     }
 }
 
-static void
-show_stderr(struct manager *m, const struct trial *t)
+void
+ending_show_stderr(struct manager *m, const struct trial *t)
 {
-    char path[4096], text[STDERR_BYTES];
-    ssize_t n = 0;
-    struct stat st;
-    int fd;
+    char text[LASTWORDS_MAX];
+    size_t n = lastwords_read(t->folder, text);
 
-    snprintf(path, sizeof path, "%s/%s", t->folder, TRIAL_STDERR);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &st) == 0) {
-        off_t from = st.st_size > STDERR_BYTES ? st.st_size - STDERR_BYTES : 0;
-
-        n = pread(fd, text, sizeof text, from);
-    }
     if (n > 0) {
-        progress_say(&m->progress, "  the last lines of %s:", path);
-        show_last_lines(m, text, (size_t)n);
+        progress_say(&m->progress, "  the last lines of %s/" TRIAL_STDERR ":",
+                     t->folder);
+        show_last_lines(m, text, n);
     } else {
-        progress_say(&m->progress, "  its standard error is empty (%s)", path);
+        progress_say(&m->progress,
+                     "  its standard error is empty (%s/" TRIAL_STDERR ")",
+                     t->folder);
     }
-    if (fd >= 0)
-        close(fd);
 }
 
 /* A program that ended well and left no result: what was looked for. */
 static void
 show_no_final(struct manager *m, const struct trial *t)
 {
-    if (strcmp(t->why, TRIAL_NO_FINAL) != 0)
+    if (strncmp(t->why, TRIAL_NO_FINAL, strlen(TRIAL_NO_FINAL)) != 0)
         return;
     if (m->pattern == NULL)
         progress_say(&m->progress,
@@ -155,19 +145,21 @@ say_end(struct manager *m, const struct trial *t, double seconds)
     buf_fini(&line);
 }
 
-static void
+/* Whether it is better than all before. */
+static bool
 count_best(struct manager *m, double final, const char *id)
 {
     struct progress *p = &m->progress;
 
     m->n_results++;
     if (!isfinite(final))
-        return;
+        return false;
     if (p->has_best && (p->minimize ? final >= p->best : final <= p->best))
-        return;
+        return false;
     p->has_best = true;
     p->best = final;
     snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
+    return true;
 }
 
 bool
@@ -176,7 +168,7 @@ ending_counts(enum trial_state state)
     return !trial_is_failure(state) && state != TRIAL_CANCELLED;
 }
 
-void
+bool
 ending_count(struct manager *m, enum trial_state state, bool has_final,
              double final, const char *id)
 {
@@ -187,8 +179,17 @@ ending_count(struct manager *m, enum trial_state state, bool has_final,
         p->failed++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    if (has_final && !trial_is_failure(state))
-        count_best(m, final, id);
+    return has_final && !trial_is_failure(state) && count_best(m, final, id);
+}
+
+void
+ending_show_first(struct manager *m, const struct trial *t)
+{
+    if (m->progress.failed_once || t->folder == NULL)
+        return;
+    m->progress.failed_once = true;
+    show_no_final(m, t);
+    ending_show_stderr(m, t);
 }
 
 void
@@ -197,14 +198,12 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     struct progress *p = &m->progress;
 
     p->running = m->n_running;
-    ending_count(m, t->state, t->has_final, t->final, t->id);
+    if (ending_count(m, t->state, t->has_final, t->final, t->id))
+        happened_best(m, t->final, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);
-    if (trial_is_failure(t->state) && !p->failed_once && t->folder != NULL) {
-        p->failed_once = true;
-        show_no_final(m, t);
-        show_stderr(m, t);
-    }
+    if (trial_is_failure(t->state))
+        ending_show_first(m, t);
     progress_touch(p);
 }

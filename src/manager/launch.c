@@ -7,10 +7,11 @@
 #include "manager/adopt.h"
 #include "manager/checkpoints.h"
 #include "manager/parameters.h"
+#include "manager/recipe.h"
+#include "manager/spawn.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -26,6 +27,8 @@
 #define ADOPT_MS 10000
 #define OUTPUT_LINE_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
+#define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
+#define WORDS_MAX 64
 
 /* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
  * the source tree the module lies where it was written. */
@@ -209,56 +212,31 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
     return write_file(t->folder, TRIAL_STDERR, "", 0, err);
 }
 
-/* Signals of a child: `blocked` alone is blocked, all else as at a login. */
-static void
-set_signals(posix_spawnattr_t *attr, int blocked, short flags)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    if (blocked != 0)
-        sigaddset(&set, blocked);
-    posix_spawnattr_setsigmask(attr, &set);
-    sigemptyset(&set);
-    for (int i = 1; i < SIGRTMIN; i++)
-        if (i != SIGKILL && i != SIGSTOP)
-            sigaddset(&set, i);
-    posix_spawnattr_setsigdefault(attr, &set);
-    posix_spawnattr_setflags(
-        attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags));
-}
-
-static int
-spawn(const char *program, posix_spawn_file_actions_t *files,
-      const posix_spawnattr_t *attr, char *const argv[], char *const env[],
-      pid_t *pid, struct err *err)
-{
-    int number = posix_spawn(pid, program, files, attr, argv, env);
-
-    if (number == 0)
-        return 0;
-    errno = number;
-    return err_errno(err, ERR_SYSTEM, "%s: cannot start", program);
-}
-
-static int
-open_pidfd(pid_t pid, int *out, struct err *err)
-{
-    *out = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (*out >= 0)
-        return 0;
-    err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -1;
-}
-
 /* What a wrapper is to run, and in which folder it keeps its files. */
 struct task {
     const char *folder;
-    const char *command;
+    const char *const *command;
     char *const *env;
 };
+
+static int
+write_recipe(const struct launch *l, const struct task *task, struct err *err)
+{
+    char *path = file_join(task->folder, TRIAL_COMMAND);
+    struct buf text;
+    int rc;
+
+    if (path != NULL)
+        unlink(path); /* of a start that failed */
+    free(path);
+    buf_init(&text, RECIPE_MAX);
+    recipe_write(&text, l->cwd, task->command, task->env);
+    rc = buf_check(&text, TRIAL_COMMAND, err);
+    if (rc == 0)
+        rc = write_file(task->folder, TRIAL_COMMAND, text.data, text.len, err);
+    buf_fini(&text);
+    return rc;
+}
 
 static int
 start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
@@ -266,30 +244,28 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
 {
     char grace[32], adopt[32], limit[32];
     char *words = file_join(task->folder, TRIAL_STDERR);
-    const struct claim *c = &t->claim;
-    bool group = c->cgroup[0] != '\0';
-    const char *const argv[] = {l->wrapper,
-                                "--dir",
-                                task->folder,
-                                "--cwd",
-                                l->cwd,
-                                "--grace-ms",
-                                grace,
-                                "--adopt-ms",
-                                adopt,
-                                group ? "--cgroup" : "--limit-bytes",
-                                group ? c->cgroup : limit,
-                                "--",
-                                "/bin/sh",
-                                "-c",
-                                task->command,
-                                NULL};
+    bool grouped = t->claim.cgroup[0] != '\0';
+    const char *argv[WORDS_MAX] = {l->wrapper,
+                                   "--dir",
+                                   task->folder,
+                                   "--cwd",
+                                   l->cwd,
+                                   "--grace-ms",
+                                   grace,
+                                   "--adopt-ms",
+                                   adopt,
+                                   grouped ? "--cgroup" : "--limit-bytes",
+                                   grouped ? t->claim.cgroup : limit,
+                                   "--"};
+    size_t n = 12;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int rc;
 
     if (words == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; n + 1 < WORDS_MAX && task->command[i] != NULL; i++)
+        argv[n++] = task->command[i];
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
@@ -299,20 +275,45 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
     posix_spawn_file_actions_addopen(&files, 2, words, O_WRONLY | O_APPEND, 0);
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
-    set_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, task->env,
-               &t->pid, err);
+    spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
+    rc = spawn_start(l->wrapper, &files, &attr, (char *const *)argv, task->env,
+                     &t->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     free(words);
-    return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
+    return rc == 0 ? spawn_pidfd(t->pid, &t->pidfd, err) : -1;
 }
 
 /* The lease first: the wrapper looks for it. */
 static int
-start_task(const struct launch *l, struct trial *t, struct task *task,
-           bool prepares, struct jval parameters, struct err *err)
+start(const struct launch *l, struct trial *t, const struct task *task,
+      struct err *err)
 {
+    if (make_lease(t, task->folder, err) != 0 ||
+        write_recipe(l, task, err) != 0)
+        return -1;
+    return start_wrapper(l, t, task, err);
+}
+
+int
+launch_again(const struct launch *l, struct trial *t,
+             const char *const command[], char *const env[], struct err *err)
+{
+    struct task task = {t->folder, command, env};
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+
+    json_free(doc);
+    return rc == 0 ? start(l, t, &task, err) : -1;
+}
+
+static int
+start_phase(const struct launch *l, struct trial *t, const char *folder,
+            bool prepares, struct jval parameters, struct err *err)
+{
+    const char *const command[] = {
+        "/bin/sh", "-c", prepares ? l->prepare_command : l->command, NULL};
     struct environment_of of = {
         .program_folder = l->program_folder,
         .python_folder = l->python_folder,
@@ -324,10 +325,8 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
     };
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    int rc = make_lease(t, task->folder, err);
+    int rc = checkpoints_begin(l->checkpoints, t, err);
 
-    if (rc == 0)
-        rc = checkpoints_begin(l->checkpoints, t, err);
     if (rc == 0) {
         if (l->lockstep)
             t->restore = 0; /* it has to report again what it has reported */
@@ -335,9 +334,8 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
         of.restore = restore = checkpoints_restore(l->checkpoints, t);
         rc = environment_make(&env, &of, t, parameters, err);
     }
-    task->env = env.vars;
     if (rc == 0)
-        rc = start_wrapper(l, t, task, err);
+        rc = start(l, t, &(struct task){folder, command, env.vars}, err);
     environment_fini(&env);
     free(saving);
     free(restore);
@@ -361,7 +359,6 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
     char *folder = rc == 0 ? file_join(t->folder, TRIAL_PREPARE) : NULL;
-    struct task task = {.folder = folder, .command = l->prepare_command};
 
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
@@ -370,7 +367,7 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0)
         rc = make_prepare(folder, err);
     if (rc == 0)
-        rc = start_task(l, t, &task, true, json_root(doc), err);
+        rc = start_phase(l, t, folder, true, json_root(doc), err);
     free(folder);
     json_free(doc);
     return rc;
@@ -392,7 +389,6 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
-    struct task task = {.folder = t->folder, .command = l->command};
 
     if (rc == 0)
         rc = t->state == TRIAL_PREPARED
@@ -401,7 +397,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = start_task(l, t, &task, false, json_root(doc), err);
+        rc = start_phase(l, t, t->folder, false, json_root(doc), err);
     json_free(doc);
     return rc;
 }
@@ -426,11 +422,11 @@ start_dispatcher(char *const argv[], const int theirs[3],
     for (int i = 0; i < 3; i++)
         posix_spawn_file_actions_adddup2(&files, theirs[i], i);
     posix_spawnattr_init(&attr);
-    set_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(argv[0], &files, &attr, argv, environ, &out->pid, err);
+    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
+    rc = spawn_start(argv[0], &files, &attr, argv, environ, &out->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
-    return rc == 0 ? open_pidfd(out->pid, &out->pidfd, err) : -1;
+    return rc == 0 ? spawn_pidfd(out->pid, &out->pidfd, err) : -1;
 }
 
 int

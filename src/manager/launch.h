@@ -46,6 +46,12 @@ int launch_prepare(const struct launch *l, struct trial *t, struct err *err);
  * stays as far as it got. */
 int launch_trial(const struct launch *l, struct trial *t, struct err *err);
 
+/* The same in t->folder, which is not there yet, with this command and this
+ * environment. */
+int launch_again(const struct launch *l, struct trial *t,
+                 const char *const command[], char *const env[],
+                 struct err *err);
+
 struct dispatcher_pipes {
     pid_t pid;
     int pidfd;

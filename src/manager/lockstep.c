@@ -189,6 +189,17 @@ drop(struct lockstep *l, struct lockstep_trial *t)
 }
 
 void
+lockstep_leave(struct lockstep *l, uint64_t number)
+{
+    struct lockstep_trial *t = find(l, number);
+
+    if (t == NULL)
+        return;
+    drop(l, t);
+    l->news = true; /* should it have been the last */
+}
+
+void
 lockstep_delivered(struct lockstep *l, uint64_t number, bool ends,
                    int64_t now_ns)
 {

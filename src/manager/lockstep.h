@@ -80,6 +80,8 @@ void lockstep_retract(struct lockstep *l, uint64_t number);
 /* `ends`: it was the trial's last, it is no longer known. */
 void lockstep_delivered(struct lockstep *l, uint64_t number, bool ends,
                         int64_t now_ns);
+/* It is no longer known, and nothing of it was delivered. */
+void lockstep_leave(struct lockstep *l, uint64_t number);
 /* A manager goes on where another one was: the last that was delivered is not
  * known to be answered, and was of the trial `last`; `open`: nothing was asked
  * for since, so that the round goes on behind it. */

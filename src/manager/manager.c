@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -136,6 +137,12 @@ take_resources(struct manager *m)
 }
 
 static void
+take_hooks(struct manager *m)
+{
+    hooks_take(&m->hooks);
+}
+
+static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
@@ -145,6 +152,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_HOOKS] = take_hooks,
         [SOURCE_CONTROL] = commands_serve,
         [SOURCE_RESOURCES] = take_resources,
     };
@@ -269,6 +277,7 @@ expire(struct manager *m)
 
     if (now >= m->budget.save_ns)
         keep_budget(m);
+    events_expire(&m->events, now);
     deadlines_run(&m->deadlines, now, m);
     coordinator_judge(m, now);
     watch_idle(m, now);
@@ -303,6 +312,7 @@ settle(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
         m->phase = PHASE_DONE;
+    hooks_go(&m->hooks, clock_monotonic_ns());
     flush(m);
 }
 
@@ -327,6 +337,8 @@ timeout(struct manager *m)
     if (!m->end_known)
         at = least(at, finish_deadline(&m->finish, now));
     at = least(at, m->budget.save_ns);
+    at = least(at, events_deadline(&m->events));
+    at = least(at, hooks_deadline(&m->hooks));
     at = least(at, commands_settle(m, now));
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
@@ -338,22 +350,29 @@ timeout(struct manager *m)
     return at > 3600000 ? 3600000 : (int)at;
 }
 
+int
+manager_turn(struct manager *m, struct err *err)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
+
+    if (n < 0 && errno != EINTR)
+        return err_errno(err, ERR_SYSTEM, "cannot wait for events");
+    for (int i = 0; i < n; i++)
+        take_event(m, &events[i]);
+    m->commands.news |= n > 0;
+    settle(m);
+    return 0;
+}
+
 static int
 loop(struct manager *m, struct err *err)
 {
-    struct epoll_event events[EVENTS_MAX];
-
+    happened_experiment(m, EVENT_EXPERIMENT_STARTED, NULL);
     settle(m);
-    while (m->phase != PHASE_DONE) {
-        int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
-
-        if (n < 0 && errno != EINTR)
-            return err_errno(err, ERR_SYSTEM, "cannot wait for events");
-        for (int i = 0; i < n; i++)
-            take_event(m, &events[i]);
-        m->commands.news |= n > 0;
-        settle(m);
-    }
+    while (m->phase != PHASE_DONE)
+        if (manager_turn(m, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -364,8 +383,8 @@ say_late(struct manager *m)
 
     if (l->words + l->reports > 0)
         progress_say(&m->progress,
-                     "for trials that had ended or been told to came %llu "
-                     "reports and %llu words of the dispatcher: not used",
+                     "came too late and are not used: %llu reports of trials "
+                     "that were to end, %llu stops for trials that had ended",
                      (unsigned long long)l->reports,
                      (unsigned long long)l->words);
 }
@@ -420,6 +439,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     int rc;
 
     exchange_init(&m.exchange);
+    events_init(&m.events, NULL, NULL);
+    hooks_init(&m.hooks);
     *out = (struct manager_outcome){.dispatcher_status = -1};
     budget_start(&m.budget, clock_monotonic_ns());
     progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
@@ -427,8 +448,10 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = finish(&m, err);
+        happened_finish(&m);
+    }
     manager_close(&m);
     return rc;
 }

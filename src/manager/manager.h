@@ -21,6 +21,7 @@ enum manager_end {
     MANAGER_REFUSED,     /* the tuner failed to answer, for good */
     MANAGER_DISPATCHER,  /* the dispatcher ended by itself */
     MANAGER_UNABLE,      /* trials cannot be started, or the disk is full */
+    MANAGER_FAILING,     /* trials keep failing the same way */
 };
 
 struct manager_options {

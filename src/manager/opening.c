@@ -7,6 +7,7 @@
 #include "core/stop_signals.h"
 #include "manager/coordinator.h"
 #include "manager/descriptors.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
@@ -124,7 +125,8 @@ manager_open(struct manager *m, struct err *err)
         return -1;
     if (coordinator_restore(m, err) != 0 ||
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
-                         x->minimize, err) != 0)
+                         x->minimize, err) != 0 ||
+        happened_open(m, err) != 0)
         return -1;
     commands_open(m);
     m->launch.checkpoints = &m->checkpoints;
@@ -147,6 +149,7 @@ manager_open(struct manager *m, struct err *err)
 void
 manager_close(struct manager *m)
 {
+    happened_close(m);
     if (m->dispatcher_fd >= 0) {
         kill(m->dispatcher_pid, SIGKILL);
         waitid(P_PIDFD, (id_t)m->dispatcher_fd, &(siginfo_t){0}, WEXITED);

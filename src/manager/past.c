@@ -309,7 +309,9 @@ past_add(struct past *p, const struct record *r)
     if (r->kind == RECORD_IN && memcmp(r->payload, "GE", CODE_SIZE) == 0)
         p->told.asked = true;
     if (r->kind == RECORD_IN && memcmp(r->payload, "IN", CODE_SIZE) == 0)
-        p->space = true;
+        p->space = true, p->imports = 0;
+    if (r->kind == RECORD_IN && memcmp(r->payload, "FD", CODE_SIZE) == 0)
+        p->imports++;
     if (r->kind == RECORD_IN && memcmp(r->payload, "AD", CODE_SIZE) == 0)
         take_added(p, payload, r->len - CODE_SIZE);
     note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;

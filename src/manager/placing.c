@@ -42,6 +42,7 @@ placing_claim(struct manager *m, struct trial *t, bool devices, char *why,
 static bool
 is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
 {
+    const struct deadline *again = &t->due[TRIAL_DUE_AGAIN];
     const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
 
     if (m->scheduler.paused) {
@@ -52,6 +53,11 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
         snprintf(why, size, "all %llu slots of trialConcurrency are taken",
                  (unsigned long long)m->scheduler.concurrency);
         return false;
+    }
+    if (again->place > 0) {
+        snprintf(why, size, "it failed, and is tried again in %.1f s",
+                 (double)(again->at_ns - clock_monotonic_ns()) / 1e9);
+        return PLACING_LATER;
     }
     if (offer->place > 0) {
         snprintf(why, size, "starting it failed, it is tried again in %.1f s",

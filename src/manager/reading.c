@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -67,8 +68,10 @@ reading_apply(struct manager *m, struct trial *t,
     }
     if (!t->told &&
         metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates))
+            (metric->final ? t->heard.finals : t->heard.intermediates)) {
         send_metric(m, t, metric);
+        happened_metric(m, t, metric);
+    }
 }
 
 static bool
@@ -88,6 +91,7 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
 {
     int64_t now = clock_monotonic_ns();
 
+    t->reported_ns = now;
     if (m->lockstep.on || t->stamped_ns == 0)
         return;
     metric->elapsed_ns = now - t->stamped_ns;
@@ -246,6 +250,13 @@ read_nni(struct reading *r, bool drain)
     return more > 0;
 }
 
+bool
+reading_waits(const struct manager *m, const struct trial *t)
+{
+    return t->holding.first != NULL || agenda_has_reports(&t->agenda) ||
+           exchange_pending(&m->exchange) > PENDING_MAX;
+}
+
 void
 reading_feed(struct manager *m, struct trial *t)
 {
@@ -277,9 +288,10 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop != STOP_NOT && !t->again)
-        return true; /* nothing of it would be used */
-    if (exchange_pending(&m->exchange) > PENDING_MAX) {
+    /* Of a stopped one nothing would be used: it is counted. */
+    if (t->stop != STOP_NOT && !t->again && m->lockstep.on)
+        return true;
+    if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
         return false;
     }
@@ -390,19 +402,36 @@ reading_count(const struct manager *m, const struct trial *t)
     };
 }
 
+static struct metric_line
+final_metric(const struct trial *t, double value, char text[NUMBER_TEXT_MAX])
+{
+    return (struct metric_line){.final = true,
+                                .sequence = t->metrics.finals,
+                                .json = text,
+                                .len = number_format(value, text),
+                                .value = value};
+}
+
+void
+reading_tell(struct manager *m, struct trial *t, double value)
+{
+    char text[NUMBER_TEXT_MAX];
+    const struct metric_line metric = final_metric(t, value, text);
+
+    send_metric(m, t, &metric);
+}
+
 void
 reading_promote(struct manager *m, struct trial *t,
                 const struct outcome *outcome)
 {
-    struct metric_line metric = {.final = true, .value = t->latest};
+    struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
 
     if (!m->x->last_is_final || t->has_final || !t->has_latest ||
         t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
         outcome->number != 0)
         return;
-    metric.sequence = t->metrics.finals;
-    metric.json = text;
-    metric.len = number_format(t->latest, text);
+    metric = final_metric(t, t->latest, text);
     reading_apply(m, t, &metric);
 }

@@ -22,6 +22,10 @@ void reading_files(struct manager *m);
 /* Goes on with files that were left alone; trials may end by that. */
 void reading_hungry(struct manager *m);
 
+/* It is not its own doing that it reports nothing: it waits for an answer, or
+ * its file for room. */
+bool reading_waits(const struct manager *m, const struct trial *t);
+
 /* Reads a portion of what there is. */
 void reading_feed(struct manager *m, struct trial *t);
 
@@ -35,6 +39,9 @@ void reading_apply(struct manager *m, struct trial *t,
 /* What it has reported so far. */
 struct metrics_count reading_count(const struct manager *m,
                                    const struct trial *t);
+
+/* Sends as its final result what it did not report. */
+void reading_tell(struct manager *m, struct trial *t, double value);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

@@ -24,6 +24,7 @@
 #include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/found.h"
+#include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
@@ -193,6 +194,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
         trial_free(t);
         return -1;
     }
+    failing_found(t, m->folder.path);
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);
@@ -311,6 +313,10 @@ restore_all(struct restoring *r, struct err *err)
     stepping_resume(m, &r->past);
     if (!r->past.space)
         peer_ask_again(m);
+    else if (!r->past.cut &&
+             imports_send_kept(&m->exchange, m->folder.path, r->past.imports,
+                               err) != 0)
+        return -1;
     send_unlogged(r);
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)

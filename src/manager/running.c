@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
@@ -39,8 +40,12 @@ void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
 {
     t->started_ns = started_ns;
+    t->reported_ns = clock_monotonic_ns();
     t->timed = true;
     finish_began(&m->finish, started_ns);
+    if (m->x->max_idle_ms > 0)
+        running_due(m, t, TRIAL_DUE_IDLE,
+                    t->reported_ns + m->x->max_idle_ms * 1000000);
     if (m->x->max_trial_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT,
                     t->started_ns + m->x->max_trial_ms * 1000000);
@@ -83,6 +88,7 @@ conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
     if (!t->known &&
@@ -95,7 +101,11 @@ conclude(struct manager *m, struct trial *t)
     if (!t->known) {
         ending_show(m, t, seconds);
         coordinator_ended(m, t, seconds);
+        failing_count(m, t);
+        happened_end(m, t, seconds);
     }
+    if (m->lockstep.on && !t->exited)
+        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
     live_remove(m, t);
     trial_free(t);
 }
@@ -148,6 +158,7 @@ start(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
+    happened_trial(m, EVENT_TRIAL_STARTED, t);
     if (m->lockstep.on && !stands)
         stepping_started(m, t);
     reading_begin(m, t);
@@ -161,6 +172,14 @@ running_take(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     placing_add(m, t);
     running_start_waiting(m);
+}
+
+/* One that has failed before, and is not tried again any more, has failed. */
+static void
+give_up(struct manager *m, struct trial *t)
+{
+    trial_enter(t, t->failures > 0 ? TRIAL_FAILED : TRIAL_CANCELLED);
+    conclude(m, t);
 }
 
 /* May free t. */
@@ -191,17 +210,15 @@ running_start_waiting(struct manager *m)
     m->placing.stirred = false;
     for (; t != NULL; t = next) {
         next = t->queue_next;
-        if (m->end_known) {
-            trial_enter(t, TRIAL_CANCELLED);
-            conclude(m, t);
-        } else if (preparing_wanted(m, t)) {
+        if (m->end_known)
+            give_up(m, t);
+        else if (preparing_wanted(m, t))
             preparing_offer(m, t);
-        } else if (m->n_running >= m->scheduler.concurrency &&
-                   m->x->prepare_command == NULL) {
+        else if (m->n_running >= m->scheduler.concurrency &&
+                 m->x->prepare_command == NULL)
             break; /* there is no place for anybody */
-        } else {
+        else
             offer(m, t);
-        }
     }
 }
 
@@ -243,31 +260,49 @@ running_in_vain(const struct trial *t)
            (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
 }
 
-void
-running_again(struct manager *m, struct trial *t)
+struct trial *
+running_next(const struct manager *m, const struct trial *t)
 {
     struct trial *next = trial_new(t->number, t->record, t->record_len,
                                    t->parameter_id, t->parameters);
 
-    if (next == NULL) {
-        running_finish(m, t);
-        return;
-    }
+    if (next == NULL)
+        return NULL;
     next->attempt = t->attempt + 1;
-    if (m->lockstep.on) { /* it goes on where this one was */
-        lockstep_retract(&m->lockstep, t->number);
+    next->failures = t->failures;
+    if (m->lockstep.on) /* it goes on where this one was */
         next->heard = (struct metrics_count){
             t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
             t->heard.finals};
-    }
+    return next;
+}
+
+void
+running_replace(struct manager *m, struct trial *t, struct trial *next)
+{
+    if (m->lockstep.on)
+        lockstep_retract(&m->lockstep, t->number);
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
-    m->recovered.again++;
+    happened_trial(m, EVENT_TRIAL_RETRIED, next);
     let_go(m, t);
     if (live_replace(m, t, next) != 0) /* its place is kept */
         manager_end(m, MANAGER_UNABLE, "out of memory");
     trial_free(t);
     placing_add(m, next);
+}
+
+void
+running_again(struct manager *m, struct trial *t)
+{
+    struct trial *next = running_next(m, t);
+
+    if (next == NULL) {
+        running_finish(m, t);
+        return;
+    }
+    m->recovered.again++;
+    running_replace(m, t, next);
 }
 
 void
@@ -292,28 +327,12 @@ again_with_more(struct manager *m, struct trial *t)
     return true;
 }
 
-void
-running_end(struct manager *m, struct trial *t)
+static void
+note_exit(struct manager *m, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
-    bool ran = t->state == TRIAL_RUNNING;
-    enum trial_state state;
-    bool more = false;
     char detail[64];
 
-    reading_promote(m, t, o);
-    state = trial_judge(t, o);
-    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
-        resources_failed(&m->resources, t, &more)) {
-        state = TRIAL_OUT_OF_MEMORY;
-        if (more && again_with_more(m, t))
-            return;
-    }
-    if (t->ends != TRIAL_WAITING &&
-        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
-        state = t->ends; /* as it was told, or recorded */
-    trial_enter(t, state);
-    m->n_running -= ran;
     if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
     else
@@ -324,7 +343,31 @@ running_end(struct manager *m, struct trial *t)
                  o->number);
     if (!t->told)
         manager_note(m, "exited", t, detail);
+}
+
+bool
+running_end(struct manager *m, struct trial *t)
+{
+    bool ran = t->state == TRIAL_RUNNING, more = false;
+    enum trial_state state;
+
+    reading_promote(m, t, &t->outcome);
+    state = trial_judge(t, &t->outcome);
+    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
+        resources_failed(&m->resources, t, &more))
+        state = TRIAL_OUT_OF_MEMORY;
+    if (t->ends != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
+        state = t->ends; /* as it was told, or recorded */
+    note_exit(m, t);
+    if (more && again_with_more(m, t))
+        return false;
+    if (failing_again(m, t, state, seconds_of(t)))
+        return false;
+    trial_enter(t, state);
+    m->n_running -= ran;
     conclude(m, t);
+    return true;
 }
 
 /* So that another manager knows what counts and what does not. */
@@ -335,6 +378,7 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
         [STOP_NOT] = "",
         [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
         [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
+        [STOP_IDLE] = TRIAL_STOP_IDLE,
         [STOP_CANCEL] = TRIAL_STOP_CANCEL,
     };
     char *path = file_join(t->folder, TRIAL_STOP);
@@ -351,6 +395,8 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
+    if (stop == STOP_ASSESSOR)
+        happened_decision(m, t);
 }
 
 static void
@@ -368,6 +414,11 @@ running_stop(struct manager *m, struct trial *t, int stop)
     if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
         record_stop(m, t, (enum trial_stop)stop);
         running_press(m, t);
+        return;
+    }
+    if (t->state == TRIAL_WAITING && stop == STOP_ASSESSOR && t->attempt > 0) {
+        trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
+        conclude(m, t);
         return;
     }
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
@@ -407,6 +458,7 @@ void
 running_press(struct manager *m, struct trial *t)
 {
     running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
     /* Whoever waits to be told so is, and ends by itself within the grace. */
     if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
         running_due(m, t, TRIAL_DUE_TERM,
@@ -459,6 +511,27 @@ limit_over(void *ctx, void *of)
     running_stop(ctx, of, STOP_TIMEOUT);
 }
 
+/* Set when it was started: what it has reported since has moved it. */
+static void
+idle_over(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct trial *t = of;
+    int64_t now = clock_monotonic_ns();
+    int64_t most = m->x->max_idle_ms * 1000000;
+
+    if (reading_waits(m, t))
+        t->reported_ns = now;
+    else if (now >= t->reported_ns + most)
+        reading_feed(m, t); /* what its file holds counts */
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
+        return;
+    if (now >= t->reported_ns + most)
+        running_stop(m, t, STOP_IDLE);
+    else
+        running_due(m, t, TRIAL_DUE_IDLE, t->reported_ns + most);
+}
+
 static void
 patience_over(void *ctx, void *of)
 {
@@ -497,8 +570,9 @@ void
 running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns)
 {
     static deadline_due *const dues[TRIAL_DUES] = {
-        [TRIAL_DUE_LIMIT] = limit_over,      [TRIAL_DUE_TERM] = patience_over,
-        [TRIAL_DUE_KILL] = wrapper_given_up, [TRIAL_DUE_OFFER] = offer_again,
+        [TRIAL_DUE_LIMIT] = limit_over,     [TRIAL_DUE_IDLE] = idle_over,
+        [TRIAL_DUE_TERM] = patience_over,   [TRIAL_DUE_KILL] = wrapper_given_up,
+        [TRIAL_DUE_AGAIN] = offer_again,    [TRIAL_DUE_OFFER] = offer_again,
         [TRIAL_DUE_PLACE] = place_given_up,
     };
     struct deadline *d = &t->due[kind];

@@ -13,6 +13,8 @@
  *   reading.c   their files
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
+ *   failing.c   ends that are failures: again, or what then
+ *   happened.c  whatever happens, told to whom it may concern
  *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -25,9 +27,12 @@
 #include "manager/commands.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
+#include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
+#include "manager/failing.h"
 #include "manager/finish.h"
+#include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
@@ -55,6 +60,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -72,6 +78,7 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_HOOKS,
     SOURCE_CONTROL,
     SOURCE_RESOURCES,
     SOURCE_COUNT
@@ -122,6 +129,10 @@ struct manager {
     struct pattern *pattern; /* NULL: none */
 
     struct checkpoints checkpoints;
+    struct failing failing;
+    struct events events;
+    struct hooks hooks;
+
     struct budget budget;
     struct finish finish;
     struct late late;
@@ -161,12 +172,17 @@ void running_start_waiting(struct manager *m);
 void running_unplaced(struct manager *m, struct trial *t, const char *why);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
-void running_end(struct manager *m, struct trial *t);    /* frees t */
+/* Frees t.  False: it failed, and is tried again. */
+bool running_end(struct manager *m, struct trial *t);
 /* Its end means nothing, and its result is not known: it is lost, or was ended
  * for want of a manager. */
 bool running_in_vain(const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
+/* The new attempt at t, which is not live yet; NULL: out of memory. */
+struct trial *running_next(const struct manager *m, const struct trial *t);
+/* It takes the place of t, which is freed. */
+void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
@@ -187,6 +203,8 @@ void manager_close(struct manager *m); /* whatever is open */
 /* manager.c */
 int manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what);
 void manager_unwatch(struct manager *m, int fd);
+/* Waits for events, takes them, draws the consequences. */
+int manager_turn(struct manager *m, struct err *err);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -113,7 +113,8 @@ deliver(struct manager *m, struct trial *t)
     if (ends) {
         while (agenda_next_final(&t->agenda, apply, &d))
             continue;
-        running_end(m, t);
+        if (!running_end(m, t))
+            return; /* its turn comes when it reports again */
     }
     lockstep_delivered(&m->lockstep, number, ends, clock_monotonic_ns());
 }

@@ -236,6 +236,9 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         return TRIAL_STOPPED;
     case STOP_TIMEOUT:
         return TRIAL_TIMED_OUT;
+    case STOP_IDLE:
+        snprintf(t->why, sizeof t->why, "no metric within trialIdleTimeout");
+        return TRIAL_TIMED_OUT;
     case STOP_CANCEL:
         return TRIAL_CANCELLED;
     case STOP_NOT:
@@ -257,6 +260,7 @@ trial_ended_by(const struct trial *t)
     case STOP_ASSESSOR:
         return "assessor";
     case STOP_TIMEOUT:
+    case STOP_IDLE:
         return "clock";
     case STOP_CANCEL:
         return "user";

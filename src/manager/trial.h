@@ -49,13 +49,21 @@ enum trial_state {
 };
 
 /* Why a running trial was told to end; the first reason stays. */
-enum trial_stop { STOP_NOT, STOP_ASSESSOR, STOP_TIMEOUT, STOP_CANCEL };
+enum trial_stop {
+    STOP_NOT,
+    STOP_ASSESSOR,
+    STOP_TIMEOUT, /* maxTrialDuration */
+    STOP_IDLE,    /* trialIdleTimeout */
+    STOP_CANCEL
+};
 
 /* What may have to be done with it at some time. */
 enum trial_due {
     TRIAL_DUE_LIMIT, /* maxTrialDuration is over */
+    TRIAL_DUE_IDLE,  /* trialIdleTimeout may be */
     TRIAL_DUE_TERM,  /* it was told to end by itself, and has not */
     TRIAL_DUE_KILL,  /* the wrapper itself is given up */
+    TRIAL_DUE_AGAIN, /* it has failed, and is tried again */
     TRIAL_DUE_OFFER, /* it is offered a place again */
     TRIAL_DUE_PLACE, /* it is offered none any more */
     TRIAL_DUES
@@ -64,10 +72,11 @@ enum trial_due {
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
 struct trial {
-    uint64_t number;  /* from 0, in the order of the TRs */
-    char id[24];      /* its trial_job_id: the number, five digits or more */
-    uint64_t attempt; /* how often it was started before */
-    char *record;     /* the TR's payload, byte for byte */
+    uint64_t number;   /* from 0, in the order of the TRs */
+    char id[24];       /* its trial_job_id: the number, five digits or more */
+    uint64_t attempt;  /* how often it was started before */
+    uint64_t failures; /* of these, those that failed */
+    char *record;      /* the TR's payload, byte for byte */
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
@@ -82,6 +91,7 @@ struct trial {
     bool unrun;  /* ended, and its run never began: it was not prepared */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
+    int64_t reported_ns;     /* monotonic: its last metric, or its start */
     bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
     int64_t prepare_ns;      /* how long that took; 0: it did not end */

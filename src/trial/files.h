@@ -5,7 +5,8 @@
  * program agree on.  Constants only; C and C++; includes nothing.
  *
  * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv, parameter.cfg, lease and answers (0600 each) and .nni (0700)
+ * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and .nni
+ * (0700)
  * before it starts the wrapper.  Nobody else removes anything from it.
  *
  *   file             written by  read by
@@ -16,6 +17,7 @@
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
+ *   command          manager     `tunepipe rerun`
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
  *   stop             manager     a later manager
@@ -23,6 +25,7 @@
  *   out-of-memory    manager     manager, for the attempts that follow
  *   exit             wrapper     manager
  *   prepare/         (a folder)  the files of prepareCommand's wrapper
+ *   again            manager     a later manager
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -236,13 +239,29 @@
 #define TRIAL_PREPARE "prepare"
 
 /* Why the manager stopped the trial, one line that appears by rename before
- * the stop: REASON INTERMEDIATES FINALS, the reason being one of the three
+ * the stop: REASON INTERMEDIATES FINALS, the reason being one of the four
  * words, followed by how many metrics of each type came before it.  What comes
  * behind these does not count. */
 #define TRIAL_STOP "stop"
 #define TRIAL_STOP_ASSESSOR "assessor"
 #define TRIAL_STOP_TIMEOUT "timeout"
+#define TRIAL_STOP_IDLE "idle"
 #define TRIAL_STOP_CANCEL "cancel"
+
+/* How the trial was started, so that the same can be done again: texts, each
+ * ended by a NUL: the folder it runs in; how many words its command has, in
+ * decimal; these words, the program first; all variables of its environment,
+ * NAME=VALUE, in their order.  It may hold secrets, as the environment does. */
+#define TRIAL_COMMAND "command"
+
+/* This attempt at the trial failed and another one follows: one line, how it
+ * ended and why.  Appears by rename before the folder of the next attempt. */
+#define TRIAL_AGAIN "again"
+
+/* Only where devices are managed (trialGpuNumber): "0,1", or "" for none; and
+ * with that what the numbers mean.  Always "" for prepareCommand. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
+#define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
 /* The environment of a trial, set by the manager. */
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */
@@ -255,12 +274,6 @@
 
 #define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
 #define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
-
-/* Where devices are managed (trialGpuNumber): "0,1", or "" for none; and with
- * that what the numbers mean.  Always empty while prepareCommand runs: no
- * device is granted to that. */
-#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
-#define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

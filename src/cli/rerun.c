@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kept.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "core/problems.h"
+#include "json.h"
+#include "manager/experiment_folder.h"
+#include "manager/lastwords.h"
+#include "manager/rerun.h"
+#include "manager/results.h"
+#include "manager/shown.h"
+#include "trial/files.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RERUNS "reruns"
+#define LINE_SHOWN 200
+#define JSON_MAX ((size_t)1 << 20)
+
+static const char help[] =
+    "usage: tunepipe rerun FOLDER TRIAL [--in NEW] [--json]\n"
+    "\n"
+    "Runs one trial of an experiment once more, exactly as it was started:\n"
+    "command, folder, environment, seed and parameters are those that the\n"
+    "trial's folder keeps.  Only that folder's own name is replaced by the new\n"
+    "one's wherever a variable holds it, so that everything it reports and\n"
+    "prints lies apart.  The experiment hears nothing of it, and may run.\n"
+    "\n"
+    "FOLDER is the experiment's.  TRIAL is a number as `tunepipe show` prints\n"
+    "it, 3 or 00003: its last attempt; or one attempt, 3.0, 3.1, ...\n"
+    "\n"
+    "  --in NEW   the new folder, which must not exist; default:\n"
+    "             FOLDER/reruns/TRIAL-N\n"
+    "  --json     {\"trial\", \"folder\", \"recorded\": {\"status\", \"value\"},\n"
+    "             \"again\": {\"exit\", \"value\"}, \"same\"}\n"
+    "\n"
+    "Exit status: that of the trial, 128 and the number of the signal that\n"
+    "ended it, 127 when it could not be started; before that 1 the new folder\n"
+    "cannot be made; 2 usage; 3 no such experiment or trial.\n"
+    "\n"
+    "Example: tunepipe rerun tunepipe-experiments/digits-20260131-101500 17\n";
+
+struct words {
+    const char *in;
+    bool json;
+};
+
+static const struct option options[] = {
+    {"in", OPTION_TEXT, offsetof(struct words, in), "NEW"},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+/* The folder of what is run again, and what is on record of it. */
+struct which {
+    char name[64]; /* "00003.1" */
+    char *from, *to;
+    const struct result *result; /* NULL: of another attempt, or none */
+};
+
+static char *
+trial_folder(const struct results *r, const char *name)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/" FOLDER_TRIALS "/%s", r->folder, name) < 0
+               ? NULL
+               : path;
+}
+
+static bool
+is_there(const struct results *r, const char *name)
+{
+    char *path = trial_folder(r, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+static const struct result *
+find_result(const struct results *r, const char *id, size_t len)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (strlen(r->items[i].trial) == len &&
+            strncmp(r->items[i].trial, id, len) == 0)
+            return &r->items[i];
+    return NULL;
+}
+
+/* "3" and "00003" mean the last attempt. */
+static void
+name_trial(const struct results *r, const char *word, struct which *w)
+{
+    size_t len = strcspn(word, ".");
+    unsigned long long attempt = 0;
+    uint64_t number = 0;
+    char id[24], next[64];
+
+    if (!number_parse_u64(word, len, &number)) {
+        snprintf(w->name, sizeof w->name, "%.40s", word);
+        return;
+    }
+    snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
+    snprintf(w->name, sizeof w->name, "%s%.30s", id,
+             strcmp(word + len, ".0") == 0 ? "" : word + len);
+    do {
+        snprintf(next, sizeof next, "%s.%llu", id, ++attempt);
+        if (word[len] == '\0' && is_there(r, next))
+            memcpy(w->name, next, sizeof w->name);
+    } while (is_there(r, next));
+    snprintf(next, sizeof next, "%s.%llu", id, attempt - 1);
+    if (strcmp(w->name, attempt == 1 ? id : next) == 0)
+        w->result = find_result(r, id, strlen(id)); /* it is the last one's */
+}
+
+static int
+find_trial(const struct results *r, const char *word, struct which *w,
+           struct err *err)
+{
+    name_trial(r, word, w);
+    if (strchr(w->name, '/') != NULL || w->name[0] == '.' ||
+        !is_there(r, w->name))
+        return err_set(err, ERR_CONFIG,
+                       "%s has no trial '%.40s': expected one of those in "
+                       "%s/" FOLDER_TRIALS ", such as 0 or 00000",
+                       r->folder, word, r->folder);
+    w->from = trial_folder(r, w->name);
+    return w->from == NULL ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+}
+
+static int
+choose_folder(const struct results *r, const char *in, struct which *w,
+              struct err *err)
+{
+    char *cwd = NULL, *reruns = NULL;
+    int rc = 0;
+
+    if (in != NULL && in[0] == '/') {
+        w->to = strdup(in);
+    } else if (in != NULL) {
+        cwd = getcwd(NULL, 0);
+        w->to = cwd == NULL ? NULL : file_join(cwd, in);
+    } else if ((reruns = file_join(r->folder, RERUNS)) != NULL) {
+        rc = file_make_folder(reruns, err);
+        for (unsigned n = 1; rc == 0; n++) {
+            if (asprintf(&w->to, "%s/%s-%u", reruns, w->name, n) < 0)
+                w->to = NULL;
+            if (w->to == NULL || access(w->to, F_OK) != 0)
+                break;
+            free(w->to);
+        }
+    }
+    free(cwd);
+    free(reruns);
+    if (rc == 0 && w->to == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    return rc;
+}
+
+/* ---- what came of it ---- */
+
+static int
+status_of(const struct outcome *o)
+{
+    switch (o->kind) {
+    case OUTCOME_EXITED:
+        return o->number;
+    case OUTCOME_SIGNALLED:
+        return 128 + o->number;
+    case OUTCOME_UNSTARTED:
+        return 127;
+    case OUTCOME_LOST:
+        break;
+    }
+    return EXIT_FAILED;
+}
+
+static bool
+is_same(const struct which *w, const struct rerun_outcome *out)
+{
+    return w->result != NULL && w->result->has_value == out->has_final &&
+           (!out->has_final || w->result->value == out->final ||
+            (isnan(w->result->value) && isnan(out->final)));
+}
+
+static void
+print_value(const char *what, const char *how, bool known, double value)
+{
+    if (known)
+        printf("%s%.17g  (%s)\n", what, value, how);
+    else
+        printf("%sno final result  (%s)\n", what, how);
+}
+
+static void
+describe(const struct outcome *o, char *text, size_t size)
+{
+    switch (o->kind) {
+    case OUTCOME_EXITED:
+        snprintf(text, size, "exit status %d", o->number);
+        return;
+    case OUTCOME_SIGNALLED:
+        snprintf(text, size, "signal %d", o->number);
+        return;
+    case OUTCOME_UNSTARTED:
+        snprintf(text, size, "could not be started: %s", o->text);
+        return;
+    case OUTCOME_LOST:
+        snprintf(text, size, "lost: its wrapper vanished");
+        return;
+    }
+}
+
+static void
+print(const struct which *w, const struct rerun_outcome *out)
+{
+    char how[300], line[LINE_SHOWN];
+    struct buf shown;
+
+    describe(&out->outcome, how, sizeof how);
+    if (w->result != NULL)
+        print_value("recorded: ", w->result->status, w->result->has_value,
+                    w->result->value);
+    else
+        printf("recorded: nothing\n");
+    print_value("again:    ", how, out->has_final, out->final);
+    if (w->result != NULL)
+        printf("%s\n", is_same(w, out) ? "the same" : "not the same");
+    lastwords_line(w->to, line, sizeof line);
+    if (status_of(&out->outcome) == 0 || line[0] == '\0')
+        return;
+    buf_init(&shown, 4 * LINE_SHOWN);
+    shown_text(&shown, line, strlen(line), LINE_SHOWN);
+    printf("its last words, in %s/" TRIAL_STDERR ":\n    | %s\n", w->to,
+           buf_text(&shown));
+    buf_fini(&shown);
+}
+
+static void
+add_value(struct buf *b, const char *key, const char *text, bool known,
+          double value)
+{
+    buf_printf(b, "{\"%s\": ", key);
+    json_write_string(b, text, strlen(text));
+    buf_add_text(b, ", \"value\": ");
+    json_write_number(b, known ? value : (double)NAN);
+    buf_add_char(b, '}');
+}
+
+static void
+print_json(const struct which *w, const struct rerun_outcome *out)
+{
+    struct buf b;
+    char how[300];
+
+    describe(&out->outcome, how, sizeof how);
+    buf_init(&b, JSON_MAX);
+    buf_printf(&b, "{\"trial\": \"%s\", \"folder\": ", w->name);
+    json_write_string(&b, w->to, strlen(w->to));
+    buf_add_text(&b, ", \"recorded\": ");
+    if (w->result != NULL)
+        add_value(&b, "status", w->result->status, w->result->has_value,
+                  w->result->value);
+    else
+        buf_add_text(&b, "null");
+    buf_add_text(&b, ", \"again\": ");
+    add_value(&b, "exit", how, out->has_final, out->final);
+    buf_printf(&b, ", \"same\": %s}\n", is_same(w, out) ? "true" : "false");
+    fputs(buf_text(&b), stdout);
+    buf_fini(&b);
+}
+
+/* ---- */
+
+static int
+go(const struct results *r, struct which *w, bool json)
+{
+    struct rerun_outcome out;
+    struct problems problems;
+    struct experiment *x;
+    struct err err = {0};
+    int status;
+
+    problems_init(&problems);
+    x = kept_experiment(r, &problems, &err);
+    if (x == NULL) {
+        fputs(buf_text(&problems.lines), stderr);
+        status = verb_fail("rerun", &err);
+    } else {
+        if (!json)
+            printf("trial %s again, in %s\n", w->name, w->to);
+        fflush(stdout);
+        if (rerun_trial(x, w->from, w->to, &out, &err) != 0) {
+            status = verb_fail("rerun", &err);
+        } else {
+            status = status_of(&out.outcome);
+            (json ? print_json : print)(w, &out);
+        }
+    }
+    experiment_free(x);
+    problems_fini(&problems);
+    return status;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words words = {0};
+    struct which w = {0};
+    struct err err = {0};
+    struct results *r;
+    int status;
+
+    if (options_parse(options, N_OPTIONS, &words, &argc, argv, &err) != 0)
+        return verb_fail("rerun", &err);
+    if (argc != 3) {
+        err_set(&err, ERR_USAGE,
+                "expected an experiment's folder and a trial; see --help");
+        return verb_fail("rerun", &err);
+    }
+    r = results_load(argv[1], &err);
+    if (r == NULL || find_trial(r, argv[2], &w, &err) != 0) {
+        err.code = ERR_CONFIG;
+        status = verb_fail("rerun", &err);
+    } else if (choose_folder(r, words.in, &w, &err) != 0) {
+        status = verb_fail("rerun", &err);
+    } else {
+        status = verb_printed("rerun", go(r, &w, words.json));
+    }
+    free(w.from);
+    free(w.to);
+    results_free(r);
+    return status;
+}
+
+const struct verb verb_rerun = {
+    .name = "rerun",
+    .summary = "run one trial once more, exactly as it was",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

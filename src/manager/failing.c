@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/failing.h"
+
+#include "config/experiment.h"
+#include "core/clock.h"
+#include "core/file.h"
+#include "manager/ending.h"
+#include "manager/lastwords.h"
+#include "manager/reading.h"
+#include "manager/state.h"
+#include "trial/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BACKOFF_MAX_MS 3600000
+#define SAME_MAX 3 /* in a row, then something else is wrong than a trial */
+
+/* Doubled after each failure; what has passed since its end counts. */
+static int64_t
+backoff_ns(const struct manager *m, const struct trial *t)
+{
+    int64_t ms = m->x->on_failure.backoff_ms, ns, passed;
+
+    for (uint64_t i = 0; i < t->failures && ms < BACKOFF_MAX_MS; i++)
+        ms *= 2;
+    ns = (ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS) * 1000000;
+    if (!t->again || t->outcome.ended_ns == 0)
+        return ns;
+    passed = clock_realtime_ns() - t->outcome.ended_ns;
+    if (passed <= 0)
+        return ns; /* the clock was set back */
+    return passed < ns ? ns - passed : 0;
+}
+
+/* What it reported as its result the tuner has taken as such. */
+static bool
+has_result(const struct trial *t)
+{
+    return t->has_final || t->heard.finals > 0;
+}
+
+static void
+mark(const struct trial *t, enum trial_state state)
+{
+    char *path = file_join(t->folder, TRIAL_AGAIN);
+    char line[600];
+    int len = snprintf(line, sizeof line, "%s: %.500s\n",
+                       trial_state_name(state), t->why);
+
+    if (path != NULL)
+        file_write(path, line, (size_t)len, NULL);
+    free(path);
+}
+
+static void
+show(struct manager *m, const struct trial *t, enum trial_state state,
+     double seconds, int64_t wait_ns)
+{
+    progress_say(&m->progress,
+                 "trial %s %s: %s (%.1f s); tried again in %.1f s, %llu of "
+                 "%llu times",
+                 t->id, trial_state_name(state), t->why, seconds,
+                 (double)wait_ns / 1e9, (unsigned long long)t->failures + 1,
+                 (unsigned long long)m->x->on_failure.retry);
+    ending_show_first(m, t);
+}
+
+bool
+failing_again(struct manager *m, struct trial *t, enum trial_state state,
+              double seconds)
+{
+    struct trial *next;
+    int64_t wait;
+
+    if (!trial_is_failure(state) || t->told || t->known || has_result(t) ||
+        m->end_known || t->failures >= m->x->on_failure.retry)
+        return false;
+    next = running_next(m, t);
+    if (next == NULL)
+        return false;
+    wait = backoff_ns(m, t);
+    next->failures = t->failures + 1;
+    snprintf(next->why, sizeof next->why, "%s", t->why);
+    mark(t, state);
+    show(m, t, state, seconds, wait);
+    m->trials_ns += (int64_t)(seconds * 1e9);
+    running_replace(m, t, next);
+    running_due(m, next, TRIAL_DUE_AGAIN, clock_monotonic_ns() + wait);
+    return true;
+}
+
+void
+failing_found(struct trial *t, const char *experiment_folder)
+{
+    uint64_t attempt = t->attempt;
+    bool there = true;
+
+    while (attempt > 0 && there) {
+        struct trial before = {.attempt = --attempt};
+        char *path;
+
+        memcpy(before.id, t->id, sizeof before.id);
+        if (trial_place(&before, experiment_folder, NULL) != 0)
+            return;
+        path = file_join(before.folder, TRIAL_AGAIN);
+        t->failures += path != NULL && access(path, F_OK) == 0;
+        there = access(before.folder, F_OK) == 0;
+        free(path);
+        free(before.folder);
+    }
+}
+
+void
+failing_tell(struct manager *m, struct trial *t)
+{
+    const struct on_failure *f = &m->x->on_failure;
+    size_t len = strlen(t->why);
+
+    if (!trial_is_failure(t->state) || f->then != FAILURE_REPORT ||
+        t->has_final)
+        return;
+    if (!t->told && t->heard.finals == 0)
+        reading_tell(m, t, f->value);
+    snprintf(t->why + len, sizeof t->why - len, " (reported as %.10g)",
+             f->value);
+}
+
+/* Whether there is anything that is not started yet. */
+static bool
+is_more(const struct manager *m)
+{
+    const struct scheduler *s = &m->scheduler;
+
+    if (!s->exhausted && (s->max_trials == 0 || s->started < s->max_trials))
+        return true;
+    for (const struct trial *t = m->live; t != NULL; t = t->next)
+        if (t->state == TRIAL_WAITING)
+            return true;
+    return false;
+}
+
+static void
+halt(struct manager *m, const struct trial *t)
+{
+    bool ends = m->x->on_repeated == REPEATED_END;
+
+    if (ends)
+        manager_end(m, MANAGER_FAILING,
+                    "%d trials in a row failed the same way: %.150s", SAME_MAX,
+                    t->why);
+    else
+        progress_warn(&m->progress,
+                      "tunepipe: warning: %d trials in a row failed the same "
+                      "way: %s: no more are started",
+                      SAME_MAX, t->why);
+    if (t->folder != NULL)
+        ending_show_stderr(m, t);
+    if (ends)
+        return;
+    m->scheduler.paused = m->progress.paused = true;
+    progress_warn(&m->progress,
+                  "tunepipe: when it is mended: tunepipe continue %s; Ctrl-C "
+                  "ends the experiment, which tunepipe resume %s takes up "
+                  "again",
+                  m->folder.path, m->folder.path);
+}
+
+void
+failing_count(struct manager *m, const struct trial *t)
+{
+    struct failing *f = &m->failing;
+    char how[FAILING_TEXT_MAX], line[400] = "";
+
+    if (t->state == TRIAL_CANCELLED)
+        return;
+    if (!trial_is_failure(t->state)) {
+        f->same = 0;
+        return;
+    }
+    if (t->folder != NULL)
+        lastwords_line(t->folder, line, sizeof line);
+    snprintf(how, sizeof how, "%s\n%s", t->why, line);
+    f->same = f->same > 0 && strcmp(how, f->last) == 0 ? f->same + 1 : 1;
+    memcpy(f->last, how, sizeof how);
+    if (f->same < SAME_MAX || m->end_known || !is_more(m) ||
+        m->x->on_failure.then == FAILURE_REPORT ||
+        m->x->on_repeated == REPEATED_IGNORE)
+        return;
+    f->same = 0; /* of those that come after the halt */
+    halt(m, t);
+}

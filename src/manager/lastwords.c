@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/lastwords.h"
+
+#include "core/file.h"
+#include "trial/files.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+size_t
+lastwords_read(const char *folder, char text[LASTWORDS_MAX])
+{
+    char *path = file_join(folder, TRIAL_STDERR);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    ssize_t n = 0;
+
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        n = pread(fd, text, LASTWORDS_MAX,
+                  st.st_size > LASTWORDS_MAX ? st.st_size - LASTWORDS_MAX : 0);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return n > 0 ? (size_t)n : 0;
+}
+
+void
+lastwords_line(const char *folder, char *line, size_t size)
+{
+    char text[LASTWORDS_MAX];
+    size_t end = lastwords_read(folder, text), at;
+
+    while (end > 0 && strchr(" \t\r\n", text[end - 1]) != NULL)
+        end--;
+    for (at = end; at > 0 && text[at - 1] != '\n';)
+        at--;
+    if (end - at >= size)
+        end = at + size - 1;
+    memcpy(line, text + at, end - at);
+    line[end - at] = '\0';
+}

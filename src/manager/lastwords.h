@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* lastwords.h - the end of a trial's standard error.  One thread. */
+#ifndef MANAGER_LASTWORDS_H
+#define MANAGER_LASTWORDS_H
+
+#include <stddef.h>
+
+#define LASTWORDS_MAX 8192
+
+/* The last bytes of `stderr` in a trial's folder, without a NUL; how many. */
+size_t lastwords_read(const char *folder, char text[LASTWORDS_MAX]);
+
+/* Its last line that is not empty, cut to fit; "" where there is none. */
+void lastwords_line(const char *folder, char *line, size_t size);
+
+#endif

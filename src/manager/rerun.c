@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/rerun.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/stop_signals.h"
+#include "manager/launch.h"
+#include "manager/metrics.h"
+#include "manager/parameters.h"
+#include "manager/recipe.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PART_MAX ((size_t)64 << 20)
+
+/* ---- what is kept ---- */
+
+static int
+read_part(const char *folder, const char *name, struct buf *out,
+          struct err *err)
+{
+    char *path = file_join(folder, name);
+    int rc;
+
+    buf_init(out, 2 * PART_MAX);
+    rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : file_read(path, PART_MAX, out, err);
+    free(path);
+    return rc;
+}
+
+static int
+read_recipe(struct recipe *r, const char *folder, struct err *err)
+{
+    struct buf bytes;
+    int rc = read_part(folder, TRIAL_COMMAND, &bytes, err);
+
+    if (rc == 0) {
+        rc = recipe_read(r, bytes.len > 0 ? bytes.data : "", bytes.len, err);
+        if (rc != 0)
+            err_place(err, "%s/" TRIAL_COMMAND, folder);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+static struct trial *
+read_trial(const char *from, const char *to, struct err *err)
+{
+    struct suggestion s;
+    struct trial *t = NULL;
+    struct buf record;
+
+    if (read_part(from, TRIAL_NNI_PARAMETERS, &record, err) == 0 &&
+        suggestion_read(buf_text(&record), record.len, &s, err) == 0) {
+        t = trial_new(0, buf_text(&record), record.len, s.id, s.parameters);
+        if (t != NULL)
+            t->folder = strdup(to);
+        if (t == NULL || t->folder == NULL)
+            err_set(err, ERR_MEMORY, "out of memory");
+        suggestion_fini(&s);
+    }
+    buf_fini(&record);
+    if (t != NULL && t->folder == NULL) {
+        trial_free(t);
+        t = NULL;
+    }
+    return t;
+}
+
+/* NAME=FROM and NAME=FROM/... become NAME=TO...; NULL: out of memory. */
+static char *
+moved(const char *var, const char *from, const char *to)
+{
+    size_t name = strcspn(var, "="), len = strlen(from);
+    const char *value = var[name] == '=' ? var + name + 1 : "";
+    char *out = NULL;
+
+    if (strncmp(value, from, len) != 0 ||
+        (value[len] != '\0' && value[len] != '/'))
+        return strdup(var);
+    if (asprintf(&out, "%.*s=%s%s", (int)name, var, to, value + len) < 0)
+        return NULL;
+    return out;
+}
+
+static void
+free_environment(char **env)
+{
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++)
+        free(env[i]);
+    free(env);
+}
+
+static char **
+environment(const struct recipe *r, const char *from, const char *to,
+            struct err *err)
+{
+    size_t n = 0;
+    char **env;
+
+    while (r->env[n] != NULL)
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    for (size_t i = 0; env != NULL && i < n; i++) {
+        env[i] = moved(r->env[i], from, to);
+        if (env[i] == NULL) {
+            free_environment(env);
+            env = NULL;
+        }
+    }
+    if (env == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    return env;
+}
+
+/* ---- while it runs ---- */
+
+static int
+await(const struct trial *t, int signals, struct err *err)
+{
+    struct pollfd fds[] = {{.fd = t->pidfd, .events = POLLIN},
+                           {.fd = signals, .events = POLLIN}};
+    struct signalfd_siginfo info;
+
+    for (;;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
+        while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
+            syscall(SYS_pidfd_send_signal, t->pidfd, SIGTERM, NULL, 0);
+        if (fds[0].revents == 0)
+            continue;
+        waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
+        return 0;
+    }
+}
+
+/* ---- what it reported ---- */
+
+struct reports {
+    const struct pattern *pattern; /* NULL: none */
+    struct metrics metrics;
+    struct rerun_outcome *out;
+};
+
+/* As everywhere the first final result counts, and the last of the others. */
+static void
+take(struct reports *r, const struct metric_line *metric)
+{
+    struct rerun_outcome *out = r->out;
+
+    if (metric->final && !out->has_final)
+        out->final = metric->value;
+    if (!metric->final)
+        out->latest = metric->value;
+    out->has_final = out->has_final || metric->final;
+    out->has_latest = out->has_latest || !metric->final;
+}
+
+static void
+take_line(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct metric_line metric;
+    struct reports *r = ctx;
+
+    if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
+            METRICS_METRIC &&
+        (metric.final || r->pattern == NULL))
+        take(r, &metric);
+}
+
+static void
+take_record(void *ctx, const char *json, size_t len, int64_t at)
+{
+    struct metric_line metric;
+    struct reports *r = ctx;
+    struct buf value;
+
+    (void)at;
+    buf_init(&value, PART_MAX);
+    if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
+            METRICS_METRIC &&
+        (metric.final || r->pattern == NULL))
+        take(r, &metric);
+    buf_fini(&value);
+}
+
+static void
+take_output(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct metric_line metric = {0};
+    struct reports *r = ctx;
+
+    (void)len;
+    (void)too_long;
+    if (pattern_match(r->pattern, line, &metric.value))
+        take(r, &metric);
+}
+
+static void
+read_reports(const struct experiment *x, struct trial *t,
+             struct pattern *pattern, struct rerun_outcome *out)
+{
+    const struct outcome *o = &out->outcome;
+    struct reports r = {.pattern = pattern, .out = out};
+
+    tail_drain(&t->report, SIZE_MAX, take_line, &r, NULL);
+    nnifile_drain(&t->nni, SIZE_MAX, take_record, &r, NULL);
+    if (pattern != NULL) {
+        tail_drain(&t->out, SIZE_MAX, take_output, &r, NULL);
+        tail_rest(&t->out, take_output, &r);
+    }
+    if (x->last_is_final && !out->has_final && out->has_latest &&
+        o->kind == OUTCOME_EXITED && o->number == 0) {
+        out->has_final = true;
+        out->final = out->latest;
+    }
+}
+
+/* ---- all of it ---- */
+
+static int
+run(const struct experiment *x, struct trial *t, const struct recipe *r,
+    char **env, struct rerun_outcome *out, struct err *err)
+{
+    struct launch l = {.cwd = r->folder, .grace_ms = x->grace_ms};
+    struct pattern *pattern = NULL;
+    int signals = stop_signals_open(err);
+    int rc = signals < 0 ? -1 : 0;
+
+    if (rc == 0 && x->metrics_pattern != NULL) {
+        pattern = pattern_new(x->metrics_pattern, err);
+        rc = pattern == NULL ? -1 : 0;
+    }
+    l.wants_output = pattern != NULL;
+    if (rc == 0)
+        rc = launch_open(&l, err);
+    if (rc == 0)
+        rc = launch_again(&l, t, (const char *const *)r->argv, env, err);
+    holding_close(&t->holding); /* whoever waits for an answer goes on */
+    if (rc == 0)
+        rc = await(t, signals, err);
+    if (rc == 0)
+        rc = outcome_read(t->folder, &out->outcome, err);
+    if (rc == 0)
+        read_reports(x, t, pattern, out);
+    pattern_free(pattern);
+    launch_close(&l);
+    if (signals >= 0)
+        close(signals);
+    return rc;
+}
+
+int
+rerun_trial(const struct experiment *x, const char *from, const char *to,
+            struct rerun_outcome *out, struct err *err)
+{
+    struct recipe r = {0};
+    struct trial *t = NULL;
+    char **env = NULL;
+    int rc = -1;
+
+    *out = (struct rerun_outcome){0};
+    if (read_recipe(&r, from, err) == 0 &&
+        (t = read_trial(from, to, err)) != NULL &&
+        (env = environment(&r, from, to, err)) != NULL)
+        rc = run(x, t, &r, env, out, err);
+    free_environment(env);
+    trial_free(t);
+    recipe_fini(&r);
+    return rc;
+}

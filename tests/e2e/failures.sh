@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Trials that fail: tried again, told to the tuner, three times the same.
+. "$(dirname "$0")/lib.sh"
+
+# attempts ID N: the trial's folders are those of so many attempts.
+attempts() {
+    n=$(ls -d "$dir/trials/$1" "$dir/trials/$1".* 2>/dev/null | wc -l)
+    [ "$n" -eq "$2" ] || fail "$n attempts at $1, expected $2"
+}
+
+# sent TEXT N: the dispatcher was told so, so often.
+sent() {
+    n=$("$T" log "$dir" | grep '<  ' | grep -cF -- "$1")
+    [ "$n" -eq "$2" ] || fail "'$1' was sent $n times, expected $2"
+}
+
+# until_said TEXT SIGNAL: reads what a manager says on stdin, and sends it the
+# signal when it has said so.
+until_said() {
+    while read -r line; do
+        echo "$line"
+        case $line in *"$1"*) kill "-$2" "$(cat pid)" ;; esac
+    done
+}
+
+tried_again() {
+    experiment 'maxTrialNumber: 3' 'onFailure: {retry: 2, backoff: 0.01s}' << 'E'
+tunepipe trial report 1
+case $TUNEPIPE_TRIAL_DIR in
+*/00000) echo first >&2; exit 3 ;;
+*/00000.1) kill -KILL $$ ;;
+*/00001*) exit 4 ;;
+esac
+tunepipe trial report --final 5
+E
+    run 0 && count 2 succeeded && count 1 failed && replays &&
+        attempts 00000 3 && attempts 00001 3 && attempts 00002 1 &&
+        has "$dir/trials/00000/again" 'failed: exit status 3' &&
+        has out 'trial 00000 failed: exit status 3' && has out '| first' &&
+        has out '1 of 2 times' && lacks out '3 of 2' || return 1
+    # The tuner hears one end of each, the last attempt's.
+    sent 'EN{"trial_job_id": "00000"' 1 && sent 'EN{"trial_job_id": "00001"' 1 &&
+        sent '"event": "FAILED"' 1 && sent '"attempt": 2, "pid"' 2
+}
+check "a failure is tried again, and has one end" tried_again
+
+# Only the third value of one attempt would stop it.
+history_anew() {
+    experiment 'maxTrialNumber: 1' 'onFailure: {retry: 1, backoff: 0.01s}' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 3}}" << 'E'
+tunepipe trial report --sync 1 && tunepipe trial report --sync 2 || exit 8
+case $TUNEPIPE_TRIAL_DIR in
+*.1) tunepipe trial report --final 7 ;;
+*) exit 9 ;;
+esac
+E
+    run 0 && count 1 succeeded && attempts 00000 2 && replays &&
+        has "$dir/trials/00000/exit" 'exited 9' &&
+        sent '"attempt": 1, "sync"' 2
+}
+check "the assessor forgets the attempt that failed" history_anew
+
+lost() {
+    experiment 'maxTrialNumber: 1' 'onFailure: {retry: 1, backoff: 0.01s}' << 'E'
+case $TUNEPIPE_TRIAL_DIR in *.1) exec tunepipe trial report --final 1 ;; esac
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+kill -KILL "$wrapper"
+exec sleep 1000
+E
+    run 0 && count 1 succeeded && attempts 00000 2 && replays &&
+        has out 'trial 00000 lost'
+}
+check "a lost trial is tried again" lost
+
+not_again() {
+    experiment 'maxTrialNumber: 2' 'onFailure: {retry: 3, backoff: 0.01s}' \
+        'maxTrialDuration: 1s' 'grace: 1s' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec sleep 1000
+tunepipe trial report --final 1
+exit 5
+E
+    run 1 && count 1 failed && count 1 'timed out' && attempts 00000 1 &&
+        attempts 00001 1 && replays
+}
+check "neither what timed out nor what has a result is" not_again
+
+reported() {
+    experiment 'maxTrialNumber: 5' \
+        'onFailure: {then: report, value: -100}' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00004 ] && exec tunepipe trial report --final 5
+exit 3
+E
+    run 0 && count 4 failed && count 1 succeeded && replays &&
+        sent '"value": "-100' 4 && sent '"type": "FINAL"' 5 &&
+        sent '"event": "FAILED"' 4 && has show.json '(reported as -100)' &&
+        has show.json '"best": {"trial": "00004"'
+}
+check "the tuner is told a value, and nothing pauses" reported
+
+in_lock_step() {
+    experiment 'maxTrialNumber: 4' 'trialConcurrency: 2' \
+        'onFailure: {retry: 1, backoff: 0.01s}' 'deterministic: true' << 'E'
+tunepipe trial report 1
+tunepipe trial report 2
+case $TUNEPIPE_TRIAL_DIR in */00000 | */00003 | */00002*) exit 3 ;; esac
+tunepipe trial report 3
+tunepipe trial report --final "$TUNEPIPE_PARAM_x"
+E
+    run 0 && count 3 succeeded && count 1 failed && replays || return 1
+    attempts 00000 2 && attempts 00003 2 && attempts 00002 2 &&
+        sent '"event": "FAILED"' 1 && sent '"type": "PERIODICAL"' 11
+}
+check "in lock step it goes on where it was" in_lock_step
+
+# The manager is killed while a trial waits to be tried again: another one
+# counts on, and waits for what is left of the pause.
+killed_meanwhile() {
+    mkfifo said
+    experiment 'maxTrialNumber: 1' 'onFailure: {retry: 2, backoff: 1h}' << 'E'
+case $TUNEPIPE_TRIAL_DIR in *.2) exec tunepipe trial report --final 1 ;; esac
+exit 3
+E
+    sh -c 'echo $$ > pid; exec "$0" run e.yml' "$T" > said 2> err &
+    until_said 'tried again in' KILL < said > out
+    wait
+    dir=$(ls -d tunepipe-experiments/*)
+    has "$dir/trials/00000/again" 'failed: exit status 3' || return 1
+    # By the wrapper's clock that was long ago.
+    sed -i 's/^ended_ns .*/ended_ns 1/' "$dir/trials/00000/exit"
+    sh -c 'echo $$ > pid; exec "$0" resume "$1"' "$T" "$dir" > said 2> err &
+    until_said '2 of 2 times' KILL < said > out
+    wait
+    sed -i 's/^ended_ns .*/ended_ns 1/' "$dir/trials/00000.1/exit"
+    "$T" resume "$dir" > out 2> err || return 1
+    "$T" show --json "$dir" > show.json
+    count 1 succeeded && attempts 00000 3 && replays &&
+        sent 'EN{"trial_job_id": "00000"' 1
+}
+check "kill -9 while it waits to be tried again" killed_meanwhile
+
+interrupted_meanwhile() {
+    mkfifo said
+    experiment 'maxTrialNumber: 1' 'onFailure: {retry: 2, backoff: 1h}' << 'E'
+exit 3
+E
+    sh -c 'echo $$ > pid; exec "$0" run e.yml' "$T" > said 2> err &
+    until_said 'tried again in' INT < said > out
+    wait
+    dir=$(ls -d tunepipe-experiments/*)
+    "$T" show --json "$dir" > show.json && count 1 failed && replays &&
+        has show.json 'exit status 3'
+}
+check "Ctrl-C while it waits to be tried again" interrupted_meanwhile
+
+pauses() {
+    mkfifo said
+    experiment 'maxTrialNumber: 9' << 'E'
+echo "$TUNEPIPE_TRIAL_ID" > "$HERE/last"
+echo "line one of $TUNEPIPE_TRIAL_ID" >&2
+echo 'no module named x' >&2
+exit 3
+E
+    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" run e.yml' "$T" > out 2> said &
+    until_said 'tunepipe continue' INT < said > err
+    wait
+    dir=$(ls -d tunepipe-experiments/*)
+    has last 00002 && has out '| no module named x' &&
+        has out '| line one of 00002' &&
+        has err '3 trials in a row failed the same way: exit status 3' &&
+        has err "tunepipe resume $PWD/$dir" || return 1
+    # And so it goes on.
+    echo 'tunepipe trial report --final 1' > trial.sh
+    "$T" resume "$dir" > out 2> err || return 1
+    "$T" show --json "$dir" > show.json
+    count 3 failed && count 6 succeeded && replays
+}
+check "three failures alike pause the experiment" pauses
+
+ends() {
+    experiment 'maxTrialNumber: 9' 'onRepeatedFailure: end' << 'E'
+case $TUNEPIPE_TRIAL_ID in
+00000 | 00001 | 00003 | 00004) echo a >&2; exit 3 ;;
+00002) exec tunepipe trial report --final 1 ;;
+*) echo b >&2; exit 3 ;;
+esac
+E
+    run 1 && count 7 failed && count 1 succeeded && replays &&
+        has err 'error: 3 trials in a row failed the same way' &&
+        has "$dir/summary.json" '"over": false'
+}
+check "they end it where that is wanted" ends
+
+ignores() {
+    experiment 'maxTrialNumber: 5' 'onRepeatedFailure: ignore' << 'E'
+exit 3
+E
+    run 1 && count 5 failed && lacks err 'in a row'
+}
+check "they are ignored where that is wanted" ignores
+
+# At the end of all trials there is nothing to be paused.
+at_the_end() {
+    experiment 'maxTrialNumber: 3' << 'E'
+exit 3
+E
+    run 1 && count 3 failed && lacks err 'in a row'
+}
+check "the last three pause nothing" at_the_end
+
+finish
