@@ -19,6 +19,12 @@ const struct word wish_limit_words[] = {{"auto", LIMIT_AUTO},
                                         {"none", LIMIT_NONE},
                                         {NULL, 0}};
 
+bool
+wishes_reserve(const struct wishes *w)
+{
+    return w->memory > 0 || w->memory_auto;
+}
+
 void
 wishes_fini(struct wishes *w)
 {

@@ -40,6 +40,8 @@ struct wishes {
         .floor = (uint64_t)512 << 20, .retries = 3    \
     }
 
+/* Whether memory of the machine is reserved. */
+bool wishes_reserve(const struct wishes *w);
 void wishes_fini(struct wishes *w);
 
 #endif

@@ -32,6 +32,7 @@ static const struct command_row {
      commands_update},
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
+    {"why", {"trial"}, commands_why},
     {"pause", {NULL}, commands_pause},
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},

@@ -13,5 +13,7 @@ commands_answerer commands_update, commands_pause, commands_continue,
 commands_answerer commands_wait;
 /* commands_trials.c */
 commands_answerer commands_kill, commands_retry;
+/* commands_why.c */
+commands_answerer commands_why;
 
 #endif

@@ -137,13 +137,14 @@ set_nni(struct environment *e, const struct environment_of *of,
 }
 
 static void
-set_devices(struct environment *e, const struct claim *claim)
+set_devices(struct environment *e, const struct claim *claim, bool prepares)
 {
     char list[256];
 
-    if (!claim->managed)
+    if (!claim->managed && !prepares)
         return;
-    set(e, TRIAL_ENV_DEVICES, claim_devices(claim->devices, list, sizeof list));
+    set(e, TRIAL_ENV_DEVICES,
+        prepares ? "" : claim_devices(claim->devices, list, sizeof list));
     set(e, TRIAL_ENV_DEVICE_ORDER, "PCI_BUS_ID");
 }
 
@@ -204,14 +205,11 @@ environment_make(struct environment *e, const struct environment_of *of,
         set(e, TRIAL_ENV_CHECKPOINT, of->saving);
     if (of->restore != NULL)
         set(e, TRIAL_ENV_RESTORE, of->restore);
-    if (of->prepares)
-        set(e, TRIAL_ENV_DEVICES, "");
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);
     set_nni(e, of, trial);
-    if (!of->prepares)
-        set_devices(e, &trial->claim);
+    set_devices(e, &trial->claim, of->prepares);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)
         return -1;
     inherit(e);

@@ -362,6 +362,8 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
+    if (rc == 0 && t->claim.held)
+        rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
         rc = make_prepare(folder, err);
     if (rc == 0)

@@ -99,10 +99,10 @@ judge_counters(const struct outcome *o, const struct claim *c, char *why,
 
 /* The last lines of stderr, without NUL bytes. */
 static bool
-read_words(const char *folder, char out[WORDS_MAX + 1])
+read_words(const char *path, char out[WORDS_MAX + 1])
 {
-    char *path = file_join(folder, TRIAL_STDERR), *start;
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    char *start;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     ssize_t n = -1;
     int lines = 0;
@@ -112,7 +112,6 @@ read_words(const char *folder, char out[WORDS_MAX + 1])
                   st.st_size > WORDS_MAX ? st.st_size - WORDS_MAX : 0);
     if (fd >= 0)
         close(fd);
-    free(path);
     if (n <= 0)
         return false;
     out[n] = '\0';
@@ -165,12 +164,12 @@ matches(const char *pattern, const char *text, size_t *at)
 }
 
 static enum oom
-judge_words(const struct wishes *w, const char *folder, char *why, size_t size)
+judge_words(const struct wishes *w, const char *words, char *why, size_t size)
 {
     char text[WORDS_MAX + 1];
     size_t at;
 
-    if (!read_words(folder, text))
+    if (!read_words(words, text))
         return OOM_NOT;
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++) {
         const char *found = strstr(text, sayings[i].text);
@@ -191,7 +190,7 @@ judge_words(const struct wishes *w, const char *folder, char *why, size_t size)
 
 enum oom
 oom_judge(const struct outcome *outcome, const struct claim *claim,
-          const struct wishes *wishes, const char *folder, char *why,
+          const struct wishes *wishes, const char *words, char *why,
           size_t size)
 {
     if (outcome->kind != OUTCOME_EXITED && outcome->kind != OUTCOME_SIGNALLED)
@@ -200,17 +199,18 @@ oom_judge(const struct outcome *outcome, const struct claim *claim,
         return OOM_MEMORY;
     if (outcome->kind == OUTCOME_EXITED && outcome->number == 0)
         return OOM_NOT;
-    return judge_words(wishes, folder, why, size);
+    return judge_words(wishes, words, why, size);
 }
 
 void
-oom_record(const char *folder, enum oom kind, uint64_t bytes)
+oom_record(const char *folder, enum oom kind, bool prepares, uint64_t bytes)
 {
     char *path = file_join(folder, TRIAL_OOM);
     char line[64];
-    int len = snprintf(line, sizeof line, "%s %llu\n",
+    int len = snprintf(line, sizeof line, "%s %llu %s\n",
                        kind == OOM_DEVICE ? TRIAL_OOM_DEVICE : TRIAL_OOM_MEMORY,
-                       (unsigned long long)bytes);
+                       (unsigned long long)bytes,
+                       prepares ? TRIAL_OOM_PREPARE : TRIAL_OOM_RUN);
 
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
@@ -218,20 +218,21 @@ oom_record(const char *folder, enum oom kind, uint64_t bytes)
 }
 
 enum oom
-oom_recorded(const char *folder, uint64_t *bytes)
+oom_recorded(const char *folder, bool *prepares, uint64_t *bytes)
 {
     char *path = file_join(folder, TRIAL_OOM);
     unsigned long long number = 0;
     struct buf text;
-    char word[16] = "";
+    char word[16] = "", phase[16] = "";
 
     buf_init(&text, 4 * RECORD_MAX);
     if (path == NULL || file_read(path, RECORD_MAX, &text, NULL) != 0 ||
-        sscanf(buf_text(&text), "%15s %llu", word, &number) != 2)
+        sscanf(buf_text(&text), "%15s %llu %15s", word, &number, phase) != 3)
         word[0] = '\0';
     buf_fini(&text);
     free(path);
     *bytes = number;
+    *prepares = strcmp(phase, TRIAL_OOM_PREPARE) == 0;
     return strcmp(word, TRIAL_OOM_DEVICE) == 0   ? OOM_DEVICE
            : strcmp(word, TRIAL_OOM_MEMORY) == 0 ? OOM_MEMORY
                                                  : OOM_NOT;

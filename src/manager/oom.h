@@ -5,6 +5,7 @@
 #ifndef MANAGER_OOM_H
 #define MANAGER_OOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,17 +15,19 @@ struct wishes;
 
 enum oom { OOM_NOT, OOM_MEMORY, OOM_DEVICE };
 
-/* Of a trial that nobody stopped; `why`: one line. */
+/* Of a trial that nobody stopped; `words`: the path of its standard error;
+ * `why`: one line. */
 enum oom oom_judge(const struct outcome *outcome, const struct claim *claim,
-                   const struct wishes *wishes, const char *folder, char *why,
+                   const struct wishes *wishes, const char *words, char *why,
                    size_t size);
 
 /* The most it is known to have needed: bytes. */
 uint64_t oom_peak(const struct outcome *outcome);
 
 /* Records it in the attempt's folder (trial/files.h). */
-void oom_record(const char *folder, enum oom kind, uint64_t bytes);
+void oom_record(const char *folder, enum oom kind, bool prepares,
+                uint64_t bytes);
 /* OOM_NOT: nothing is recorded. */
-enum oom oom_recorded(const char *folder, uint64_t *bytes);
+enum oom oom_recorded(const char *folder, bool *prepares, uint64_t *bytes);
 
 #endif

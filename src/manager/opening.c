@@ -176,8 +176,8 @@ manager_close(struct manager *m)
     map_fini(&m->taken);
     pattern_free(m->pattern);
     launch_close(&m->launch);
-    checkpoints_close(&m->checkpoints);
     resources_close(&m->resources);
+    checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

@@ -2,9 +2,11 @@
 #include "manager/placing.h"
 
 #include "config/experiment.h"
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/adopt.h"
+#include "manager/preparing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -23,10 +25,11 @@ placing_stir(struct manager *m)
 }
 
 /* What nobody's end will bring is told, since nothing else happens. */
-static enum placing
-claim(struct manager *m, struct trial *t, char *why, size_t size)
+enum placing
+placing_claim(struct manager *m, struct trial *t, bool devices, char *why,
+              size_t size)
 {
-    if (resources_claim(&m->resources, t, why, size) == RESOURCES_NOW)
+    if (resources_claim(&m->resources, t, devices, why, size) == RESOURCES_NOW)
         return PLACING_NOW;
     if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
         m->placing.told = true;
@@ -35,20 +38,21 @@ claim(struct manager *m, struct trial *t, char *why, size_t size)
     return PLACING_LATER;
 }
 
-enum placing
-placing_try(struct manager *m, struct trial *t, char *why, size_t size)
+/* Whether it has its turn, whatever the machine has. */
+static bool
+is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
 {
     const struct deadline *again = &t->due[TRIAL_DUE_AGAIN];
     const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
 
     if (m->scheduler.paused) {
         snprintf(why, size, "the experiment is paused (tunepipe continue)");
-        return PLACING_LATER;
+        return false;
     }
     if (m->n_running >= m->scheduler.concurrency) {
         snprintf(why, size, "all %llu slots of trialConcurrency are taken",
                  (unsigned long long)m->scheduler.concurrency);
-        return PLACING_LATER;
+        return false;
     }
     if (again->place > 0) {
         snprintf(why, size, "it failed, and is tried again in %.1f s",
@@ -58,14 +62,38 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
     if (offer->place > 0) {
         snprintf(why, size, "starting it failed, it is tried again in %.1f s",
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
-        return PLACING_LATER;
+        return false;
     }
     if (t->state == TRIAL_WAITING && t->attempt == 0 &&
         !stepping_may_start(m)) {
         snprintf(why, size, "in lock step it starts with the next round");
-        return PLACING_LATER;
+        return false;
     }
-    return claim(m, t, why, size);
+    return true;
+}
+
+enum placing
+placing_try(struct manager *m, struct trial *t, char *why, size_t size)
+{
+    if (!is_next(m, t, why, size))
+        return PLACING_LATER;
+    return placing_claim(m, t, true, why, size);
+}
+
+void
+placing_explain(struct manager *m, const struct trial *t, struct buf *out)
+{
+    bool devices = !preparing_wanted(m, t);
+    size_t before = out->len;
+    char why[300] = "";
+
+    if (devices ? !is_next(m, t, why, sizeof why)
+                : !preparing_is_next(m, t, why, sizeof why))
+        buf_add_text(out, why);
+    else
+        resources_explain(&m->resources, t, devices, out);
+    if (out->len == before)
+        buf_add_text(out, "nothing: it is started now");
 }
 
 void

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct buf;
 struct err;
 struct manager;
 struct trial;
@@ -40,6 +41,11 @@ struct placing_queue {
  * placing_release(). */
 enum placing placing_try(struct manager *m, struct trial *t, char *why,
                          size_t size);
+/* The last part of it: memory, and devices where it is not only prepared. */
+enum placing placing_claim(struct manager *m, struct trial *t, bool devices,
+                           char *why, size_t size);
+/* What one that waits to be started waits for, appended as one line. */
+void placing_explain(struct manager *m, const struct trial *t, struct buf *out);
 /* It was not started after all, or its processes are gone. */
 void placing_release(struct manager *m, struct trial *t);
 

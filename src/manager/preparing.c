@@ -51,6 +51,25 @@ may_start(const struct manager *m, const struct trial *t)
     return m->n_preparing < slots(m);
 }
 
+bool
+preparing_is_next(const struct manager *m, const struct trial *t, char *why,
+                  size_t size)
+{
+    if (may_start(m, t))
+        return true;
+    if (m->scheduler.paused)
+        snprintf(why, size, "the experiment is paused (tunepipe continue)");
+    else if (t->due[TRIAL_DUE_OFFER].place > 0)
+        snprintf(why, size, "starting it failed, it is tried again");
+    else if (m->lockstep.on)
+        snprintf(why, size, "in lock step it starts with the next round");
+    else
+        snprintf(why, size,
+                 "%llu trials are being prepared (prepareConcurrency)",
+                 (unsigned long long)m->n_preparing);
+    return false;
+}
+
 static void
 enter(struct manager *m, struct trial *t)
 {
@@ -75,13 +94,17 @@ void
 preparing_offer(struct manager *m, struct trial *t)
 {
     struct err err = {0};
+    char why[300];
 
-    if (!may_start(m, t))
+    if (!may_start(m, t) ||
+        placing_claim(m, t, false, why, sizeof why) != PLACING_NOW)
         return;
     placing_clear(m, t);
     if (launch_prepare(&m->launch, t, &err) != 0) {
-        if (!placing_again(m, t, &err))
-            running_unplaced(m, t, err.text);
+        if (placing_again(m, t, &err))
+            return;
+        placing_release(m, t);
+        running_unplaced(m, t, err.text);
         return;
     }
     placing_done(m, t);
@@ -153,7 +176,7 @@ preparing_exited(struct manager *m, struct trial *t)
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     m->n_preparing--;
-    placing_stir(m);
+    placing_release(m, t);
     read_end(t, &outcome);
     if (is_good(t, &outcome)) {
         prepared(m, t);
@@ -225,6 +248,7 @@ preparing_restore(struct manager *m, struct trial *t)
     run = has_run(t);
     if (!run && adopt(t)) {
         m->recovered.adopted++;
+        resources_adopt(&m->resources, t);
         t->started_ns = 0; /* it has not */
         enter(m, t);
         if (t->stop != STOP_NOT)

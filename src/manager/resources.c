@@ -19,42 +19,25 @@
 #include "core/file.h"
 #include "manager/claim.h"
 #include "manager/machine.h"
+#include "manager/need.h"
 #include "manager/oom.h"
 #include "manager/strangers.h"
 #include "manager/trial.h"
+#include "trial/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PEAK_FILE "memory-peak"
-#define FIRST_GUESS ((uint64_t)2 << 30)
 #define KILLS_NS 1000000000 /* how old a look at them may be */
 #define NUMBER_MAX 64
 #define FILE_MAX 65536
-
-struct need {
-    uint64_t memory;
-    struct devices_need devices;
-    uint64_t failed[2]; /* attempts that lacked memory, or a device's */
-};
-
-static bool
-reserves(const struct wishes *w)
-{
-    return w->memory > 0 || w->memory_auto;
-}
 
 static uint64_t
 greater(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-static uint64_t
-smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static int
@@ -85,11 +68,11 @@ resources_open(struct resources *r, const struct wishes *w, struct err *err)
     *r = RESOURCES_CLOSED;
     r->wishes = w;
     r->state = 1;
-    if (reserves(w) && check_machine(r, err) != 0)
+    if (wishes_reserve(w) && check_machine(r, err) != 0)
         return -1;
     if (devices_open(&r->devices, w, err) != 0)
         return -1;
-    if (!reserves(w) && r->devices.nvml == NULL)
+    if (!wishes_reserve(w) && r->devices.nvml == NULL)
         return 0;
     return strangers_open(r, err);
 }
@@ -116,13 +99,14 @@ load_peak(struct resources *r)
 }
 
 /* The peaks that count are few: each is greater than all before. */
-static void
-learn(struct resources *r, uint64_t peak)
+void
+resources_learn(struct resources *r, const struct trial *t)
 {
+    uint64_t peak = oom_peak(&t->outcome);
     char *path, text[NUMBER_MAX];
     int len;
 
-    if (!reserves(r->wishes) || peak <= r->peak)
+    if (!wishes_reserve(r->wishes) || peak <= r->peak)
         return;
     r->peak = peak;
     path = file_join(r->folder, PEAK_FILE);
@@ -142,7 +126,7 @@ resources_begin(struct resources *r, const char *folder, const char *id,
 
     said[0] = '\0';
     r->folder = folder;
-    if (reserves(w))
+    if (wishes_reserve(w))
         load_peak(r);
     r->limited = w->memory > 0 && w->limit != LIMIT_NONE;
     if (!r->limited)
@@ -167,63 +151,6 @@ resources_begin(struct resources *r, const char *folder, const char *id,
     return 0;
 }
 
-static uint64_t
-first_need(const struct resources *r)
-{
-    const struct wishes *w = r->wishes;
-    uint64_t learned = r->peak + r->peak / 10;
-
-    if (w->memory_auto)
-        return r->peak > 0 ? learned
-                           : smaller(FIRST_GUESS, (r->total - r->keep) / 4);
-    /* Who is not kept to it may be known to use more. */
-    return w->memory > 0 && !r->limited ? greater(w->memory, learned)
-                                        : w->memory;
-}
-
-/* The attempts before that lacked memory, and how much they had. */
-static void
-add_past(const struct resources *r, const struct trial *t, uint64_t attempts,
-         struct need *need)
-{
-    struct trial past = {.number = t->number};
-    struct claim had;
-    uint64_t bytes;
-
-    memcpy(past.id, t->id, sizeof past.id);
-    for (; past.attempt < attempts; past.attempt++) {
-        enum oom kind = OOM_NOT;
-
-        if (trial_place(&past, r->folder, NULL) == 0)
-            kind = oom_recorded(past.folder, &bytes);
-        if (kind == OOM_NOT)
-            continue;
-        need->failed[kind == OOM_DEVICE]++;
-        if (kind == OOM_DEVICE) {
-            need->devices.alone = true;
-        } else if (reserves(r->wishes)) {
-            if (claim_read(&had, past.folder))
-                bytes = greater(bytes, had.memory);
-            need->memory = greater(need->memory, bytes + bytes / 2);
-        }
-    }
-    free(past.folder);
-}
-
-static struct need
-need_of(const struct resources *r, const struct trial *t)
-{
-    const struct wishes *w = r->wishes;
-    struct need need = {.memory = first_need(r),
-                        .devices = {w->devices, w->device_memory, false}};
-
-    if (t->attempt > 0)
-        add_past(r, t, t->attempt, &need);
-    if (reserves(w))
-        need.memory = smaller(need.memory, r->total - r->keep);
-    return need;
-}
-
 /* NVML and /proc are asked once for all that wait. */
 static void
 look(struct resources *r)
@@ -235,8 +162,8 @@ look(struct resources *r)
     r->looked = r->state;
     if (r->devices.nvml != NULL)
         devices_look(&r->devices, strangers_is_ours, r);
-    if (reserves(r->wishes) && machine_look(&now, NULL) == 0)
-        r->available = smaller(now.available, r->total);
+    if (wishes_reserve(r->wishes) && machine_look(&now, NULL) == 0)
+        r->available = now.available < r->total ? now.available : r->total;
 }
 
 static bool
@@ -330,7 +257,8 @@ end_list(struct buf *why)
 }
 
 enum resources_answer
-resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
+resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
+                size_t size)
 {
     struct claim *c = &t->claim;
     bool strangers = false;
@@ -342,6 +270,8 @@ resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
     if (c->asked == r->state)
         return RESOURCES_LATER;
     need = need_of(r, t);
+    if (!devices)
+        need.devices.count = 0;
     buf_init(&text, 4096);
     ok = find(r, &need, &c->devices, &text, &strangers);
     end_list(&text);
@@ -357,7 +287,7 @@ resources_claim(struct resources *r, struct trial *t, char *why, size_t size)
     c->managed = r->wishes->devices_managed;
     c->alone = need.devices.alone;
     c->memory = need.memory;
-    c->device_memory = need.devices.memory;
+    c->device_memory = devices ? need.devices.memory : 0;
     c->kills_before = kills_now(r);
     limit(r, t);
     hold(r, t);
@@ -369,8 +299,6 @@ resources_release(struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
 
-    if (t->exited)
-        learn(r, oom_peak(&t->outcome));
     if (!c->held)
         return;
     c->held = false;
@@ -399,13 +327,16 @@ resources_adopt(struct resources *r, struct trial *t)
 }
 
 void
-resources_explain(struct resources *r, const struct trial *t, struct buf *out)
+resources_explain(struct resources *r, const struct trial *t, bool wanted,
+                  struct buf *out)
 {
     struct need need = need_of(r, t);
     size_t before = out->len;
     bool strangers = false;
     uint64_t devices;
 
+    if (!wanted)
+        need.devices.count = 0;
     r->looked = 0; /* as it is, not as it was */
     if (find(r, &need, &devices, out, &strangers))
         out->len = before;
@@ -420,22 +351,35 @@ resources_awake(struct resources *r)
     r->state++;
 }
 
+/* Whether another attempt would be given more than this one had. */
+static bool
+is_more(const struct resources *r, const struct trial *t, enum oom kind)
+{
+    const struct wishes *w = r->wishes;
+    bool alone = t->claim.alone || w->trials_a_device == 1;
+
+    if (kind == OOM_MEMORY)
+        return wishes_reserve(w) && t->claim.memory < r->total - r->keep;
+    return w->devices > 0 && (!alone || w->use_active);
+}
+
 bool
 resources_failed(struct resources *r, struct trial *t, bool *again)
 {
-    const struct wishes *w = r->wishes;
+    const char *name = t->unrun ? TRIAL_PREPARE "/" TRIAL_STDERR : TRIAL_STDERR;
+    char *words = file_join(t->folder, name);
+    enum oom kind = words == NULL ? OOM_NOT
+                                  : oom_judge(&t->outcome, &t->claim, r->wishes,
+                                              words, t->why, sizeof t->why);
     struct need need = {0};
-    enum oom kind =
-        oom_judge(&t->outcome, &t->claim, w, t->folder, t->why, sizeof t->why);
-    bool had_all;
 
+    free(words);
     *again = false;
     if (kind == OOM_NOT)
         return false;
-    oom_record(t->folder, kind, oom_peak(&t->outcome));
-    add_past(r, t, t->attempt, &need);
-    had_all = kind == OOM_MEMORY && reserves(w) &&
-              t->claim.memory >= r->total - r->keep;
-    *again = !had_all && need.failed[kind == OOM_DEVICE] < w->retries;
+    oom_record(t->folder, kind, t->unrun, oom_peak(&t->outcome));
+    need_add_past(&need, r, t);
+    *again = is_more(r, t, kind) &&
+             need.failed[kind == OOM_DEVICE] < r->wishes->retries;
     return true;
 }

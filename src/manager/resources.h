@@ -66,11 +66,14 @@ void resources_close(struct resources *r);
 int resources_begin(struct resources *r, const char *folder, const char *id,
                     char *said, size_t size, struct err *err);
 
-/* Gives the trial, which is about to be started, what it needs: t->claim.
+/* Gives the trial, which is about to be started, what it needs: t->claim;
+ * without devices where it is only prepared.
  * Else `why` tells in one line what it waits for; "" when nothing has changed
  * since it was last asked for. */
 enum resources_answer resources_claim(struct resources *r, struct trial *t,
-                                      char *why, size_t size);
+                                      bool devices, char *why, size_t size);
+/* It has ended: how much it used. */
+void resources_learn(struct resources *r, const struct trial *t);
 /* Takes it back; without effect for one that holds nothing. */
 void resources_release(struct resources *r, struct trial *t);
 /* One that runs and was started by another manager has what its folder
@@ -78,7 +81,7 @@ void resources_release(struct resources *r, struct trial *t);
 void resources_adopt(struct resources *r, struct trial *t);
 
 /* What a trial waits for, appended; nothing when it could be started. */
-void resources_explain(struct resources *r, const struct trial *t,
+void resources_explain(struct resources *r, const struct trial *t, bool devices,
                        struct buf *out);
 
 /* r->fd is readable: those that wait may be asked for again. */

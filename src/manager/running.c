@@ -241,6 +241,7 @@ running_exited(struct manager *m, struct trial *t)
     t->ended_ns = clock_monotonic_ns();
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    resources_learn(&m->resources, t);
     if (t->again && running_in_vain(t))
         running_again(m, t);
     else

@@ -7,7 +7,7 @@
 #include "manager/resources.h"
 #include "manager/trial.h"
 
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -120,7 +120,10 @@ wait_for(struct resources *r, pid_t pid)
     fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return false;
-    if (watch(r, fd) != 0) {
+    /* One that has ended, and that the driver still names, is left to the
+     * timer: its end would be told at once, again and again. */
+    if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) != 0 ||
+        watch(r, fd) != 0) {
         close(fd);
         return false;
     }

@@ -220,12 +220,14 @@
  *   cgroup FOLDER         then: by this control group; empty: each process */
 #define TRIAL_RESOURCES "resources"
 
-/* The attempt ended for want of memory, one line: `memory` or `device`, and
- * how many bytes it is known to have needed.  An attempt that follows is given
- * more. */
+/* The attempt ended for want of memory, one line: `memory` or `device`, how
+ * many bytes it is known to have needed, and in which phase.  An attempt that
+ * follows is given more. */
 #define TRIAL_OOM "out-of-memory"
 #define TRIAL_OOM_MEMORY "memory"
 #define TRIAL_OOM_DEVICE "device"
+#define TRIAL_OOM_PREPARE "prepare"
+#define TRIAL_OOM_RUN "run"
 
 /* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
  * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,

@@ -116,6 +116,31 @@ E
 }
 check "processes of our trials do not make a device busy" ours
 
+# What one waits for is told while it waits.
+asked() {
+    gpus "8000 0" "8000 100 $$"
+    experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
+        'trialGpuNumber: 1' << 'E'
+: > "$HERE/runs"
+until [ -e "$HERE/asked" ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    (
+        until [ -e runs ]; do sleep 0.02; done
+        d=$(ls -d tunepipe-experiments/*)
+        until "$T" why "$d" 1 > why 2> no; do sleep 0.02; done
+        "$T" why --json "$d" 00000 > why.json 2>&1
+        "$T" why "$d" 7 > why.none 2>&1
+        echo $? >> why.none
+        : > asked
+    ) &
+    run 0 && wait && count 3 succeeded && has why 'trial 00001 is waiting; it' &&
+        has why 'GPU 0 has 1 trial (maxTrialNumberPerGpu); GPU 1 busy with pid' &&
+        has why.json '"status": "running", "waits": "nothing: it runs"' &&
+        has why.none 'trial 00007: there is none' && [ "$(tail -n 1 why.none)" = 1 ]
+}
+check "tunepipe why tells what a trial waits for" asked
+
 device_memory() {
     gpus '8000 0'
     experiment 'maxTrialNumber: 4' 'trialConcurrency: 4' 'trialGpuNumber: 1' \

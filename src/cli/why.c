@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "cli/target.h"
+#include "cli/verb.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/number.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLY_MAX 65536
+
+static const char help[] =
+    "usage: tunepipe why [--json] [DIR] TRIAL\n"
+    "\n"
+    "Says what a trial that has not started waits for: a slot of\n"
+    "trialConcurrency, memory, a GPU and who has it, the end of a pause.  DIR\n"
+    "is the folder that `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.\n"
+    "\n"
+    "  --json   one object: trial, status, waits\n"
+    "\n"
+    "Exit status: 0 done; 1 nobody runs it, or the trial has ended or not come\n"
+    "yet; 2 usage; 3 DIR is no experiment's folder.\n"
+    "\n"
+    "Example: tunepipe why 00012\n";
+
+struct words {
+    bool json;
+};
+
+static const struct option options[] = {
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL}};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static bool
+is_number(const char *text, uint64_t *out)
+{
+    return number_parse_u64(text, strlen(text), out);
+}
+
+static void
+print(struct jval answer, bool json)
+{
+    const char *trial = "", *status = "", *waits = "";
+    struct buf line;
+    struct jval v;
+
+    if (json) {
+        buf_init(&line, REPLY_MAX);
+        jval_write(answer, &line);
+        puts(buf_text(&line));
+        buf_fini(&line);
+        return;
+    }
+    if (jval_get(answer, "trial", &v))
+        jval_string(v, &trial, NULL);
+    if (jval_get(answer, "status", &v))
+        jval_string(v, &status, NULL);
+    if (jval_get(answer, "waits", &v))
+        jval_string(v, &waits, NULL);
+    printf("trial %s is %s; it waits for %s\n", trial, status, waits);
+}
+
+static int
+ask(const char *given, uint64_t trial, bool json, struct err *err)
+{
+    char *folder = target_folder("why", given, err), request[80];
+    struct json *doc = NULL;
+    struct jval answer;
+    int rc = -1;
+
+    snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
+             (unsigned long long)trial);
+    if (folder != NULL)
+        rc = target_ask(folder, request, &doc, &answer, err);
+    if (rc == 0)
+        print(answer, json);
+    json_free(doc);
+    free(folder);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {false};
+    struct err err = {0};
+    uint64_t trial = 0;
+    int rc;
+
+    rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
+    if (rc == 0 && (argc < 2 || argc > 3 || !is_number(argv[argc - 1], &trial)))
+        rc = err_set(&err, ERR_USAGE,
+                     "expected [DIR] and the number of a trial");
+    if (rc == 0)
+        rc = ask(argc == 3 ? argv[1] : NULL, trial, w.json, &err);
+    return verb_printed("why", rc == 0 ? EXIT_DONE : verb_fail("why", &err));
+}
+
+const struct verb verb_why = {
+    .name = "why",
+    .summary = "what a trial that has not started waits for",
+    .help = help,
+    .run = run,
+    .operand = "FOLDER",
+    .options = options,
+    .n_options = N_OPTIONS,
+};
