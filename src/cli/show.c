@@ -25,7 +25,7 @@ static const char help[] =
     "           \"trials\": [{\"trial\", \"parameter_id\", \"seed\", "
     "\"status\",\n"
     "           \"why\", \"value\", \"latest\", \"duration_s\",\n"
-    "           \"intermediates\", \"parameters\"}, ...]}; best is null\n"
+    "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]}; best is null\n"
     "           when there is no result\n"
     "\n"
     "Exit status: 0; 1 not all printed; 2 usage; 3 DIR is no experiment's\n"

@@ -8,12 +8,14 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/nearest.h"
+#include "trial/checkpoint.h"
 #include "trial/files.h"
 #include "trial/params.h"
 #include "trial/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,8 @@
 static const char help[] =
     "usage: tunepipe trial param NAME [--default VALUE]\n"
     "       tunepipe trial params\n"
-    "       tunepipe trial report [--final | --sync] METRIC\n"
+    "       tunepipe trial report [--final | --done | --sync] METRIC\n"
+    "       tunepipe trial checkpoint save [FILE...]\n"
     "\n"
     "Called by a trial, in the environment that tunepipe gave it.\n"
     "\n"
@@ -37,8 +40,16 @@ static const char help[] =
     "  report METRIC   report an intermediate result: a number, or an object\n"
     "                  with the number as \"default\"\n"
     "    --final       report the trial's result instead, once, at its end\n"
+    "    --done        the same, and the trial has done its work: it has\n"
+    "                  succeeded, and what runs on is ended\n"
     "    --sync        return when the assessor has judged it: status 0 is go\n"
     "                  on, 7 is stop: the trial should then end by itself\n"
+    "  checkpoint save FILE...\n"
+    "                  save copies of these files and folders, all or none,\n"
+    "                  for an attempt that goes on after this one: it finds\n"
+    "                  them in $TUNEPIPE_RESTORE_DIR, which is not set where\n"
+    "                  there are none.  Without FILE, save what the trial\n"
+    "                  wrote into $TUNEPIPE_CHECKPOINT_DIR\n"
     "\n"
     "Example: a trial in shell\n"
     "\n"
@@ -87,7 +98,7 @@ print_value(const struct params *params, const char *name,
 }
 
 struct report_words {
-    bool final, sync;
+    bool final, done, sync;
 };
 
 /* param's own is the whole of its words. */
@@ -95,6 +106,7 @@ static const struct option options[] = {
     {"default", OPTION_TEXT, 0, "VALUE"}, /* of param */
     /* of report */
     {"final", OPTION_FLAG, offsetof(struct report_words, final), NULL},
+    {"done", OPTION_FLAG, offsetof(struct report_words, done), NULL},
     {"sync", OPTION_FLAG, offsetof(struct report_words, sync), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -172,25 +184,55 @@ report(int argc, char **argv, struct err *err)
     const char *dir;
     bool stop;
 
-    if (options_parse(&options[1], 2, &w, &argc, argv, err) != 0)
+    if (options_parse(&options[1], 3, &w, &argc, argv, err) != 0)
         return -1;
     if (argc < 2)
         return err_set(err, ERR_USAGE, "report: expected METRIC");
     if (argc > 2)
         return err_set(err, ERR_USAGE, "'%s': expected one METRIC", argv[2]);
-    if (w.final && w.sync)
+    if (w.final && w.done)
+        return err_set(err, ERR_USAGE,
+                       "--done is a final result: give one of "
+                       "--final and --done");
+    if ((w.final || w.done) && w.sync)
         return err_set(err, ERR_USAGE,
                        "--sync is for intermediate results: no assessor "
                        "judges a final one");
     dir = folder(err);
     if (dir == NULL)
         return -1;
-    if (w.final || (!w.sync && !in_lockstep()))
-        return report_append(dir, w.final ? REPORT_FINAL : REPORT_INTERMEDIATE,
+    if (w.final || w.done || (!w.sync && !in_lockstep()))
+        return report_append(dir,
+                             w.done    ? REPORT_DONE
+                             : w.final ? REPORT_FINAL
+                                       : REPORT_INTERMEDIATE,
                              argv[1], err);
     if (report_wait(dir, argv[1], w.sync, &stop, err) != 0)
         return -1;
     return w.sync && stop ? EXIT_STOP : EXIT_DONE;
+}
+
+static int
+checkpoint(int argc, char **argv, struct err *err)
+{
+    const char *saving = getenv(TRIAL_ENV_CHECKPOINT), *dir;
+    uint64_t number;
+
+    if (options_parse(NULL, 0, NULL, &argc, argv, err) != 0)
+        return -1;
+    if (argc < 2 || strcmp(argv[1], "save") != 0)
+        return err_set(err, ERR_USAGE,
+                       "checkpoint: expected save [FILE...]%s%s",
+                       argc < 2 ? "" : ", got ", argc < 2 ? "" : argv[1]);
+    dir = folder(err);
+    if (dir == NULL)
+        return -1;
+    if (saving == NULL || *saving == '\0')
+        return err_set(err, ERR_USAGE, TRIAL_ENV_CHECKPOINT " is not set");
+    if (argc == 2)
+        return checkpoint_commit(saving, dir, &number, err);
+    return checkpoint_save(saving, dir, argv + 2, (size_t)argc - 2, &number,
+                           err);
 }
 
 static const struct {
@@ -200,6 +242,7 @@ static const struct {
     {"param", param},
     {"params", print_all},
     {"report", report},
+    {"checkpoint", checkpoint},
 };
 
 #define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -211,15 +254,17 @@ act(int argc, char **argv, struct err *err)
     char hint[300];
 
     if (argc < 2)
-        return err_set(err, ERR_USAGE, "expected param, params or report");
+        return err_set(err, ERR_USAGE,
+                       "expected param, params, report or "
+                       "checkpoint");
     for (size_t i = 0; i < N_ACTIONS; i++) {
         names[i] = actions[i].name;
         if (strcmp(argv[1], names[i]) == 0)
             return actions[i].run(argc - 1, argv + 1, err);
     }
-    return err_set(err, ERR_USAGE, "'%s': expected param, params or report%s",
-                   argv[1],
-                   nearest_hint(argv[1], names, N_ACTIONS, hint, sizeof(hint)));
+    return err_set(
+        err, ERR_USAGE, "'%s': expected param, params, report or checkpoint%s",
+        argv[1], nearest_hint(argv[1], names, N_ACTIONS, hint, sizeof(hint)));
 }
 
 static int
@@ -246,5 +291,5 @@ const struct verb verb_trial = {
     .run = run,
     .options = options,
     .n_options = N_OPTIONS,
-    .operand = "param|params|report NAME",
+    .operand = "param|params|report|checkpoint NAME",
 };

@@ -42,6 +42,7 @@ fini(struct experiment *x)
     free(x->search_space);
     free(x->space_place);
     free(x->trial_command);
+    free(x->prepare_command);
     free(x->trial_folder);
     free(x->working_folder);
     free(x->metrics_pattern);

@@ -34,6 +34,21 @@ struct on_failure {
 
 #define EXPERIMENT_FILTERS_MAX 16
 
+enum checkpoints_keep {
+    CHECKPOINTS_LAST,
+    CHECKPOINTS_BEST,
+    CHECKPOINTS_ALL,
+    CHECKPOINTS_NONE
+};
+
+/* Which ones stay of what trials save; the newest of a trial that has not
+ * ended does in any case. */
+struct checkpoint_policy {
+    enum checkpoints_keep keep;
+    uint64_t max;   /* of each trial; 0: one, or, with ALL, no limit */
+    uint64_t quota; /* bytes of all trials together; 0: no limit */
+};
+
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
 /* What says whether to maximize when the configuration does not. */
@@ -54,10 +69,12 @@ struct experiment {
     char *folder; /* which holds it: relative paths begin there */
     char *name;   /* experimentName, else the file's name without its end */
 
-    char *search_space;   /* JSON on one line */
-    char *space_place;    /* where it stands, for problems: "e.yml:3" */
-    char *trial_command;  /* for /bin/sh -c */
-    char *trial_folder;   /* trialCodeDirectory, absolute */
+    char *search_space;           /* JSON on one line */
+    char *space_place;            /* where it stands, for problems: "e.yml:3" */
+    char *trial_command;          /* for /bin/sh -c */
+    char *prepare_command;        /* ours: before trialCommand; NULL: none */
+    uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
+    char *trial_folder;           /* trialCodeDirectory, absolute */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */
@@ -92,7 +109,8 @@ struct experiment {
                               at least one group; NULL: none */
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
-    bool deterministic;    /* ours: trials go in lock step */
+    struct checkpoint_policy checkpoints; /* ours */
+    bool deterministic;                   /* ours: trials go in lock step */
     struct on_failure on_failure;
     enum failure_repeated on_repeated; /* ours: the same failure three times */
     bool debug;                        /* debug, or logLevel debug or trace */

@@ -295,6 +295,11 @@ static const struct word early_stopped_words[] = {{"ignore", STOPPED_IGNORE},
                                                   {NULL, 0}};
 static const struct word final_words[] = {
     {"last", FINAL_LAST}, {"none", FINAL_NONE}, {NULL, 0}};
+static const struct word keep_words[] = {{"last", CHECKPOINTS_LAST},
+                                         {"best", CHECKPOINTS_BEST},
+                                         {"all", CHECKPOINTS_ALL},
+                                         {"none", CHECKPOINTS_NONE},
+                                         {NULL, 0}};
 static const struct word type_words[] = {{"hpo", 0}, {NULL, 0}};
 static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
                                           {"error", LOG_WISH_LESS},
@@ -355,6 +360,12 @@ static const struct key metrics_keys[] = {
     {"final", set_word, OF(final), 0, NULL, final_words, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
+static const struct key checkpoints_keys[] = {
+    {"keep", set_word, OF(x.checkpoints.keep), 0, NULL, keep_words, NULL},
+    HELD("max", set_count, x.checkpoints.max, 0),
+    HELD("quota", set_size, x.checkpoints.quota, 0),
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
 const struct key config_keys[] = {
     HELD("experimentName", set_text, x.name, 0),
     {"experimentType", set_word, OF(ignored), 0, NULL, type_words, NULL},
@@ -391,6 +402,9 @@ const struct key config_keys[] = {
     {"oldSegments", set_old_segments, OF(x.segments.old), KEY_DISPATCH, NULL,
      NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
+    {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
+    HELD("prepareCommand", set_text, x.prepare_command, 0),
+    HELD("prepareConcurrency", set_count, x.prepare_concurrency, 0),
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("placeTimeout", set_duration, x.place_ms, 0),
     {"stopValue", set_stop_value, 0, 0, NULL, NULL, NULL},

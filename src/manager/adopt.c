@@ -25,7 +25,6 @@
 
 #define SMALL_MAX 65536
 #define OUTPUT_LINE_MAX 65536
-#define LEASE_OLD TRIAL_LEASE ".old"
 #define COMING_UP_MS 10
 #define COMING_UP_TIMES 300
 
@@ -93,9 +92,9 @@ adopt_files(struct trial *t, bool wants_output)
 }
 
 static int
-open_lease(const struct trial *t, const char *name)
+open_lease(const char *folder, const char *name)
 {
-    char *path = file_join(t->folder, name);
+    char *path = file_join(folder, name);
     int fd = path == NULL ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 
     free(path);
@@ -103,9 +102,9 @@ open_lease(const struct trial *t, const char *name)
 }
 
 static void
-move(const struct trial *t, const char *from, const char *to)
+move(const char *folder, const char *from, const char *to)
 {
-    char *a = file_join(t->folder, from), *b = file_join(t->folder, to);
+    char *a = file_join(folder, from), *b = file_join(folder, to);
 
     if (a != NULL && b != NULL)
         rename(a, b);
@@ -114,16 +113,16 @@ move(const struct trial *t, const char *from, const char *to)
 }
 
 static bool
-take_lease(struct trial *t)
+take_lease(struct trial *t, const char *folder)
 {
-    t->lease_fd = open_lease(t, TRIAL_LEASE);
+    t->lease_fd = open_lease(folder, TRIAL_LEASE);
     if (t->lease_fd >= 0)
         return true;
-    move(t, TRIAL_LEASE, LEASE_OLD);
-    t->lease_fd = open_lease(t, LEASE_OLD);
+    move(folder, TRIAL_LEASE, ADOPT_LEASE_OLD);
+    t->lease_fd = open_lease(folder, ADOPT_LEASE_OLD);
     if (t->lease_fd < 0)
         return false;
-    move(t, LEASE_OLD, TRIAL_LEASE);
+    move(folder, ADOPT_LEASE_OLD, TRIAL_LEASE);
     return true;
 }
 
@@ -160,14 +159,14 @@ set_start(struct trial *t, unsigned long long ticks)
 
 /* What it wrote is believed when the process began as it says. */
 static bool
-find_process(struct trial *t)
+find_process(struct trial *t, const char *folder)
 {
     unsigned long long start;
     struct buf text;
     bool read;
     int pid;
 
-    read = read_small(t->folder, TRIAL_WRAPPER_PID, &text) &&
+    read = read_small(folder, TRIAL_WRAPPER_PID, &text) &&
            sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2;
     buf_fini(&text);
     if (!read || pid <= 0)
@@ -185,16 +184,16 @@ find_process(struct trial *t)
 }
 
 bool
-adopt_wrapper(struct trial *t)
+adopt_wrapper(struct trial *t, const char *folder)
 {
-    char *exit_file = file_join(t->folder, TRIAL_EXIT);
+    char *exit_file = file_join(folder, TRIAL_EXIT);
     bool found = false;
 
-    if (exit_file != NULL && take_lease(t))
+    if (exit_file != NULL && take_lease(t, folder))
         for (int i = 0; i < COMING_UP_TIMES && !found; i++) {
             if (i > 0) /* it writes its number at once behind the opening */
                 poll(NULL, 0, COMING_UP_MS);
-            found = find_process(t);
+            found = find_process(t, folder);
             if (!found && access(exit_file, F_OK) == 0)
                 break;
         }

@@ -12,9 +12,13 @@ struct trial;
  * that is recorded there.  Missing ones are left out. */
 void adopt_files(struct trial *t, bool wants_output);
 
-/* Takes the lease; t->pid, pidfd, lease_fd and started_ns are then set.
- * False: the wrapper is gone, and cannot come up any more. */
-bool adopt_wrapper(struct trial *t);
+/* What a lease becomes that nobody held. */
+#define ADOPT_LEASE_OLD "lease.old"
+
+/* Takes the lease in the folder, the trial's or that of its preparation;
+ * t->pid, pidfd, lease_fd and started_ns are then set. False: the wrapper is
+ * gone, and cannot come up any more. */
+bool adopt_wrapper(struct trial *t, const char *folder);
 
 /* Removes the folder of a trial that was never started. */
 void adopt_discard(const char *folder);

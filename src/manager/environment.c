@@ -141,9 +141,9 @@ set_nni(struct environment *e, const struct environment_of *of,
 static bool
 is_of_another_run(const char *var)
 {
-    static const char *const names[] = {TRIAL_ENV_PARAM_PREFIX,
-                                        TRIAL_ENV_NNI_CHANNEL "=",
-                                        TRIAL_ENV_LOCKSTEP "="};
+    static const char *const names[] = {
+        TRIAL_ENV_PARAM_PREFIX, TRIAL_ENV_NNI_CHANNEL "=",
+        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -189,6 +189,12 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_parameter_id(e, trial->parameter_id);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
+    if (of->saving != NULL)
+        set(e, TRIAL_ENV_CHECKPOINT, of->saving);
+    if (of->restore != NULL)
+        set(e, TRIAL_ENV_RESTORE, of->restore);
+    if (of->prepares)
+        set(e, TRIAL_ENV_DEVICES, "");
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);

@@ -25,7 +25,10 @@ struct environment_of {
     const char *python_folder;  /* comes last in PYTHONPATH; may be NULL */
     const char *experiment_folder;
     const char *code_folder; /* where the trial runs */
+    const char *saving;      /* where to save checkpoints */
+    const char *restore;     /* the newest of them; NULL: none */
     uint64_t seed;           /* the experiment's */
+    bool prepares;           /* for prepareCommand: no device is granted */
     bool lockstep;           /* each intermediate report waits */
 };
 

@@ -321,6 +321,8 @@ experiment_folder_add_result(const struct experiment_folder *f,
     add_number(&line, "value", t->has_final, t->final);
     add_number(&line, "latest", t->has_latest, t->latest);
     add_number(&line, "duration_s", true, duration_s);
+    add_number(&line, "prepare_s", t->prepare_ns > 0,
+               (double)t->prepare_ns / 1e9);
     add_text(&line, "why", t->why);
     add_text(&line, "ended_by", trial_ended_by(t));
     buf_printf(&line, "\"intermediates\": %llu, \"parameters\": %s}\n",

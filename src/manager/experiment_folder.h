@@ -11,6 +11,7 @@
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
+ *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's

@@ -4,6 +4,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "manager/adopt.h"
+#include "manager/checkpoints.h"
 #include "manager/parameters.h"
 #include "manager/recipe.h"
 #include "manager/trial.h"
@@ -139,12 +141,13 @@ write_parameters(const struct trial *t, struct jval parameters, struct err *err)
 }
 
 static int
-make_lease(struct trial *t, struct err *err)
+make_lease(struct trial *t, const char *folder, struct err *err)
 {
-    char *path = file_join(t->folder, TRIAL_LEASE);
+    char *path = file_join(folder, TRIAL_LEASE);
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path); /* of a start that failed */
     if (mkfifo(path, 0600) != 0)
         err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
     else if ((t->lease_fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
@@ -199,7 +202,7 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
     if (mkdir(t->folder, 0700) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
-    if (write_parameters(t, parameters, err) != 0 || make_lease(t, err) != 0 ||
+    if (write_parameters(t, parameters, err) != 0 ||
         holding_make(&t->holding, t->folder, err) != 0 ||
         make_nni(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
@@ -253,31 +256,43 @@ open_pidfd(pid_t pid, int *out, struct err *err)
     return -1;
 }
 
+/* What a wrapper is to run, and in which folder it keeps its files. */
+struct task {
+    const char *folder;
+    const char *const *command;
+    char *const *env;
+};
+
 static int
-write_recipe(const struct launch *l, const struct trial *t,
-             const char *const command[], char *const env[], struct err *err)
+write_recipe(const struct launch *l, const struct task *task, struct err *err)
 {
+    char *path = file_join(task->folder, TRIAL_COMMAND);
     struct buf text;
     int rc;
 
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path); /* of a start that failed */
+    free(path);
     buf_init(&text, RECIPE_MAX);
-    recipe_write(&text, l->cwd, command, env);
+    recipe_write(&text, l->cwd, task->command, task->env);
     rc = buf_check(&text, TRIAL_COMMAND, err);
     if (rc == 0)
-        rc = write_file(t->folder, TRIAL_COMMAND, text.data, text.len, err);
+        rc = write_file(task->folder, TRIAL_COMMAND, text.data, text.len, err);
     buf_fini(&text);
     return rc;
 }
 
 static int
-start_wrapper(const struct launch *l, struct trial *t,
-              const char *const command[], char *const env[], struct err *err)
+start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
+              struct err *err)
 {
     char grace[32], adopt[32];
-    char *words = file_join(t->folder, TRIAL_STDERR);
+    char *words = file_join(task->folder, TRIAL_STDERR);
     const char *argv[WORDS_MAX] = {
-        l->wrapper,   "--dir", t->folder,    "--cwd", l->cwd,
+        l->wrapper,   "--dir", task->folder, "--cwd", l->cwd,
         "--grace-ms", grace,   "--adopt-ms", adopt,   "--"};
+    const char *const *word = task->command;
     size_t n = 10;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -285,8 +300,8 @@ start_wrapper(const struct launch *l, struct trial *t,
 
     if (words == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    while (n + 1 < WORDS_MAX && *command != NULL)
-        argv[n++] = *command++;
+    while (n + 1 < WORDS_MAX && *word != NULL)
+        argv[n++] = *word++;
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     posix_spawn_file_actions_init(&files);
@@ -296,57 +311,140 @@ start_wrapper(const struct launch *l, struct trial *t,
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
     set_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, env, &t->pid,
-               err);
+    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, task->env,
+               &t->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     free(words);
     return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
 }
 
+/* The lease first: the wrapper looks for it. */
 static int
-start(const struct launch *l, struct trial *t, const char *const command[],
-      char *const env[], struct err *err)
+start_task(const struct launch *l, struct trial *t, struct task *task,
+           bool prepares, struct jval parameters, struct err *err)
 {
-    return write_recipe(l, t, command, env, err) != 0
-               ? -1
-               : start_wrapper(l, t, command, env, err);
+    struct environment_of of = {
+        .program_folder = l->program_folder,
+        .python_folder = l->python_folder,
+        .experiment_folder = l->experiment_folder,
+        .code_folder = l->cwd,
+        .seed = l->seed,
+        .lockstep = l->lockstep,
+        .prepares = prepares,
+    };
+    char *saving = NULL, *restore = NULL;
+    struct environment env = {0};
+    int rc = make_lease(t, task->folder, err);
+
+    if (rc == 0)
+        rc = checkpoints_begin(l->checkpoints, t, err);
+    if (rc == 0) {
+        if (l->lockstep)
+            t->restore = 0; /* it has to report again what it has reported */
+        of.saving = saving = checkpoints_saving(l->checkpoints, t);
+        of.restore = restore = checkpoints_restore(l->checkpoints, t);
+        rc = environment_make(&env, &of, t, parameters, err);
+    }
+    task->env = env.vars;
+    if (rc == 0)
+        rc = write_recipe(l, task, err);
+    if (rc == 0)
+        rc = start_wrapper(l, t, task, err);
+    environment_fini(&env);
+    free(saving);
+    free(restore);
+    return rc;
+}
+
+static int
+make_prepare(const char *folder, struct err *err)
+{
+    if (folder == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (mkdir(folder, 0700) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
+    return write_file(folder, TRIAL_STDERR, "", 0, err);
 }
 
 int
-launch_again(const struct launch *l, struct trial *t,
-             const char *const command[], char *const env[], struct err *err)
+launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 {
+    const char *const command[] = {"/bin/sh", "-c", l->prepare_command, NULL};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
-    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+    int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
+    char *folder = rc == 0 ? file_join(t->folder, TRIAL_PREPARE) : NULL;
+    struct task task = {.folder = folder, .command = command};
 
+    if (rc == 0)
+        rc = make_folder(l, t, json_root(doc), err);
+    if (rc == 0)
+        rc = make_prepare(folder, err);
+    if (rc == 0)
+        rc = start_task(l, t, &task, true, json_root(doc), err);
+    free(folder);
     json_free(doc);
-    return rc == 0 ? start(l, t, command, env, err) : -1;
+    return rc;
+}
+
+/* The files of one that was prepared, where they are closed: an offer that
+ * failed, or another manager, had them open. */
+static int
+open_folder(const struct launch *l, struct trial *t, struct err *err)
+{
+    if (t->report.fd < 0)
+        adopt_files(t, l->wants_output);
+    return t->holding.fd >= 0 ? 0 : holding_open(&t->holding, t->folder, err);
 }
 
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
     const char *const command[] = {"/bin/sh", "-c", l->command, NULL};
-    struct environment_of of = {
-        l->program_folder, l->python_folder, l->experiment_folder, l->cwd,
-        l->seed,           l->lockstep};
-    struct environment env = {0};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
-    int rc = doc == NULL ? -1 : 0;
+    int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
+    struct task task = {.folder = t->folder, .command = command};
 
     if (rc == 0)
-        rc = trial_place(t, l->experiment_folder, err);
+        rc = t->state == TRIAL_PREPARED
+                 ? open_folder(l, t, err)
+                 : make_folder(l, t, json_root(doc), err);
     if (rc == 0)
-        rc = make_folder(l, t, json_root(doc), err);
-    if (rc == 0)
-        rc = environment_make(&env, &of, t, json_root(doc), err);
-    if (rc == 0)
-        rc = start(l, t, command, env.vars, err);
-    environment_fini(&env);
+        rc = start_task(l, t, &task, false, json_root(doc), err);
     json_free(doc);
+    return rc;
+}
+
+int
+launch_folder(const struct launch *l, struct trial *t, struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+
+    json_free(doc);
+    return rc;
+}
+
+int
+launch_again(const struct launch *l, struct trial *t,
+             const char *const command[], char *const env[], bool prepares,
+             struct err *err)
+{
+    char *folder = prepares ? file_join(t->folder, TRIAL_PREPARE) : t->folder;
+    struct task task = {folder, command, env};
+    int rc = prepares ? make_prepare(folder, err) : 0;
+
+    if (rc == 0)
+        rc = make_lease(t, folder, err);
+    if (rc == 0)
+        rc = write_recipe(l, &task, err);
+    if (rc == 0)
+        rc = start_wrapper(l, t, &task, err);
+    if (prepares)
+        free(folder);
     return rc;
 }
 

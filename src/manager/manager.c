@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/peer.h"
+#include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -383,6 +384,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .scheduler = {.concurrency = x->concurrency,
+                      .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
         .finish = {.minimize = x->minimize,
                    .has_stop_value = x->has_stop_value,

@@ -88,37 +88,74 @@ take_marks(struct metric_line *out)
     out->len -= (size_t)out->waits + (size_t)out->hears;
 }
 
+/* The words that a line may begin with, and what follows from each. */
+static const struct line_word {
+    const char *text;
+    size_t len;
+    bool final, done, checkpoint;
+} line_words[] = {
+    {TRIAL_METRIC_INTERMEDIATE, WORD_LEN(TRIAL_METRIC_INTERMEDIATE), false,
+     false, false},
+    {TRIAL_METRIC_FINAL, WORD_LEN(TRIAL_METRIC_FINAL), true, false, false},
+    {TRIAL_METRIC_DONE, WORD_LEN(TRIAL_METRIC_DONE), true, true, false},
+    {TRIAL_METRIC_CHECKPOINT, WORD_LEN(TRIAL_METRIC_CHECKPOINT), false, false,
+     true},
+};
+
+static const struct line_word *
+find_word(const char *line, size_t len)
+{
+    for (size_t i = 0; i < sizeof line_words / sizeof *line_words; i++)
+        if (starts(line, len, line_words[i].text, line_words[i].len))
+            return &line_words[i];
+    return NULL;
+}
+
+static int
+read_checkpoint(const struct line_word *word, const char *line, size_t len,
+                struct metric_line *out, struct err *err)
+{
+    if (number_parse_u64(line + word->len, len - word->len, &out->sequence))
+        return 0;
+    refuse_word("'checkpoint NUMBER'", line, len, err);
+    return -1;
+}
+
+static int
+read_metric(struct metrics *m, const struct line_word *word, const char *line,
+            size_t len, bool too_long, struct metric_line *out, struct err *err)
+{
+    out->final = word->final;
+    out->done = word->done;
+    out->sequence = word->final ? m->finals++ : m->intermediates++;
+    out->json = line + word->len;
+    out->len = len - word->len;
+    take_marks(out);
+    if (too_long)
+        return err_set(err, ERR_INPUT, "longer than %d bytes",
+                       TRIAL_METRIC_MAX);
+    return read_value(out->json, out->len, &out->value, err);
+}
+
 enum metrics_word
 metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
              struct metric_line *out, struct err *err)
 {
-    size_t skip;
+    const struct line_word *word = find_word(line, len);
+    int rc = -1;
 
     *out = (struct metric_line){0};
     m->lines++;
-    if (starts(line, len, TRIAL_METRIC_INTERMEDIATE,
-               WORD_LEN(TRIAL_METRIC_INTERMEDIATE))) {
-        skip = WORD_LEN(TRIAL_METRIC_INTERMEDIATE);
-        out->sequence = m->intermediates++;
-    } else if (starts(line, len, TRIAL_METRIC_FINAL,
-                      WORD_LEN(TRIAL_METRIC_FINAL))) {
-        skip = WORD_LEN(TRIAL_METRIC_FINAL);
-        out->final = true;
-        out->sequence = m->finals++;
-    } else {
-        refuse_word("'intermediate JSON' or 'final JSON'", line, len, err);
-        goto bad;
-    }
-    out->json = line + skip;
-    out->len = len - skip;
-    take_marks(out);
-    if (too_long) {
-        err_set(err, ERR_INPUT, "longer than %d bytes", TRIAL_METRIC_MAX);
-        goto bad;
-    }
-    if (read_value(out->json, out->len, &out->value, err) == 0)
-        return METRICS_METRIC;
-bad:
+    if (word == NULL)
+        refuse_word("'intermediate JSON', 'final JSON', 'done JSON' or "
+                    "'checkpoint NUMBER'",
+                    line, len, err);
+    else if (word->checkpoint)
+        rc = read_checkpoint(word, line, len, out, err);
+    else
+        rc = read_metric(m, word, line, len, too_long, out, err);
+    if (rc == 0)
+        return word->checkpoint ? METRICS_CHECKPOINT : METRICS_METRIC;
     err_place(err, "line %llu", (unsigned long long)m->lines);
     return METRICS_BAD;
 }
@@ -256,5 +293,8 @@ metrics_write(struct buf *out, const char *job, const char *parameter_id,
                (unsigned long long)metric->sequence);
     json_write_string(out, metric->json, metric->len);
     buf_printf(out, ", \"attempt\": %llu", (unsigned long long)attempt);
+    if (metric->elapsed_ns > 0)
+        buf_printf(out, ", \"elapsed\": %.6f",
+                   (double)metric->elapsed_ns / 1e9);
     buf_add_text(out, metric->sync ? ", \"sync\": true}" : "}");
 }

@@ -18,11 +18,13 @@ struct metric_line {
     uint64_t sequence; /* its position among those of its type */
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
-    double value; /* may be NaN or infinite */
-    bool waits;   /* its trial does, for the answer (trial/files.h) ... */
-    bool hears;   /* ... and ends by itself if that is to stop */
-    int64_t end;  /* then: where its line ends */
-    bool sync;    /* ME asks for an AK */
+    double value;       /* may be NaN or infinite */
+    bool waits;         /* its trial does, for the answer (trial/files.h) ... */
+    bool hears;         /* ... and ends by itself if that is to stop */
+    int64_t end;        /* then: where its line ends */
+    bool sync;          /* ME asks for an AK */
+    bool done;          /* final, and the trial is to be ended */
+    int64_t elapsed_ns; /* since the report before it; 0: not known */
 };
 
 /* Counts what one trial reported. */
@@ -36,7 +38,8 @@ struct metrics_count {
     uint64_t intermediates, finals;
 };
 
-enum metrics_word { METRICS_METRIC, METRICS_BAD };
+/* CHECKPOINT: out->sequence is its number, and nothing else is set. */
+enum metrics_word { METRICS_METRIC, METRICS_CHECKPOINT, METRICS_BAD };
 
 /* The next line of the file.  METRICS_BAD: err (ERR_INPUT) says what is wrong
  * and in which line; the line kept its sequence. */

@@ -8,6 +8,7 @@
 #include "manager/coordinator.h"
 #include "manager/descriptors.h"
 #include "manager/peer.h"
+#include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
 #include "manager/trial.h"
@@ -62,7 +63,7 @@ open_sources(struct manager *m, struct err *err)
 static int
 allow_descriptors(const struct experiment *x, struct err *err)
 {
-    uint64_t most = x->concurrency;
+    uint64_t most = x->concurrency + preparing_ahead(x);
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
@@ -103,10 +104,14 @@ manager_open(struct manager *m, struct err *err)
                                      err) != 0
             : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
         return -1;
-    if (coordinator_restore(m, err) != 0)
+    if (coordinator_restore(m, err) != 0 ||
+        checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
+                         x->minimize, err) != 0)
         return -1;
+    m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
+    m->launch.prepare_command = x->prepare_command;
     m->launch.cwd = x->trial_folder;
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
@@ -129,7 +134,8 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if (t->state == TRIAL_RUNNING && !t->exited)
+        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
+            !t->exited)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);
@@ -145,6 +151,7 @@ manager_close(struct manager *m)
     map_fini(&m->taken);
     pattern_free(m->pattern);
     launch_close(&m->launch);
+    checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

@@ -47,7 +47,8 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return PLACING_LATER;
     }
-    if (t->attempt == 0 && !stepping_may_start(m)) {
+    if (t->state == TRIAL_WAITING && t->attempt == 0 &&
+        !stepping_may_start(m)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return PLACING_LATER;
     }

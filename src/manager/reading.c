@@ -73,16 +73,35 @@ reading_apply(struct manager *m, struct trial *t,
 static bool
 counts(const struct trial *t, const struct metric_line *metric)
 {
+    if (t->done)
+        return false;
     return t->stop == STOP_NOT ||
            metric->sequence <
                (metric->final ? t->counted.finals : t->counted.intermediates);
 }
 
+/* How long after the one before it is read; in lock step that would tell of
+ * other trials. */
 static void
-take_metric(struct manager *m, struct trial *t,
-            const struct metric_line *metric)
+stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
 {
-    t->reported_ns = clock_monotonic_ns();
+    int64_t now = clock_monotonic_ns();
+
+    t->reported_ns = now;
+    if (m->lockstep.on || t->stamped_ns == 0)
+        return;
+    metric->elapsed_ns = now - t->stamped_ns;
+    t->stamped_ns = now;
+}
+
+static void
+take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
+{
+    stamp(m, t, metric);
+    if (!metric->final) {
+        t->has_read = true;
+        t->read = metric->value;
+    }
     if (!counts(t, metric)) { /* it stands in the trial's folder */
         holding_answer_line(&t->holding, metric, true);
         m->late.reports++;
@@ -95,6 +114,8 @@ take_metric(struct manager *m, struct trial *t,
             holding_add(&t->holding, metric);
         reading_apply(m, t, metric);
     }
+    if (metric->done && counts(t, metric))
+        running_done(m, t);
 }
 
 /* How much is read at once: in lock step there is no hurry. */
@@ -134,6 +155,17 @@ complain_records(struct manager *m, struct trial *t, const char *what)
     "way are not used"
 
 static void
+take_checkpoint(struct manager *m, const struct trial *t, uint64_t number)
+{
+    if (checkpoints_saved(&m->checkpoints, t, number))
+        progress_warn(&m->progress,
+                      "tunepipe: warning: checkpoints take up %llu bytes, more "
+                      "than checkpoints.quota, and running trials may need "
+                      "each of them",
+                      (unsigned long long)m->checkpoints.bytes);
+}
+
+static void
 take_report(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct reading *r = ctx;
@@ -143,6 +175,10 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
     enum metrics_word word;
 
     word = metrics_line(&r->t->metrics, line, len, too_long, &metric, &err);
+    if (word == METRICS_CHECKPOINT) {
+        take_checkpoint(r->m, r->t, metric.sequence);
+        return;
+    }
     metric.sync = metric.waits;
     metric.end = r->t->report.at;
     if (word == METRICS_METRIC && (r->m->pattern == NULL || metric.final)) {
@@ -324,11 +360,14 @@ watch_file(struct manager *m, struct trial *t, const char *name,
 void
 reading_begin(struct manager *m, struct trial *t)
 {
+    t->stamped_ns = t->again ? 0 : t->started_ns;
     t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
     t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
     if (m->pattern != NULL)
         t->out_watch = watch_file(m, t, TRIAL_STDOUT, complain_lines);
     reading_feed(m, t); /* what came before the watch stood */
+    if (t->stamped_ns == 0)
+        t->stamped_ns = clock_monotonic_ns();
 }
 
 static void

@@ -27,6 +27,7 @@
 #include "manager/live.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
+#include "manager/preparing.h"
 #include "manager/past.h"
 #include "manager/reading.h"
 #include "manager/results.h"
@@ -174,6 +175,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
+            checkpoints_ended(&m->checkpoints, f->number);
             scheduler_found(&m->scheduler, false);
             return 0;
         }
@@ -192,7 +194,10 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);
-    if (t->folder != NULL && !t->told && !t->known && adopt_wrapper(t))
+    if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
+        return 0;
+    if (t->folder != NULL && !t->told && !t->known &&
+        adopt_wrapper(t, t->folder))
         restore_living(m, t);
     else
         restore_ended(m, t);
@@ -240,7 +245,7 @@ read_witnesses(struct restoring *r, struct err *err)
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
     return founds_gather(&r->found, r->results, &r->past, m->folder.path,
-                         m->scheduler.concurrency, err);
+                         m->scheduler.concurrency + m->scheduler.ahead, err);
 }
 
 /* What was given out and the log has lost, as after the loss of power: the

@@ -123,6 +123,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     item->has_value = get_number(root, "value", &item->value);
     item->has_latest = get_number(root, "latest", &item->latest);
     get_number(root, "duration_s", &item->duration_s);
+    item->has_prepare = get_number(root, "prepare_s", &item->prepare_s);
     if (jval_get(root, "seed", &v))
         jval_uint(v, &item->seed);
     if (jval_get(root, "intermediates", &v))

@@ -20,6 +20,8 @@ struct result {
     double value;  /* the final result */
     double latest; /* the last intermediate one */
     double duration_s;
+    bool has_prepare;
+    double prepare_s; /* of prepareCommand, which is not in duration_s */
     uint64_t intermediates;
 };
 

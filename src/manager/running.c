@@ -8,6 +8,7 @@
 #include "manager/ending.h"
 #include "manager/live.h"
 #include "manager/placing.h"
+#include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -54,6 +55,8 @@ seconds_of(const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
+    if (t->unrun)
+        return 0;
     if (t->again && o->started_ns > 0 && o->ended_ns > o->started_ns)
         return (double)(o->ended_ns - o->started_ns) / 1e9;
     if (t->started_ns == 0)
@@ -92,6 +95,7 @@ conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
+    checkpoints_ended(&m->checkpoints, t->number);
     let_go(m, t);
     if (!t->known) {
         ending_show(m, t, seconds);
@@ -105,8 +109,8 @@ conclude(struct manager *m, struct trial *t)
 }
 
 /* No place for it, for good; frees t. */
-static void
-unplaced(struct manager *m, struct trial *t, const char *why)
+void
+running_unplaced(struct manager *m, struct trial *t, const char *why)
 {
     snprintf(t->why, sizeof t->why, "%.500s", why);
     trial_enter(t, TRIAL_FAILED);
@@ -118,15 +122,17 @@ unplaced(struct manager *m, struct trial *t, const char *why)
 static void
 start(struct manager *m, struct trial *t)
 {
+    bool stands = t->state == TRIAL_PREPARED; /* in lock step */
     struct err err = {0};
     char detail[64];
 
-    placing_clear(m, t);
+    if (t->state == TRIAL_WAITING)
+        placing_clear(m, t);
     if (launch_trial(&m->launch, t, &err) != 0) {
         if (placing_again(m, t, &err))
             return;
         placing_release(m, t);
-        unplaced(m, t, err.text);
+        running_unplaced(m, t, err.text);
         return;
     }
     placing_done(m, t);
@@ -138,7 +144,7 @@ start(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     manager_note(m, "started", t, detail);
-    if (m->lockstep.on)
+    if (m->lockstep.on && !stands)
         stepping_started(m, t);
     reading_begin(m, t);
     progress_touch(&m->progress);
@@ -174,7 +180,7 @@ offer(struct manager *m, struct trial *t)
     case PLACING_LATER:
         break;
     case PLACING_NEVER:
-        unplaced(m, t, why);
+        running_unplaced(m, t, why);
         break;
     }
 }
@@ -191,7 +197,10 @@ running_start_waiting(struct manager *m)
         next = t->queue_next;
         if (m->end_known)
             give_up(m, t);
-        else if (m->n_running >= m->scheduler.concurrency)
+        else if (preparing_wanted(m, t))
+            preparing_offer(m, t);
+        else if (m->n_running >= m->scheduler.concurrency &&
+                 m->x->prepare_command == NULL)
             break; /* there is no place for anybody */
         else
             offer(m, t);
@@ -204,6 +213,10 @@ running_exited(struct manager *m, struct trial *t)
     struct err err = {0};
     siginfo_t info = {0};
 
+    if (t->state == TRIAL_PREPARING) {
+        preparing_exited(m, t);
+        return;
+    }
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
     t->exited = true; /* from here on its process id may be a stranger's */
@@ -306,6 +319,7 @@ note_exit(struct manager *m, const struct trial *t)
 bool
 running_end(struct manager *m, struct trial *t)
 {
+    bool ran = t->state == TRIAL_RUNNING;
     enum trial_state state;
 
     reading_promote(m, t, &t->outcome);
@@ -317,7 +331,7 @@ running_end(struct manager *m, struct trial *t)
     if (failing_again(m, t, state, seconds_of(t)))
         return false;
     trial_enter(t, state);
-    m->n_running--;
+    m->n_running -= ran;
     conclude(m, t);
     return true;
 }
@@ -366,10 +380,16 @@ running_stop(struct manager *m, struct trial *t, int stop)
         conclude(m, t);
         return;
     }
+    if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
+        record_stop(m, t, (enum trial_stop)stop);
+        running_press(m, t);
+        return;
+    }
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
         t->due[TRIAL_DUE_TERM].place > 0)
         terminate(m, t); /* the user has no grace for it */
-    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+        (t->done && !m->lockstep.on))
         return;
     if (t->exited) {
         /* Its end is not known to anybody yet: only the user's word counts,
@@ -381,10 +401,22 @@ running_stop(struct manager *m, struct trial *t, int stop)
         return;
     }
     reading_feed(m, t); /* what it reported before still counts */
+    if (t->done && !m->lockstep.on)
+        return; /* it had come first */
     record_stop(m, t, (enum trial_stop)stop);
     if (m->lockstep.on && stop == STOP_ASSESSOR)
         stepping_stopped(m, t);
     running_press(m, t);
+}
+
+void
+running_done(struct manager *m, struct trial *t)
+{
+    t->done = true;
+    running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
+    if (!t->exited)
+        terminate(m, t);
 }
 
 void
@@ -416,7 +448,8 @@ void
 running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_RUNNING && !t->exited) {
+        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
+            !t->exited) {
             running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
             running_due(m, t, TRIAL_DUE_KILL,
                         clock_monotonic_ns() + GIVE_UP_NS);
@@ -445,7 +478,7 @@ idle_over(void *ctx, void *of)
         t->reported_ns = now;
     else if (now >= t->reported_ns + most)
         reading_feed(m, t); /* what its file holds counts */
-    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT || t->done)
         return;
     if (now >= t->reported_ns + most)
         running_stop(m, t, STOP_IDLE);
@@ -484,7 +517,7 @@ place_given_up(void *ctx, void *of)
              "it could not be started within %.0f s "
              "(placeTimeout): %.450s",
              (double)m->x->place_ms / 1e3, t->why);
-    unplaced(m, t, why);
+    running_unplaced(m, t, why);
 }
 
 void

@@ -28,14 +28,13 @@ uint64_t
 scheduler_wants(const struct scheduler *s)
 {
     uint64_t busy = s->live + s->owed;
-    uint64_t left = UINT64_MAX;
+    uint64_t most = s->concurrency + s->ahead, left = UINT64_MAX;
 
-    if (s->exhausted || !may_ask(s) || s->closed || s->paused ||
-        busy >= s->concurrency)
+    if (s->exhausted || !may_ask(s) || s->closed || s->paused || busy >= most)
         return 0;
     if (s->max_trials > 0)
         left = s->max_trials - least(s->max_trials, s->started + s->owed);
-    return least(s->concurrency - busy, left);
+    return least(most - busy, left);
 }
 
 void

@@ -21,6 +21,7 @@ enum scheduler_end {
 
 struct scheduler {
     uint64_t concurrency; /* >= 1 */
+    uint64_t ahead;       /* trials besides, which are prepared meanwhile */
     uint64_t max_trials;  /* 0: no limit */
     uint64_t owed;        /* units asked for and not answered */
     uint64_t started;     /* trials taken on, whatever became of them */

@@ -21,6 +21,7 @@
 
 #include "core/map.h"
 #include "manager/budget.h"
+#include "manager/checkpoints.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
 #include "manager/exchange.h"
@@ -116,6 +117,7 @@ struct manager {
     struct pattern *pattern; /* NULL: none */
 
     struct failing failing;
+    struct checkpoints checkpoints;
     struct budget budget;
     struct finish finish;
     struct late late;
@@ -127,6 +129,7 @@ struct manager {
     struct deadlines deadlines;     /* theirs */
     uint64_t n_trials;              /* numbers given */
     uint64_t n_running;             /* of the live ones */
+    uint64_t n_preparing;           /* the same */
     uint64_t n_results;       /* trials with a final result that did not fail */
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
@@ -150,6 +153,8 @@ void answers_dispatcher(struct manager *m); /* its process has ended */
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
+/* There is no place for it, for good; frees t. */
+void running_unplaced(struct manager *m, struct trial *t, const char *why);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
@@ -168,6 +173,8 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
+/* It reported to be done: it is ended as one that has succeeded. */
+void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
 /* INT64_MAX: never. */
 void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);

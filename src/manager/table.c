@@ -259,6 +259,7 @@ add_item(struct buf *b, const struct result *item)
     add_number(b, "value", item->has_value, item->value);
     add_number(b, "latest", item->has_latest, item->latest);
     add_number(b, "duration_s", true, item->duration_s);
+    add_number(b, "prepare_s", item->has_prepare, item->prepare_s);
     buf_printf(b, "\"intermediates\": %llu, \"parameters\": %s}",
                (unsigned long long)item->intermediates, item->parameters);
 }

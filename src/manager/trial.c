@@ -184,11 +184,25 @@ judge_exited(struct trial *t, const struct outcome *outcome)
     return TRIAL_FAILED;
 }
 
+/* Says of which phase the failure is. */
+static void
+name_phase(struct trial *t)
+{
+    char why[sizeof t->why];
+
+    memcpy(why, t->why, sizeof why);
+    snprintf(t->why, sizeof t->why, "prepareCommand: %.480s", why);
+}
+
 static enum trial_state
 judge_unstopped(struct trial *t, const struct outcome *outcome)
 {
+    bool run = t->state == TRIAL_RUNNING;
+
+    if (run && t->done && t->has_final)
+        return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended; its result counts already. */
-    if (t->again && t->has_final &&
+    if (run && t->again && t->has_final &&
         (outcome->kind == OUTCOME_LOST || outcome->abandoned))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
@@ -231,6 +245,8 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         break;
     }
     state = judge_unstopped(t, outcome);
+    if (t->state == TRIAL_PREPARING)
+        name_phase(t);
     return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
                                                            : state;
 }

@@ -86,11 +86,13 @@ struct trial {
     pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
+    bool unrun;  /* ended, and its run never began: it was not prepared */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
     bool timed;              /* its time counts from then on: finish.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
+    int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
@@ -101,6 +103,11 @@ struct trial {
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
+    bool done;          /* it said so: it is ended, and has succeeded */
+    bool has_read;      /* an intermediate result, perhaps not told yet: */
+    double read;        /* the last */
+    uint64_t restore;   /* the checkpoint it was given; 0: none */
+    int64_t stamped_ns; /* when the last report was read; 0: not known */
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
     char why[512]; /* for a failure: one line */

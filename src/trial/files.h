@@ -23,6 +23,7 @@
  *   stop             manager     a later manager
  *   exit             wrapper     manager
  *   again            manager     a later manager
+ *   prepare/         (a folder)  the files of prepareCommand's wrapper
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -45,6 +46,12 @@
  *
  *   intermediate JSON<LF>
  *   final JSON<LF>
+ *   done JSON<LF>         a final result; the manager then ends the trial
+ *   checkpoint NUMBER<LF> one was saved (below)
+ *
+ * `done` counts among the final results; what is reported behind it is not
+ * used.  The trial has then succeeded, however it ends: SIGTERM to all its
+ * processes, SIGKILL after the grace.
  *
  * JSON is, on that one line, a number or an object with a numeric member
  * "default"; beyond JSON the words NaN, Infinity and -Infinity are numbers.
@@ -60,6 +67,8 @@
 #define TRIAL_METRICS "metrics"
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
+#define TRIAL_METRIC_DONE "done "
+#define TRIAL_METRIC_CHECKPOINT "checkpoint "
 #define TRIAL_METRIC_MAX (1024 * 1024)
 
 /* A trial that waits for the answer to its intermediate report says so at the
@@ -129,6 +138,32 @@
 #define TRIAL_STDOUT "stdout"
 #define TRIAL_STDERR "stderr"
 
+/* Checkpoints.  EXPERIMENT/checkpoints/ID belongs to one trial, whatever its
+ * attempts, and holds
+ *
+ *   NUMBER            a checkpoint: a folder that is complete, never empty and
+ *                     not changed any more; the highest is the newest
+ *   saving.A          TUNEPIPE_CHECKPOINT_DIR: a folder for attempt A to write
+ *                     into, empty at its start
+ *   saving.A.XXXXXX   the same for one caller, who makes and names it
+ *   gone.NUMBER       is being deleted
+ *
+ * To save: sync every file and folder within, rename saving.* to the number
+ * behind the highest (and to the next where that exists by now), sync the
+ * trial's folder of checkpoints, append `checkpoint NUMBER` to TRIAL_METRICS,
+ * and, after saving.A itself, make that anew.  A process that dies on the way
+ * leaves what nobody is given: the manager removes every saving.* when the
+ * trial ends and before another attempt of it begins.
+ *
+ * The manager gives an attempt that is not the first TUNEPIPE_RESTORE_DIR, the
+ * newest checkpoint, to be read only; nobody deletes it before the attempt has
+ * saved another one or has ended.  In lock step (--deterministic) it is not
+ * given, since a trial started again has to report there what it reported
+ * before.  Which ones are kept: `checkpoints` in the configuration. */
+#define TRIAL_CHECKPOINTS "checkpoints"
+#define TRIAL_CHECKPOINT_SAVING "saving."
+#define TRIAL_CHECKPOINT_GONE "gone."
+
 /* A FIFO.  The manager opens it for writing and keeps it open while it lives;
  * nothing is ever written.  (Opening for writing alone needs a reader: before
  * the wrapper runs, open O_RDWR; to adopt a trial, O_WRONLY|O_NONBLOCK, where
@@ -168,6 +203,15 @@
 #define TRIAL_EXIT_SIGNALLED "signalled"
 #define TRIAL_EXIT_UNSTARTED "unstarted"
 
+/* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
+ * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
+ * stderr and exit; the second the trial's, whose lease is made when it is
+ * started, so that where neither lease nor wrapper.pid nor exit is in the
+ * trial's folder its run has not begun.  In both TUNEPIPE_TRIAL_DIR is the
+ * trial's folder: what the first writes there, the second finds.  What the
+ * first reports is read when the second begins. */
+#define TRIAL_PREPARE "prepare"
+
 /* Why the manager stopped the trial, one line that appears by rename before
  * the stop: REASON INTERMEDIATES FINALS, the reason being one of the four
  * words, followed by how many metrics of each type came before it.  What comes
@@ -196,6 +240,12 @@
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
+
+#define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
+#define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
+
+/* Empty while prepareCommand runs: no device is granted to that. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

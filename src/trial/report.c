@@ -164,11 +164,15 @@ static int
 make_line(struct buf *line, enum report_type type, const char *json,
           const char *mark, struct err *err)
 {
+    static const char *const heads[] = {
+        [REPORT_INTERMEDIATE] = TRIAL_METRIC_INTERMEDIATE,
+        [REPORT_FINAL] = TRIAL_METRIC_FINAL,
+        [REPORT_DONE] = TRIAL_METRIC_DONE,
+    };
     size_t len;
 
     json = trim(json, &len);
-    buf_add_text(line, type == REPORT_FINAL ? TRIAL_METRIC_FINAL
-                                            : TRIAL_METRIC_INTERMEDIATE);
+    buf_add_text(line, heads[type]);
     for (size_t i = 0; i < len; i++)
         buf_add_char(line, json[i] == '\n' || json[i] == '\r' ? ' ' : json[i]);
     buf_add_text(line, mark);
@@ -211,24 +215,45 @@ append(const char *path, const struct buf *line, off_t *end, struct err *err)
 }
 
 static int
+append_in(const char *folder, const struct buf *line, off_t *end,
+          struct err *err)
+{
+    char *path = file_join(folder, TRIAL_METRICS);
+    int status = path == NULL ? err_set(err, ERR_MEMORY, "no memory for a path")
+                              : append(path, line, end, err);
+
+    free(path);
+    return status;
+}
+
+static int
 report(const char *folder, enum report_type type, const char *json,
        const char *mark, off_t *end, struct err *err)
 {
     struct buf line;
-    char *path = NULL;
     int status = -1;
 
     buf_init(&line, TRIAL_METRIC_MAX);
-    if (report_check(json, err) != 0 ||
-        make_line(&line, type, json, mark, err) != 0)
-        goto out;
-    path = file_join(folder, TRIAL_METRICS);
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "no memory for a path");
-    else
-        status = append(path, &line, end, err);
-out:
-    free(path);
+    if (report_check(json, err) == 0 &&
+        make_line(&line, type, json, mark, err) == 0)
+        status = append_in(folder, &line, end, err);
+    buf_fini(&line);
+    return status;
+}
+
+int
+report_checkpoint(const char *folder, unsigned long long number,
+                  struct err *err)
+{
+    struct buf line;
+    off_t end;
+    int status;
+
+    buf_init(&line, TRIAL_METRIC_MAX);
+    buf_printf(&line, TRIAL_METRIC_CHECKPOINT "%llu\n", number);
+    status = buf_check(&line, "checkpoint", err);
+    if (status == 0)
+        status = append_in(folder, &line, &end, err);
     buf_fini(&line);
     return status;
 }

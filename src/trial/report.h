@@ -8,7 +8,8 @@
 
 struct err;
 
-enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL };
+/* DONE is a final result behind which the trial is ended. */
+enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL, REPORT_DONE };
 
 /* Whether `json` is a number (NaN, Infinity and -Infinity included) or looks
  * like an object with one numeric member "default".  The object is followed
@@ -27,5 +28,9 @@ int report_append(const char *folder, enum report_type type, const char *json,
  * nothing to it. */
 int report_wait(const char *folder, const char *json, bool hears, bool *stop,
                 struct err *err);
+
+/* Tells the manager, which counts it, of the checkpoint that stands. */
+int report_checkpoint(const char *folder, unsigned long long number,
+                      struct err *err);
 
 #endif

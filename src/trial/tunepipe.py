@@ -21,13 +21,18 @@ at any time, and lines reported at once stay whole.  A file that cannot be read
 or written raises OSError.
 """
 
+import contextlib
+import errno
 import fcntl
 import json
 import math
 import os
+import shutil
 import sys
+import tempfile
 
-__all__ = ["params", "param", "report", "final", "seed"]
+__all__ = ["params", "param", "report", "final", "seed", "Stop",
+           "checkpoint", "restore_dir"]
 
 _LINE_MAX = 1024 * 1024
 
@@ -77,32 +82,115 @@ def seed(default=0):
     return int(text) if text.isdigit() else default
 
 
-def report(value, sync=False):
+class Stop(SystemExit):
+    """The trial was judged to be not worth its time and should end now.
+
+    Raised by report() with sync.  Who does not catch it ends with status 0.
+    """
+
+
+def report(value, sync=False, done=False):
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
     float() takes, NaN and infinities too), or a dict that has this number as
     "default".  Anything else raises TypeError or ValueError.
 
-    With sync the call returns when the assessor has judged the value: True
-    means go on, False that the trial was judged to be not worth its time and
-    should end now, by itself (after the experiment's grace it is ended).  Where
-    nobody answers it is True at once: outside tunepipe, and when the manager
-    has died, now or meanwhile.  Without sync it is always True.
+    With sync the call returns when the assessor has judged the value, and
+    raises Stop when the trial should end now, by itself (after the experiment's
+    grace it is ended).  Where nobody answers it returns at once: outside
+    tunepipe, and when the manager has died, now or meanwhile.
+
+    With done it is the trial's result instead, and the trial has done its work:
+    it has succeeded, and what runs on is ended.
     """
+    if done:
+        _append("done " + _spell(value))
+        return
     text = "intermediate " + _spell(value)
     if sync:
-        return _wait(text + "\t\t")
+        if not _wait(text + "\t\t"):
+            raise Stop(0)
+        return
     if os.environ.get("TUNEPIPE_LOCKSTEP") == "1":
         _wait(text + "\t")
     else:
         _append(text)
-    return True
 
 
 def final(value):
     """Reports the trial's result, once, at its end: values as in report()."""
     _append("final " + _spell(value))
+
+
+@contextlib.contextmanager
+def checkpoint():
+    """Saves what an attempt after this one needs to go on, all or nothing.
+
+        with tunepipe.checkpoint() as folder:
+            torch.save(model, os.path.join(folder, "model"))
+
+    What was written into the folder is saved at the end of the block, unless
+    that raises; OSError when it is empty or cannot be saved.  Outside tunepipe
+    the folder is removed again.
+    """
+    saving = os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
+    folder = _make_folder(saving)
+    try:
+        yield folder
+        if saving:
+            number = _commit(folder, os.path.dirname(saving))
+            _append("checkpoint %d" % number)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def restore_dir():
+    """The newest checkpoint of this trial, a folder to be read only.
+
+    None where there is none, as in a trial's first attempt.
+    """
+    return os.environ.get("TUNEPIPE_RESTORE_DIR") or None
+
+
+def _make_folder(saving):
+    if not saving:
+        return tempfile.mkdtemp()
+    parent, name = os.path.split(saving)
+    return tempfile.mkdtemp(prefix=name + ".", dir=parent)
+
+
+def _sync(path):
+    if os.path.islink(path):
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _commit(folder, parent):
+    """Gives the folder the next number: a checkpoint is never empty, and a
+    folder that is not is never replaced by a rename."""
+    if not os.listdir(folder):
+        raise OSError(errno.EINVAL, "nothing was saved into it", folder)
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            _sync(os.path.join(place, name))
+        _sync(place)
+    numbers = [int(name) for name in os.listdir(parent) if name.isdigit()]
+    number = max(numbers, default=0) + 1
+    while True:
+        try:
+            os.rename(folder, os.path.join(parent, str(number)))
+            break
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+            number += 1
+    _sync(parent)
+    return number
 
 
 def _spell(value):

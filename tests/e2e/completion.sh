@@ -73,7 +73,8 @@ skip" &&
         expect "a folder" "$(in_bash tunepipe show '')" folder &&
         expect "a file behind an option" \
             "$(in_bash tunepipe dispatch --config e)" e.yml &&
-        expect "a trial's words" "$(in_bash tunepipe trial '')" "param
+        expect "a trial's words" "$(in_bash tunepipe trial '')" "checkpoint
+param
 params
 report"
 }
@@ -92,7 +93,7 @@ fish_completes() {
         expect "a configuration" "$(in_fish 'tunepipe run e')" e.yml &&
         expect "a folder" "$(in_fish 'tunepipe show fo')" folder/ &&
         has "a trial's words" "$(in_fish 'tunepipe trial ')" \
-            "param params report"
+            "checkpoint param params report"
 }
 
 # zsh completes in its line editor only, and that in a terminal only: zpty is

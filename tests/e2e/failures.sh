@@ -57,7 +57,8 @@ esac
 E
     run 0 && count 1 succeeded && attempts 00000 2 && replays &&
         has "$dir/trials/00000/exit" 'exited 9' &&
-        sent '"attempt": 1, "sync"' 2
+        "$T" log "$dir" > log &&
+        [ "$(grep -c 'ME{.*"attempt": 1.*"sync"' log)" = 2 ]
 }
 check "the assessor forgets the attempt that failed" history_anew
 

@@ -167,7 +167,7 @@ each_name_of_a_header_is_in_its_page() {
             continue
         }
         names_of "$header" | sort -u > names
-        [ "$(wc -l < names)" -ge 8 ] ||
+        [ "$(wc -l < names)" -ge 4 ] ||
             { echo "$header: names were not found"; bad=1; }
         while read -r word; do
             # A name of another header has its entry there.

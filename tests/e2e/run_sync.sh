@@ -72,14 +72,17 @@ python_trial() {
     cat > t.py << 'E'
 import tunepipe
 for i in range(1, 6):
-    if not tunepipe.report({"default": i, "more": "x"}, sync=True):
+    try:
+        tunepipe.report({"default": i, "more": "x"}, sync=True)
+    except tunepipe.Stop:
         print("stopped at", i)
-        break
+        raise
 E
     experiment 'maxTrialNumber: 1' "$STOPS" < /dev/null
     sed -i 's|sh ./trial.sh|python3 t.py|' e.yml
     run 1 && count 1 stopped &&
-        has "$dir/trials/00000/stdout" 'stopped at 3' || return 1
+        has "$dir/trials/00000/stdout" 'stopped at 3' &&
+        has "$dir/trials/00000/exit" 'exited 0' || return 1
     PYTHONPATH=$TP_SOURCE/src/trial python3 t.py > by_hand &&
         has by_hand 'intermediate {"default": 5.0' && ! grep -q '	' by_hand
 }

@@ -53,8 +53,9 @@ TEST(manager_metrics_bad_lines_keep_their_number)
     static const struct {
         const char *line, *want;
     } cases[] = {
-        {"intermediate", "line 2: expected 'intermediate JSON' or 'final "
-                         "JSON', got 'intermediate'"},
+        {"intermediate",
+         "line 2: expected 'intermediate JSON', 'final JSON', 'done JSON' or "
+         "'checkpoint NUMBER', got 'intermediate'"},
         {"final\t1", "line 3: expected 'intermediate JSON'"},
         {"", "line 4: expected"},
         {"intermediate x", "line 5: "},

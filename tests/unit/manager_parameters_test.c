@@ -129,7 +129,8 @@ TEST(manager_environment_of_a_trial)
 {
     struct json *doc =
         json_parse(all_kinds, strlen(all_kinds), JSON_STRICT, NULL);
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1, false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
+                                NULL,       1,     false,    false};
     struct trial *t = trial_new(7, "", 0, "\"0-3\"", all_kinds);
     struct environment e;
 
@@ -168,7 +169,8 @@ TEST(manager_environment_of_nnis_trial_api)
         {"NNI_CODE_DIR", "/code"},     {"MULTI_PHASE", "false"},
         {"REUSE_MODE", "false"},
     };
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1, false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
+                                NULL,       1,     false,    false};
     struct trial *t = trial_new(12, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -192,7 +194,8 @@ TEST(manager_environment_appends_to_pythonpath)
 {
     static const char *const cases[][2] = {
         {"/a:/b", "/a:/b:/py"}, {"", "/py"}, {NULL, "/py"}};
-    struct environment_of of = {"/opt/bin", "/py", "/e", "/code", 1, false};
+    struct environment_of of = {"/opt/bin", "/py", "/e",  "/code", NULL,
+                                NULL,       1,     false, false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -217,7 +220,8 @@ TEST(manager_environment_appends_to_pythonpath)
 
 TEST(manager_environment_finds_tunepipe_without_a_path)
 {
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", 1, false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
+                                NULL,       1,     false,    false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -234,7 +238,8 @@ TEST(manager_environment_finds_tunepipe_without_a_path)
 TEST(manager_environment_leaves_out_what_does_not_fit)
 {
     struct buf text;
-    struct environment_of of = {NULL, NULL, "/e", "/code", 1, false};
+    struct environment_of of = {NULL, NULL, "/e",  "/code", NULL,
+                                NULL, 1,    false, false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct environment e;
     struct json *doc;

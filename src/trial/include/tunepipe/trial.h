@@ -493,6 +493,15 @@ tp_final(double value)
     return tp_impl_report_double("final ", value);
 }
 
+/* Reports the trial's result and that it has done its work: it has succeeded,
+ * whatever its exit status, and if it runs on, it is ended (SIGTERM, after the
+ * experiment's grace SIGKILL).  What is reported behind it is not used. */
+static inline int
+tp_done(double value)
+{
+    return tp_impl_report_double("done ", value);
+}
+
 /* The same for a JSON object that has the number to optimise as "default":
  * {"default": 0.93, "loss": 0.21}.  Line ends in the text become spaces; it is
  * not checked otherwise (the manager does that).  Empty text is refused with
@@ -513,6 +522,12 @@ static inline int
 tp_final_json(const char *json)
 {
     return tp_impl_report("final ", json);
+}
+
+static inline int
+tp_done_json(const char *json)
+{
+    return tp_impl_report("done ", json);
 }
 
 #endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/preparing.h"
+
+#include "config/experiment.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/adopt.h"
+#include "manager/placing.h"
+#include "manager/state.h"
+#include "manager/stepping.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static uint64_t
+slots(const struct manager *m)
+{
+    return m->x->prepare_concurrency > 0 ? m->x->prepare_concurrency
+                                         : m->scheduler.concurrency;
+}
+
+uint64_t
+preparing_ahead(const struct experiment *x)
+{
+    if (x->prepare_command == NULL || x->deterministic)
+        return 0;
+    return x->prepare_concurrency > 0 ? x->prepare_concurrency : x->concurrency;
+}
+
+bool
+preparing_wanted(const struct manager *m, const struct trial *t)
+{
+    return m->x->prepare_command != NULL && t->state == TRIAL_WAITING;
+}
+
+static bool
+may_start(const struct manager *m, const struct trial *t)
+{
+    if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
+        t->due[TRIAL_DUE_AGAIN].place > 0)
+        return false;
+    if (m->lockstep.on)
+        return m->n_preparing + m->n_running < m->scheduler.concurrency &&
+               (t->attempt > 0 || stepping_may_start(m));
+    return m->n_preparing < slots(m);
+}
+
+static void
+enter(struct manager *m, struct trial *t)
+{
+    char detail[64];
+
+    trial_enter(t, TRIAL_PREPARING);
+    m->n_preparing++;
+    if (m->x->max_trial_ms > 0)
+        running_due(m, t, TRIAL_DUE_LIMIT,
+                    clock_monotonic_ns() + m->x->max_trial_ms * 1000000);
+    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
+        manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
+    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
+    manager_note(m, "preparing", t, detail);
+    if (m->lockstep.on)
+        stepping_started(m, t);
+}
+
+void
+preparing_offer(struct manager *m, struct trial *t)
+{
+    struct err err = {0};
+
+    if (!may_start(m, t))
+        return;
+    placing_clear(m, t);
+    if (launch_prepare(&m->launch, t, &err) != 0) {
+        if (!placing_again(m, t, &err))
+            running_unplaced(m, t, err.text);
+        return;
+    }
+    placing_done(m, t);
+    m->launches_failed = 0;
+    enter(m, t);
+}
+
+static char *
+folder_of(const struct trial *t)
+{
+    return file_join(t->folder, TRIAL_PREPARE);
+}
+
+/* What the wrapper wrote at its end. */
+static void
+read_end(struct trial *t, struct outcome *out)
+{
+    char *folder = folder_of(t);
+    struct err err = {0};
+
+    *out = (struct outcome){.kind = OUTCOME_LOST};
+    if (folder != NULL && outcome_read(folder, out, &err) != 0)
+        snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    free(folder);
+    if (out->started_ns > 0 && out->ended_ns >= out->started_ns)
+        t->prepare_ns = out->ended_ns - out->started_ns;
+}
+
+static bool
+is_good(const struct trial *t, const struct outcome *o)
+{
+    return t->stop == STOP_NOT && o->kind == OUTCOME_EXITED && o->number == 0;
+}
+
+static void
+prepared(struct manager *m, struct trial *t)
+{
+    trial_enter(t, TRIAL_PREPARED);
+    placing_add(m, t);
+}
+
+/* Its run never begins. */
+static void
+ended(struct trial *t, const struct outcome *outcome)
+{
+    t->exited = t->unrun = true;
+    t->outcome = *outcome;
+    t->ended_ns = clock_monotonic_ns();
+}
+
+static void
+close_wrapper(struct trial *t)
+{
+    close(t->pidfd);
+    close(t->lease_fd);
+    t->pidfd = t->lease_fd = -1;
+}
+
+void
+preparing_exited(struct manager *m, struct trial *t)
+{
+    struct outcome outcome;
+    siginfo_t info = {0};
+
+    waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
+    manager_unwatch(m, t->pidfd);
+    close_wrapper(t);
+    for (int kind = 0; kind < TRIAL_DUES; kind++)
+        deadlines_drop(&m->deadlines, &t->due[kind]);
+    m->n_preparing--;
+    placing_stir(m);
+    read_end(t, &outcome);
+    if (is_good(t, &outcome)) {
+        prepared(m, t);
+        running_start_waiting(m);
+        return;
+    }
+    ended(t, &outcome);
+    if (t->again && running_in_vain(t))
+        running_again(m, t);
+    else
+        running_finish(m, t);
+}
+
+/* ---- going on ---- */
+
+static bool
+has(const struct trial *t, const char *name)
+{
+    char *path = file_join(t->folder, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+/* Whatever the run's wrapper, or who looked for it, leaves behind. */
+static bool
+has_run(const struct trial *t)
+{
+    return has(t, TRIAL_LEASE) || has(t, ADOPT_LEASE_OLD) ||
+           has(t, TRIAL_WRAPPER_PID) || has(t, TRIAL_EXIT);
+}
+
+static bool
+adopt(struct trial *t)
+{
+    char *folder = folder_of(t);
+    bool lives = folder != NULL && adopt_wrapper(t, folder);
+
+    free(folder);
+    return lives;
+}
+
+/* Its wrapper is gone. */
+static void
+restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
+{
+    ended(t, outcome);
+    if (running_in_vain(t)) {
+        running_again(m, t);
+        return;
+    }
+    m->recovered.finished++;
+    trial_enter(t, TRIAL_PREPARING);
+    if (m->lockstep.on)
+        stepping_started(m, t);
+    m->hungry = true; /* settle() ends it */
+}
+
+bool
+preparing_restore(struct manager *m, struct trial *t)
+{
+    struct outcome outcome;
+    bool run;
+
+    if (m->x->prepare_command == NULL || !has(t, TRIAL_PREPARE))
+        return false;
+    run = has_run(t);
+    if (!run && adopt(t)) {
+        m->recovered.adopted++;
+        t->started_ns = 0; /* it has not */
+        enter(m, t);
+        if (t->stop != STOP_NOT)
+            running_press(m, t); /* perhaps nobody did */
+        return true;
+    }
+    read_end(t, &outcome);
+    if (run)
+        return false;
+    if (!is_good(t, &outcome)) {
+        restore_ended(m, t, &outcome);
+        return true;
+    }
+    m->recovered.adopted++;
+    trial_enter(t, TRIAL_PREPARING);
+    if (m->lockstep.on)
+        stepping_started(m, t);
+    prepared(m, t);
+    return true;
+}

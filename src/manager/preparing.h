@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* preparing.h - the phase before a trial's run: prepareCommand, on the CPU,
+ * while what trialCommand needs is in use elsewhere.  It has a wrapper and
+ * files of its own, in the trial's folder (trial/files.h, `prepare`), and
+ * slots of its own.  A trial that it fails has failed.
+ *
+ * In lock step a trial takes its turn from the start of its preparation on,
+ * and holds one of trialConcurrency's slots all the time.  Inside src/manager
+ * only; one thread. */
+#ifndef MANAGER_PREPARING_H
+#define MANAGER_PREPARING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct experiment;
+struct manager;
+struct trial;
+
+/* How many trials are asked for beyond those that run. */
+uint64_t preparing_ahead(const struct experiment *x);
+
+/* Whether it has to be prepared before it is placed. */
+bool preparing_wanted(const struct manager *m, const struct trial *t);
+
+/* Starts that if there is room for it; may free t. */
+void preparing_offer(struct manager *m, struct trial *t);
+
+/* Its wrapper is gone; may free t. */
+void preparing_exited(struct manager *m, struct trial *t);
+
+/* A trial of an earlier manager, its files open: true when it had not begun to
+ * run, and goes on from there; may free t.  False: it had, or has no such
+ * phase. */
+bool preparing_restore(struct manager *m, struct trial *t);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe/checkpoint.h - for a trial that can go on where an earlier attempt
+ * of it was lost.  Manual: tunepipe-trial(3).
+ *
+ *     const char *from = tp_restore_dir();
+ *     int epoch = from ? load(from) : 0;
+ *
+ *     for (; epoch < 30; epoch++) {
+ *         char folder[4096];
+ *
+ *         tp_report(train());
+ *         if (tp_checkpoint_begin(folder, sizeof(folder)) == 0 &&
+ *             (save(folder) != 0 || tp_checkpoint_commit(folder) != 0))
+ *             tp_checkpoint_discard(folder);
+ *     }
+ *
+ * All of a checkpoint is saved or nothing.  Outside tunepipe beginning one
+ * fails with ENOENT.  Nothing to link; threads as in tunepipe/trial.h, each
+ * with a folder of its own. */
+#ifndef TUNEPIPE_CHECKPOINT_H
+#define TUNEPIPE_CHECKPOINT_H
+
+#include <tunepipe/trial.h>
+
+#include <dirent.h>
+
+/* Folders in folders, at most. */
+#define TP_IMPL_DEPTH_MAX 16
+
+/* The newest checkpoint that an earlier attempt of this trial has saved, a
+ * folder to be read only; NULL: there is none. */
+static inline const char *
+tp_restore_dir(void)
+{
+    const char *dir = getenv("TUNEPIPE_RESTORE_DIR");
+
+    return dir && *dir ? dir : NULL;
+}
+
+/* Makes an empty folder to save into and copies its path to `folder`.  0, or
+ * -1 with errno set: ENOENT outside tunepipe, ENAMETOOLONG when the path needs
+ * more than `size` bytes. */
+static inline int
+tp_checkpoint_begin(char *folder, size_t size)
+{
+    const char *saving = getenv("TUNEPIPE_CHECKPOINT_DIR");
+    int pid = (int)getpid();
+
+    if (!saving || !*saving) {
+        errno = ENOENT;
+        return -1;
+    }
+    for (int i = 0;; i++) {
+        int len = snprintf(folder, size, "%s.%d-%d", saving, pid, i);
+
+        if (len < 0 || (size_t)len >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        if (mkdir(folder, S_IRWXU) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -1;
+    }
+}
+
+enum tp_impl_walk { TP_IMPL_SYNC, TP_IMPL_REMOVE };
+
+static inline int tp_impl_walk(const char *path, enum tp_impl_walk how,
+                               int depth);
+
+/* What is in the folder. */
+static inline int
+tp_impl_walk_in(const char *path, enum tp_impl_walk how, int depth)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int status = dir ? 0 : -1;
+
+    while (status == 0 && (entry = readdir(dir)) != NULL) {
+        size_t len = strlen(path) + strlen(entry->d_name) + 2;
+        char *inner;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        inner = (char *)malloc(len);
+        if (inner)
+            snprintf(inner, len, "%s/%s", path, entry->d_name);
+        status = inner ? tp_impl_walk(inner, how, depth + 1) : -1;
+        free(inner);
+    }
+    if (dir)
+        closedir(dir);
+    return status;
+}
+
+static inline int
+tp_impl_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY), status;
+
+    status = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static inline int
+tp_impl_walk(const char *path, enum tp_impl_walk how, int depth)
+{
+    struct stat st;
+
+    if (depth > TP_IMPL_DEPTH_MAX) {
+        errno = ELOOP;
+        return -1;
+    }
+    if (lstat(path, &st) != 0)
+        return -1;
+    if (S_ISDIR(st.st_mode) && tp_impl_walk_in(path, how, depth) != 0)
+        return -1;
+    if (how == TP_IMPL_REMOVE)
+        return remove(path);
+    return S_ISLNK(st.st_mode) ? 0 : tp_impl_sync(path);
+}
+
+/* Removes a folder that was begun and is not to be saved. */
+static inline void
+tp_checkpoint_discard(const char *folder)
+{
+    tp_impl_walk(folder, TP_IMPL_REMOVE, 0);
+}
+
+/* What stands in front of the last slash, to be freed; NULL: ENOMEM. */
+static inline char *
+tp_impl_parent(const char *path)
+{
+    size_t len = strlen(path);
+    char *parent = (char *)malloc(len + 1);
+
+    if (!parent)
+        return NULL;
+    memcpy(parent, path, len + 1);
+    while (len && parent[len] != '/')
+        len--;
+    parent[len] = '\0';
+    return parent;
+}
+
+/* The highest number in the folder, 0 where there is none; *n is how many
+ * things it holds. */
+static inline unsigned long long
+tp_impl_newest(const char *path, size_t *n)
+{
+    unsigned long long newest = 0, number;
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    char *end;
+
+    *n = 0;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        *n +=
+            strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        if (*entry->d_name < '0' || *entry->d_name > '9')
+            continue;
+        number = strtoull(entry->d_name, &end, 10);
+        if (!*end && number > newest)
+            newest = number;
+    }
+    if (dir)
+        closedir(dir);
+    return newest;
+}
+
+/* Gives the folder the next number in `parent`: no checkpoint is empty, and a
+ * folder that is not is never replaced by a rename. */
+static inline int
+tp_impl_give_number(const char *folder, const char *parent,
+                    unsigned long long *number)
+{
+    size_t size = strlen(parent) + 32, n;
+    char *to = (char *)malloc(size);
+    int status = -1;
+
+    *number = tp_impl_newest(parent, &n);
+    while (to && status != 0) {
+        snprintf(to, size, "%s/%llu", parent, ++*number);
+        status = rename(folder, to);
+        if (status != 0 && errno != EEXIST && errno != ENOTEMPTY)
+            break;
+    }
+    free(to);
+    return status;
+}
+
+/* Saves what was written into the folder, which is then gone.  0, or -1 with
+ * errno set: EINVAL when it is empty; it is then as it was, to be discarded. */
+static inline int
+tp_checkpoint_commit(const char *folder)
+{
+    unsigned long long number;
+    char *parent, text[32];
+    off_t end;
+    size_t n;
+    int status;
+
+    tp_impl_newest(folder, &n);
+    if (!n) {
+        errno = EINVAL;
+        return -1;
+    }
+    parent = tp_impl_parent(folder);
+    if (!parent)
+        return -1;
+    status = tp_impl_walk(folder, TP_IMPL_SYNC, 0);
+    if (status == 0)
+        status = tp_impl_give_number(folder, parent, &number);
+    if (status == 0) {
+        tp_impl_sync(parent);
+        snprintf(text, sizeof(text), "%llu", number);
+        status = tp_impl_line("checkpoint ", text, "", &end);
+    }
+    free(parent);
+    return status;
+}
+
+#endif
