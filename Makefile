@@ -3,6 +3,7 @@
 #   make demo             tune a neural network on handwritten digits
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
+#   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX)
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
@@ -12,6 +13,7 @@
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
+#   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #                         (tests/bench/README.md has what may be set)
@@ -75,18 +77,23 @@ FOLDERS := \
         -DTP_WRAPPERDIR='"$(LIBEXECDIR)/tunepipe"')
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 
-# NNI 2.8 to 3.0 speak over a WebSocket.  What that needs is a shared object,
-# loaded when it is used; WEBSOCKET=0 leaves it out.
-UNWANTED  := $(filter 0,$(WEBSOCKET))
+# NNI 2.8 to 3.0 speak over a WebSocket; a results database is SQLite's.  What
+# each of them needs is a shared object, loaded when it is used; WEBSOCKET=0 and
+# SQLITE=0 leave it out.
+UNWANTED  := $(foreach m,WEBSOCKET SQLITE,$(if $(filter 0,$($(m))),$(m)=0))
 WEBSOCKET ?= $(if $(shell $(PKG_CONFIG) --exists libwebsockets && echo yes),1,0)
+SQLITE    ?= $(if $(shell $(PKG_CONFIG) --exists sqlite3 && echo yes),1,0)
 SOCKET_SRC := src/bridge/websocket.c
 SOCKET_OBJ := $(patsubst %.c,$(B)/%.o,$(SOCKET_SRC))
-SOCKET_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so)
+SQLITE_SRC := src/store/sqlite.c
+SQLITE_OBJ := $(patsubst %.c,$(B)/%.o,$(SQLITE_SRC))
+MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
+              $(if $(filter-out 0,$(SQLITE)),$(B)/lib/sqlite.so)
 
 # New files are found, never listed.
 MODULES := core numerics space plugin check config nni dispatcher replay \
-           manager trial bridge cli
-LIB_SRC := $(filter-out $(SOCKET_SRC),\
+           manager trial bridge store cli
+LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
@@ -121,10 +128,10 @@ SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
-all: $(PROGRAMS) $(PLUGIN_SO) $(SOCKET_SO) $(SHELLS)
+all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
 
 # Libraries are searched in this order when the program starts: the one that
 # nearly all symbols are in comes first, which makes a start 8 % shorter.
@@ -143,7 +150,7 @@ $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
 FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths manager/launch \
-                cli/websocket)
+                cli/module)
 $(FOLDERS_IN): $(B)/folders
 $(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)
 
@@ -157,6 +164,13 @@ $(B)/lib/websocket.so: $(SOCKET_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,--gc-sections -Wl,-u,bridge_run -o $@ \
 	    $^ $(PKG_LIBS) \
 	    $$($(PKG_CONFIG) --libs libwebsockets) -lm
+
+# It is a table of calls, store/sqlite.h; what they are for lies elsewhere.
+$(SQLITE_OBJ): PKG_CFLAGS += $(shell $(PKG_CONFIG) --cflags sqlite3)
+$(B)/lib/sqlite.so: $(SQLITE_OBJ) $(B)/libtunepipe.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $@ $^ \
+	    $$($(PKG_CONFIG) --libs sqlite3)
 
 # The wrapper outlives its manager: it links to libc alone and stays small.
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
@@ -234,7 +248,7 @@ tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
        $(TORTURE) $(SEARCH)
 
 setup:
-	@WEBSOCKET=$(UNWANTED) scripts/setup $(SETUP)
+	@$(UNWANTED) scripts/setup $(SETUP)
 check: SETUP := tests
 PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
@@ -271,6 +285,11 @@ bench-log: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/log \
 	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
+
+bench-manager: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all \
+	    $(B)/tests/bench/manager $(B)/tests/plugins/stops_at.so
+	@scripts/bench $(B) manager
 
 bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
@@ -313,7 +332,7 @@ install: all
 	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
 	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
-	$(if $(SOCKET_SO),$(INSTALL) -m 644 $(SOCKET_SO) \
+	$(if $(strip $(MODULE_SO)),$(INSTALL) -m 644 $(MODULE_SO) \
 	    "$(DESTDIR)$(LIBDIR)/tunepipe/")
 	$(INSTALL) -m 644 \
 	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \

@@ -10,12 +10,13 @@
 
 extern const struct verb verb_dispatch, verb_run, verb_resume, verb_show,
     verb_replay, verb_log, verb_explain, verb_fork, verb_tuners, verb_trial,
-    verb_plugin, verb_nni, verb_rerun;
+    verb_plugin, verb_nni, verb_index, verb_export, verb_schema, verb_rerun;
 
 static const struct verb *const verbs[] = {
-    &verb_run,    &verb_resume, &verb_show,    &verb_rerun, &verb_dispatch,
-    &verb_replay, &verb_log,    &verb_explain, &verb_fork,  &verb_tuners,
-    &verb_trial,  &verb_plugin, &verb_nni,
+    &verb_run,    &verb_resume,  &verb_show,     &verb_index,
+    &verb_export, &verb_rerun,   &verb_dispatch, &verb_replay,
+    &verb_log,    &verb_explain, &verb_fork,     &verb_tuners,
+    &verb_trial,  &verb_plugin,  &verb_nni,      &verb_schema,
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
+#include "cli/dryrun.h"
 #include "cli/options.h"
 #include "cli/tuner_mode.h"
 #include "cli/verb.h"
@@ -21,6 +22,7 @@
 
 static const char help[] =
     "usage: tunepipe run CONFIG.yml [--deterministic] [--dispatcher PROGRAM]\n"
+    "       tunepipe run CONFIG.yml --dry-run [--json]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
     "it gives, feeds their results back, prints the best.  CONFIG.yml has\n"
@@ -100,6 +102,10 @@ static const char help[] =
     "                         the same table, whatever the timing, for trials\n"
     "                         that are deterministic themselves.  They wait\n"
     "                         for each other: how long is said at the end\n"
+    "  --dry-run              checks all, asks the tuner for the first five sets\n"
+    "                         of parameters, prints them and the commands that\n"
+    "                         would run; nothing is started, nothing is written\n"
+    "  --json                 there: as one JSON object\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -156,12 +162,14 @@ check_segments(const struct experiment *x, struct problems *problems)
 
 struct words {
     const char *dispatcher;
-    bool deterministic;
+    bool deterministic, dry_run, json;
 };
 
 static const struct option options[] = {
     {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
+    {"dry-run", OPTION_FLAG, offsetof(struct words, dry_run), NULL},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -176,10 +184,12 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("run", &err);
-    if (argc != 2) {
+    if (argc != 2)
         err_set(&err, ERR_USAGE, "expected one configuration; see --help");
+    else if (w.json && !w.dry_run)
+        err_set(&err, ERR_USAGE, "--json is for --dry-run");
+    if (err.code != ERR_NONE)
         return verb_fail("run", &err);
-    }
     problems_init(&problems);
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
@@ -193,6 +203,8 @@ run(int argc, char **argv)
     }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
+    else if (w.dry_run)
+        status = dryrun(x, w.dispatcher, w.json);
     else
         status = conduct("run", x,
                          &(struct manager_options){.dispatcher = w.dispatcher});

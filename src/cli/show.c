@@ -2,16 +2,20 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 
+#include "cli/database.h"
 #include "core/err.h"
 #include "manager/results.h"
 #include "manager/table.h"
+#include "store/page.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 static const char help[] =
-    "usage: tunepipe show DIR [--all] [--json]\n"
+    "usage: tunepipe show DIR [--all | PAGE] [--json]\n"
     "\n"
     "Prints the results of an experiment from its folder: the best\n"
     "parameters, the ten best trials, how many ended how.  DIR is what\n"
@@ -28,45 +32,155 @@ static const char help[] =
     "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]}; best is null\n"
     "           when there is no result\n"
     "\n"
+    "PAGE: some of the trials that have ended, whatever their number; at once\n"
+    "where DIR has a database (tunepipe index), which is brought up to date.\n"
+    "  --page N       page N, from 1; the default when another of these is "
+    "given\n"
+    "  --per-page M   so many trials on a page (default 50)\n"
+    "  --sort ORDER   ended (default), value: the best first, trial, or\n"
+    "                 duration: the longest first\n"
+    "  --status S     only those that ended so: succeeded, failed, ...\n"
+    "With --json: {\"page\", \"per_page\", \"total\", \"trials\": "
+    "[...]}.\n"
+    "\n"
     "Exit status: 0; 1 not all printed; 2 usage; 3 DIR is no experiment's\n"
     "folder.\n"
     "\n"
     "Example: tunepipe show tunepipe-experiments/digits-20260131-101500\n";
 
+#define PER_PAGE_DEFAULT 50
+#define PER_PAGE_MAX 1000000
+
 struct words {
     bool all, json;
+    uint64_t page, per_page; /* NOT_GIVEN */
+    const char *sort, *status;
 };
 
+#define OF(member) offsetof(struct words, member)
 static const struct option options[] = {
-    {"all", OPTION_FLAG, offsetof(struct words, all), NULL},
-    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+    {"all", OPTION_FLAG, OF(all), NULL},
+    {"json", OPTION_FLAG, OF(json), NULL},
+    {"page", OPTION_UINT, OF(page), "N"},
+    {"per-page", OPTION_UINT, OF(per_page), "M"},
+    {"sort", OPTION_TEXT, OF(sort), "ended|value|trial|duration"},
+    {"status", OPTION_TEXT, OF(status), "STATUS"},
 };
+#undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
+
+#define NOT_GIVEN UINT64_MAX
+
+static bool
+wants_page(const struct words *w)
+{
+    return w->page != NOT_GIVEN || w->per_page != NOT_GIVEN ||
+           w->sort != NULL || w->status != NULL;
+}
+
+static int
+read_want(const struct words *w, struct page_want *out, struct err *err)
+{
+    *out = (struct page_want){
+        .number = w->page == NOT_GIVEN ? 1 : w->page,
+        .per_page = w->per_page == NOT_GIVEN ? PER_PAGE_DEFAULT : w->per_page,
+        .status = w->status};
+    if (w->all)
+        return err_set(err, ERR_USAGE, "expected --all or a page, not both");
+    if (out->per_page < 1 || out->per_page > PER_PAGE_MAX)
+        return err_set(err, ERR_USAGE,
+                       "--per-page: expected 1 to %d, not %" PRIu64,
+                       PER_PAGE_MAX, out->per_page);
+    if (out->number < 1 || out->number > UINT32_MAX)
+        return err_set(err, ERR_USAGE,
+                       "--page: expected 1 or more, not %" PRIu64, out->number);
+    return w->sort == NULL ? 0 : page_sort_parse(w->sort, &out->sort, err);
+}
+
+/* 1: there is no database that helps. */
+static int
+find_page(struct page *p, const char *folder, const struct page_want *want)
+{
+    struct err err = {0};
+    const struct sql *sql = database_load("", NULL);
+    int rc = sql == NULL ? 1 : page_of_database(p, sql, folder, want, &err);
+
+    if (rc < 0)
+        fprintf(stderr,
+                "tunepipe show: warning: %s; the files are read instead\n",
+                err.text);
+    return rc == 0 ? 0 : 1;
+}
+
+static int
+print_page(const struct words *w, const struct page *p,
+           const struct page_want *want, struct err *err)
+{
+    if (w->json)
+        return page_print_json(stdout, p, want, err);
+    page_print(stdout, p, want);
+    return 0;
+}
+
+static struct results *
+load(const char *folder, struct err *err)
+{
+    struct results *r = results_load(folder, err);
+
+    if (r == NULL)
+        err->code = ERR_CONFIG;
+    return r;
+}
+
+static int
+show_page(const struct words *w, const char *folder, struct err *err)
+{
+    struct results *r = NULL;
+    struct page_want want;
+    struct page page = {0};
+    int rc;
+
+    if (read_want(w, &want, err) != 0)
+        return -1;
+    rc = find_page(&page, folder, &want);
+    if (rc == 1) {
+        r = load(folder, err);
+        rc = r == NULL ? -1 : page_of_results(&page, r, &want, err);
+    }
+    if (rc == 0)
+        rc = print_page(w, &page, &want, err);
+    page_fini(&page);
+    results_free(r);
+    return rc;
+}
+
+static int
+show(const struct words *w, const char *folder, struct err *err)
+{
+    struct results *r = load(folder, err);
+    int rc = 0;
+
+    if (r == NULL)
+        return -1;
+    if (w->json)
+        rc = table_print_json(stdout, r, err);
+    else
+        table_print(stdout, r, w->all);
+    results_free(r);
+    return rc;
+}
 
 static int
 run(int argc, char **argv)
 {
-    struct words w = {0};
+    struct words w = {.page = NOT_GIVEN, .per_page = NOT_GIVEN};
     struct err err = {0};
-    struct results *r;
-    int rc = 0;
+    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
-        return verb_fail("show", &err);
-    if (argc != 2) {
-        err_set(&err, ERR_USAGE, "expected one folder; see --help");
-        return verb_fail("show", &err);
-    }
-    r = results_load(argv[1], &err);
-    if (r == NULL) {
-        err.code = ERR_CONFIG;
-        return verb_fail("show", &err);
-    }
-    if (w.json)
-        rc = table_print_json(stdout, r, &err);
-    else
-        table_print(stdout, r, w.all);
-    results_free(r);
+    if (rc == 0 && argc != 2)
+        rc = err_set(&err, ERR_USAGE, "expected one folder; see --help");
+    if (rc == 0)
+        rc = (wants_page(&w) ? show_page : show)(&w, argv[1], &err);
     return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
 }
 

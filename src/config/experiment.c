@@ -5,6 +5,8 @@
 #include "config/keys.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
+#include "config/v1.h"
+#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -46,6 +48,7 @@ fini(struct experiment *x)
     free(x->trial_folder);
     free(x->working_folder);
     free(x->metrics_pattern);
+    wishes_fini(&x->wishes);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)
@@ -238,6 +241,7 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
     if (r->use == EXPERIMENT_RUN) {
         take_kept_space(r, d);
         spacekey_check(r, d, root);
+        wishes_check(r, &d->x.wishes);
         check_folder(r, d, root);
         if (d->x.trial_command == NULL &&
             yaml_get(root, "trialCommand") == NULL)
@@ -285,8 +289,10 @@ read_draft(struct draft *d, const char *path, const char *as,
     }
     r.folder = d->x.folder;
     root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
-    if (root != NULL)
+    if (root != NULL) {
+        v1_convert(&r, root);
         read_tree(&r, d, root);
+    }
     yaml_free(root);
     rc = problems_check(problems, err);
 out:
@@ -304,6 +310,7 @@ read_one(const char *path, const char *as, const char *space,
               .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
               .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
               .grace_ms = GRACE_MS_DEFAULT,
+              .wishes = WISHES_DEFAULT,
               .place_ms = PLACE_MS_DEFAULT,
               .on_failure = {.backoff_ms = FAILURE_BACKOFF_MS_DEFAULT}},
         .kept_space = space};

@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
 
@@ -113,6 +114,7 @@ struct experiment {
     bool deterministic;                   /* ours: trials go in lock step */
     struct on_failure on_failure;
     enum failure_repeated on_repeated; /* ours: the same failure three times */
+    struct wishes wishes;              /* of memory and devices */
     bool debug;                        /* debug, or logLevel debug or trace */
 };
 

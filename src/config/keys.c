@@ -3,6 +3,7 @@
 
 #include "config/keys_failure.h"
 #include "config/reader.h"
+#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 
 #define HOURS_MAX 1e6
-#define V1(text) "a key of NNI v1; " text
 
 /* What is missing in one that is a map with keys, or too much. */
 static void
@@ -317,9 +317,6 @@ static const struct key algorithm_keys[] = {
     {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
     {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
      NULL},
-    {"builtinTunerName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAssessorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
-    {"builtinAdvisorName", NULL, 0, KEY_REFUSED, V1("write name"), NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key filter_keys[] = {
@@ -342,17 +339,22 @@ static const struct key filter_keys[] = {
         name, set, OF(member), flags, NULL, NULL, NULL \
     }
 
+/* The same beside trainingService and in it. */
+#define DEVICE_KEYS                                             \
+    HELD("trialGpuNumber", wish_devices, x.wishes, 0),          \
+        HELD("useActiveGpu", set_bool, x.wishes.use_active, 0), \
+        HELD("gpuIndices", wish_indices, x.wishes, 0),          \
+        HELD("maxTrialNumberPerGpu", set_count, x.wishes.trials_a_device, 0)
+
 static const struct key service_keys[] = {
     {"platform", NULL, 0, KEY_REQUIRED, NULL, NULL, NULL},
     HELD("trialCommand", set_text, x.trial_command, 0),
     HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
     HELD("debug", set_bool, x.debug, 0),
-    IDLE("trialGpuNumber", NULL),
     IDLE("nniManagerIp", NULL),
-    IDLE("useActiveGpu", NULL),
-    IDLE("maxTrialNumberPerGpu", NULL),
-    IDLE("gpuIndices", NULL),
+    DEVICE_KEYS,
     IDLE("reuseMode", NULL),
+    REFUSED("machineList", "other machines are not supported"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
@@ -386,10 +388,9 @@ const struct key config_keys[] = {
     HELD("debug", set_bool, x.debug, 0),
     {"logLevel", set_word, OF(log), 0, NULL, level_words, NULL},
     {"useAnnotation", set_annotation, 0, 0, NULL, NULL, NULL},
-    IDLE("trialGpuNumber", NULL),
+    DEVICE_KEYS,
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    IDLE("sharedStorage", NULL),
     /* Ours. */
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
@@ -415,18 +416,14 @@ const struct key config_keys[] = {
     {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
     {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
      NULL},
-    /* Known, and never right. */
-    REFUSED("advisor", "deprecated in NNI: write it as the tuner"),
-    REFUSED("authorName", V1("remove it")),
-    REFUSED("maxExecDuration", V1("write maxExperimentDuration")),
-    REFUSED("maxTrialNum", V1("write maxTrialNumber")),
-    REFUSED("trainingServicePlatform",
-            V1("write trainingService: {platform: local}")),
-    REFUSED("searchSpacePath", V1("write searchSpaceFile")),
-    REFUSED("trial", V1("write trialCommand and trialCodeDirectory")),
-    REFUSED("localConfig", V1("write its keys under trainingService")),
-    REFUSED("machineList", V1("other machines are not supported")),
-    REFUSED("logDir", V1("write experimentWorkingDirectory")),
-    REFUSED("multiPhase", V1("remove it")),
-    REFUSED("multiThread", V1("remove it")),
+    HELD("trialMemory", wish_memory, x.wishes, 0),
+    HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
+    HELD("memoryHeadroom", wish_headroom, x.wishes, 0),
+    HELD("memoryFloor", wish_floor, x.wishes, 0),
+    {"memoryLimit", set_word, OF(x.wishes.limit), 0, NULL, wish_limit_words,
+     NULL},
+    HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
+    HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
+    /* Known, and never right (see v1.c for those of NNI v1). */
+    REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* keys.h - the one table of all keys a configuration may have: NNI's v2 and
- * ours, with their types and whether they have an effect. */
+ * ours, with their types and whether they have an effect.
+ *
+ * A new one: its row, its member in experiment.h, its sentence in docs.c, its
+ * lines in run's --help and in man/tunepipe-experiment.5; tests say which of
+ * them is missing. */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
 

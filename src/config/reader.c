@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 64
+#define KEYS_MAX 128
 #define JSON_TEXT_MAX (8 * YAML_TEXT_MAX)
 
 void

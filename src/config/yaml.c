@@ -56,6 +56,58 @@ yaml_get(const struct yaml_node *map, const char *key)
     return NULL;
 }
 
+/* Where the list points to `node`; NULL: to its end. */
+static struct yaml_node **
+link_to(struct yaml_node *map, const struct yaml_node *node)
+{
+    struct yaml_node **at = &map->children;
+
+    while (*at != NULL && *at != node)
+        at = &(*at)->next;
+    return at;
+}
+
+struct yaml_node *
+yaml_take(struct yaml_node *map, struct yaml_node *node)
+{
+    *link_to(map, node) = node->next;
+    node->next = NULL;
+    map->count--;
+    return node;
+}
+
+int
+yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
+         struct yaml_node *node)
+{
+    struct yaml_node **at = link_to(map, next);
+    char *copy = strdup(key);
+
+    if (copy == NULL) {
+        yaml_free(node);
+        return -1;
+    }
+    free(node->key);
+    node->key = copy;
+    node->next = *at;
+    *at = node;
+    map->count++;
+    return 0;
+}
+
+struct yaml_node *
+yaml_new_map(unsigned line)
+{
+    struct yaml_node *node = calloc(1, sizeof *node);
+
+    if (node != NULL) {
+        node->kind = YAML_MAP;
+        node->line = node->key_line = line;
+        node->column = 1;
+    }
+    return node;
+}
+
 static int
 refuse(struct builder *b, size_t line, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* yaml.h - a YAML text as an immutable tree with a line for every node; the
- * only header behind which libyaml lies.
+/* yaml.h - a YAML text as a tree with a line for every node, which only
+ * config/v1.c changes; the only header behind which libyaml lies.
  *
  * One document, at most YAML_TEXT_MAX bytes and YAML_DEPTH_MAX levels; no
  * anchors, no aliases, no tags but !!str, no key twice in one map.  Plain
@@ -51,6 +51,15 @@ void yaml_free(struct yaml_node *root);
 
 /* The member of a map; NULL when there is none. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
+
+/* Takes `node` out of the map; the caller's from then on. */
+struct yaml_node *yaml_take(struct yaml_node *map, struct yaml_node *node);
+/* Makes it a member under another key, before `next` (NULL: the last).  Takes
+ * `node`; -1: out of memory. */
+int yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
+             struct yaml_node *node);
+/* A map without members, that stands in `line`; NULL: out of memory. */
+struct yaml_node *yaml_new_map(unsigned line);
 
 enum yaml_type yaml_type(const struct yaml_node *node);
 /* "a text", "a map", ... for error texts. */

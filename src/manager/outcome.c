@@ -51,9 +51,11 @@ read_number(const char *line, struct outcome *out)
     const struct {
         const char *name;
         uint64_t *to;
-    } fields[] = {{"started_ns ", &started},   {"ended_ns ", &ended},
-                  {"abandoned ", &abandoned},  {"maxrss_kb ", &out->maxrss_kb},
-                  {"user_us ", &out->user_us}, {"system_us ", &out->system_us}};
+    } fields[] = {
+        {"started_ns ", &started},           {"ended_ns ", &ended},
+        {"abandoned ", &abandoned},          {"maxrss_kb ", &out->maxrss_kb},
+        {"user_us ", &out->user_us},         {"system_us ", &out->system_us},
+        {"memory_peak ", &out->memory_peak}, {"oom_kills ", &out->oom_kills}};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);

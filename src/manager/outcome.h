@@ -24,6 +24,7 @@ struct outcome {
     bool abandoned;     /* the wrapper ended it, because no manager came back */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
+    uint64_t memory_peak, oom_kills; /* of its control group; 0: none */
 };
 
 /* -1 when there is such a file and it cannot be understood; *out is LOST. */

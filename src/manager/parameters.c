@@ -85,15 +85,57 @@ is_nested_choice(struct jval v)
            jval_type(name) == JSON_STRING;
 }
 
-struct flattening {
-    parameters_visit *visit;
+struct walk {
+    parameters_each *each;
     void *ctx;
-    struct buf name, value;
+    struct buf name;
 };
 
 static void
-flatten_value(struct flattening *f, struct jval v)
+walk_members(struct walk *w, struct jval object)
 {
+    struct jval_iter it = jval_iter(object);
+    size_t prefix = w->name.len;
+
+    while (jval_next(&it)) {
+        w->name.len = prefix;
+        buf_add_text(&w->name, it.key);
+        if (is_nested_choice(it.value)) {
+            buf_add_char(&w->name, '/');
+            walk_members(w, it.value);
+        } else {
+            w->each(w->ctx, buf_text(&w->name), it.value);
+        }
+    }
+    w->name.len = prefix;
+}
+
+int
+parameters_walk(struct jval parameters, parameters_each *each, void *ctx,
+                struct err *err)
+{
+    struct walk w = {.each = each, .ctx = ctx};
+    int rc;
+
+    if (jval_type(parameters) != JSON_OBJECT)
+        return 0;
+    buf_init(&w.name, TEXT_MAX);
+    walk_members(&w, parameters);
+    rc = buf_check(&w.name, "the name of a parameter", err);
+    buf_fini(&w.name);
+    return rc;
+}
+
+struct flattening {
+    parameters_visit *visit;
+    void *ctx;
+    struct buf value;
+};
+
+static void
+flatten_value(void *ctx, const char *name, struct jval v)
+{
+    struct flattening *f = ctx;
     const char *text;
     size_t len;
 
@@ -103,26 +145,7 @@ flatten_value(struct flattening *f, struct jval v)
         text = buf_text(&f->value);
         len = f->value.len;
     }
-    f->visit(f->ctx, buf_text(&f->name), text, len);
-}
-
-static void
-flatten_members(struct flattening *f, struct jval object)
-{
-    struct jval_iter it = jval_iter(object);
-    size_t prefix = f->name.len;
-
-    while (jval_next(&it)) {
-        f->name.len = prefix;
-        buf_add_text(&f->name, it.key);
-        if (is_nested_choice(it.value)) {
-            buf_add_char(&f->name, '/');
-            flatten_members(f, it.value);
-        } else {
-            flatten_value(f, it.value);
-        }
-    }
-    f->name.len = prefix;
+    f->visit(f->ctx, name, text, len);
 }
 
 int
@@ -132,15 +155,10 @@ parameters_flatten(struct jval parameters, parameters_visit *visit, void *ctx,
     struct flattening f = {.visit = visit, .ctx = ctx};
     int rc;
 
-    if (jval_type(parameters) != JSON_OBJECT)
-        return 0;
-    buf_init(&f.name, TEXT_MAX);
     buf_init(&f.value, TEXT_MAX);
-    flatten_members(&f, parameters);
-    rc = buf_check(&f.name, "the name of a parameter", err);
+    rc = parameters_walk(parameters, flatten_value, &f, err);
     if (rc == 0)
         rc = buf_check(&f.value, "the value of a parameter", err);
-    buf_fini(&f.name);
     buf_fini(&f.value);
     return rc;
 }

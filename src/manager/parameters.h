@@ -22,8 +22,14 @@ int suggestion_read(const char *text, size_t len, struct suggestion *out,
                     struct err *err);
 void suggestion_fini(struct suggestion *r);
 
-/* One value, flattened as trial/files.h says for parameters.tsv; `value` is
- * not escaped and may hold NUL bytes. */
+/* One value, flattened as trial/files.h says for parameters.tsv; `name` is
+ * borrowed during the call. */
+typedef void parameters_each(void *ctx, const char *name, struct jval value);
+/* -1: out of memory.  What is no object has no values. */
+int parameters_walk(struct jval parameters, parameters_each *each, void *ctx,
+                    struct err *err);
+
+/* The same as text; `value` is not escaped and may hold NUL bytes. */
 typedef void parameters_visit(void *ctx, const char *name, const char *value,
                               size_t len);
 /* -1: out of memory. */

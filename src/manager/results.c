@@ -21,7 +21,7 @@
 #define PART_MAX ((size_t)1 << 20)
 #define RESULT_LINE_MAX ((size_t)64 << 20)
 
-static void
+void
 result_fini(struct result *r)
 {
     free(r->trial);
@@ -284,8 +284,8 @@ is_better(const struct results *r, const struct result *a,
     return r->minimize ? a->value < b->value : a->value > b->value;
 }
 
-static bool
-counts(const struct result *item)
+bool
+results_counts(const struct result *item)
 {
     return item->has_value && !trial_is_failure(trial_state_of(item->status));
 }
@@ -309,7 +309,7 @@ results_ranked(const struct results *r, const struct result **out, size_t max)
         const struct result *item = &r->items[i];
         size_t at = n;
 
-        if (!counts(item))
+        if (!results_counts(item))
             continue;
         while (at > 0 && is_better(r, item, out[at - 1]))
             at--;

@@ -47,6 +47,10 @@ struct results {
 /* NULL: the folder is no experiment's. */
 struct results *results_load(const char *folder, struct err *err);
 void results_free(struct results *r);
+void result_fini(struct result *r);
+
+/* Whether it has a final result, and did not fail. */
+bool results_counts(const struct result *item);
 
 /* The best of the trials that have a final result and did not fail (the tuner
  * was told the same), the first of equals; NULL: none. */

@@ -130,11 +130,9 @@ print_row(FILE *out, const struct result *item, size_t room)
     buf_fini(&parameters);
 }
 
-static void
-print_rows(FILE *out, const struct results *r, bool all)
+void
+table_print_rows(FILE *out, const struct result *const *items, size_t n)
 {
-    const struct result *ranked[BEST_SHOWN + 1];
-    size_t n = all ? r->n : results_ranked(r, ranked, BEST_SHOWN);
     size_t room = row_room(out);
 
     if (n == 0)
@@ -142,8 +140,30 @@ print_rows(FILE *out, const struct results *r, bool all)
     fprintf(out, "  %-6s %12s %10s  %-13s %s\n", "trial", "value", "time",
             "status", "parameters");
     for (size_t i = 0; i < n; i++)
-        print_row(out, all ? &r->items[i] : ranked[i], room);
+        print_row(out, items[i], room);
     fputc('\n', out);
+}
+
+static void
+print_best_rows(FILE *out, const struct results *r)
+{
+    const struct result *ranked[BEST_SHOWN + 1];
+
+    table_print_rows(out, ranked, results_ranked(r, ranked, BEST_SHOWN));
+}
+
+/* All that there are, in the order of their ends. */
+static void
+print_all_rows(FILE *out, const struct results *r)
+{
+    const struct result **items = calloc(r->n + 1, sizeof *items);
+
+    if (items == NULL)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        items[i] = &r->items[i];
+    table_print_rows(out, items, r->n);
+    free(items);
 }
 
 static void
@@ -216,7 +236,7 @@ table_print(FILE *out, const struct results *r, bool all)
 {
     fputc('\n', out);
     print_best(out, r);
-    print_rows(out, r, all);
+    (all ? print_all_rows : print_best_rows)(out, r);
     print_counts(out, r);
     print_inputs(out, r);
     print_state(out, r);
@@ -246,8 +266,8 @@ add_number(struct buf *b, const char *key, bool known, double value)
     buf_add_text(b, ", ");
 }
 
-static void
-add_item(struct buf *b, const struct result *item)
+void
+table_write_json(struct buf *b, const struct result *item)
 {
     buf_add_char(b, '{');
     add_text(b, "trial", item->trial);
@@ -285,7 +305,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     for (size_t i = 0; i < r->n; i++) {
         if (i > 0)
             buf_add_text(&b, ", ");
-        add_item(&b, &r->items[i]);
+        table_write_json(&b, &r->items[i]);
     }
     buf_add_text(&b, "]}\n");
     rc = buf_check(&b, "the results", err);

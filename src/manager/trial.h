@@ -18,6 +18,7 @@
 #define MANAGER_TRIAL_H
 
 #include "manager/agenda.h"
+#include "manager/claim.h"
 #include "manager/deadlines.h"
 #include "manager/holding.h"
 #include "manager/metrics.h"
@@ -97,6 +98,7 @@ struct trial {
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
+    struct claim claim;     /* what it was given of the machine */
     struct holding holding; /* reports that wait for an answer */
     struct agenda agenda;   /* in lock step: what has not had its turn */
     struct metrics metrics;

@@ -21,6 +21,8 @@
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
  *   stop             manager     a later manager
+ *   resources        manager     a later manager
+ *   out-of-memory    manager     manager, for the attempts that follow
  *   exit             wrapper     manager
  *   again            manager     a later manager
  *   prepare/         (a folder)  the files of prepareCommand's wrapper
@@ -194,6 +196,9 @@
  *   maxrss_kb N    the largest resident set of any one process of the trial
  *   user_us N      user and system time of all processes of the trial
  *   system_us N
+ *   memory_peak N  only of a trial in a control group of its own: the most
+ *   oom_kills N    bytes it held, and how many of its processes the kernel
+ *                  ended for want of memory
  *   abandoned 1    only where the wrapper ended the trial for want of a manager
  *
  * A wrapper that is gone without this file: the trial is lost. */
@@ -202,6 +207,25 @@
 #define TRIAL_EXIT_EXITED "exited"
 #define TRIAL_EXIT_SIGNALLED "signalled"
 #define TRIAL_EXIT_UNSTARTED "unstarted"
+
+/* What the trial was given, a line each, that a later manager has it so:
+ *
+ *   memory BYTES          reserved; 0: not
+ *   device_memory BYTES   the same of each device
+ *   kills_before N        how many processes the kernel had ended for want of
+ *                         memory (/proc/vmstat, oom_kill) when it started
+ *   devices 0,1           only where devices are managed
+ *   alone 0|1             then: whether nobody else is given them
+ *   limit BYTES           only where the trial is kept to it
+ *   cgroup FOLDER         then: by this control group; empty: each process */
+#define TRIAL_RESOURCES "resources"
+
+/* The attempt ended for want of memory, one line: `memory` or `device`, and
+ * how many bytes it is known to have needed.  An attempt that follows is given
+ * more. */
+#define TRIAL_OOM "out-of-memory"
+#define TRIAL_OOM_MEMORY "memory"
+#define TRIAL_OOM_DEVICE "device"
 
 /* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
  * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
@@ -231,6 +255,11 @@
 /* This attempt at the trial failed and another one follows: one line, how it
  * ended and why.  Appears by rename before the folder of the next attempt. */
 #define TRIAL_AGAIN "again"
+
+/* Only where devices are managed (trialGpuNumber): "0,1", or "" for none; and
+ * with that what the numbers mean. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
+#define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
 /* The environment of a trial, set by the manager. */
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */
@@ -276,7 +305,13 @@
 /* The wrapper:
  *
  *   tunepipe-wrapper --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N
+ *                    [--cgroup FOLDER] [--limit-bytes N]
  *                    -- PROGRAM ARGUMENT...
+ *
+ * The trial, not the wrapper, runs in the control group FOLDER, which is
+ * removed behind it, and with RLIMIT_DATA set to N: that counts what a process
+ * can write to, where RLIMIT_AS would count every mapping, a GPU's whole
+ * address space too.
  *
  * One process per trial, environment inherited.  SIGTERM (or SIGINT, SIGHUP)
  * stops the trial: SIGTERM to all its processes, after --grace-ms SIGKILL.

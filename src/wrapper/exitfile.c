@@ -120,6 +120,7 @@ int
 exitfile_write(int dir_fd, const struct outcome *outcome)
 {
     char first[EXITFILE_TEXT_MAX + 16], text[TEXT_MAX];
+    char group[96] = "";
     struct rusage used;
 
     first_line(outcome, first, sizeof(first));
@@ -127,13 +128,16 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
         if (*at == '\n' || *at == '\r')
             *at = ' ';
     getrusage(RUSAGE_CHILDREN, &used);
+    if (outcome->memory.known)
+        snprintf(group, sizeof(group), "memory_peak %llu\noom_kills %llu\n",
+                 outcome->memory.peak, outcome->memory.kills);
     snprintf(text, sizeof(text),
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
-             "user_us %lld\nsystem_us %lld\n%s",
+             "user_us %lld\nsystem_us %lld\n%s%s",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
-             (long long)microseconds(used.ru_stime),
+             (long long)microseconds(used.ru_stime), group,
              outcome->abandoned ? "abandoned 1\n" : "");
     return replace(dir_fd, TRIAL_EXIT_TMP, TRIAL_EXIT, text, true);
 }

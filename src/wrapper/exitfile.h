@@ -4,6 +4,8 @@
 #ifndef WRAPPER_EXITFILE_H
 #define WRAPPER_EXITFILE_H
 
+#include "wrapper/confine.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +16,7 @@ struct outcome {
     int wait_status;                   /* as wait4(2) gave it */
     int64_t started_ns, ended_ns;      /* see trial/files.h */
     int64_t began_ns;                  /* as started_ns, CLOCK_MONOTONIC */
+    struct confined memory;            /* of its control group */
     bool abandoned;                    /* ended for want of a manager */
 };
 

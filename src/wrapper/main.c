@@ -3,6 +3,7 @@
  * its files, stops it with everything it started, writes how it ended.  What
  * it promises stands in trial/files.h. */
 #include "trial/files.h"
+#include "wrapper/confine.h"
 #include "wrapper/exitfile.h"
 #include "wrapper/lease.h"
 #include "wrapper/options.h"
@@ -130,6 +131,7 @@ main(int argc, char **argv)
     let_go(dir_fd);
     if (supervise(&options, dir_fd, &lease, &outcome) != 0)
         return cannot("cannot watch over ", options.dir);
+    outcome.memory = confine_leave(options.cgroup);
     if (exitfile_write(dir_fd, &outcome) != 0)
         return cannot("cannot write " TRIAL_EXIT " in ", options.dir);
     return 0;

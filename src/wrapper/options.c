@@ -17,8 +17,8 @@ refuse(const char *what, const char *value)
     fprintf(stderr,
             TRIAL_WRAPPER_PROGRAM
             ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
-            " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N -- PROGRAM "
-            "ARGUMENT...\n",
+            " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
+            "[--cgroup FOLDER] [--limit-bytes N] -- PROGRAM ARGUMENT...\n",
             what, value);
     return -1;
 }
@@ -32,6 +32,16 @@ parse_ms(const char *text, long *out)
     *out = strtol(text, &end, 10);
     return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
            *out <= MS_MAX;
+}
+
+static bool
+parse_bytes(const char *text, long long *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
 }
 
 static int
@@ -49,6 +59,12 @@ parse_one(struct options *o, const char *name, const char *value)
         return parse_ms(value, &o->adopt_ms)
                    ? 0
                    : refuse("--adopt-ms: expected 0 to 10^12, not", value);
+    else if (strcmp(name, "--cgroup") == 0)
+        o->cgroup = value;
+    else if (strcmp(name, "--limit-bytes") == 0)
+        return parse_bytes(value, &o->limit_bytes)
+                   ? 0
+                   : refuse("--limit-bytes: expected 0 to 2^63-1, not", value);
     else
         return refuse("unknown option", name);
     return 0;

@@ -6,6 +6,8 @@
 struct options {
     const char *dir, *cwd;   /* borrowed from argv */
     long grace_ms, adopt_ms; /* 0 to 10^12 */
+    const char *cgroup;      /* NULL: none */
+    long long limit_bytes;   /* of each process; 0: no limit */
     char **program;          /* NULL-terminated, at least one element */
 };
 

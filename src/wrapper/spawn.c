@@ -2,6 +2,7 @@
 #include "wrapper/spawn.h"
 
 #include "trial/files.h"
+#include "wrapper/confine.h"
 #include "wrapper/options.h"
 
 #include <errno.h>
@@ -64,6 +65,10 @@ become(const struct options *options, int dir_fd, int failure_fd, pid_t wrapper)
     redirect(failure_fd, dir_fd, TRIAL_STDERR, append, 2);
     if (chdir(options->cwd) != 0)
         give_up(failure_fd, "cannot change to ", options->cwd);
+    if (confine_enter(options->cgroup) != 0)
+        give_up(failure_fd, "cannot enter the control group ", options->cgroup);
+    if (confine_limit(options->limit_bytes) != 0)
+        give_up(failure_fd, "cannot limit its memory", "");
     reset_signals();
     execvp(options->program[0], options->program);
     give_up(failure_fd, "", options->program[0]);

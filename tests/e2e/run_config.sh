@@ -6,10 +6,11 @@
 final='tunepipe trial report --final 1'
 
 everything_at_once() {
-    printf '%s\n' 'trialConcurrency: two' 'maxTrialNum: 3' 'tunr: {}' > e.yml
+    printf '%s\n' 'trialConcurrency: two' 'maxTrialNum: 0' 'tunr: {}' > e.yml
     run 3 &&
         has err "e.yml:1: trialConcurrency: expected an integer above 0, got 'two'" &&
-        has err 'e.yml:2: maxTrialNum: a key of NNI v1; write maxTrialNumber' &&
+        has err 'e.yml:2: maxTrialNum: read as maxTrialNumber (NNI v1)' &&
+        has err "e.yml:2: maxTrialNumber: expected an integer above 0, got '0'" &&
         has err "e.yml:3: tunr: unknown key (did you mean 'tuner'?)" &&
         has err 'mistakes in the configuration' &&
         [ ! -e tunepipe-experiments ]
@@ -51,12 +52,40 @@ evolution_unsaid() { mode_unsaid evolution 7 maximize; }
 check "or maximizes, as its default is" evolution_unsaid
 
 idle_keys() {
-    echo "$final" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 0' \
-        'trainingService: {platform: local, useActiveGpu: false}'
-    run 0 && has err 'e.yml:7: trialGpuNumber: has no effect yet' &&
-        has err 'e.yml:8: trainingService.useActiveGpu: has no effect yet'
+    echo "$final" | experiment 'maxTrialNumber: 1' 'nniManagerIp: 10.0.0.1' \
+        'trainingService: {platform: local, reuseMode: false}'
+    run 0 && has err 'e.yml:7: nniManagerIp: has no effect yet' &&
+        has err 'e.yml:8: trainingService.reuseMode: has no effect yet'
 }
 check "NNI's other keys are accepted with a line" idle_keys
+
+nni_v1() {
+    cat > e.yml << 'EOF'
+authorName: someone
+experimentName: old
+trialConcurrency: 1
+maxExecDuration: 1h
+maxTrialNum: 2
+trainingServicePlatform: local
+searchSpacePath: s.json
+useAnnotation: false
+tuner:
+  builtinTunerName: Random
+  classArgs: {optimize_mode: maximize}
+trial:
+  command: sh ./trial.sh
+  codeDir: .
+  gpuNum: 0
+EOF
+    echo '{"x": {"_type": "uniform", "_value": [0, 1]}}' > s.json
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' > trial.sh
+    run 0 && count 2 succeeded &&
+        has err 'e.yml:5: maxTrialNum: read as maxTrialNumber (NNI v1)' &&
+        has err 'e.yml:13: trial.command: read as trialCommand (NNI v1)' &&
+        has err 'e.yml:1: authorName: left out (NNI v1' &&
+        "$T" resume "$dir" --max-trials 3 > again 2>&1 && has again 'best'
+}
+check "a configuration of NNI v1 runs as it is, and each key is told" nni_v1
 
 space_file() {
     echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_y"' |

@@ -216,16 +216,127 @@ TEST(config_notes_what_has_no_effect)
         read_text("searchSpace: {}\n"
                   "trialCommand: x\n"
                   "trialConcurrency: 1\n"
-                  "trialGpuNumber: 0\n"
-                  "nniManagerIp: null\n"
-                  "trainingService: {platform: local, useActiveGpu: "
+                  "nniManagerIp: 10.0.0.1\n"
+                  "tunerGpuIndices: null\n"
+                  "trainingService: {platform: local, reuseMode: "
                   "true}\n" GOOD_END,
                   EXPERIMENT_RUN);
 
     CHECK(x != NULL);
     CHECK_STR(buf_text(&notes.lines),
-              "e.yml:4: trialGpuNumber: has no effect yet\n"
-              "e.yml:6: trainingService.useActiveGpu: has no effect yet\n");
+              "e.yml:4: nniManagerIp: has no effect yet\n"
+              "e.yml:6: trainingService.reuseMode: has no effect yet\n");
+    done(x);
+}
+
+TEST(config_reads_what_a_trial_needs)
+{
+    struct experiment *x = read_text("searchSpace: {}\n"
+                                     "trialCommand: x\n"
+                                     "trialConcurrency: 1\n"
+                                     "trialGpuNumber: 2\n"
+                                     "trialMemory: 1.5g\n"
+                                     "trialGpuMemory: 512 MiB\n"
+                                     "memoryHeadroom: 5%\n"
+                                     "memoryFloor: 0\n"
+                                     "memoryLimit: rlimit\n"
+                                     "outOfMemoryRetry: 0\n"
+                                     "outOfMemoryPatterns: [a+, 'no room']\n"
+                                     "trainingService: {platform: local, "
+                                     "gpuIndices: '0, 3', useActiveGpu: true, "
+                                     "maxTrialNumberPerGpu: 2}\n" GOOD_END,
+                                     EXPERIMENT_RUN);
+    const struct wishes *w = &x->wishes;
+
+    CHECK_STR(buf_text(&notes.lines), "");
+    CHECK(w->devices_managed && w->use_active && !w->memory_auto);
+    CHECK_EQ(w->devices, 2);
+    CHECK_EQ(w->indices, 9);
+    CHECK_EQ(w->trials_a_device, 2);
+    CHECK_EQ(w->memory, (uint64_t)3 << 29);
+    CHECK_EQ(w->device_memory, (uint64_t)1 << 29);
+    CHECK_EQ(w->headroom_percent, 5);
+    CHECK_EQ(w->floor, 0);
+    CHECK_EQ(w->limit, LIMIT_RLIMIT);
+    CHECK_EQ(w->retries, 0);
+    CHECK_EQ(w->n_patterns, 2);
+    CHECK_STR(w->patterns[1], "no room");
+    done(x);
+}
+
+static const char v1_text[] = "authorName: a\n"
+                              "experimentName: b\n"
+                              "trialConcurrency: 2\n"
+                              "maxExecDuration: 1h\n"
+                              "maxTrialNum: 7\n"
+                              "trainingServicePlatform: local\n"
+                              "searchSpacePath: s.json\n"
+                              "useAnnotation: false\n"
+                              "logDir: logs\n"
+                              "multiPhase: false\n"
+                              "tuner:\n"
+                              "  codeDir: .\n"
+                              "  classFileName: mine.py\n"
+                              "  className: Mine\n"
+                              "  classArgs: {optimize_mode: minimize}\n"
+                              "  includeIntermediateResults: true\n"
+                              "assessor:\n"
+                              "  builtinAssessorName: Medianstop\n"
+                              "trial:\n"
+                              "  command: python3 t.py\n"
+                              "  codeDir: .\n";
+
+TEST(config_converts_v1_and_says_so)
+{
+    struct experiment *x;
+
+    CHECK_EQ(file_write("s.json", "{}", 2, NULL), 0);
+    x = read_text(v1_text, EXPERIMENT_RUN);
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL);
+    CHECK_EQ(x->max_experiment_ms, 3600000);
+    CHECK_EQ(x->max_trials, 7);
+    CHECK_STR(x->search_space, "{}");
+    CHECK_HAS(x->working_folder, "/logs");
+    CHECK_STR(x->tuner.class_name, "mine.Mine");
+    CHECK_STR(x->tuner.code_folder, x->folder);
+    CHECK(x->minimize);
+    CHECK_STR(x->assessor.name, "Medianstop");
+    CHECK_STR(x->trial_command, "python3 t.py");
+    CHECK_STR(x->trial_folder, x->folder);
+    CHECK_EQ(x->early_stopped, STOPPED_LATEST);
+    CHECK_EQ(notes.count, 13);
+    CHECK_HAS(buf_text(&notes.lines), "e.yml:1: authorName: left out (NNI v1");
+    CHECK_HAS(buf_text(&notes.lines),
+              "e.yml:5: maxTrialNum: read as maxTrialNumber (NNI v1)\n");
+    CHECK_HAS(buf_text(&notes.lines),
+              "e.yml:20: trial.command: read as trialCommand (NNI v1)\n");
+    CHECK_HAS(buf_text(&notes.lines), "e.yml:13: tuner.classFileName: read as "
+                                      "tuner.className (NNI v1)\n");
+    done(x);
+}
+
+TEST(config_says_what_is_wrong_with_a_class_of_v1)
+{
+    done(read_text("tuner: {classFileName: a.txt, className: B}\n",
+                   EXPERIMENT_DISPATCH));
+    CHECK_HAS(err.text, "e.yml:1: tuner.classFileName: expected a file "
+                        "FILE.py, got 'a.txt'");
+    done(read_text("tuner: {classFileName: a.py, codeDir: .}\n",
+                   EXPERIMENT_DISPATCH));
+    CHECK_HAS(err.text, "e.yml:1: tuner.classFileName: needs a text className "
+                        "beside it");
+}
+
+TEST(config_reads_an_advisor_as_the_tuner)
+{
+    struct experiment *x =
+        read_text("advisor: {builtinAdvisorName: BOHB}\n", EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK_STR(x->tuner.name, "BOHB");
+    CHECK_HAS(buf_text(&notes.lines),
+              "e.yml:1: advisor: read as tuner (deprecated in NNI)\n");
     done(x);
 }
 
@@ -233,13 +344,49 @@ TEST(config_notes_what_has_no_effect)
 static const struct {
     const char *text, *want;
 } mistakes[] = {
-    {"maxTrialNum: 3",
-     ":1: maxTrialNum: a key of NNI v1; write maxTrialNumber"},
+    {"maxTrialNum: 0",
+     ":1: maxTrialNumber: expected an integer above 0, got '0'"},
+    {"maxTrialNum: 3\nmaxTrialNumber: 3",
+     ":1: maxTrialNum: means maxTrialNumber, which stands in line 2: give one "
+     "of them"},
+    {"trial: {gpuNm: 1}", ":1: trial.gpuNm: is no key of NNI v1 for the "
+                          "platform local (did you mean 'gpuNum'?)"},
+    {"trial: 3", ":1: trial: expected a map (NNI v1), got '3'"},
+    {"trainingServicePlatform: pai",
+     ":1: trainingService.platform: 'pai' is not supported; supported: local"},
+    {"machineList: [{ip: a}]",
+     ":1: machineList: other machines and services are not supported"},
+    {"multiPhase: true", ":1: multiPhase: a trial has one set of parameters"},
+    {"sharedStorage: {storageType: NFS}", ":1: sharedStorage: not supported"},
     {"maxTrialNumbr: 3",
      ":1: maxTrialNumbr: unknown key (did you mean 'maxTrialNumber'?)"},
     {"max_trial_number: 3",
      ":1: max_trial_number: unknown key (did you mean 'maxTrialNumber'?)"},
     {"zzzzzzzz: 3", ":1: zzzzzzzz: unknown key\n"},
+    {"trialGpuNumber: -1",
+     ":1: trialGpuNumber: expected an integer from 0 to 64, got '-1'"},
+    {"gpuIndices: 0;1",
+     ":1: gpuIndices: expected numbers from 0 to 63 such as 0, \"0,1\" or "
+     "[0, 1], got '0;1'"},
+    {"gpuIndices: [1, 1]", ":1: gpuIndices: has 1 twice"},
+    {"gpuIndices: '0 1'",
+     ":1: gpuIndices: expected numbers with commas between them, got '0 1'"},
+    {"gpuIndices: '0,'",
+     ":1: gpuIndices: expected numbers from 0 to 63 such as 0, \"0,1\" or "
+     "[0, 1], got ''"},
+    {"trialMemory: 2 quarts",
+     ":1: trialMemory: expected an amount of memory above 0 such as 512MiB, "
+     "2GB or 1.5g, or auto, got '2 quarts'"},
+    {"trialGpuMemory: 1g", ":1: trialGpuMemory: needs trialGpuNumber above 0"},
+    {"memoryHeadroom: 100%",
+     ":1: memoryHeadroom: expected a part from 0% to 99% such as 20%, got "
+     "'100%'"},
+    {"memoryLimit: cgroups",
+     ":1: memoryLimit: expected one of auto, cgroup, rlimit, none, got "
+     "'cgroups' (did you mean 'cgroup'?)"},
+    {"outOfMemoryPatterns: ['(']",
+     ":1: outOfMemoryPatterns: '(' is not a POSIX extended regular "
+     "expression: "},
     {"maxTrialNumber: 0",
      ":1: maxTrialNumber: expected an integer above 0, got '0'"},
     {"maxTrialNumber: -1",
@@ -272,8 +419,8 @@ static const struct {
     {"oldSegments: {a: b}", ":1: oldSegments: expected a text, got a map"},
     {"seed: -4", ":1: seed: expected an integer from 0 to 2^63-1"},
     {"seed: 9223372036854775808", ":1: seed: expected an integer"},
-    {"advisor: {name: BOHB}",
-     ":1: advisor: deprecated in NNI: write it as the tuner"},
+    {"advisor: {name: BOHB}", ":1: advisor: means tuner, which stands in line "
+                              "5: give one of them"},
     {"assessor: {className: B}",
      ":1: assessor: className: expected MODULE.CLASS, got 'B'"},
     {"assessor: {className: a.B, name: x}",
@@ -351,7 +498,7 @@ TEST(config_tells_everything_at_once)
     struct experiment *x = read_text("trialConcurrency: 0\n"
                                      "trialComand: x\n"
                                      "tuner:\n"
-                                     "  builtinTunerName: TPE\n",
+                                     "  builtinTunrName: TPE\n",
                                      EXPERIMENT_RUN);
 
     CHECK(x == NULL);
@@ -359,7 +506,7 @@ TEST(config_tells_everything_at_once)
         buf_text(&problems.lines),
         "e.yml:1: trialConcurrency: expected an integer above 0, got '0'\n"
         "e.yml:2: trialComand: unknown key (did you mean 'trialCommand'?)\n"
-        "e.yml:4: tuner.builtinTunerName: a key of NNI v1; write name\n"
+        "e.yml:4: tuner.builtinTunrName: unknown key\n"
         "e.yml:1: searchSpace: is required, or searchSpaceFile; an empty one "
         "is {}\n"
         "e.yml:1: trialCommand: is required\n");

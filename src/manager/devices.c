@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/devices.h"
+
+#include "config/wishes.h"
+#include "core/buf.h"
+#include "core/bytes.h"
+#include "core/err.h"
+#include "manager/claim.h"
+#include "trial/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+in(uint64_t set, unsigned index)
+{
+    return (set >> index & 1) != 0;
+}
+
+static unsigned
+count(uint64_t set)
+{
+    unsigned n = 0;
+
+    for (; set != 0; set &= set - 1)
+        n++;
+    return n;
+}
+
+static uint64_t
+keep_free(const struct wishes *w, uint64_t total)
+{
+    return total / 100 * w->headroom_percent;
+}
+
+/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. */
+static int
+find_visible(const struct devices *d, const char *word, size_t len)
+{
+    struct nvml_device now;
+    char *end;
+    unsigned long index = strtoul(word, &end, 10);
+
+    if (len > 0 && end == word + len)
+        return index < d->n ? (int)index : -1;
+    for (unsigned i = 0; len > 0 && i < d->n; i++)
+        if (nvml_look(d->nvml, i, &now, NULL) == 0 &&
+            strncmp(now.uuid, word, len) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* As CUDA reads it: up to the first that is none. */
+static uint64_t
+read_visible(const struct devices *d, const char *text)
+{
+    uint64_t set = 0;
+
+    for (;;) {
+        size_t len = strcspn(text, ",");
+        int index = find_visible(d, text, len);
+
+        if (index < 0)
+            return set;
+        set |= (uint64_t)1 << index;
+        if (text[len] == '\0')
+            return set;
+        text += len + 1;
+    }
+}
+
+static int
+find_usable(struct devices *d, const struct wishes *w, struct err *err)
+{
+    const char *visible = getenv(TRIAL_ENV_DEVICES);
+    uint64_t all = d->n >= 64 ? UINT64_MAX : ((uint64_t)1 << d->n) - 1;
+    char list[256];
+
+    if ((w->indices & ~all) != 0)
+        return err_set(err, ERR_CONFIG, "gpuIndices: %s, but there %s %u GPU%s",
+                       claim_devices(w->indices, list, sizeof list),
+                       d->n == 1 ? "is" : "are", d->n, d->n == 1 ? "" : "s");
+    d->usable = w->indices != 0 ? w->indices : all;
+    if (visible != NULL)
+        d->usable &= read_visible(d, visible);
+    if (count(d->usable) >= w->devices)
+        return 0;
+    if (count(d->usable) == d->n)
+        return err_set(err, ERR_CONFIG,
+                       "trialGpuNumber: %llu, but there %s %u GPU%s",
+                       (unsigned long long)w->devices, d->n == 1 ? "is" : "are",
+                       d->n, d->n == 1 ? "" : "s");
+    return err_set(err, ERR_CONFIG,
+                   "trialGpuNumber: %llu, but of %u GPU%s %u may be used "
+                   "(gpuIndices, and " TRIAL_ENV_DEVICES "%s%s)",
+                   (unsigned long long)w->devices, d->n, d->n == 1 ? "" : "s",
+                   count(d->usable), visible != NULL ? "=" : " unset",
+                   visible != NULL ? visible : "");
+}
+
+static bool
+nobody(void *ctx, pid_t pid)
+{
+    (void)ctx;
+    (void)pid;
+    return true;
+}
+
+static int
+check_memory(struct devices *d, const struct wishes *w, struct err *err)
+{
+    char want[BYTES_TEXT_MAX], most[BYTES_TEXT_MAX], kept[BYTES_TEXT_MAX];
+    uint64_t enough = 0, largest = 0;
+
+    devices_look(d, nobody, NULL);
+    for (unsigned i = 0; i < d->n; i++) {
+        uint64_t total = d->of[i].total;
+
+        if (!in(d->usable, i))
+            continue;
+        enough += w->device_memory + keep_free(w, total) <= total;
+        if (total > largest)
+            largest = total;
+    }
+    if (w->device_memory == 0 || enough >= w->devices)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "trialGpuMemory: %s on %llu GPU%s, but %llu %s so much: the "
+                   "largest has %s, of which %s are kept free "
+                   "(memoryHeadroom: %llu%%)",
+                   bytes_format(w->device_memory, want),
+                   (unsigned long long)w->devices, w->devices == 1 ? "" : "s",
+                   (unsigned long long)enough, enough == 1 ? "has" : "have",
+                   bytes_format(largest, most),
+                   bytes_format(keep_free(w, largest), kept),
+                   (unsigned long long)w->headroom_percent);
+}
+
+int
+devices_open(struct devices *d, const struct wishes *w, struct err *err)
+{
+    *d = (struct devices){0};
+    if (!w->devices_managed || w->devices == 0)
+        return 0;
+    d->nvml = nvml_open(err);
+    if (d->nvml == NULL) {
+        if (err != NULL)
+            err->code = ERR_CONFIG;
+        return err_place(err,
+                         "trialGpuNumber: %llu, but GPUs cannot be looked at",
+                         (unsigned long long)w->devices);
+    }
+    d->n = nvml_count(d->nvml);
+    if (d->n > DEVICES_MAX)
+        d->n = DEVICES_MAX;
+    return find_usable(d, w, err) == 0 ? check_memory(d, w, err) : -1;
+}
+
+void
+devices_close(struct devices *d)
+{
+    nvml_close(d->nvml);
+    d->nvml = NULL;
+}
+
+void
+devices_look(struct devices *d, bool (*is_ours)(void *ctx, pid_t pid),
+             void *ctx)
+{
+    struct nvml_device now;
+
+    for (unsigned i = 0; i < d->n; i++) {
+        struct device *v = &d->of[i];
+
+        v->known = nvml_look(d->nvml, i, &now, NULL) == 0;
+        v->total = now.total;
+        v->used = now.used;
+        v->stranger = 0;
+        for (size_t k = 0; k < now.n_pids && v->stranger == 0; k++)
+            if (!is_ours(ctx, now.pids[k]))
+                v->stranger = now.pids[k];
+    }
+}
+
+static bool
+lacks_memory(const struct wishes *w, const struct device *v, uint64_t memory)
+{
+    uint64_t gone = v->used > v->reserved ? v->used : v->reserved;
+
+    return memory > 0 && memory + gone + keep_free(w, v->total) > v->total;
+}
+
+/* Whether it can be had now; else why not. */
+static bool
+is_free(const struct wishes *w, const struct device *v, unsigned index,
+        const struct devices_need *need, struct buf *why, bool *strangers)
+{
+    char want[BYTES_TEXT_MAX], used[BYTES_TEXT_MAX], total[BYTES_TEXT_MAX];
+
+    if (!v->known) {
+        buf_printf(why, "GPU %u does not answer; ", index);
+        *strangers = true;
+    } else if (v->alone || v->trials >= w->trials_a_device) {
+        buf_printf(why, "GPU %u has %u trial%s (%s); ", index, v->trials,
+                   v->trials == 1 ? "" : "s",
+                   v->alone ? "which needs it alone" : "maxTrialNumberPerGpu");
+    } else if (need->alone && v->trials > 0) {
+        buf_printf(why, "GPU %u is shared, and is needed alone; ", index);
+    } else if (!w->use_active && v->stranger != 0) {
+        buf_printf(why, "GPU %u busy with pid %d (useActiveGpu: false); ",
+                   index, (int)v->stranger);
+        *strangers = true;
+    } else if (lacks_memory(w, v, need->memory)) {
+        buf_printf(
+            why, "GPU %u: needs %s, %s of %s are taken; ", index,
+            bytes_format(need->memory, want),
+            bytes_format(v->used > v->reserved ? v->used : v->reserved, used),
+            bytes_format(v->total, total));
+        *strangers = true;
+    } else {
+        return true;
+    }
+    return false;
+}
+
+uint64_t
+devices_find(const struct devices *d, const struct wishes *w,
+             const struct devices_need *need, struct buf *why, bool *strangers)
+{
+    uint64_t could = 0, chosen = 0;
+
+    for (unsigned i = 0; i < d->n; i++)
+        if (in(d->usable, i) && is_free(w, &d->of[i], i, need, why, strangers))
+            could |= (uint64_t)1 << i;
+    if (count(could) < need->count)
+        return 0;
+    while (count(chosen) < need->count) {
+        unsigned best = DEVICES_MAX;
+
+        for (unsigned i = 0; i < d->n; i++)
+            if (in(could & ~chosen, i) &&
+                (best == DEVICES_MAX || d->of[i].trials < d->of[best].trials))
+                best = i;
+        chosen |= (uint64_t)1 << best;
+    }
+    return chosen;
+}
+
+void
+devices_take(struct devices *d, const struct claim *c)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        if (in(c->devices, i)) {
+            d->of[i].trials++;
+            d->of[i].reserved += c->device_memory;
+            d->of[i].alone = c->alone;
+        }
+}
+
+void
+devices_give_back(struct devices *d, const struct claim *c)
+{
+    for (unsigned i = 0; i < DEVICES_MAX; i++)
+        if (in(c->devices, i)) {
+            d->of[i].trials--;
+            d->of[i].reserved -= c->device_memory;
+            d->of[i].alone = false;
+        }
+}

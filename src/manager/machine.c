@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/machine.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "manager/cgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMINFO "/proc/meminfo"
+#define VMSTAT "/proc/vmstat"
+#define FILE_MAX 65536
+
+/* The number behind the line's first word; 0: no such line. */
+static uint64_t
+find_number(const char *text, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = text; at != NULL && *at != '\0';) {
+        if (strncmp(at, word, len) == 0)
+            return strtoull(at + len, NULL, 10);
+        at = strchr(at, '\n');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return 0;
+}
+
+int
+machine_look(struct machine *out, struct err *err)
+{
+    const char *given = getenv(MACHINE_ENV);
+    const char *path = given != NULL ? given : MEMINFO;
+    struct buf text;
+    int rc;
+
+    buf_init(&text, 2 * FILE_MAX);
+    rc = file_read(path, FILE_MAX, &text, err);
+    if (rc == 0) {
+        out->total = find_number(buf_text(&text), "MemTotal:") << 10;
+        out->available = find_number(buf_text(&text), "MemAvailable:") << 10;
+        if (out->total == 0 || out->available > out->total)
+            rc = err_set(err, ERR_SYSTEM,
+                         "%s: expected MemTotal and MemAvailable", path);
+    }
+    buf_fini(&text);
+    if (rc == 0 && given == NULL)
+        cgroup_bound(&out->total, &out->available);
+    return rc;
+}
+
+uint64_t
+machine_kills(void)
+{
+    struct buf text;
+    uint64_t kills = 0;
+
+    buf_init(&text, 4 * FILE_MAX);
+    if (file_read(VMSTAT, FILE_MAX, &text, NULL) == 0)
+        kills = find_number(buf_text(&text), "oom_kill ");
+    buf_fini(&text);
+    return kills;
+}

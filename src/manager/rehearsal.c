@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/rehearsal.h"
+
+#include "command.h"
+#include "config/experiment.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "manager/environment.h"
+#include "manager/exchange.h"
+#include "manager/launch.h"
+#include "manager/parameters.h"
+#include "manager/tail.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ASK_MAX 65536 /* a dispatcher refuses more */
+#define WORD_MAX 65536
+#define WORDS_AT_ONCE ((size_t)1 << 20)
+#define END_MS 10000 /* to end by itself */
+#define EXIT_OF_CONFIG 3
+
+struct state {
+    struct rehearsal *r;
+    const struct rehearsal_audience *to;
+    struct launch launch;
+    struct exchange exchange;
+    struct tail words;
+    pid_t pid;
+    int pidfd;
+    uint64_t asked, came;
+    char *folder;     /* where the experiment's would be */
+    bool initialized; /* it took the search space */
+    bool over;        /* nothing more is wanted */
+    int rc;
+    struct err *err;
+};
+
+static void
+ask(struct state *s, uint64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    exchange_send(&s->exchange, command_info(CMD_REQUEST_TRIALS)->code, text,
+                  strlen(text));
+    s->asked += n;
+}
+
+/* As a run does: as many as may run at a time. */
+static void
+ask_first(struct state *s)
+{
+    const struct experiment *x = s->r->x;
+    uint64_t n = x->concurrency;
+
+    if (x->max_trials > 0 && n > x->max_trials)
+        n = x->max_trials;
+    if (x->max_trials > 0 && s->r->wanted > x->max_trials)
+        s->r->wanted = x->max_trials;
+    if (n > ASK_MAX)
+        n = ASK_MAX;
+    s->r->sure = n < s->r->wanted ? n : s->r->wanted;
+    ask(s, n);
+}
+
+static bool
+is_shown(const struct environment *e, const char *var)
+{
+    static const char *const folders[] = {TRIAL_ENV_DIR "=",
+                                          TRIAL_ENV_EXPERIMENT_DIR "="};
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(var, folders[i], strlen(folders[i])) == 0)
+            return false;
+    return strncmp(var, "TUNEPIPE_", 9) == 0 &&
+           map_get(&e->names, var, strcspn(var, "=")) != NULL;
+}
+
+static int
+show_vars(struct state *s, const struct environment *e, const struct trial *t)
+{
+    const char **vars = calloc(e->n + 1, sizeof *vars);
+    size_t n = 0;
+    int rc;
+
+    if (vars == NULL)
+        return err_set(s->err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < e->n; i++)
+        if (is_shown(e, e->vars[i]))
+            vars[n++] = e->vars[i];
+    rc = s->to->take(
+        s->to->ctx,
+        &(struct rehearsed){t->id, t->parameter_id, t->parameters, vars},
+        s->err);
+    free(vars);
+    return rc;
+}
+
+static int
+show(struct state *s, struct trial *t)
+{
+    const struct experiment *x = s->r->x;
+    const struct environment_of of = {
+        .program_folder = s->launch.program_folder,
+        .python_folder = s->launch.python_folder,
+        .experiment_folder = s->folder,
+        .code_folder = x->trial_folder,
+        .seed = s->r->seed,
+        .lockstep = x->deterministic,
+    };
+    struct environment env = {0};
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, s->err);
+    int rc = doc == NULL ? -1 : trial_place(t, s->folder, s->err);
+
+    if (rc == 0)
+        rc = environment_make(&env, &of, t, json_root(doc), s->err);
+    if (rc == 0)
+        rc = show_vars(s, &env, t);
+    environment_fini(&env);
+    json_free(doc);
+    return rc;
+}
+
+static void
+finish(struct state *s, int rc)
+{
+    s->over = true;
+    s->rc = rc;
+    exchange_send(&s->exchange, command_info(CMD_TERMINATE)->code, "", 0);
+}
+
+static void
+take_trial(struct state *s, const struct frame *frame)
+{
+    struct suggestion record;
+    struct trial *t;
+    int rc = -1;
+
+    if (suggestion_read(frame->payload, frame->len, &record, s->err) != 0) {
+        err_place(s->err, "a TR that is none");
+        finish(s, -1);
+        return;
+    }
+    t = trial_new(s->came++, frame->payload, frame->len, record.id,
+                  record.parameters);
+    if (t != NULL)
+        rc = show(s, t);
+    else
+        err_set(s->err, ERR_MEMORY, "out of memory");
+    trial_free(t);
+    suggestion_fini(&record);
+    if (rc != 0 || s->came == s->r->wanted)
+        finish(s, rc);
+    else if (s->came == s->asked)
+        ask(s, 1);
+}
+
+static void
+take_initialized(struct state *s, const struct frame *frame)
+{
+    (void)frame;
+    s->initialized = true;
+}
+
+static void
+take_no_more(struct state *s, const struct frame *frame)
+{
+    static const char *const reasons[][2] = {
+        {"exhausted", "there is nothing more to try"},
+        {"later", "the tuner gives no more before it has results"},
+    };
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *reason = reasons[0][0];
+    struct jval v;
+
+    if (!s->initialized) {
+        finish(s, err_set(s->err, ERR_CONFIG,
+                          "the dispatcher refused the search space"));
+        json_free(doc);
+        return;
+    }
+    if (doc != NULL && jval_get(json_root(doc), "reason", &v))
+        jval_string(v, &reason, NULL);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(reason, reasons[i][0]) == 0)
+            s->r->ended = reasons[i][1];
+    finish(s, s->r->ended != NULL
+                  ? 0
+                  : err_set(s->err, ERR_PLUGIN,
+                            "the tuner failed to give parameters"));
+    json_free(doc);
+}
+
+static void
+take_frame(void *ctx, const struct frame *frame)
+{
+    static const struct {
+        enum command_code code;
+        void (*take)(struct state *s, const struct frame *frame);
+    } takers[] = {{CMD_INITIALIZED, take_initialized},
+                  {CMD_NEW_TRIAL, take_trial},
+                  {CMD_NO_MORE, take_no_more}};
+    struct state *s = ctx;
+
+    for (size_t i = 0; !s->over && i < sizeof takers / sizeof *takers; i++)
+        if (strcmp(command_info(takers[i].code)->code, frame->code) == 0)
+            takers[i].take(s, frame);
+}
+
+static void
+take_word(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct state *s = ctx;
+
+    (void)too_long;
+    s->to->word(s->to->ctx, line, len);
+}
+
+static int
+start(struct state *s)
+{
+    const struct experiment *x = s->r->x;
+    struct dispatcher_pipes pipes;
+    char seed[24], *own = NULL;
+    const char *program = s->r->dispatcher;
+    int rc;
+
+    if (program == NULL)
+        program = own = file_join(s->launch.program_folder, "tunepipe");
+    if (program == NULL)
+        return err_set(s->err, ERR_MEMORY, "out of memory");
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->r->seed);
+    const char *const argv[] = {
+        program,           "dispatch",
+        "--in-fd",         "0",
+        "--out-fd",        "1",
+        "--config",        x->file,
+        "--seed",          seed,
+        "--early-stopped", early_stopped_name(x->early_stopped),
+        "--extensions",    NULL};
+    rc = launch_dispatcher((char *const *)argv, &pipes, s->err);
+    free(own);
+    if (rc != 0)
+        return -1;
+    s->pid = pipes.pid;
+    s->pidfd = pipes.pidfd;
+    exchange_open(&s->exchange, pipes.to, pipes.from);
+    tail_attach(&s->words, pipes.errors, WORD_MAX);
+    return 0;
+}
+
+static void
+read_answers(struct state *s)
+{
+    int rc =
+        exchange_read(&s->exchange, take_frame, s, s->over ? NULL : s->err);
+
+    if (rc == 1)
+        return;
+    close(s->exchange.from);
+    s->exchange.from = -1;
+    if (!s->over) {
+        s->over = true;
+        s->rc = rc < 0 ? -1
+                       : err_set(s->err, ERR_PLUGIN, "%s",
+                                 "the dispatcher ended by itself");
+    }
+}
+
+/* One wait; false: all is read, or nothing more came in time. */
+static bool
+step(struct state *s)
+{
+    struct pollfd fds[] = {
+        {s->exchange.from, POLLIN, 0},
+        {s->words.ended ? -1 : s->words.fd, POLLIN, 0},
+        {exchange_pending(&s->exchange) > 0 ? s->exchange.to : -1, POLLOUT, 0},
+    };
+    int n;
+
+    if (fds[0].fd < 0 && fds[1].fd < 0)
+        return false;
+    n = poll(fds, sizeof fds / sizeof *fds, s->over ? END_MS : -1);
+    if (n == 0)
+        return false;
+    if (fds[1].revents != 0 &&
+        tail_read(&s->words, WORDS_AT_ONCE, take_word, s, NULL) < 0)
+        s->words.ended = true;
+    if (fds[0].revents != 0)
+        read_answers(s);
+    return true;
+}
+
+/* It has said all; its exit status says whether the configuration is wrong. */
+static void
+end(struct state *s)
+{
+    struct pollfd fd = {s->pidfd, POLLIN, 0};
+    int status = 0;
+
+    if (s->pidfd < 0)
+        return;
+    if (s->exchange.to >= 0)
+        exchange_close_to(&s->exchange);
+    if (poll(&fd, 1, END_MS) == 0)
+        kill(s->pid, SIGKILL);
+    tail_rest(&s->words, take_word, s);
+    waitpid(s->pid, &status, 0);
+    close(s->pidfd);
+    if (s->rc != 0 && WIFEXITED(status) &&
+        WEXITSTATUS(status) == EXIT_OF_CONFIG && s->came == 0)
+        s->rc = err_set(s->err, ERR_CONFIG,
+                        "the dispatcher refused the configuration");
+}
+
+static void
+converse(struct state *s)
+{
+    const char *space = s->r->x->search_space;
+
+    exchange_base(&s->exchange, 0);
+    exchange_send(&s->exchange, command_info(CMD_INITIALIZE)->code, space,
+                  strlen(space));
+    ask_first(s);
+    do {
+        exchange_flush(&s->exchange, NULL);
+        if (s->over && s->exchange.to >= 0 &&
+            exchange_pending(&s->exchange) == 0)
+            exchange_close_to(&s->exchange);
+    } while (step(s));
+}
+
+int
+rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
+         struct err *err)
+{
+    struct state s = {
+        .r = r, .to = to, .words = {.fd = -1}, .pidfd = -1, .err = err};
+
+    signal(SIGPIPE, SIG_IGN);
+    exchange_init(&s.exchange);
+    r->ended = NULL;
+    s.folder = file_join(r->x->working_folder, r->x->name);
+    if (s.folder == NULL)
+        s.rc = err_set(err, ERR_MEMORY, "out of memory");
+    else
+        s.rc = launch_open(&s.launch, err);
+    if (s.rc == 0)
+        s.rc = start(&s);
+    if (s.rc == 0)
+        converse(&s);
+    end(&s);
+    exchange_close(&s.exchange);
+    tail_close(&s.words);
+    launch_close(&s.launch);
+    free(s.folder);
+    return s.rc;
+}

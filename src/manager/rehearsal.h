@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* rehearsal.h - the first parameters of an experiment, asked of a dispatcher
+ * as a run would ask, with nothing started and nothing written.  One thread,
+ * which waits. */
+#ifndef MANAGER_REHEARSAL_H
+#define MANAGER_REHEARSAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct experiment;
+
+struct rehearsal {
+    const struct experiment *x;
+    uint64_t seed;
+    const char *dispatcher; /* program; NULL: this one */
+    uint64_t wanted;        /* sets of parameters */
+    /* Filled: how many of those that came a run is sure to get, too; what was
+     * asked for behind these a run asks for when it has results. */
+    uint64_t sure;
+    const char *ended; /* why fewer than wanted came; NULL: they came */
+};
+
+struct rehearsed {
+    const char *id;           /* trial_job_id */
+    const char *parameter_id; /* JSON */
+    const char *parameters;   /* JSON, one line */
+    const char *const *vars;  /* "NAME=VALUE" of what is the trial's own, but
+                                 its folders; ends with NULL */
+};
+
+/* All that it shows is valid during the call. */
+struct rehearsal_audience {
+    int (*take)(void *ctx, const struct rehearsed *trial, struct err *err);
+    void (*word)(void *ctx, const char *line, size_t len); /* of the
+                                                              dispatcher */
+    void *ctx;
+};
+
+/* -1: the dispatcher could not be started, gave nothing, or broke off. */
+int rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
+             struct err *err);
+
+#endif

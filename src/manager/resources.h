@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* resources.h - what trials are given of the machine: memory and devices
+ * (struct wishes says how much).  A trial that cannot be given it now waits,
+ * and those behind it do not wait for it.  What each was given stands in its
+ * folder, so that a later manager counts it too.  One thread.
+ *
+ * Nothing is looked at again before something has changed: a trial ended, a
+ * stranger's process did, or, where no event tells, some time has passed. */
+#ifndef MANAGER_RESOURCES_H
+#define MANAGER_RESOURCES_H
+
+#include "manager/cgroup.h"
+#include "manager/devices.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct trial;
+struct wishes;
+
+#define RESOURCES_STRANGERS_MAX 64
+
+struct resources {
+    const struct wishes *wishes;
+    const char *folder; /* the experiment's */
+    struct devices devices;
+    struct cgroup cgroup;
+    bool limited, by_rlimit;
+    uint64_t total, keep; /* of the machine's memory: all, and left free */
+    uint64_t available;   /* at the last look */
+    uint64_t reserved;
+    uint64_t peak; /* the most that a trial has used */
+    struct trial *holders;
+
+    uint64_t state;  /* raised when something changes */
+    uint64_t looked; /* the state when it was last looked */
+    uint64_t armed;  /* the state for which events are waited for */
+    uint64_t kills;  /* as machine_kills() told last */
+    int64_t kills_ns;
+    int fd; /* readable: resources_awake() is to be called; -1: never */
+    int timer_fd;
+    int64_t pause_ms;
+    int strangers[RESOURCES_STRANGERS_MAX]; /* their pidfds */
+    size_t n_strangers;
+};
+
+enum resources_answer { RESOURCES_NOW, RESOURCES_LATER };
+
+/* -1: the machine lacks what the configuration wants (ERR_CONFIG), or cannot
+ * be looked at.  `w` is borrowed. */
+int resources_open(struct resources *r, const struct wishes *w,
+                   struct err *err);
+void resources_close(struct resources *r);
+/* Of what is not open, too. */
+#define RESOURCES_CLOSED         \
+    (struct resources)           \
+    {                            \
+        .fd = -1, .timer_fd = -1 \
+    }
+
+/* The experiment has its folder, whose path is borrowed, and its id.  `said`
+ * gets one line on how trials are kept to their memory, "" if they are not. */
+int resources_begin(struct resources *r, const char *folder, const char *id,
+                    char *said, size_t size, struct err *err);
+
+/* Gives the trial, which is about to be started, what it needs: t->claim.
+ * Else `why` tells in one line what it waits for; "" when nothing has changed
+ * since it was last asked for. */
+enum resources_answer resources_claim(struct resources *r, struct trial *t,
+                                      char *why, size_t size);
+/* Takes it back; without effect for one that holds nothing. */
+void resources_release(struct resources *r, struct trial *t);
+/* One that runs and was started by another manager has what its folder
+ * says. */
+void resources_adopt(struct resources *r, struct trial *t);
+
+/* What a trial waits for, appended; nothing when it could be started. */
+void resources_explain(struct resources *r, const struct trial *t,
+                       struct buf *out);
+
+/* r->fd is readable: those that wait may be asked for again. */
+void resources_awake(struct resources *r);
+
+/* The trial failed by itself.  True: for want of memory, t->why tells, and
+ * this is recorded.  *again: another attempt has not been had so often yet,
+ * and would be given more. */
+bool resources_failed(struct resources *r, struct trial *t, bool *again);
+
+#endif

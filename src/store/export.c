@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/export.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/map.h"
+#include "json.h"
+#include "manager/experiment_folder.h"
+#include "manager/parameters.h"
+#include "store/attempts.h"
+#include "store/columns.h"
+#include "store/csv.h"
+#include "store/lines.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* DESIGN
+ *
+ * The head of a table names the parameters of all trials, so results.jsonl is
+ * read twice: for their names, and for the rows.  What is appended meanwhile is
+ * left out, since it may bring new names: `rows` is where the first reading
+ * ended. */
+
+#define ROW_MAX ((size_t)1 << 30)
+#define FLUSH_AT ((size_t)1 << 16)
+
+/* Before the parameters. */
+static const char *const head[] = {"trial",         "status",     "value",
+                                   "latest",        "duration_s", "attempts",
+                                   "intermediates", "ended_by",   "why"};
+#define N_HEAD (sizeof head / sizeof *head)
+
+struct cell {
+    size_t at, len; /* in cells_text */
+    int64_t row;    /* whose it is */
+};
+
+struct table {
+    FILE *out;
+    struct columns columns;
+    struct map places; /* of names in columns, from 1 */
+    struct attempts attempts;
+    struct cell *cells; /* one for each column */
+    struct buf cells_text, row;
+    struct csv csv; /* into row */
+    int64_t rows;   /* lines there were at the first reading */
+    int64_t now;
+    uint64_t damaged;
+    bool failed; /* out of memory */
+};
+
+static void
+table_fini(struct table *t)
+{
+    columns_fini(&t->columns);
+    map_fini(&t->places);
+    attempts_fini(&t->attempts);
+    free(t->cells);
+    buf_fini(&t->cells_text);
+    buf_fini(&t->row);
+}
+
+static void
+flush(struct table *t, size_t at)
+{
+    if (t->row.len < at || t->row.failed)
+        return;
+    fwrite(t->row.data, 1, t->row.len, t->out);
+    buf_clear(&t->row);
+}
+
+/* ---- the names ---- */
+
+static void
+see_name(void *ctx, const char *name, struct jval value)
+{
+    struct table *t = ctx;
+
+    (void)value;
+    if (map_get(&t->places, name, strlen(name)) == NULL &&
+        (columns_add(&t->columns, name, NULL) != 0 ||
+         map_put(&t->places, name, strlen(name), t) != 0))
+        t->failed = true;
+}
+
+static int
+see_line(struct table *t, const struct lines *l, struct err *err)
+{
+    struct json *doc = json_parse(l->text, l->len, JSON_STRICT, NULL);
+    struct jval v;
+    int rc = 0;
+
+    if (doc == NULL)
+        t->damaged++;
+    else if (jval_get(json_root(doc), "parameters", &v))
+        rc = parameters_walk(v, see_name, t, err);
+    json_free(doc);
+    return t->failed ? err_set(err, ERR_MEMORY, "out of memory") : rc;
+}
+
+static int
+place_names(struct table *t, const char *folder, struct err *err)
+{
+    if (columns_sort(&t->columns, folder, err) != 0)
+        return -1;
+    t->cells = calloc(t->columns.n + 1, sizeof *t->cells);
+    if (t->cells == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < t->columns.n; i++) {
+        const char *name = t->columns.names[i];
+
+        if (map_put(&t->places, name, strlen(name), &t->cells[i]) != 0)
+            return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    return 0;
+}
+
+/* ---- a row of CSV ---- */
+
+static void
+put_cell(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct table *t = ctx;
+    struct cell *cell = map_get(&t->places, name, strlen(name));
+
+    *cell = (struct cell){t->cells_text.len, len, t->now};
+    buf_add(&t->cells_text, value, len);
+}
+
+/* A text as it is, a number in JSON's spelling, else nothing. */
+static void
+add_member(struct csv *out, struct jval object, const char *key)
+{
+    const char *text;
+    struct buf b;
+    struct jval v;
+    size_t len;
+
+    if (!jval_get(object, key, &v) || jval_type(v) == JSON_NULL) {
+        csv_text(out, NULL);
+    } else if (jval_string(v, &text, &len)) {
+        csv_field(out, text, len);
+    } else {
+        buf_init(&b, ROW_MAX);
+        jval_write(v, &b);
+        csv_text(out, buf_text(&b));
+        buf_fini(&b);
+    }
+}
+
+/* What the manager says itself comes first. */
+static void
+add_attempts(struct table *t, struct jval line)
+{
+    const char *trial;
+    char text[24] = "";
+    struct jval v;
+    uint64_t n;
+
+    if (jval_get(line, "attempts", &v) && jval_uint(v, &n))
+        snprintf(text, sizeof text, "%" PRIu64, n);
+    else if (jval_get(line, "trial", &v) && jval_string(v, &trial, NULL) &&
+             attempts_of(&t->attempts, trial, &n))
+        snprintf(text, sizeof text, "%" PRIu64, n);
+    csv_text(&t->csv, text);
+}
+
+static int
+add_row(struct table *t, struct jval line, struct err *err)
+{
+    struct jval v;
+
+    for (size_t i = 0; i < N_HEAD; i++)
+        if (strcmp(head[i], "attempts") == 0)
+            add_attempts(t, line);
+        else
+            add_member(&t->csv, line, head[i]);
+    buf_clear(&t->cells_text);
+    if (jval_get(line, "parameters", &v) &&
+        parameters_flatten(v, put_cell, t, err) != 0)
+        return -1;
+    for (size_t i = 0; i < t->columns.n; i++)
+        if (t->cells[i].row == t->now)
+            csv_field(&t->csv, buf_text(&t->cells_text) + t->cells[i].at,
+                      t->cells[i].len);
+        else
+            csv_text(&t->csv, NULL);
+    csv_end(&t->csv);
+    return buf_check(&t->cells_text, "the parameters of a trial", err);
+}
+
+static void
+add_head(struct table *t)
+{
+    for (size_t i = 0; i < N_HEAD; i++)
+        csv_text(&t->csv, head[i]);
+    for (size_t i = 0; i < t->columns.n; i++)
+        csv_text(&t->csv, t->columns.names[i]);
+    csv_end(&t->csv);
+}
+
+/* ---- a row of JSON: the line, and what it lacks ---- */
+
+static void
+add_object(struct table *t, const struct lines *l, struct jval line)
+{
+    const char *trial;
+    struct jval v;
+    size_t len = l->len;
+    uint64_t n;
+
+    buf_add_text(&t->row, t->now == 1 ? "" : ",\n");
+    if (jval_get(line, "attempts", &v) || !jval_get(line, "trial", &v) ||
+        !jval_string(v, &trial, NULL)) {
+        buf_add(&t->row, l->text, len);
+        return;
+    }
+    while (len > 0 && l->text[len - 1] != '}')
+        len--;
+    buf_add(&t->row, l->text, len - 1);
+    if (attempts_of(&t->attempts, trial, &n))
+        buf_printf(&t->row, ", \"attempts\": %" PRIu64 "}", n);
+    else
+        buf_add_text(&t->row, ", \"attempts\": null}");
+}
+
+/* ---- the table ---- */
+
+static int
+write_line(struct table *t, enum export_form form, const struct lines *l,
+           struct err *err)
+{
+    struct json *doc = json_parse(l->text, l->len, JSON_STRICT, NULL);
+    int rc = 0;
+
+    if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
+        t->now++;
+        if (form == EXPORT_CSV)
+            rc = add_row(t, json_root(doc), err);
+        else
+            add_object(t, l, json_root(doc));
+        flush(t, FLUSH_AT);
+    }
+    json_free(doc);
+    return rc == 0 ? buf_check(&t->row, "a row", err) : rc;
+}
+
+static int
+read_names(struct table *t, const char *folder, struct err *err)
+{
+    struct lines lines;
+    int rc = lines_open(&lines, folder, FOLDER_RESULTS, err);
+
+    while (rc == 0 && (rc = lines_next(&lines, err)) == 1) {
+        rc = see_line(t, &lines, err);
+        t->rows = lines.number;
+        if (rc == 0)
+            continue;
+        break;
+    }
+    lines_close(&lines);
+    return rc;
+}
+
+static int
+write_rows(struct table *t, enum export_form form, const char *folder,
+           struct err *err)
+{
+    struct lines lines;
+    int rc = lines_open(&lines, folder, FOLDER_RESULTS, err);
+
+    if (form == EXPORT_CSV)
+        add_head(t);
+    else
+        buf_add_text(&t->row, "[\n");
+    while (rc == 0 && lines.number < t->rows && lines_next(&lines, err) == 1)
+        rc = write_line(t, form, &lines, err);
+    if (form == EXPORT_JSON)
+        buf_add_text(&t->row, t->now > 0 ? "\n]\n" : "]\n");
+    flush(t, 0);
+    lines_close(&lines);
+    return rc;
+}
+
+int
+export_trials(FILE *out, enum export_form form, const char *folder,
+              uint64_t *damaged, struct err *err)
+{
+    struct table t = {.out = out};
+    struct err log = {0};
+    int rc;
+
+    buf_init(&t.cells_text, ROW_MAX);
+    buf_init(&t.row, ROW_MAX);
+    t.csv.out = &t.row;
+    rc = attempts_load(&t.attempts, folder, &log);
+    if (rc != 0) /* what is not known there is left out */
+        t.attempts.lacks = true;
+    rc = read_names(&t, folder, err);
+    if (rc == 0)
+        rc = place_names(&t, folder, err);
+    if (rc == 0)
+        rc = write_rows(&t, form, folder, err);
+    if (rc == 0 && log.code != ERR_NONE) {
+        *err = log;
+        rc = -1;
+    }
+    *damaged = t.damaged;
+    table_fini(&t);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* export.h - an experiment's results as a table for other programs, written
+ * while its files are read: what is kept in memory are the names of parameters
+ * and a count for each trial.  One thread. */
+#ifndef STORE_EXPORT_H
+#define STORE_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+
+enum export_form { EXPORT_CSV, EXPORT_JSON };
+
+/* A row for each trial that has ended, in the order of their ends.  `damaged`:
+ * lines of results.jsonl that could not be read.  Whether `out` took all is
+ * for its owner to ask.  -1: also when the log is damaged (ERR_LOG), then
+ * all is written but the attempts that it does not tell. */
+int export_trials(FILE *out, enum export_form form, const char *folder,
+                  uint64_t *damaged, struct err *err);
+
+/* A row for each metric, in the order of their coming, told twice or not.  -1:
+ * also when the log is damaged (ERR_LOG), behind what stands before that. */
+int export_metrics(FILE *out, enum export_form form, const char *folder,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* index_pass.h - one reading of what is new in an experiment's files, into a
+ * database, as one transaction.  For index.h.  One thread. */
+#ifndef STORE_INDEX_PASS_H
+#define STORE_INDEX_PASS_H
+
+#include <stdint.h>
+
+struct err;
+struct index_report;
+struct logfile;
+struct store;
+
+/* The last record that was read; segment 0: none was. */
+struct index_position {
+    int64_t segment, offset, number, time_us;
+};
+
+struct index_pass {
+    const char *folder;
+    struct logfile *log; /* open behind `at`; NULL: not open */
+    struct index_position at;
+};
+
+void index_pass_fini(struct index_pass *p);
+
+/* The tables of a new database. */
+int index_pass_make(struct index_pass *p, struct store *s, struct err *err);
+
+enum index_pass_word {
+    INDEX_PASS_FAILED = -1, /* err tells; nothing was committed, unless it is
+                               ERR_LOG */
+    INDEX_PASS_DONE,
+    INDEX_PASS_OTHER, /* the files are not those that the database was made of,
+                         and err tells */
+    INDEX_PASS_SAME,  /* there was nothing new; index_pass_run() says DONE */
+};
+
+/* One of these words. */
+int index_pass_run(struct index_pass *p, struct store *s,
+                   struct index_report *out, struct err *err);
+
+#endif

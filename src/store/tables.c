@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tables.h"
+
+#include "core/buf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char tables[] =
+    "CREATE TABLE meta ( -- how far the files were read\n"
+    "  key TEXT PRIMARY KEY,\n"
+    "  value\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE experiments ( -- one row\n"
+    "  id TEXT PRIMARY KEY,\n"
+    "  name TEXT,\n"
+    "  optimize_mode TEXT, -- minimize or maximize ...\n"
+    "  mode_from TEXT,     -- ... and who says so\n"
+    "  seed TEXT,          -- 64 bits, without a sign\n"
+    "  concurrency INTEGER,\n"
+    "  max_trials INTEGER,\n"
+    "  deterministic INTEGER,\n"
+    "  started_us INTEGER, -- microseconds since 1970, here and below\n"
+    "  config TEXT,        -- config.yml\n"
+    "  search_space TEXT,  -- JSON\n"
+    "  reason TEXT,        -- how it ended; null: it has not\n"
+    "  duration_s REAL,\n"
+    "  ok INTEGER,\n"
+    "  over INTEGER        -- nothing is left to be done\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE trials (\n"
+    "  trial TEXT PRIMARY KEY,\n"
+    "  parameter_id TEXT,  -- JSON\n"
+    "  seed TEXT,\n"
+    "  ended INTEGER,      -- the how manieth to end, from 1; null: it has not\n"
+    "  status TEXT,        -- succeeded, failed, ...; null: it has not ended\n"
+    "  why TEXT,\n"
+    "  ended_by TEXT,      -- itself, assessor, clock, ...\n"
+    "  value REAL,         -- the final result\n"
+    "  counts INTEGER,     -- 1: it has one, and did not fail\n"
+    "  latest REAL,        -- the last intermediate result\n"
+    "  duration_s REAL,\n"
+    "  intermediates INTEGER,\n"
+    "  started_us INTEGER,\n"
+    "  ended_us INTEGER,\n"
+    "  event TEXT,         -- as the tuner was told: SUCCEEDED, ...\n"
+    "  parameters TEXT     -- JSON\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE parameters ( -- nested ones as `outer/inner`\n"
+    "  trial TEXT,\n"
+    "  name TEXT,\n"
+    "  type TEXT,          -- number, text, or json for anything else\n"
+    "  value,\n"
+    "  PRIMARY KEY (trial, name)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE names ( -- of parameters\n"
+    "  name TEXT PRIMARY KEY\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE suggested ( -- by the tuner, and not started yet\n"
+    "  parameter_id TEXT PRIMARY KEY,\n"
+    "  parameters TEXT,\n"
+    "  time_us INTEGER\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE attempts (\n"
+    "  trial TEXT,\n"
+    "  attempt INTEGER,    -- from 0\n"
+    "  started_us INTEGER,\n"
+    "  exited_us INTEGER,\n"
+    "  status TEXT,        -- `exited 0`, `signalled 9`, ...\n"
+    "  pid INTEGER,\n"
+    "  PRIMARY KEY (trial, attempt)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE metrics (\n"
+    "  trial TEXT,\n"
+    "  attempt INTEGER,\n"
+    "  type TEXT,          -- intermediate or final\n"
+    "  sequence INTEGER,   -- from 0\n"
+    "  value REAL,         -- null: it was no number, or NaN\n"
+    "  said TEXT,          -- JSON as reported, if it was no plain number\n"
+    "  time_us INTEGER,\n"
+    "  PRIMARY KEY (trial, attempt, type, sequence)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE decisions ( -- who stopped which trial, and why\n"
+    "  source TEXT,        -- the file that tells: log or results\n"
+    "  number INTEGER,     -- log: of the command that caused it; results: of\n"
+    "                      -- the line\n"
+    "  trial TEXT,\n"
+    "  who TEXT,           -- assessor, clock, user, ...\n"
+    "  what TEXT,\n"
+    "  why TEXT,\n"
+    "  time_us INTEGER,\n"
+    "  PRIMARY KEY (source, number, trial)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE notes ( -- what else the log tells for people\n"
+    "  segment INTEGER,    -- where it stands in the log\n"
+    "  offset INTEGER,\n"
+    "  number INTEGER,\n"
+    "  kind TEXT,          -- as `tunepipe log` prints it: <, S, R, E\n"
+    "  trial TEXT,\n"
+    "  event TEXT,\n"
+    "  payload TEXT,\n"
+    "  time_us INTEGER,\n"
+    "  PRIMARY KEY (segment, offset)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE INDEX trials_by_end ON trials (ended, status);\n"
+    "CREATE INDEX trials_by_name ON trials\n"
+    "  (length(trial), trial, ended, status);\n"
+    "CREATE INDEX trials_by_duration ON trials\n"
+    "  (duration_s DESC, ended, status);\n"
+    "CREATE VIEW v_metrics AS\n"
+    "  SELECT m.trial, t.status, m.attempt, m.type, m.sequence, m.value,\n"
+    "    m.said, (m.time_us - a.started_us) / 1e6 AS after_s\n"
+    "  FROM metrics m LEFT JOIN trials t ON t.trial = m.trial\n"
+    "  LEFT JOIN attempts a ON a.trial = m.trial AND a.attempt = m.attempt;\n";
+
+void
+tables_write(struct buf *out, const char *best)
+{
+    buf_add_text(out, tables);
+    buf_printf(
+        out,
+        "CREATE INDEX trials_by_value ON trials\n"
+        "  (counts DESC, CASE WHEN counts THEN value END %s, ended, status);\n"
+        "CREATE VIEW v_best AS\n"
+        "  SELECT trial, value, status, duration_s, parameters\n"
+        "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
+        best, best);
+}
+
+/* ---- v_trials ---- */
+
+static const char *const fixed[] = {
+    "trial",    "status",   "value",         "latest", "duration_s",
+    "attempts", "ended_by", "intermediates", "why",
+};
+#define N_FIXED (sizeof fixed / sizeof *fixed)
+
+/* SQLite knows columns by their names whatever their case. */
+static bool
+is_taken(const char *const *names, size_t i)
+{
+    for (size_t k = 0; k < N_FIXED; k++)
+        if (strcasecmp(fixed[k], names[i]) == 0)
+            return true;
+    for (size_t k = 0; k < i; k++)
+        if (strcasecmp(names[k], names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void
+add_quoted(struct buf *out, char quote, const char *text)
+{
+    buf_add_char(out, quote);
+    for (; *text != '\0'; text++) {
+        if (*text == quote)
+            buf_add_char(out, quote);
+        buf_add_char(out, *text);
+    }
+    buf_add_char(out, quote);
+}
+
+/* One that is taken is told apart by its place. */
+static void
+add_column(struct buf *out, const char *const *names, size_t i)
+{
+    buf_add_text(out, ",\n    (SELECT p.value FROM parameters p WHERE "
+                      "p.trial = t.trial AND p.name = ");
+    add_quoted(out, '\'', names[i]);
+    buf_add_text(out, ") AS ");
+    if (is_taken(names, i)) {
+        char place[32];
+        struct buf name;
+
+        snprintf(place, sizeof place, " (%zu)", i + 1);
+        buf_init(&name, strlen(names[i]) + 64);
+        buf_add_text(&name, names[i]);
+        buf_add_text(&name, place);
+        add_quoted(out, '"', buf_text(&name));
+        buf_fini(&name);
+    } else {
+        add_quoted(out, '"', names[i]);
+    }
+}
+
+void
+tables_write_trials(struct buf *out, const char *const *names, size_t n)
+{
+    buf_add_text(out,
+                 "DROP VIEW IF EXISTS v_trials;\n"
+                 "CREATE VIEW v_trials AS\n"
+                 "  SELECT t.trial, coalesce(t.status, 'unended') AS status,\n"
+                 "    t.value, t.latest, t.duration_s,\n"
+                 "    (SELECT count(*) FROM attempts a WHERE a.trial = "
+                 "t.trial) AS attempts,\n"
+                 "    t.ended_by, t.intermediates, t.why");
+    for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
+        add_column(out, names, i);
+    buf_add_text(out, "\n  FROM trials t;\n");
+}

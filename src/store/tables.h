@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.h - the tables of results.db, as SQL with its comments: `.schema` of
+ * the sqlite3 program shows them.  The manual is tunepipe-index(1).
+ *
+ * To change them: raise TABLES_VERSION.  A database of another version is
+ * built anew from the folder, never converted. */
+#ifndef STORE_TABLES_H
+#define STORE_TABLES_H
+
+#include <stddef.h>
+
+struct buf;
+
+#define TABLES_VERSION 1
+
+/* Tables, indexes and the views that do not depend on the parameters; `best`
+ * is the order of values, "ASC" or "DESC". */
+void tables_write(struct buf *out, const char *best);
+
+/* The view v_trials with a column for each of these names. */
+void tables_write_trials(struct buf *out, const char *const *names, size_t n);
+
+#define TABLES_COLUMNS_MAX 500 /* names beyond are in `parameters` alone */
+
+#endif

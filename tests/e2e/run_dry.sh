@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run --dry-run: what a run would begin with, and nothing begun.
+. "$(dirname "$0")/lib.sh"
+
+# dry STATUS [OPTION...]
+dry() {
+    want=$1
+    shift
+    "$T" run --dry-run e.yml "$@" > dry.out 2> dry.err
+    got=$?
+    [ ! -e tunepipe-experiments ] || fail "made a folder" || return 1
+    [ "$got" = "$want" ] || fail "status $got, expected $want: $(cat dry.err)"
+}
+
+# Parameters, one set a line, as dry.out and as the trials' folders have them.
+foreseen() { sed -n 's/^trial [0-9]*: //p' dry.out; }
+real() { cat "$dir"/trials/*/parameters.json; }
+
+same_as_a_run() {
+    echo 'echo "$TUNEPIPE_SEED" >> seeds; tunepipe trial report --final 1' |
+        experiment 'maxTrialNumber: 5' 'trialConcurrency: 2' \
+            'searchSpace: {x: {_type: uniform, _value: [0, 1]}, o: {_type: choice, _value: ["a b", "it'"'"'s $(touch no)"]}}'
+    dry 0 && run 0 && foreseen > foreseen && real > real || return 1
+    [ "$(wc -l < foreseen)" = 5 ] || fail "not five sets" || return 1
+    cmp foreseen real && has dry.out 'trials from 00002 on: a run asks' &&
+        has dry.out 'seed 1; 2 at a time' || return 1
+    sed -n 's/.*TUNEPIPE_SEED=\([0-9]*\) .*/\1/p' dry.out | sort > told
+    sort seeds | cmp - told
+}
+check "the parameters and seeds are those of a run" same_as_a_run
+
+commands_work() {
+    echo 'echo "$TUNEPIPE_TRIAL_ID $TUNEPIPE_PARAM_o" >> ran' |
+        experiment 'maxTrialNumber: 2' 'tuner: {name: gridsearch}' \
+            "searchSpace: {o: {_type: choice, _value: [\"it's \$(touch no)\", '; touch no']}}"
+    dry 0 && sed -n 's/^  cd/cd/p' dry.out > commands && sh commands &&
+        [ ! -e no ] && printf '%s\n' "00000 it's \$(touch no)" \
+        '00001 ; touch no' | cmp - ran
+}
+check "a command that is pasted into a shell does what the trial would" \
+    commands_work
+
+as_json() {
+    echo true | experiment 'deterministic: true'
+    dry 0 && foreseen > foreseen && dry 0 --json && [ ! -s dry.err ] || return 1
+    [ "$(grep -o '"TUNEPIPE_LOCKSTEP": "1"' dry.out | wc -l)" = 5 ] &&
+        [ "$(grep -o '"command": "cd ' dry.out | wc -l)" = 5 ] || return 1
+    grep -o '"parameters": {[^}]*}' dry.out | sed 's/"parameters": //' |
+        cmp - foreseen && has dry.out '{"seed": 1, "sure": 1, "ended": null' ||
+        return 1
+    "$T" run --json e.yml 2> err
+    [ $? = 2 ] && has err '--json is for --dry-run'
+}
+check "--json" as_json
+
+few() {
+    echo true | experiment 'tuner: {name: gridsearch}' \
+        'searchSpace: {o: {_type: choice, _value: [1, 2, 3]}}'
+    dry 0 && [ "$(foreseen | wc -l)" = 3 ] &&
+        has dry.out 'then no more: there is nothing more to try' || return 1
+    echo 'maxTrialNumber: 2' >> e.yml
+    dry 0 && [ "$(foreseen | wc -l)" = 2 ] && lacks dry.out 'no more'
+}
+check "fewer than five" few
+
+refused() {
+    echo true | experiment 'maxTrialNumber: 0'
+    dry 3 && has dry.err 'e.yml:6: maxTrialNumber: expected' || return 1
+    echo true | experiment 'tuner: {name: rndom}'
+    dry 3 && has dry.err "did you mean 'random'" || return 1
+    echo true | experiment "tuner: {plugin: $PLUGINS/space_fails.so}"
+    dry 3 && has dry.err 'refused the search space' || return 1
+    echo true | experiment "tuner: {plugin: $PLUGINS/ask_fails.so}"
+    dry 1 && has dry.err 'the tuner failed to give parameters'
+}
+check "what a run would refuse" refused
+
+drawn() {
+    echo true | experiment 'maxTrialNumber: 1' 'seed:'
+    dry 0 && grep -q '^seed [0-9]*, drawn now; 1 at a time' dry.out
+}
+check "a seed that is drawn is told" drawn
+
+finish
