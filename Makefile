@@ -176,7 +176,8 @@ $(B)/lib/sqlite.so: $(SQLITE_OBJ) $(B)/libtunepipe.a
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^
 
-$(B)/demo/mlp-digits: scripts/demo/mlp.c src/trial/include/tunepipe/trial.h
+$(B)/demo/mlp-digits: scripts/demo/mlp.c \
+    src/trial/include/tunepipe/trial.h src/trial/include/tunepipe/checkpoint.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE -Isrc/trial/include $(WARN) \
 	    -o $@ $< -lm

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* mlp-digits DIGITS.CSV - a trial: trains a neural network with one hidden
- * layer to read handwritten digits and reports, after each epoch, how many
- * percent of the validation set it reads right.  Its result is the last
- * epoch's value.  The accuracy on a test set that nothing was chosen by is
+/* mlp-digits [--restartable] DIGITS.CSV - a trial: trains a neural network with
+ * one hidden layer to read handwritten digits and reports, after each epoch,
+ * how many percent of the validation set it reads right.  Its result is the
+ * last epoch's value.  The accuracy on a test set that nothing was chosen by is
  * printed at the end, for people.
+ *
+ * With --restartable it waits for the assessor's word after each epoch, and
+ * saves itself, so that another attempt goes on where this one was lost.
  *
  * All there is to learn about being a trial is in main(), number() and
  * read_params(): include the header, ask for parameters, report. */
+#include <tunepipe/checkpoint.h>
 #include <tunepipe/trial.h>
 
 #include <math.h>
@@ -17,6 +21,7 @@
 #define ROWS_MAX 4096
 #define UNITS_MAX 512
 #define EPOCHS 30
+#define EPOCHS_SAVED 5 /* with --restartable, after so many */
 #define BATCH 8
 
 enum activation { RELU, LEAKY_RELU, TANH, SIGMOID };
@@ -357,27 +362,95 @@ accuracy(struct net *net, const struct rows *rows)
     return round(1e4 * right / rows->n) / 100;
 }
 
+/* ---- going on where another attempt was lost ---- */
+
+static FILE *
+open_state(const char *folder, const char *mode)
+{
+    char path[8192];
+
+    snprintf(path, sizeof(path), "%s/net", folder);
+    return fopen(path, mode);
+}
+
+/* The net is all there is to know; what was not saved is computed again. */
+static void
+save(const struct net *net, int epoch)
+{
+    char folder[4096];
+    FILE *file;
+    bool ok;
+
+    if (tp_checkpoint_begin(folder, sizeof(folder)) != 0)
+        return;
+    file = open_state(folder, "wb");
+    ok = file && fwrite(&epoch, sizeof(epoch), 1, file) == 1 &&
+         fwrite(net, sizeof(*net), 1, file) == 1;
+    ok = file && fclose(file) == 0 && ok;
+    if (!ok || tp_checkpoint_commit(folder) != 0) {
+        perror("mlp-digits: cannot save");
+        tp_checkpoint_discard(folder);
+    }
+}
+
+/* The epoch to begin with. */
+static int
+restore(struct net *net)
+{
+    const char *folder = tp_restore_dir();
+    FILE *file = folder ? open_state(folder, "rb") : NULL;
+    int epoch = 0;
+
+    if (file && (fread(&epoch, sizeof(epoch), 1, file) != 1 ||
+                 fread(net, sizeof(*net), 1, file) != 1)) {
+        fprintf(stderr, "mlp-digits: %s/net: cannot read it\n", folder);
+        exit(1);
+    }
+    if (file)
+        fclose(file);
+    return epoch;
+}
+
+/* The last value; -1: stopped, or it could not be reported. */
+static double
+train_all(struct net *net, const struct rows *train, const struct rows *valid,
+          bool restartable)
+{
+    int epoch = restartable ? restore(net) : 0;
+    double percent = epoch > 0 ? accuracy(net, valid) : 0;
+
+    for (; epoch < EPOCHS; epoch++) {
+        train_epoch(net, train);
+        percent = accuracy(net, valid);
+        if (restartable ? tp_report_sync(percent) != 0
+                        : tp_report(percent) != 0)
+            return -1;
+        if (restartable && (epoch + 1) % EPOCHS_SAVED == 0)
+            save(net, epoch + 1);
+    }
+    return percent;
+}
+
 int
 main(int argc, char **argv)
 {
     static struct rows train, valid, test;
     static struct net net; /* zero: biases, velocities */
-    double percent = 0;
+    bool restartable = argc == 3 && strcmp(argv[1], "--restartable") == 0;
+    double percent;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: mlp-digits DIGITS.CSV\n");
+    if (argc != 2 + restartable) {
+        fprintf(stderr, "usage: mlp-digits [--restartable] DIGITS.CSV\n");
         return 1;
     }
-    if (!read_params(&net.params) || !read_rows(argv[1], &train, &valid, &test))
+    if (!read_params(&net.params) ||
+        !read_rows(argv[argc - 1], &train, &valid, &test))
         return 1;
     net.random = tp_seed(1);
     init(&net);
-    for (int epoch = 0; epoch < EPOCHS; epoch++) {
-        train_epoch(&net, &train);
-        percent = accuracy(&net, &valid);
-        if (tp_report(percent) != 0)
-            break;
-    }
+    percent = train_all(&net, &train, &valid, restartable);
+    if (percent < 0)
+        return 0; /* what was reported is there; a failure has no result */
     if (tp_final(percent) != 0) {
         perror("mlp-digits: cannot report");
         return 1;

@@ -293,8 +293,10 @@ metrics_write(struct buf *out, const char *job, const char *parameter_id,
                (unsigned long long)metric->sequence);
     json_write_string(out, metric->json, metric->len);
     buf_printf(out, ", \"attempt\": %llu", (unsigned long long)attempt);
+    if (metric->sync)
+        buf_add_text(out, ", \"sync\": true");
     if (metric->elapsed_ns > 0)
         buf_printf(out, ", \"elapsed\": %.6f",
                    (double)metric->elapsed_ns / 1e9);
-    buf_add_text(out, metric->sync ? ", \"sync\": true}" : "}");
+    buf_add_char(out, '}');
 }

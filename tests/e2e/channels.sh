@@ -14,7 +14,7 @@ need() {
 
 # values: of all results in the log, one line each: trial, type, number, value.
 values() {
-    "$T" log "$dir" | sed -n 's/.* ME{.*"trial_job_id": "\([^"]*\)", "type": "\([A-Z]*\)", "sequence": \([0-9]*\), "value": "\(.*\)", "attempt": 0}$/\1 \2 \3 \4/p' |
+    "$T" log "$dir" | sed -n 's/.* ME{.*"trial_job_id": "\([^"]*\)", "type": "\([A-Z]*\)", "sequence": \([0-9]*\), "value": "\(.*\)", "attempt": 0\(, "elapsed": [0-9.]*\)*}$/\1 \2 \3 \4/p' |
         sed 's/{\\"default\\": //' |
         awk '{ printf "%s %s %d %.17g\n", $1, $2, $3, $4 + 0 }' | sort
 }
