@@ -13,6 +13,7 @@
 #   make fuzz             TARGET=frames SECONDS=60; without TARGET each of them
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
+#   make bench-store      what a database, pages and tables of results cost
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
@@ -92,7 +93,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core numerics space plugin check config nni dispatcher replay \
-           manager trial bridge store cli
+           manager trial bridge store import cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
@@ -128,7 +129,7 @@ SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
@@ -286,6 +287,10 @@ bench-log: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/log \
 	    $(B)/tests/bench/recovery
 	@scripts/bench $(B) log
+
+bench-store: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/store
+	@scripts/bench $(B) store
 
 bench-manager: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all \

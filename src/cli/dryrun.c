@@ -47,7 +47,7 @@ add_quoted(struct buf *out, const char *text)
 
 static void
 add_command(struct buf *out, const struct experiment *x,
-            const char *const *vars)
+            const char *const *vars, const char *command)
 {
     buf_add_text(out, "cd ");
     add_quoted(out, x->trial_folder);
@@ -60,7 +60,7 @@ add_command(struct buf *out, const struct experiment *x,
         add_quoted(out, *vars + name);
     }
     buf_add_text(out, " /bin/sh -c ");
-    add_quoted(out, x->trial_command);
+    add_quoted(out, command);
 }
 
 static void
@@ -78,19 +78,45 @@ add_json_vars(struct buf *out, const char *const *vars)
 }
 
 static void
+add_json_command(struct page *page, const struct rehearsed *t,
+                 const char *command)
+{
+    struct buf line;
+
+    buf_init(&line, OUT_MAX);
+    if (command != NULL)
+        add_command(&line, page->x, t->vars, command);
+    json_write_text(&page->out, command != NULL ? buf_text(&line) : NULL);
+    buf_fini(&line);
+}
+
+static void
 take_json(struct page *page, const struct rehearsed *t)
 {
-    struct buf *out = &page->out, line;
+    struct buf *out = &page->out;
 
     buf_printf(out, "%s{\"trial\": \"%s\", \"parameter_id\": %s, ",
                page->shown > 0 ? ", " : "", t->id, t->parameter_id);
     buf_printf(out, "\"parameters\": %s, \"environment\": {", t->parameters);
     add_json_vars(out, t->vars);
-    buf_init(&line, OUT_MAX);
-    add_command(&line, page->x, t->vars);
-    buf_add_text(out, "}, \"command\": ");
-    json_write_text(out, buf_text(&line));
+    buf_add_text(out, "}, \"prepare\": ");
+    add_json_command(page, t, page->x->prepare_command);
+    buf_add_text(out, ", \"command\": ");
+    add_json_command(page, t, page->x->trial_command);
     buf_add_char(out, '}');
+}
+
+static void
+add_text_command(struct page *page, const struct rehearsed *t,
+                 const char *command)
+{
+    struct buf line;
+
+    buf_init(&line, OUT_MAX);
+    add_command(&line, page->x, t->vars, command);
+    buf_add_text(&page->out, "  ");
+    shown_text(&page->out, buf_text(&line), line.len, OUT_MAX);
+    buf_add_char(&page->out, '\n');
     buf_fini(&line);
 }
 
@@ -98,16 +124,12 @@ take_json(struct page *page, const struct rehearsed *t)
 static void
 take_text(struct page *page, const struct rehearsed *t)
 {
-    struct buf line;
-
     buf_printf(&page->out, "\ntrial %s: ", t->id);
     shown_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
-    buf_add_text(&page->out, "\n  ");
-    buf_init(&line, OUT_MAX);
-    add_command(&line, page->x, t->vars);
-    shown_text(&page->out, buf_text(&line), line.len, OUT_MAX);
     buf_add_char(&page->out, '\n');
-    buf_fini(&line);
+    if (page->x->prepare_command != NULL)
+        add_text_command(page, t, page->x->prepare_command);
+    add_text_command(page, t, page->x->trial_command);
 }
 
 static int

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
+#include "manager/imports.h"
 #include "manager/manager.h"
 #include "json.h"
 #include "space/space.h"
@@ -22,6 +23,7 @@
 
 static const char help[] =
     "usage: tunepipe run CONFIG.yml [--deterministic] [--dispatcher PROGRAM]\n"
+    "                    [--import FILE]\n"
     "       tunepipe run CONFIG.yml --dry-run [--json]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
@@ -88,6 +90,13 @@ static const char help[] =
     "    value: 100              with then: report, that this was its result\n"
     "  onRepeatedFailure: pause  when three trials in a row fail the same way;\n"
     "                            or: end, ignore\n"
+    "  import: old.jsonl         finished trials from elsewhere, which the tuner\n"
+    "                            is told of first; see tunepipe import\n"
+    "  on:                       commands to run when something happens; what\n"
+    "    best: ./mail-me           stands in $TUNEPIPE_EVENT_JSON and on stdin\n"
+    "    'trial.*': cat >> all     (events: see tunepipe-experiment(5))\n"
+    "  hookConcurrency: 4        how many of them run at a time\n"
+    "  hookTimeout: 60s          how long one may take\n"
     "\n"
     "A trial finds its parameters in $TUNEPIPE_PARAM_lr (the name as in the\n"
     "search space, '_' for all but letters and digits), in\n"
@@ -102,6 +111,7 @@ static const char help[] =
     "                         the same table, whatever the timing, for trials\n"
     "                         that are deterministic themselves.  They wait\n"
     "                         for each other: how long is said at the end\n"
+    "  --import FILE          the same as the key `import`\n"
     "  --dry-run              checks all, asks the tuner for the first five sets\n"
     "                         of parameters, prints them and the commands that\n"
     "                         would run; nothing is started, nothing is written\n"
@@ -161,7 +171,7 @@ check_segments(const struct experiment *x, struct problems *problems)
 }
 
 struct words {
-    const char *dispatcher;
+    const char *dispatcher, *import;
     bool deterministic, dry_run, json;
 };
 
@@ -169,9 +179,32 @@ static const struct option options[] = {
     {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
     {"dry-run", OPTION_FLAG, offsetof(struct words, dry_run), NULL},
+    {"import", OPTION_TEXT, offsetof(struct words, import), "FILE"},
     {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
+
+/* All that a file alone does not tell. */
+static void
+check(struct experiment *x, const struct words *w, struct problems *problems,
+      struct problems *notes)
+{
+    struct buf lines;
+
+    x->deterministic |= w->deterministic;
+    check_space(x, problems);
+    check_segments(x, problems);
+    tuner_mode_fill(x);
+    if (w->import != NULL) {
+        free(x->import);
+        x->import = realpath(w->import, NULL);
+    }
+    if (w->import != NULL && x->import == NULL)
+        problems_add(problems, "--import", "%s: cannot open", w->import);
+    buf_init(&lines, SIZE_MAX / 2);
+    imports_load(x, &lines, problems, notes);
+    buf_fini(&lines);
+}
 
 static int
 run(int argc, char **argv)
@@ -193,14 +226,9 @@ run(int argc, char **argv)
     problems_init(&problems);
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
+    if (x != NULL)
+        check(x, &w, &problems, &notes);
     fputs(buf_text(&notes.lines), stderr);
-    if (x != NULL && w.deterministic)
-        x->deterministic = true;
-    if (x != NULL) {
-        check_space(x, &problems);
-        check_segments(x, &problems);
-        tuner_mode_fill(x);
-    }
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);
     else if (w.dry_run)

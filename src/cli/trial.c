@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tunepipe trial - what a trial written in shell, or in a language without a
- * header of ours, calls: its parameters, its reports. */
+ * header of ours, calls: its parameters, its reports.  What people say of the
+ * trials of an experiment: trial_control.h. */
 #include "cli/options.h"
+#include "cli/trial_control.h"
 #include "cli/verb.h"
 
 #include "core/buf.h"
@@ -27,8 +29,12 @@ static const char help[] =
     "       tunepipe trial params\n"
     "       tunepipe trial report [--final | --done | --sync] METRIC\n"
     "       tunepipe trial checkpoint save [FILE...]\n"
+    "       tunepipe trial ls [DIR] [--json]\n"
+    "       tunepipe trial kill [DIR] TRIAL...\n"
+    "       tunepipe trial retry [DIR] --failed | TRIAL...\n"
     "\n"
-    "Called by a trial, in the environment that tunepipe gave it.\n"
+    "The first four are called by a trial, in the environment that tunepipe\n"
+    "gave it.\n"
     "\n"
     "  param NAME      print the value of one parameter: numbers in JSON\n"
     "                  spelling, strings without quotes; what a nested choice\n"
@@ -51,6 +57,24 @@ static const char help[] =
     "                  there are none.  Without FILE, save what the trial\n"
     "                  wrote into $TUNEPIPE_CHECKPOINT_DIR\n"
     "\n"
+    "The others are for people, about the trials of the experiment in DIR,\n"
+    "which `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.  TRIAL is a number, such as 00003 or 3.\n"
+    "\n"
+    "  ls              all trials, those that have ended and those that have\n"
+    "                  not; the last intermediate value stands in brackets\n"
+    "                  where there is no final one\n"
+    "    --json        {\"trials\": [{\"trial\", \"status\", \"value\", "
+    "\"latest\",\n"
+    "                  \"duration_s\", \"why\", \"parameters\"}, ...]}\n"
+    "  kill            end these trials, of a running experiment, which goes\n"
+    "                  on; all of them or none\n"
+    "  retry           run the parameters of these trials, which have ended,\n"
+    "                  again, as new trials on top of maxTrialNumber, in a\n"
+    "                  running experiment; prints their numbers\n"
+    "    --failed      of all that failed, were lost or out of memory, and\n"
+    "                  whose parameters no later trial has\n"
+    "\n"
     "Example: a trial in shell\n"
     "\n"
     "  rate=$(tunepipe trial param learning_rate)\n"
@@ -59,8 +83,9 @@ static const char help[] =
     "  done\n"
     "  tunepipe trial report --final \"$(./train --rate \"$rate\" --score)\"\n"
     "\n"
-    "Exit status: 0 done; 1 no such parameter, no metric, or not written;\n"
-    "2 the command line is wrong or this is no trial; 7 (report --sync) the\n"
+    "Exit status: 0 done; 1 no such parameter, no metric, or not written, or\n"
+    "the experiment refuses or is run by nobody; 2 the command line is wrong or\n"
+    "this is no trial; 3 DIR is no experiment's folder; 7 (report --sync) the\n"
     "assessor says stop.\n";
 
 /* The trial's folder, or NULL with the reason. */
@@ -108,6 +133,8 @@ static const struct option options[] = {
     {"final", OPTION_FLAG, offsetof(struct report_words, final), NULL},
     {"done", OPTION_FLAG, offsetof(struct report_words, done), NULL},
     {"sync", OPTION_FLAG, offsetof(struct report_words, sync), NULL},
+    TRIAL_CONTROL_JSON,   /* of ls */
+    TRIAL_CONTROL_FAILED, /* of retry */
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -242,9 +269,13 @@ static const struct {
     {"param", param},
     {"params", print_all},
     {"report", report},
+    {"ls", trial_control_ls},
+    {"kill", trial_control_kill},
+    {"retry", trial_control_retry},
     {"checkpoint", checkpoint},
 };
 
+#define WORDS "param, params, report, checkpoint, ls, kill or retry"
 #define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
 static int
@@ -254,17 +285,14 @@ act(int argc, char **argv, struct err *err)
     char hint[300];
 
     if (argc < 2)
-        return err_set(err, ERR_USAGE,
-                       "expected param, params, report or "
-                       "checkpoint");
+        return err_set(err, ERR_USAGE, "expected " WORDS);
     for (size_t i = 0; i < N_ACTIONS; i++) {
         names[i] = actions[i].name;
         if (strcmp(argv[1], names[i]) == 0)
             return actions[i].run(argc - 1, argv + 1, err);
     }
-    return err_set(
-        err, ERR_USAGE, "'%s': expected param, params, report or checkpoint%s",
-        argv[1], nearest_hint(argv[1], names, N_ACTIONS, hint, sizeof(hint)));
+    return err_set(err, ERR_USAGE, "'%s': expected " WORDS "%s", argv[1],
+                   nearest_hint(argv[1], names, N_ACTIONS, hint, sizeof(hint)));
 }
 
 static int
@@ -286,10 +314,10 @@ run(int argc, char **argv)
 
 const struct verb verb_trial = {
     .name = "trial",
-    .summary = "inside a trial: read parameters, report results",
+    .summary = "inside a trial: parameters, reports; outside: ls, kill, retry",
     .help = help,
     .run = run,
     .options = options,
     .n_options = N_OPTIONS,
-    .operand = "param|params|report|checkpoint NAME",
+    .operand = "param|params|report|checkpoint|ls|kill|retry NAME",
 };

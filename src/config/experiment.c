@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 
 #define GRACE_MS_DEFAULT 5000
+#define HOOK_CONCURRENCY_DEFAULT 4
+#define HOOK_TIMEOUT_MS_DEFAULT 60000
 #define PLACE_MS_DEFAULT 600000
 #define WORKING_FOLDER "tunepipe-experiments"
 
@@ -47,12 +49,17 @@ fini(struct experiment *x)
     free(x->prepare_command);
     free(x->trial_folder);
     free(x->working_folder);
+    free(x->import);
     free(x->metrics_pattern);
     wishes_fini(&x->wishes);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)
         algorithm_fini(&x->filters[i]);
+    for (size_t i = 0; i < x->n_hooks; i++) {
+        free(x->hooks[i].glob);
+        free(x->hooks[i].command);
+    }
 }
 
 void
@@ -312,6 +319,8 @@ read_one(const char *path, const char *as, const char *space,
               .grace_ms = GRACE_MS_DEFAULT,
               .wishes = WISHES_DEFAULT,
               .place_ms = PLACE_MS_DEFAULT,
+              .hook_concurrency = HOOK_CONCURRENCY_DEFAULT,
+              .hook_timeout_ms = HOOK_TIMEOUT_MS_DEFAULT,
               .on_failure = {.backoff_ms = FAILURE_BACKOFF_MS_DEFAULT}},
         .kept_space = space};
     struct experiment *x = NULL;

@@ -34,6 +34,8 @@ struct on_failure {
 };
 
 #define EXPERIMENT_FILTERS_MAX 16
+#define EXPERIMENT_HOOKS_MAX 32
+#define HOOK_CONCURRENCY_MAX 64
 
 enum checkpoints_keep {
     CHECKPOINTS_LAST,
@@ -65,6 +67,12 @@ struct algorithm {
     unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
 };
 
+/* A command that is run when something happens. */
+struct hook_config {
+    char *glob;    /* of names of events, of which there is one at least */
+    char *command; /* for /bin/sh -c */
+};
+
 struct experiment {
     char *file;   /* the configuration, absolute */
     char *folder; /* which holds it: relative paths begin there */
@@ -76,6 +84,7 @@ struct experiment {
     char *prepare_command;        /* ours: before trialCommand; NULL: none */
     uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
     char *trial_folder;           /* trialCodeDirectory, absolute */
+    char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
     uint64_t concurrency; /* trialConcurrency, >= 1 */
@@ -114,8 +123,12 @@ struct experiment {
     bool deterministic;                   /* ours: trials go in lock step */
     struct on_failure on_failure;
     enum failure_repeated on_repeated; /* ours: the same failure three times */
-    struct wishes wishes;              /* of memory and devices */
-    bool debug;                        /* debug, or logLevel debug or trace */
+    struct hook_config hooks[EXPERIMENT_HOOKS_MAX]; /* ours: `on` */
+    size_t n_hooks;
+    uint64_t hook_concurrency; /* ours: how many run at a time */
+    int64_t hook_timeout_ms;   /* ours: of one */
+    struct wishes wishes;      /* of memory and devices */
+    bool debug;                /* debug, or logLevel debug or trace */
 };
 
 enum experiment_use {

@@ -2,6 +2,7 @@
 #include "config/keys.h"
 
 #include "config/keys_failure.h"
+#include "config/hookkey.h"
 #include "config/reader.h"
 #include "config/wish_keys.h"
 #include "config/yaml.h"
@@ -412,10 +413,14 @@ const struct key config_keys[] = {
     HELD("maxTrialsWithoutImprovement", set_count, x.max_without, 0),
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
+    HELD("import", set_path, x.import, 0),
     HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
     {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
     {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,
      NULL},
+    {"on", set_hooks, 0, 0, NULL, NULL, NULL},
+    HELD("hookConcurrency", set_hook_concurrency, x.hook_concurrency, 0),
+    HELD("hookTimeout", set_duration, x.hook_timeout_ms, 0),
     HELD("trialMemory", wish_memory, x.wishes, 0),
     HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
     HELD("memoryHeadroom", wish_headroom, x.wishes, 0),

@@ -76,8 +76,7 @@ below(const struct place *p, const char *name)
     struct place inner = {.depth = p->depth + 1};
 
     if (snprintf(inner.path, sizeof inner.path, "%s%s%s", p->path,
-                 p->path[0] != '\0' ? "." : "",
-                 name) >= (int)sizeof inner.path)
+                 p->path[0] != '\0' ? "." : "", name) >= (int)sizeof inner.path)
         inner.path[0] = '\0';
     return inner;
 }

@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "json.h"
+#include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/peer.h"
 #include "manager/parameters.h"
@@ -37,7 +38,10 @@ take_trial(struct manager *m, const struct frame *frame)
     struct suggestion record;
     struct err err = {0};
     struct trial *t;
+    bool resent = m->recovered.resent > 0;
 
+    if (resent)
+        m->recovered.resent--;
     if (suggestion_read(frame->payload, frame->len, &record, &err) != 0) {
         progress_warn(&m->progress, "tunepipe: error: a TR that is none: %s",
                       err.text);
@@ -50,6 +54,8 @@ take_trial(struct manager *m, const struct frame *frame)
         manager_taken(m, record.id);
         t = trial_new(m->n_trials++, frame->payload, frame->len, record.id,
                       record.parameters);
+        if (t != NULL && !resent)
+            happened_trial(m, EVENT_TRIAL_WAITING, t);
         if (t != NULL)
             running_take(m, t);
         else
@@ -194,6 +200,8 @@ take_word(void *ctx, const char *line, size_t len, bool too_long)
 
     (void)too_long;
     experiment_folder_add_log(&m->folder, line, len, NULL);
+    if (strstr(line, "error: ") != NULL)
+        happened_text(m, EVENT_PLUGIN_ERROR, line, len);
     if (m->progress.debug || strstr(line, "error: ") != NULL ||
         strstr(line, "warning: ") != NULL)
         warn_shown(m, "", line, len);

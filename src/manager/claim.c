@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX 4096
+#define FILE_MAX 65536
+#define TEXT_MAX 2048
 
 const char *
 claim_devices(uint64_t devices, char *out, size_t size)
@@ -30,7 +31,7 @@ int
 claim_write(const struct claim *c, const char *folder, struct err *err)
 {
     char *path = file_join(folder, TRIAL_RESOURCES);
-    char devices[256], text[FILE_MAX];
+    char devices[256], text[TEXT_MAX];
     int len, rc;
 
     if (path == NULL)

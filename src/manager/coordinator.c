@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/descriptors.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -72,6 +73,10 @@ set_paused(struct manager *m, bool paused, struct err *err)
     }
     m->scheduler.paused = m->progress.paused = paused;
     stir(m);
+    if (paused != before)
+        happened_experiment(
+            m, paused ? EVENT_EXPERIMENT_PAUSED : EVENT_EXPERIMENT_CONTINUED,
+            NULL);
     return 0;
 }
 

@@ -2,11 +2,12 @@
 #include "manager/descriptors.h"
 
 #include "core/err.h"
+#include "manager/control.h"
 
 #include <sys/resource.h>
 
 #define FDS_PER_TRIAL 6
-#define FDS_BESIDES 32
+#define FDS_BESIDES (32 + CONTROL_FDS_MAX)
 
 int
 descriptors_allow(uint64_t trials, struct err *err)

@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "json.h"
 #include "manager/lastwords.h"
+#include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/shown.h"
 #include "manager/state.h"
@@ -144,19 +145,21 @@ say_end(struct manager *m, const struct trial *t, double seconds)
     buf_fini(&line);
 }
 
-static void
+/* Whether it is better than all before. */
+static bool
 count_best(struct manager *m, double final, const char *id)
 {
     struct progress *p = &m->progress;
 
     m->n_results++;
     if (!isfinite(final))
-        return;
+        return false;
     if (p->has_best && (p->minimize ? final >= p->best : final <= p->best))
-        return;
+        return false;
     p->has_best = true;
     p->best = final;
     snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
+    return true;
 }
 
 bool
@@ -165,7 +168,7 @@ ending_counts(enum trial_state state)
     return !trial_is_failure(state) && state != TRIAL_CANCELLED;
 }
 
-void
+bool
 ending_count(struct manager *m, enum trial_state state, bool has_final,
              double final, const char *id)
 {
@@ -176,8 +179,7 @@ ending_count(struct manager *m, enum trial_state state, bool has_final,
         p->failed++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    if (has_final && !trial_is_failure(state))
-        count_best(m, final, id);
+    return has_final && !trial_is_failure(state) && count_best(m, final, id);
 }
 
 void
@@ -196,7 +198,8 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     struct progress *p = &m->progress;
 
     p->running = m->n_running;
-    ending_count(m, t->state, t->has_final, t->final, t->id);
+    if (ending_count(m, t->state, t->has_final, t->final, t->id))
+        happened_best(m, t->final, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);

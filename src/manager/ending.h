@@ -14,8 +14,8 @@ struct manager;
 /* Sends EN; t is in a state it ends in. */
 void ending_send(struct manager *m, const struct trial *t);
 
-/* Counts an end that has been shown before. */
-void ending_count(struct manager *m, enum trial_state state, bool has_final,
+/* Counts an end that has been shown before; whether it is a new best one. */
+bool ending_count(struct manager *m, enum trial_state state, bool has_final,
                   double final, const char *id);
 
 /* The last lines of its standard error; those of the first failure alone. */

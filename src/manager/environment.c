@@ -136,6 +136,17 @@ set_nni(struct environment *e, const struct environment_of *of,
     set(e, TRIAL_ENV_NNI_REUSE_MODE, "false");
 }
 
+static void
+set_devices(struct environment *e, const struct claim *claim)
+{
+    char list[256];
+
+    if (!claim->managed)
+        return;
+    set(e, TRIAL_ENV_DEVICES, claim_devices(claim->devices, list, sizeof list));
+    set(e, TRIAL_ENV_DEVICE_ORDER, "PCI_BUS_ID");
+}
+
 /* What only a run around this one can have set: all else of that kind is
  * replaced. */
 static bool
@@ -199,6 +210,8 @@ environment_make(struct environment *e, const struct environment_of *of,
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);
     set_nni(e, of, trial);
+    if (!of->prepares)
+        set_devices(e, &trial->claim);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)
         return -1;
     inherit(e);

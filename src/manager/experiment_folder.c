@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/experiment_folder.h"
+#include "manager/imports.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -270,7 +271,7 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
     if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
         write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
                    err) != 0 ||
-        make_trials(f, err) != 0 ||
+        imports_keep(x, f->path, err) != 0 || make_trials(f, err) != 0 ||
         open_part(f, FOLDER_RESULTS, O_WRONLY | O_CREAT | O_APPEND,
                   &f->results_fd, err) != 0 ||
         open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,

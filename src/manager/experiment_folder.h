@@ -5,17 +5,20 @@
  *
  *   config.yml          the configuration, byte for byte
  *   search_space.json   as sent to the dispatcher
+ *   import.jsonl        the trials that it was told of first: imports.h
  *   experiment.json     name, seed, direction; the manager holds a lock on it
  *                       while it lives
  *   manager.pid         its process id, for people
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
+ *   control             the socket of a living manager: commands.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
+ *   hooks.log           what hooks wrote: hooks.h
  *   dispatcher.pid      its process, and when that began: peer.c
  *
  * One thread. */
@@ -36,6 +39,7 @@ struct trial;
 #define FOLDER_EXPERIMENT "experiment.json"
 #define FOLDER_RESULTS "results.jsonl"
 #define FOLDER_SUMMARY "summary.json"
+#define FOLDER_IMPORT "import.jsonl"
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
 

@@ -8,10 +8,10 @@
 #include "manager/checkpoints.h"
 #include "manager/parameters.h"
 #include "manager/recipe.h"
+#include "manager/spawn.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -212,50 +212,6 @@ make_folder(const struct launch *l, struct trial *t, struct jval parameters,
     return write_file(t->folder, TRIAL_STDERR, "", 0, err);
 }
 
-/* Signals of a child: `blocked` alone is blocked, all else as at a login. */
-static void
-set_signals(posix_spawnattr_t *attr, int blocked, short flags)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    if (blocked != 0)
-        sigaddset(&set, blocked);
-    posix_spawnattr_setsigmask(attr, &set);
-    sigemptyset(&set);
-    for (int i = 1; i < SIGRTMIN; i++)
-        if (i != SIGKILL && i != SIGSTOP)
-            sigaddset(&set, i);
-    posix_spawnattr_setsigdefault(attr, &set);
-    posix_spawnattr_setflags(
-        attr, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags));
-}
-
-static int
-spawn(const char *program, posix_spawn_file_actions_t *files,
-      const posix_spawnattr_t *attr, char *const argv[], char *const env[],
-      pid_t *pid, struct err *err)
-{
-    int number = posix_spawn(pid, program, files, attr, argv, env);
-
-    if (number == 0)
-        return 0;
-    errno = number;
-    return err_errno(err, ERR_SYSTEM, "%s: cannot start", program);
-}
-
-static int
-open_pidfd(pid_t pid, int *out, struct err *err)
-{
-    *out = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (*out >= 0)
-        return 0;
-    err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-    return -1;
-}
-
 /* What a wrapper is to run, and in which folder it keeps its files. */
 struct task {
     const char *folder;
@@ -287,13 +243,23 @@ static int
 start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
               struct err *err)
 {
-    char grace[32], adopt[32];
+    char grace[32], adopt[32], limit[32];
     char *words = file_join(task->folder, TRIAL_STDERR);
-    const char *argv[WORDS_MAX] = {
-        l->wrapper,   "--dir", task->folder, "--cwd", l->cwd,
-        "--grace-ms", grace,   "--adopt-ms", adopt,   "--"};
+    bool grouped = t->claim.cgroup[0] != '\0';
+    const char *argv[WORDS_MAX] = {l->wrapper,
+                                   "--dir",
+                                   task->folder,
+                                   "--cwd",
+                                   l->cwd,
+                                   "--grace-ms",
+                                   grace,
+                                   "--adopt-ms",
+                                   adopt,
+                                   grouped ? "--cgroup" : "--limit-bytes",
+                                   grouped ? t->claim.cgroup : limit,
+                                   "--"};
     const char *const *word = task->command;
-    size_t n = 10;
+    size_t n = 12;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     int rc;
@@ -304,19 +270,20 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
         argv[n++] = *word++;
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, 2, words, O_WRONLY | O_APPEND, 0);
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
-    set_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(l->wrapper, &files, &attr, (char *const *)argv, task->env,
-               &t->pid, err);
+    spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
+    rc = spawn_start(l->wrapper, &files, &attr, (char *const *)argv, task->env,
+                     &t->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     free(words);
-    return rc == 0 ? open_pidfd(t->pid, &t->pidfd, err) : -1;
+    return rc == 0 ? spawn_pidfd(t->pid, &t->pidfd, err) : -1;
 }
 
 /* The lease first: the wrapper looks for it. */
@@ -411,6 +378,8 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
                  : make_folder(l, t, json_root(doc), err);
+    if (rc == 0 && t->claim.held)
+        rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
         rc = start_task(l, t, &task, false, json_root(doc), err);
     json_free(doc);
@@ -468,11 +437,11 @@ start_dispatcher(char *const argv[], const int theirs[3],
     for (int i = 0; i < 3; i++)
         posix_spawn_file_actions_adddup2(&files, theirs[i], i);
     posix_spawnattr_init(&attr);
-    set_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
-    rc = spawn(argv[0], &files, &attr, argv, environ, &out->pid, err);
+    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
+    rc = spawn_start(argv[0], &files, &attr, argv, environ, &out->pid, err);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
-    return rc == 0 ? open_pidfd(out->pid, &out->pidfd, err) : -1;
+    return rc == 0 ? spawn_pidfd(out->pid, &out->pidfd, err) : -1;
 }
 
 int

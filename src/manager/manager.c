@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -96,31 +97,49 @@ manager_signal_dispatcher(const struct manager *m, int sig)
         kill(m->dispatcher_pid, sig);
 }
 
+void
+manager_interrupt(struct manager *m)
+{
+    m->interrupts++;
+    if (m->phase == PHASE_CLOSING) {
+        m->dispatcher_given_up = true;
+        manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
+    }
+    if (m->interrupts > 1) {
+        running_hurry_all(m);
+        return;
+    }
+    manager_end(m, MANAGER_INTERRUPTED,
+                "interrupted: trials are being ended (once more: killed)");
+    running_stop_all(m);
+}
+
 static void
 take_signals(struct manager *m)
 {
     struct signalfd_siginfo info;
 
-    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        m->interrupts++;
-        if (m->phase == PHASE_CLOSING) {
-            m->dispatcher_given_up = true;
-            manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
-        }
-        if (m->interrupts > 1) {
-            running_hurry_all(m);
-            continue;
-        }
-        manager_end(m, MANAGER_INTERRUPTED,
-                    "interrupted: trials are being ended (once more: killed)");
-        running_stop_all(m);
-    }
+    while (read(m->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+        manager_interrupt(m);
 }
 
 static void
 take_room(struct manager *m)
 {
     (void)m; /* settle() writes */
+}
+
+static void
+take_resources(struct manager *m)
+{
+    resources_awake(&m->resources);
+    placing_stir(m);
+}
+
+static void
+take_hooks(struct manager *m)
+{
+    hooks_take(&m->hooks);
 }
 
 static void
@@ -133,6 +152,9 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
         [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_HOOKS] = take_hooks,
+        [SOURCE_CONTROL] = commands_serve,
+        [SOURCE_RESOURCES] = take_resources,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -255,6 +277,7 @@ expire(struct manager *m)
 
     if (now >= m->budget.save_ns)
         keep_budget(m);
+    events_expire(&m->events, now);
     deadlines_run(&m->deadlines, now, m);
     coordinator_judge(m, now);
     watch_idle(m, now);
@@ -289,6 +312,7 @@ settle(struct manager *m)
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
         m->phase = PHASE_DONE;
+    hooks_go(&m->hooks, clock_monotonic_ns());
     flush(m);
 }
 
@@ -313,6 +337,9 @@ timeout(struct manager *m)
     if (!m->end_known)
         at = least(at, finish_deadline(&m->finish, now));
     at = least(at, m->budget.save_ns);
+    at = least(at, events_deadline(&m->events));
+    at = least(at, hooks_deadline(&m->hooks));
+    at = least(at, commands_settle(m, now));
     if (m->phase == PHASE_CLOSING)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
@@ -323,21 +350,29 @@ timeout(struct manager *m)
     return at > 3600000 ? 3600000 : (int)at;
 }
 
+int
+manager_turn(struct manager *m, struct err *err)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
+
+    if (n < 0 && errno != EINTR)
+        return err_errno(err, ERR_SYSTEM, "cannot wait for events");
+    for (int i = 0; i < n; i++)
+        take_event(m, &events[i]);
+    m->commands.news |= n > 0;
+    settle(m);
+    return 0;
+}
+
 static int
 loop(struct manager *m, struct err *err)
 {
-    struct epoll_event events[EVENTS_MAX];
-
+    happened_experiment(m, EVENT_EXPERIMENT_STARTED, NULL);
     settle(m);
-    while (m->phase != PHASE_DONE) {
-        int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
-
-        if (n < 0 && errno != EINTR)
-            return err_errno(err, ERR_SYSTEM, "cannot wait for events");
-        for (int i = 0; i < n; i++)
-            take_event(m, &events[i]);
-        settle(m);
-    }
+    while (m->phase != PHASE_DONE)
+        if (manager_turn(m, err) != 0)
+            return -1;
     return 0;
 }
 
@@ -348,8 +383,8 @@ say_late(struct manager *m)
 
     if (l->words + l->reports > 0)
         progress_say(&m->progress,
-                     "for trials that had ended or been told to came %llu "
-                     "reports and %llu words of the dispatcher: not used",
+                     "came too late and are not used: %llu reports of trials "
+                     "that were to end, %llu stops for trials that had ended",
                      (unsigned long long)l->reports,
                      (unsigned long long)l->words);
 }
@@ -383,6 +418,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
         .words = {.fd = -1},
         .dispatcher_fd = -1,
+        .commands = COMMANDS_CLOSED,
+        .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
@@ -402,6 +439,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     int rc;
 
     exchange_init(&m.exchange);
+    events_init(&m.events, NULL, NULL);
+    hooks_init(&m.hooks);
     *out = (struct manager_outcome){.dispatcher_status = -1};
     budget_start(&m.budget, clock_monotonic_ns());
     progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
@@ -409,8 +448,10 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = finish(&m, err);
+        happened_finish(&m);
+    }
     manager_close(&m);
     return rc;
 }

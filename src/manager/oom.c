@@ -23,7 +23,7 @@
 
 #define WORDS_MAX 16384 /* of the end of stderr */
 #define LINES_MAX 50
-#define RECORD_MAX 256
+#define RECORD_MAX 65536
 #define NEAR_PERCENT 90
 
 /* What programs say; of the devices first, whose texts hold the others'. */

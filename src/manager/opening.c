@@ -7,6 +7,7 @@
 #include "core/stop_signals.h"
 #include "manager/coordinator.h"
 #include "manager/descriptors.h"
+#include "manager/happened.h"
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
@@ -82,13 +83,31 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
+/* The folder is there: limits are made, and it is said how. */
+static int
+begin_resources(struct manager *m, struct err *err)
+{
+    struct resources *r = &m->resources;
+    char said[400];
+
+    if (r->fd >= 0 && manager_watch(m, r->fd, EPOLLIN, SOURCE_RESOURCES) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
+    if (resources_begin(r, m->folder.path, m->folder.id, said, sizeof said,
+                        err) != 0)
+        return -1;
+    if (said[0] != '\0')
+        progress_say(&m->progress, "tunepipe: %s", said);
+    return 0;
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (allow_descriptors(x, err) != 0)
+    if (allow_descriptors(x, err) != 0 ||
+        resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
     m->seed = x->seed;
     if (!x->has_seed && m->options->resume == NULL &&
@@ -106,8 +125,10 @@ manager_open(struct manager *m, struct err *err)
         return -1;
     if (coordinator_restore(m, err) != 0 ||
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
-                         x->minimize, err) != 0)
+                         x->minimize, err) != 0 ||
+        happened_open(m, err) != 0)
         return -1;
+    commands_open(m);
     m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;
@@ -120,12 +141,15 @@ manager_open(struct manager *m, struct err *err)
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
+    if (begin_resources(m, err) != 0)
+        return -1;
     return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
 }
 
 void
 manager_close(struct manager *m)
 {
+    happened_close(m);
     if (m->dispatcher_fd >= 0) {
         kill(m->dispatcher_pid, SIGKILL);
         waitid(P_PIDFD, (id_t)m->dispatcher_fd, &(siginfo_t){0}, WEXITED);
@@ -140,6 +164,7 @@ manager_close(struct manager *m)
         m->live = t->next;
         trial_free(t);
     }
+    commands_close(m);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->words);
@@ -152,6 +177,7 @@ manager_close(struct manager *m)
     pattern_free(m->pattern);
     launch_close(&m->launch);
     checkpoints_close(&m->checkpoints);
+    resources_close(&m->resources);
     experiment_folder_close(&m->folder);
     close_fd(m->epoll_fd);
     close_fd(m->signal_fd);

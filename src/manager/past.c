@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CODE_SIZE 2
+#define RECORD_TEXT_MAX ((size_t)64 << 20)
 #define ID_TEXT_MAX 65536
 
 static void
@@ -97,6 +98,28 @@ take_trial(struct past *p, const char *payload, size_t len)
     suggestion_fini(&s);
 }
 
+/* Nobody gives these parameters again: the user's wish stands here alone until
+ * the trial has a folder. */
+static void
+keep_repeated(struct past *p, struct past_trial *t, struct jval record)
+{
+    const char *source = "";
+    struct buf text;
+    struct jval v;
+
+    if (jval_get(record, "parameter_source", &v))
+        jval_string(v, &source, NULL);
+    if (strcmp(source, PAST_REPEATED) != 0)
+        return;
+    buf_init(&text, RECORD_TEXT_MAX);
+    jval_write(record, &text);
+    if (buf_check(&text, "a record", NULL) == 0)
+        set_text(p, &t->record, text.data, text.len);
+    else
+        p->failed = true;
+    buf_fini(&text);
+}
+
 static void
 take_added(struct past *p, const char *payload, size_t len)
 {
@@ -113,8 +136,10 @@ take_added(struct past *p, const char *payload, size_t len)
         buf_clear(&text);
         jval_write(id, &text);
         t = text.failed ? NULL : get(p, buf_text(&text));
-        if (t != NULL)
-            t->added = true;
+        if (t == NULL)
+            continue;
+        t->added = true;
+        keep_repeated(p, t, jval_at(json_root(doc), i));
     }
     buf_fini(&text);
     json_free(doc);
@@ -284,7 +309,9 @@ past_add(struct past *p, const struct record *r)
     if (r->kind == RECORD_IN && memcmp(r->payload, "GE", CODE_SIZE) == 0)
         p->told.asked = true;
     if (r->kind == RECORD_IN && memcmp(r->payload, "IN", CODE_SIZE) == 0)
-        p->space = true;
+        p->space = true, p->imports = 0;
+    if (r->kind == RECORD_IN && memcmp(r->payload, "FD", CODE_SIZE) == 0)
+        p->imports++;
     if (r->kind == RECORD_IN && memcmp(r->payload, "AD", CODE_SIZE) == 0)
         take_added(p, payload, r->len - CODE_SIZE);
     note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;

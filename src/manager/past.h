@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* parameter_source of a trial that the user wants once more, in its AD. */
+#define PAST_REPEATED "again"
+
 struct past_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
     char *parameter_id; /* JSON text */
@@ -40,15 +43,17 @@ struct past {
         bool end, asked;
         uint64_t sequence; /* of a report */
     } told;
-    bool space;  /* IN was sent */
-    bool cut;    /* its first segments are not there any more */
-    bool failed; /* out of memory */
+    bool space;       /* IN was sent */
+    uint64_t imports; /* so many FD behind it */
+    bool cut;         /* its first segments are not there any more */
+    bool failed;      /* out of memory */
 };
 
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* The next record; others than IN, AD, TR, NT, ME, EN, GE and G
+/* The next record; others than IN, FD, AD, TR, NT, ME, EN, GE
+ * and G
  * change nothing. */
 void past_add(struct past *p, const struct record *r);
 

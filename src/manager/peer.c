@@ -15,6 +15,7 @@
 #include "core/number.h"
 #include "json.h"
 #include "manager/deaths.h"
+#include "manager/imports.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 
@@ -91,8 +92,13 @@ begin(struct manager *m, struct words *w, char **own, struct err *err)
 static void
 send_space(struct manager *m)
 {
+    struct err err = {0};
+
     exchange_send(&m->exchange, "IN", m->x->search_space,
                   strlen(m->x->search_space));
+    if (imports_send_kept(&m->exchange, m->folder.path, 0, &err) != 0)
+        progress_warn(&m->progress, "tunepipe: warning: not imported: %s",
+                      err.text);
 }
 
 void
@@ -292,6 +298,8 @@ peer_resumed(struct manager *m, const struct frame *id)
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
     derived = get_count(root, "derived");
+    if (m->options->resume != NULL && !m->outcome->initialized)
+        m->recovered.resent = resent;
     refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
     if (exchange_resume(&m->exchange, last, count_again, &again, &err) != 0) {

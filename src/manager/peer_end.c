@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "lockfile.h"
 #include "manager/deaths.h"
+#include "manager/happened.h"
 #include "manager/state.h"
 
 #include <fcntl.h>
@@ -223,7 +224,10 @@ start_again(struct manager *m, const char *how, const char *who, int signal,
     }
     if (!fault)
         scheduler_pardon(&m->scheduler); /* a program's answers died with it */
-    return go_on(m);
+    if (!go_on(m))
+        return false;
+    happened_text(m, EVENT_DISPATCHER_RESTARTED, how, strlen(how));
+    return true;
 }
 
 void

@@ -22,6 +22,19 @@ placing_stir(struct manager *m)
     m->placing.stirred = true;
 }
 
+/* What nobody's end will bring is told, since nothing else happens. */
+static enum placing
+claim(struct manager *m, struct trial *t, char *why, size_t size)
+{
+    if (resources_claim(&m->resources, t, why, size) == RESOURCES_NOW)
+        return PLACING_NOW;
+    if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
+        m->placing.told = true;
+        progress_warn(&m->progress, "tunepipe: trial %s waits: %s", t->id, why);
+    }
+    return PLACING_LATER;
+}
+
 enum placing
 placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
@@ -52,13 +65,13 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
         snprintf(why, size, "in lock step it starts with the next round");
         return PLACING_LATER;
     }
-    return PLACING_NOW;
+    return claim(m, t, why, size);
 }
 
 void
 placing_release(struct manager *m, struct trial *t)
 {
-    (void)t;
+    resources_release(&m->resources, t);
     placing_stir(m);
 }
 
@@ -154,5 +167,5 @@ placing_done(struct manager *m, struct trial *t)
     t->why[0] = '\0';
     running_due(m, t, TRIAL_DUE_PLACE, INT64_MAX);
     running_due(m, t, TRIAL_DUE_OFFER, INT64_MAX);
-    m->placing.warned = false;
+    m->placing.warned = m->placing.told = false;
 }

@@ -32,6 +32,7 @@ struct placing_queue {
     struct trial *first, *last;
     bool stirred; /* what a trial waits for may have come */
     bool warned;  /* that starts fail; until one does not */
+    bool told;    /* what is waited for while nothing runs; until one starts */
 };
 
 /* Whether it may start now.  Of LATER and NEVER `why` says the reason, one

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
+#include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -85,6 +86,7 @@ preparing_offer(struct manager *m, struct trial *t)
     placing_done(m, t);
     m->launches_failed = 0;
     enter(m, t);
+    happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }
 
 static char *
@@ -154,6 +156,7 @@ preparing_exited(struct manager *m, struct trial *t)
     read_end(t, &outcome);
     if (is_good(t, &outcome)) {
         prepared(m, t);
+        happened_trial(m, EVENT_TRIAL_PREPARED, t);
         running_start_waiting(m);
         return;
     }

@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -62,12 +63,15 @@ reading_apply(struct manager *m, struct trial *t,
     } else {
         t->has_latest = true;
         t->latest = metric->value;
+        recent_add(&t->recent, metric->value);
         t->sent++;
     }
     if (!t->told &&
         metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates))
+            (metric->final ? t->heard.finals : t->heard.intermediates)) {
         send_metric(m, t, metric);
+        happened_metric(m, t, metric);
+    }
 }
 
 static bool
@@ -284,9 +288,10 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop != STOP_NOT && !t->again)
-        return true; /* nothing of it would be used */
-    if (exchange_pending(&m->exchange) > PENDING_MAX) {
+    /* Of a stopped one nothing would be used: it is counted. */
+    if (t->stop != STOP_NOT && !t->again && m->lockstep.on)
+        return true;
+    if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
         m->hungry = true;
         return false;
     }

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "manager/environment.h"
 #include "manager/exchange.h"
+#include "manager/imports.h"
 #include "manager/launch.h"
 #include "manager/parameters.h"
 #include "manager/tail.h"
@@ -329,10 +330,15 @@ static void
 converse(struct state *s)
 {
     const char *space = s->r->x->search_space;
+    struct buf lines;
 
     exchange_base(&s->exchange, 0);
     exchange_send(&s->exchange, command_info(CMD_INITIALIZE)->code, space,
                   strlen(space));
+    buf_init(&lines, SIZE_MAX / 2);
+    imports_load(s->r->x, &lines, NULL, NULL);
+    imports_send(&s->exchange, buf_text(&lines), 0);
+    buf_fini(&lines);
     ask_first(s);
     do {
         exchange_flush(&s->exchange, NULL);

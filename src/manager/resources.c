@@ -31,6 +31,7 @@
 #define FIRST_GUESS ((uint64_t)2 << 30)
 #define KILLS_NS 1000000000 /* how old a look at them may be */
 #define NUMBER_MAX 64
+#define FILE_MAX 65536
 
 struct need {
     uint64_t memory;
@@ -107,8 +108,8 @@ load_peak(struct resources *r)
     char *path = file_join(r->folder, PEAK_FILE);
     struct buf text;
 
-    buf_init(&text, 4 * NUMBER_MAX);
-    if (path != NULL && file_read(path, NUMBER_MAX, &text, NULL) == 0)
+    buf_init(&text, 4 * FILE_MAX);
+    if (path != NULL && file_read(path, FILE_MAX, &text, NULL) == 0)
         r->peak = strtoull(buf_text(&text), NULL, 10);
     buf_fini(&text);
     free(path);

@@ -24,6 +24,7 @@
 #include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/found.h"
+#include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
@@ -118,6 +119,7 @@ restore_living(struct manager *m, struct trial *t)
 
     enter(m, t);
     m->recovered.adopted++;
+    resources_adopt(&m->resources, t);
     running_since(m, t, t->started_ns);
     if (m->lockstep.on)
         stepping_started(m, t);
@@ -138,6 +140,8 @@ restore_ended(struct manager *m, struct trial *t)
     t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    if (t->folder != NULL)
+        resources_adopt(&m->resources, t);
     if (running_in_vain(t)) {
         running_again(m, t);
         return;
@@ -275,6 +279,31 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
+/* What the user wants once more and was not begun yet. */
+static void
+restore_repeated(const struct restoring *r)
+{
+    struct manager *m = r->m;
+
+    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
+        struct suggestion s;
+        struct trial *t;
+
+        if (!p->added || p->id != NULL || p->record == NULL ||
+            map_get(&m->taken, p->parameter_id, strlen(p->parameter_id)) ||
+            suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
+            continue;
+        t = trial_new(m->n_trials, p->record, strlen(p->record), s.id,
+                      s.parameters);
+        suggestion_fini(&s);
+        if (t == NULL)
+            continue;
+        m->n_trials++;
+        append(m, t);
+        placing_add(m, t);
+    }
+}
+
 static int
 restore_all(struct restoring *r, struct err *err)
 {
@@ -284,10 +313,15 @@ restore_all(struct restoring *r, struct err *err)
     stepping_resume(m, &r->past);
     if (!r->past.space)
         peer_ask_again(m);
+    else if (!r->past.cut &&
+             imports_send_kept(&m->exchange, m->folder.path, r->past.imports,
+                               err) != 0)
+        return -1;
     send_unlogged(r);
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
+    restore_repeated(r);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
@@ -101,6 +102,7 @@ conclude(struct manager *m, struct trial *t)
         ending_show(m, t, seconds);
         coordinator_ended(m, t, seconds);
         failing_count(m, t);
+        happened_end(m, t, seconds);
     }
     if (m->lockstep.on && !t->exited)
         lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
@@ -120,11 +122,23 @@ running_unplaced(struct manager *m, struct trial *t, const char *why)
 }
 
 static void
+describe_start(const struct trial *t, char *out, size_t size)
+{
+    char devices[256];
+
+    if (t->claim.devices != 0)
+        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"", (int)t->pid,
+                 claim_devices(t->claim.devices, devices, sizeof devices));
+    else
+        snprintf(out, size, "\"pid\": %d", (int)t->pid);
+}
+
+static void
 start(struct manager *m, struct trial *t)
 {
     bool stands = t->state == TRIAL_PREPARED; /* in lock step */
     struct err err = {0};
-    char detail[64];
+    char detail[512];
 
     if (t->state == TRIAL_WAITING)
         placing_clear(m, t);
@@ -142,8 +156,9 @@ start(struct manager *m, struct trial *t)
     running_since(m, t, clock_monotonic_ns());
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
+    describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
+    happened_trial(m, EVENT_TRIAL_STARTED, t);
     if (m->lockstep.on && !stands)
         stepping_started(m, t);
     reading_begin(m, t);
@@ -268,6 +283,7 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
         lockstep_retract(&m->lockstep, t->number);
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
+    happened_trial(m, EVENT_TRIAL_RETRIED, next);
     let_go(m, t);
     if (live_replace(m, t, next) != 0) /* its place is kept */
         manager_end(m, MANAGER_UNABLE, "out of memory");
@@ -298,6 +314,18 @@ running_finish(struct manager *m, struct trial *t)
     /* Else called again when the dispatcher has room. */
 }
 
+/* False: its result is known, or nothing is started any more.  Frees t. */
+static bool
+again_with_more(struct manager *m, struct trial *t)
+{
+    if (t->has_final || t->heard.finals > 0 || m->end_known)
+        return false;
+    progress_say(&m->progress, "trial %s %s; tried again with more", t->id,
+                 t->why);
+    running_again(m, t);
+    return true;
+}
+
 static void
 note_exit(struct manager *m, const struct trial *t)
 {
@@ -319,15 +347,20 @@ note_exit(struct manager *m, const struct trial *t)
 bool
 running_end(struct manager *m, struct trial *t)
 {
-    bool ran = t->state == TRIAL_RUNNING;
+    bool ran = t->state == TRIAL_RUNNING, more = false;
     enum trial_state state;
 
     reading_promote(m, t, &t->outcome);
     state = trial_judge(t, &t->outcome);
+    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
+        resources_failed(&m->resources, t, &more))
+        state = TRIAL_OUT_OF_MEMORY;
     if (t->ends != TRIAL_WAITING &&
         strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
         state = t->ends; /* as it was told, or recorded */
     note_exit(m, t);
+    if (more && again_with_more(m, t))
+        return false;
     if (failing_again(m, t, state, seconds_of(t)))
         return false;
     trial_enter(t, state);
@@ -361,6 +394,8 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
+    if (stop == STOP_ASSESSOR)
+        happened_decision(m, t);
 }
 
 static void
@@ -431,6 +466,17 @@ running_press(struct manager *m, struct trial *t)
     else
         terminate(m, t);
     holding_answer_all(&t->holding, true);
+}
+
+void
+running_cancel(struct manager *m, struct trial *t)
+{
+    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) {
+        trial_enter(t, TRIAL_CANCELLED);
+        conclude(m, t);
+    } else {
+        running_stop(m, t, STOP_CANCEL);
+    }
 }
 
 void

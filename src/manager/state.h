@@ -14,6 +14,8 @@
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
+ *   happened.c  whatever happens, told to whom it may concern
+ *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -22,17 +24,21 @@
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
+#include "manager/commands.h"
 #include "manager/deadlines.h"
 #include "manager/deaths.h"
+#include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/failing.h"
 #include "manager/finish.h"
+#include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
+#include "manager/resources.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
@@ -54,6 +60,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -71,6 +78,9 @@ enum source {
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
     SOURCE_DISPATCHER,
+    SOURCE_HOOKS,
+    SOURCE_CONTROL,
+    SOURCE_RESOURCES,
     SOURCE_COUNT
 };
 
@@ -110,14 +120,19 @@ struct manager {
     struct skip skips[DISPATCHER_SKIPS_MAX]; /* to be told to the next one */
     size_t n_skips;
 
+    struct resources resources;
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct expected expected;
     struct progress progress;
+    struct commands commands;
     struct pattern *pattern; /* NULL: none */
 
     struct failing failing;
     struct checkpoints checkpoints;
+    struct events events;
+    struct hooks hooks;
+
     struct budget budget;
     struct finish finish;
     struct late late;
@@ -173,6 +188,8 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
 void running_stop_all(struct manager *m);
+/* The user does not want this one; one that waits is freed. */
+void running_cancel(struct manager *m, struct trial *t);
 /* It reported to be done: it is ended as one that has succeeded. */
 void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
@@ -186,9 +203,13 @@ void manager_close(struct manager *m); /* whatever is open */
 /* manager.c */
 int manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what);
 void manager_unwatch(struct manager *m, int fd);
+/* Waits for events, takes them, draws the consequences. */
+int manager_turn(struct manager *m, struct err *err);
 /* The first reason stays; nothing is admitted any more. */
 void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The user wants it to end; a second time: at once. */
+void manager_interrupt(struct manager *m);
 /* Only while it has not been waited for: then its id may be a stranger's. */
 void manager_signal_dispatcher(const struct manager *m, int sig);
 /* Asks for as many trials as are wanted, and returns how many that is. */

@@ -18,7 +18,7 @@
 #define PAUSE_MS_FIRST 1000
 #define PAUSE_MS_MOST 30000
 #define ANCESTORS_MAX 64
-#define STAT_MAX 4096
+#define STAT_MAX 65536
 
 static int
 watch(const struct resources *r, int fd)

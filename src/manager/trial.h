@@ -24,6 +24,7 @@
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/outcome.h"
+#include "manager/recent.h"
 #include "manager/tail.h"
 
 #include <stdbool.h>
@@ -112,7 +113,8 @@ struct trial {
     int64_t stamped_ns; /* when the last report was read; 0: not known */
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
-    char why[512]; /* for a failure: one line */
+    struct recent recent; /* of the intermediate ones */
+    char why[512];        /* for a failure: one line */
 
     /* Of an earlier manager's life. */
     bool known; /* its result is on record and has been shown */

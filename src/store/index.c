@@ -220,6 +220,8 @@ build(struct index *ix, struct index_report *out, struct err *err)
         damage = *err;
         rc = 0;
     }
+    if (rc == 0)
+        rc = index_pass_made(&ix->pass, &s, err);
     store_close(&s);
     if (rc == 0)
         rc = replace(ix, err);

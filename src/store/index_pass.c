@@ -110,13 +110,16 @@ write_view(const struct index_pass *p, struct store *s, struct err *err)
 
 /* ---- all of it ---- */
 
+typedef void write_sql(struct buf *out, const char *best);
+
 /* What is the best goes by the experiment's file. */
 static int
-write_schema(const struct index_pass *p, struct store *s, struct err *err)
+run_schema(const struct index_pass *p, struct store *s, write_sql *write,
+           struct err *err)
 {
     char *path = file_join(p->folder, FOLDER_EXPERIMENT);
     struct json *doc = NULL;
-    struct store_value mode = {0};
+    struct store_value mode;
     struct buf text, sql;
     int rc = -1;
 
@@ -126,10 +129,9 @@ write_schema(const struct index_pass *p, struct store *s, struct err *err)
         doc = json_parse(buf_text(&text), text.len, JSON_STRICT, err);
     if (doc != NULL) {
         mode = rows_text(json_root(doc), "optimize_mode");
-        tables_write(&sql,
-                     mode.type == SQL_TEXT && strcmp(mode.text, "minimize") == 0
-                         ? "ASC"
-                         : "DESC");
+        write(&sql, mode.type == SQL_TEXT && strcmp(mode.text, "minimize") == 0
+                        ? "ASC"
+                        : "DESC");
         rc = s->sql->run(s->db, buf_text(&sql), err);
     }
     json_free(doc);
@@ -145,7 +147,7 @@ index_pass_make(struct index_pass *p, struct store *s, struct err *err)
     int rc = s->sql->run(s->db, "BEGIN", err);
 
     if (rc == 0)
-        rc = write_schema(p, s, err);
+        rc = run_schema(p, s, tables_write, err);
     if (rc == 0)
         rc = store_set(s, KEY_SCHEMA, TABLES_VERSION, err);
     if (rc == 0)
@@ -153,6 +155,12 @@ index_pass_make(struct index_pass *p, struct store *s, struct err *err)
     if (rc == 0)
         rc = write_view(p, s, err);
     return rc == 0 ? s->sql->run(s->db, "COMMIT", err) : -1;
+}
+
+int
+index_pass_made(struct index_pass *p, struct store *s, struct err *err)
+{
+    return run_schema(p, s, tables_write_indexes, err);
 }
 
 /* When the summary was written; 0: there is none. */

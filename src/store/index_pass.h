@@ -24,8 +24,9 @@ struct index_pass {
 
 void index_pass_fini(struct index_pass *p);
 
-/* The tables of a new database. */
+/* The tables of a new database, and, once it was filled, the rest. */
 int index_pass_make(struct index_pass *p, struct store *s, struct err *err);
+int index_pass_made(struct index_pass *p, struct store *s, struct err *err);
 
 enum index_pass_word {
     INDEX_PASS_FAILED = -1, /* err tells; nothing was committed, unless it is

@@ -82,24 +82,41 @@ add_decision(struct rows *r, struct jval line, int64_t number, struct err *err)
                      store_null());
 }
 
+/* Its values are there when the log told them: they never change. */
+static int
+add_parameters(struct rows *r, struct jval line, struct store_value trial,
+               bool known, struct err *err)
+{
+    struct jval v;
+
+    return known || !jval_get(line, "parameters", &v)
+               ? 0
+               : rows_add_parameters(r, trial.text, v, err);
+}
+
 int
 rows_add_result(struct rows *r, const char *line, size_t len, int64_t number,
                 struct err *err)
 {
     struct json *doc = json_parse(line, len, JSON_STRICT, NULL);
     struct store_value trial;
-    struct jval v;
+    bool known;
     int rc = 1;
 
     if (doc == NULL)
         return 1;
     trial = rows_text(json_root(doc), "trial");
     if (trial.type == SQL_TEXT) {
-        rc = add_trial(r, json_root(doc), number, err);
+        rc = STORE_RUN(r->store, STORE_HAS_PARAMETERS, err, trial);
+        known = rc == 1;
+        if (known)
+            store_reset(r->store, STORE_HAS_PARAMETERS);
+        if (rc >= 0)
+            rc = add_trial(r, json_root(doc), number, err);
         if (rc == 0)
             rc = add_decision(r, json_root(doc), number, err);
-        if (rc == 0 && jval_get(json_root(doc), "parameters", &v))
-            rc = rows_add_parameters(r, trial.text, v, err);
+        if (rc == 0)
+            rc = add_parameters(r, json_root(doc), trial, known, err);
     }
     json_free(doc);
     return rc;

@@ -46,6 +46,8 @@ static const char *const texts[] = {
         "exited_us = ?3, status = ?4",
     [STORE_METRIC] = "INSERT OR IGNORE INTO metrics VALUES (?1, ?2, ?3, ?4, "
                      "?5, ?6, ?7)",
+    [STORE_HAS_PARAMETERS] =
+        "SELECT 1 FROM trials WHERE trial = ?1 AND parameters IS NOT NULL",
     [STORE_PARAMETER] =
         "INSERT OR REPLACE INTO parameters VALUES (?1, ?2, ?3, ?4)",
     [STORE_NAME] = "INSERT OR IGNORE INTO names VALUES (?1)",

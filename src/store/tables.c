@@ -104,29 +104,39 @@ static const char tables[] =
     "  time_us INTEGER,\n"
     "  PRIMARY KEY (segment, offset)\n"
     ") WITHOUT ROWID;\n"
-    "CREATE INDEX trials_by_end ON trials (ended, status);\n"
-    "CREATE INDEX trials_by_name ON trials\n"
-    "  (length(trial), trial, ended, status);\n"
-    "CREATE INDEX trials_by_duration ON trials\n"
-    "  (duration_s DESC, ended, status);\n"
     "CREATE VIEW v_metrics AS\n"
     "  SELECT m.trial, t.status, m.attempt, m.type, m.sequence, m.value,\n"
     "    m.said, (m.time_us - a.started_us) / 1e6 AS after_s\n"
     "  FROM metrics m LEFT JOIN trials t ON t.trial = m.trial\n"
     "  LEFT JOIN attempts a ON a.trial = m.trial AND a.attempt = m.attempt;\n";
 
+static const char indexes[] =
+    "CREATE INDEX trials_by_end ON trials (ended, status);\n"
+    "CREATE INDEX trials_by_name ON trials\n"
+    "  (length(trial), trial, ended, status);\n"
+    "CREATE INDEX trials_by_duration ON trials\n"
+    "  (duration_s DESC, ended, status);\n";
+
 void
 tables_write(struct buf *out, const char *best)
 {
     buf_add_text(out, tables);
-    buf_printf(
-        out,
-        "CREATE INDEX trials_by_value ON trials\n"
-        "  (counts DESC, CASE WHEN counts THEN value END %s, ended, status);\n"
-        "CREATE VIEW v_best AS\n"
-        "  SELECT trial, value, status, duration_s, parameters\n"
-        "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
-        best, best);
+    buf_printf(out,
+               "CREATE VIEW v_best AS\n"
+               "  SELECT trial, value, status, duration_s, parameters\n"
+               "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
+               best);
+}
+
+void
+tables_write_indexes(struct buf *out, const char *best)
+{
+    buf_add_text(out, indexes);
+    buf_printf(out,
+               "CREATE INDEX trials_by_value ON trials\n"
+               "  (counts DESC, CASE WHEN counts THEN value END %s, ended, "
+               "status);\n",
+               best);
 }
 
 /* ---- v_trials ---- */

@@ -13,9 +13,13 @@ struct buf;
 
 #define TABLES_VERSION 1
 
-/* Tables, indexes and the views that do not depend on the parameters; `best`
- * is the order of values, "ASC" or "DESC". */
+/* Tables, and the views that do not depend on the parameters; `best` is the
+ * order of values, "ASC" or "DESC". */
 void tables_write(struct buf *out, const char *best);
+
+/* The indexes: made behind the rows of a new database, which takes less time
+ * than to keep them in order meanwhile. */
+void tables_write_indexes(struct buf *out, const char *best);
 
 /* The view v_trials with a column for each of these names. */
 void tables_write_trials(struct buf *out, const char *const *names, size_t n);

@@ -82,7 +82,9 @@ spawn_start(struct spawn *spawn, const struct options *options, int dir_fd)
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    spawn->pid = fork();
+    /* Not fork(): all that the child does before its exec is ask the kernel for
+     * things, and what it writes in our memory nobody reads. */
+    spawn->pid = vfork();
     if (spawn->pid == 0)
         become(options, dir_fd, ends[1], wrapper);
     why = errno;

@@ -74,9 +74,12 @@ skip" &&
         expect "a file behind an option" \
             "$(in_bash tunepipe dispatch --config e)" e.yml &&
         expect "a trial's words" "$(in_bash tunepipe trial '')" "checkpoint
+kill
+ls
 param
 params
-report"
+report
+retry"
 }
 
 fish_completes() {
@@ -93,7 +96,7 @@ fish_completes() {
         expect "a configuration" "$(in_fish 'tunepipe run e')" e.yml &&
         expect "a folder" "$(in_fish 'tunepipe show fo')" folder/ &&
         has "a trial's words" "$(in_fish 'tunepipe trial ')" \
-            "checkpoint param params report"
+            "ls kill retry checkpoint param params report"
 }
 
 # zsh completes in its line editor only, and that in a terminal only: zpty is

@@ -178,6 +178,29 @@ E
 }
 check "three failures alike pause the experiment" pauses
 
+# Mended while it waits.
+continues() {
+    mkfifo said
+    experiment 'maxTrialNumber: 6' << 'E'
+[ -e "$HERE/mended" ] || exit 3
+tunepipe trial report --final 1
+E
+    HERE=$PWD sh -c 'exec "$0" run e.yml' "$T" > out 2> said &
+    while read -r line; do
+        echo "$line"
+        case $line in *'tunepipe continue'*)
+            : > mended
+            "$T" continue tunepipe-experiments/* > continued 2>&1 ||
+                cat continued ;;
+        esac
+    done < said > err
+    wait $! || fail "status $?: $(cat err)" || return 1
+    dir=$(ls -d tunepipe-experiments/*)
+    "$T" show --json "$dir" > show.json
+    count 3 failed && count 3 succeeded && replays
+}
+check "tunepipe continue goes on" continues
+
 ends() {
     experiment 'maxTrialNumber: 9' 'onRepeatedFailure: end' << 'E'
 case $TUNEPIPE_TRIAL_ID in

@@ -193,7 +193,7 @@ each_key_is_in_its_page() {
         sed 's/.*"\(.*\)"/\1/' | sort -u > keys
     [ "$(wc -l < keys)" -ge 50 ] || fail "keys were not found" || return 1
     grep -oE '^\.(It )?(Va|Cm) .*|^\.Va .*|\.Cm .*' "$p" |
-        grep -oE '[A-Za-z]{3,}' | sort -u > words
+        grep -oE '[A-Za-z]{2,}' | sort -u > words
     for key in $(comm -23 keys words); do
         echo "tunepipe-experiment.5, KEYS: add the line '.It Va $key'" \
             "(or '.Cm $key' for a word) and what it does"

@@ -41,6 +41,17 @@ commands_work() {
 check "a command that is pasted into a shell does what the trial would" \
     commands_work
 
+prepares() {
+    echo 'echo "trial $TUNEPIPE_PARAM_x" >> ran' |
+        experiment 'maxTrialNumber: 1' 'trialConcurrency: 1' \
+            'prepareCommand: echo "prepared $TUNEPIPE_PARAM_x" >> ran'
+    dry 0 && sed -n 's/^  cd/cd/p' dry.out > commands && sh commands || return 1
+    x=$(foreseen | grep -o '[0-9.]*')
+    printf '%s\n' "prepared $x" "trial $x" | cmp - ran && dry 0 --json &&
+        has dry.out '"prepare": "cd '
+}
+check "prepareCommand comes before" prepares
+
 as_json() {
     echo true | experiment 'deterministic: true'
     dry 0 && foreseen > foreseen && dry 0 --json && [ ! -s dry.err ] || return 1

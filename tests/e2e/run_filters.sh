@@ -46,6 +46,27 @@ stacked() {
 }
 check "filters of a configuration stack in order" stacked
 
+# What fails becomes a sample of the prior: each trial has its parameters.
+replaced() {
+    echo "$final" | experiment 'maxTrialNumber: 4' "$space" \
+        'filters: [fallback, {name: error, args: {every: 1}}]'
+    run 0 && count 4 succeeded && replays || return 1
+    echo "$final" | experiment 'maxTrialNumber: 4' "$space" \
+        'filters: [{name: error, args: {every: 1}}]'
+    "$T" run e.yml > out 2> err && fail 'without it there is no failure'
+    [ "$(grep -c 'succeeded:' out)" = 0 ]
+}
+check "fallback stands in for a tuner that always fails" replaced
+
+timed() {
+    echo "$final" | experiment 'maxTrialNumber: 3' \
+        'filters: [{name: timing}, {name: delay, args: {ms: 1}}]'
+    run 0 && count 3 succeeded && replays &&
+        grep -q 'filter timing: .*ask' "$dir/dispatcher.log" ||
+        fail "$(cat "$dir/dispatcher.log")"
+}
+check "timing tells how long the calls took" timed
+
 wrong() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'filters: [logg]'
     run 3 && has err "no filter 'logg' (did you mean 'log'?)"

@@ -126,6 +126,52 @@ reached_unsaid() {
 }
 check "a goal that was reached before the manager died" reached_unsaid
 
+# Its budget.json says so, whoever goes on: nothing is begun until it is told
+# to; here it is ended.
+paused() {
+    valued 0.1 0.2 | experiment 'maxTrialNumber: 1' && run 0 || return 1
+    rm "$dir/summary.json"
+    sed -i 's/"paused": 0/"paused": 1/' "$dir/budget.json"
+    "$T" resume --max-trials 2 "$dir" > out 2> err &
+    manager=$!
+    until [ "$(cat "$dir/manager.pid")" = $manager ]; do sleep 0.05; done
+    # It has asked nobody for anything by the time it looks at a signal.
+    until "$T" show "$dir" | grep 'paused: no trials are begun' > shown; do
+        sleep 0.05
+    done
+    kill -INT $manager
+    wait $manager
+    [ "$(grep -c . "$dir/results.jsonl")" = 1 ] || fail 'a trial was begun' ||
+        return 1
+    sed -i 's/"paused": 1/"paused": 0/' "$dir/budget.json"
+    "$T" resume "$dir" > out 2>&1 && ended 2 'finished: 2 trials'
+}
+check "a pause is kept" paused
+
+# Five slots are kept; a sixth trial begins when one of the five has ended.
+slots() {
+    mkfifo gate
+    experiment 'maxTrialNumber: 1' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00000 ] || {
+    echo "$TUNEPIPE_TRIAL_ID" >> "$HERE/alive" && read -r line < "$HERE/gate"
+}
+tunepipe trial report --final 1
+E
+    run 0 || return 1
+    rm "$dir/summary.json"
+    sed -i 's/"concurrency": 0/"concurrency": 5/' "$dir/budget.json"
+    : > alive
+    {
+        exec 8> gate
+        until [ "$(wc -l < alive)" = 5 ]; do sleep 0.05; done
+        printf '\n\n\n\n\n\n' >&8
+        exec 8>&-
+    } &
+    HERE=$PWD "$T" resume --max-trials 7 "$dir" > out 2>&1 && wait &&
+        ended 7 'finished: 7 trials'
+}
+check "so many slots as there were last" slots
+
 refused() {
     valued 1 | experiment 'stopValue: high' 'maxTrialsWithoutImprovement: 0' \
         'maxTrialHours: -1' 'placeTimeout: soon'

@@ -30,7 +30,8 @@ while :; do sleep 0.01; done # a shell looks at its traps between commands
 E
     run 1 && count 3 stopped && replays && has show.json '"latest": 2.0' &&
         has show.json '"value": null' || return 1
-    # What came after the stop stands in the folder, and was not sent.
+    # What came after the stop stands in the folder, was counted and not sent.
+    has out 'came too late and are not used: 3 reports of' || return 1
     has "$dir/trials/00002/metrics" 'final 9' && "$T" log "$dir" > log &&
         lacks log FINAL && has log '"event": "EARLY_STOPPED"'
 }

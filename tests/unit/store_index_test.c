@@ -214,7 +214,8 @@ TEST(store_index_of_no_use_is_built_anew)
     CHECK(report.anew);
     CHECK_HAS(report.why, "no line that ends at");
     CHECK_EQ(report.results, 1);
-    buf_clear(&log_bytes); /* another log */
+    buf_fini(&log_bytes); /* another log */
+    buf_fini(&result_bytes);
     now_us += 5;
     make_folder();
     tell_story();

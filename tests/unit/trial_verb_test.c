@@ -110,7 +110,8 @@ TEST(trial_verb_says_what_is_wrong)
     CHECK_EQ(trial(out, "param", "lr", NULL, NULL), EXIT_USAGE);
     CHECK_RUN(EXIT_DONE, "3\n", "param", "lr", "--default", "3");
     CHECK_EQ(trial(out, NULL, NULL, NULL, NULL), EXIT_USAGE);
-    CHECK_HAS(out, "expected param, params, report or checkpoint");
+    CHECK_HAS(out, "expected param, params, report, checkpoint, ls, kill or "
+                   "retry");
     CHECK_EQ(trial(out, "reprot", "1", NULL, NULL), EXIT_USAGE);
     CHECK_HAS(out, "did you mean 'report'?");
     CHECK_EQ(trial(out, "param", NULL, NULL, NULL), EXIT_USAGE);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The account of an experiment that nobody runs. */
+#include "cli/account_view.h"
+
+#include "core/buf.h"
+#include "manager/budget.h"
+#include "manager/results.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+add_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_text(out, text);
+    buf_add_text(out, ", ");
+}
+
+static size_t
+count(const struct results *r, bool (*is)(const char *status))
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        n += is(r->items[i].status);
+    return n;
+}
+
+static bool
+is_failed(const char *status)
+{
+    return strcmp(status, "failed") == 0 || strcmp(status, "lost") == 0;
+}
+
+static bool
+is_stopped(const char *status)
+{
+    return !is_failed(status) && strcmp(status, "succeeded") != 0;
+}
+
+static void
+add_best(struct buf *out, const struct results *r)
+{
+    const struct result *best = results_best(r);
+
+    if (best == NULL) {
+        buf_add_text(out, "\"best\": null, ");
+        return;
+    }
+    buf_add_text(out, "\"best\": {");
+    add_text(out, "trial", best->trial);
+    buf_add_text(out, "\"value\": ");
+    json_write_number(out, best->value);
+    buf_add_text(out, "}, ");
+}
+
+static void
+add_limits(struct buf *out, const struct budget *b)
+{
+    buf_add_text(out, "\"max_trials\": ");
+    if (b->max_trials > 0)
+        buf_printf(out, "%llu", (unsigned long long)b->max_trials);
+    else
+        buf_add_text(out, "null");
+    buf_add_text(out, ", \"max_duration_s\": ");
+    json_write_number(out,
+                      b->max_ms > 0 ? (double)b->max_ms / 1e3 : (double)NAN);
+    buf_add_text(out, ", \"elapsed_s\": ");
+    json_write_number(out, (double)b->used_ns / 1e9);
+    buf_add_text(out, ", ");
+}
+
+void
+account_of_results(const struct results *r, struct buf *out)
+{
+    struct budget b = {0};
+
+    budget_load(&b, r->folder);
+    buf_add_char(out, '{');
+    add_text(out, "experiment", r->id);
+    add_text(out, "folder", r->folder);
+    add_text(out, "pid", NULL);
+    add_text(out, "state", r->state == RESULTS_ENDED ? "ended" : "died");
+    add_text(out, "reason", r->reason);
+    add_text(out, "concurrency", NULL);
+    add_limits(out, &b);
+    buf_printf(out,
+               "\"done\": %zu, \"running\": 0, \"waiting\": 0, "
+               "\"failed\": %zu, \"stopped\": %zu, \"unended\": %zu, ",
+               r->n, count(r, is_failed), count(r, is_stopped), r->unended);
+    add_text(out, "optimize_mode", r->minimize ? "minimize" : "maximize");
+    add_best(out, r);
+    buf_add_text(out, "\"trials\": []}");
+}

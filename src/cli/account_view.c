@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/account_view.h"
+
+#include "core/buf.h"
+#include "manager/parameters.h"
+#include "manager/shown.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX 200
+#define PARAMETERS_MAX 400
+#define TRENDS 8 /* heights of a trend's marks */
+
+static const char *
+text_of(struct jval object, const char *key)
+{
+    const char *text = "";
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_string(v, &text, NULL);
+    return text;
+}
+
+static double
+number_of(struct jval object, const char *key)
+{
+    double n = (double)NAN;
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_number(v, &n);
+    return n;
+}
+
+static unsigned long long
+count_of(struct jval object, const char *key)
+{
+    uint64_t n = 0;
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_uint(v, &n);
+    return n;
+}
+
+static void
+add_shown(struct buf *out, const char *text)
+{
+    shown_text(out, text, strlen(text), TEXT_MAX);
+}
+
+static void
+add_time(struct buf *out, double seconds)
+{
+    long long s = seconds > 0 && seconds < 1e15 ? (long long)seconds : 0;
+
+    if (s >= 3600)
+        buf_printf(out, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    else
+        buf_printf(out, "%02lld:%02lld", s / 60, s % 60);
+}
+
+static void
+add_counts(struct buf *out, struct jval a)
+{
+    static const char *const more[] = {"waiting", "failed", "stopped",
+                                       "unended"};
+
+    buf_printf(out, "%llu", count_of(a, "done"));
+    if (count_of(a, "max_trials") > 0)
+        buf_printf(out, "/%llu", count_of(a, "max_trials"));
+    buf_printf(out, " done, %llu running", count_of(a, "running"));
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (count_of(a, more[i]) > 0)
+            buf_printf(out, ", %llu %s", count_of(a, more[i]), more[i]);
+}
+
+static void
+add_best(struct buf *out, struct jval a)
+{
+    struct jval best;
+
+    if (!jval_get(a, "best", &best) || jval_type(best) != JSON_OBJECT) {
+        buf_add_text(out, "none yet");
+        return;
+    }
+    buf_printf(out, "%.6g (trial ", number_of(best, "value"));
+    add_shown(out, text_of(best, "trial"));
+    buf_add_char(out, ')');
+}
+
+static bool
+goes_on(struct jval a)
+{
+    return strcmp(text_of(a, "state"), "ended") != 0 &&
+           strcmp(text_of(a, "state"), "died") != 0;
+}
+
+static void
+add_elapsed(struct buf *out, const struct account_view *v)
+{
+    double limit = number_of(v->account, "max_duration_s");
+
+    add_time(out, number_of(v->account, "elapsed_s") +
+                      (goes_on(v->account) ? v->since_s : 0));
+    if (limit > 0) {
+        buf_add_text(out, " of ");
+        add_time(out, limit);
+    }
+}
+
+void
+account_view_head(const struct account_view *v, struct buf *out)
+{
+    struct jval a = v->account;
+
+    buf_add_text(out, "experiment  ");
+    add_shown(out, text_of(a, "experiment"));
+    buf_add_text(out, "\nstate       ");
+    add_shown(out, text_of(a, "state"));
+    if (text_of(a, "reason")[0] != '\0') {
+        buf_add_text(out, ": ");
+        add_shown(out, text_of(a, "reason"));
+    }
+    buf_add_text(out, "\ntrials      ");
+    add_counts(out, a);
+    if (count_of(a, "concurrency") > 0 && goes_on(a))
+        buf_printf(out, "; %llu at a time", count_of(a, "concurrency"));
+    buf_add_text(out, "\nbest        ");
+    add_best(out, a);
+    buf_printf(out, ", %s\ntime        ", text_of(a, "optimize_mode"));
+    add_elapsed(out, v);
+    buf_add_char(out, '\n');
+}
+
+void
+account_view_line(const struct account_view *v, bool time, struct buf *out)
+{
+    add_shown(out, text_of(v->account, "state"));
+    buf_add_text(out, " | ");
+    add_counts(out, v->account);
+    buf_add_text(out, " | best ");
+    add_best(out, v->account);
+    if (time) {
+        buf_add_text(out, " | ");
+        add_elapsed(out, v);
+    }
+}
+
+/* ---- trials ---- */
+
+static void
+add_mark(struct buf *out, unsigned height, bool blocks)
+{
+    static const char plain[TRENDS + 1] = "_.-:=+*#";
+
+    if (blocks)
+        buf_printf(out, "\xe2\x96%c", (char)(0x81 + height));
+    else
+        buf_add_char(out, plain[height]);
+}
+
+/* Each value between the least and the greatest of them; padded to `width`. */
+static void
+add_trend(struct buf *out, struct jval values, size_t width, bool blocks)
+{
+    double least = INFINITY, most = -INFINITY, x;
+    size_t n = jval_count(values), shown = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (jval_number(jval_at(values, i), &x)) {
+            least = fmin(least, x);
+            most = fmax(most, x);
+        }
+    for (size_t i = n > width ? n - width : 0; i < n; i++, shown++) {
+        if (!jval_number(jval_at(values, i), &x))
+            buf_add_char(out, '?');
+        else
+            add_mark(out,
+                     most > least ? (unsigned)((x - least) / (most - least) *
+                                               (TRENDS - 1))
+                                  : TRENDS / 2,
+                     blocks);
+    }
+    for (; shown < width; shown++)
+        buf_add_char(out, ' ');
+}
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct buf *out = ctx;
+
+    if (out->len >= PARAMETERS_MAX)
+        return;
+    if (out->len > 0)
+        buf_add_text(out, "  ");
+    shown_parameter(out, name, value, len);
+}
+
+static void
+add_parameters(struct buf *out, struct jval trial)
+{
+    struct jval parameters;
+    struct buf text;
+
+    buf_init(&text, (size_t)64 << 20);
+    if (jval_get(trial, "parameters", &parameters))
+        parameters_flatten(parameters, add_parameter, &text, NULL);
+    buf_add_text(out, buf_text(&text));
+    buf_fini(&text);
+}
+
+static void
+add_trial(const struct account_view *v, struct jval trial, struct buf *out)
+{
+    const char *status = text_of(trial, "status");
+    double latest = number_of(trial, "latest");
+    char cell[40], id[40];
+    struct jval recent;
+    size_t from = out->len;
+
+    snprintf(id, sizeof id, "%.10s", text_of(trial, "trial"));
+    if (count_of(trial, "attempt") > 0)
+        snprintf(id, sizeof id, "%.10s.%llu", text_of(trial, "trial"),
+                 count_of(trial, "attempt"));
+    snprintf(cell, sizeof cell, isnan(latest) ? "-" : "%.6g", latest);
+    buf_printf(out, "%-8.16s %-10.16s %12s ", id, status, cell);
+    if (jval_get(trial, "recent", &recent))
+        add_trend(out, recent, 12, v->blocks);
+    buf_printf(out, " %7llu ", count_of(trial, "reports"));
+    from = out->len;
+    if (strcmp(status, "waiting") == 0)
+        buf_add_char(out, '-');
+    else
+        add_time(out, number_of(trial, "elapsed_s") + v->since_s);
+    while (out->len < from + 8 && !out->failed)
+        buf_add_char(out, ' ');
+    buf_add_char(out, ' ');
+    add_parameters(out, trial);
+    buf_add_char(out, '\n');
+}
+
+void
+account_view_trials(const struct account_view *v, struct buf *out)
+{
+    unsigned long long live =
+        count_of(v->account, "running") + count_of(v->account, "waiting");
+    struct jval trials;
+    size_t n;
+
+    if (!jval_get(v->account, "trials", &trials))
+        return;
+    n = jval_count(trials);
+    if (n > 0)
+        buf_printf(out, "\n%-8s %-10s %12s %-12s %7s %-8s %s\n", "TRIAL",
+                   "STATUS", "LATEST", "TREND", "REPORTS", "TIME",
+                   "PARAMETERS");
+    for (size_t i = 0; i < n; i++)
+        add_trial(v, jval_at(trials, i), out);
+    if (n > 0 && live > n)
+        buf_printf(out, "... and %llu more\n", live - (unsigned long long)n);
+}

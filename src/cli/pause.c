@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe pause, tunepipe continue. */
+#include "cli/options.h"
+#include "cli/target.h"
+#include "cli/verb.h"
+
+#include "core/err.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DIR_IS                                                               \
+    "DIR is the folder that `tunepipe run` printed; without it the newest\n" \
+    "in ./tunepipe-experiments.\n"
+#define STATUSES                                                              \
+    "Exit status: 0 done; 1 nobody runs it, or it is ending; 2 usage; 3 DIR " \
+    "is\nno experiment's folder.\n"
+
+static const char pause_help[] =
+    "usage: tunepipe pause [DIR]\n"
+    "\n"
+    "No more trials are begun, until `tunepipe continue`.  Those that run go\n"
+    "on to their ends.  " DIR_IS "\n" STATUSES "\n"
+    "Example: tunepipe pause\n";
+
+static const char continue_help[] =
+    "usage: tunepipe continue [DIR]\n"
+    "\n"
+    "Ends a pause: trials are begun again.  " DIR_IS "\n" STATUSES "\n"
+    "Example: tunepipe continue\n";
+
+static int
+tell(const char *verb, const char *request, int argc, char **argv)
+{
+    struct err err = {0};
+    char *folder = NULL;
+    int rc = -1;
+
+    if (options_parse(NULL, 0, NULL, &argc, argv, &err) == 0)
+        folder = target_of_words(verb, argc, argv, &err);
+    if (folder != NULL)
+        rc = target_tell(folder, request, &err);
+    free(folder);
+    return rc == 0 ? EXIT_DONE : verb_fail(verb, &err);
+}
+
+static int
+run_pause(int argc, char **argv)
+{
+    return tell("pause", "{\"command\": \"pause\"}", argc, argv);
+}
+
+static int
+run_continue(int argc, char **argv)
+{
+    return tell("continue", "{\"command\": \"continue\"}", argc, argv);
+}
+
+const struct verb verb_pause = {
+    .name = "pause",
+    .summary = "begin no more trials for now",
+    .help = pause_help,
+    .run = run_pause,
+    .operand = "FOLDER",
+};
+
+const struct verb verb_continue = {
+    .name = "continue",
+    .summary = "begin trials again after a pause",
+    .help = continue_help,
+    .run = run_continue,
+    .operand = "FOLDER",
+};

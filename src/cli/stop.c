@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "cli/target.h"
+#include "cli/verb.h"
+
+#include "core/err.h"
+#include "json.h"
+#include "manager/control_client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char help[] =
+    "usage: tunepipe stop [DIR] [--now]\n"
+    "\n"
+    "Ends an experiment and all its trials, like Ctrl-C where it was started,\n"
+    "and returns when nothing of it is left.  Each trial gets SIGTERM, and\n"
+    "SIGKILL after its grace.  `tunepipe resume` can go on with it.  DIR is\n"
+    "the folder that `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.\n"
+    "\n"
+    "  --now   SIGKILL at once, also after a stop without it\n"
+    "\n"
+    "Exit status: 0 it has ended; 1 nobody runs it, or it could not end\n"
+    "orderly; 2 usage; 3 DIR is no experiment's folder.\n"
+    "\n"
+    "Example: tunepipe stop\n";
+
+struct words {
+    bool now;
+};
+
+static const struct option options[] = {
+    {"now", OPTION_FLAG, offsetof(struct words, now), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static int
+stop(const char *folder, bool now, struct err *err)
+{
+    struct control_link l;
+    struct json *doc = NULL;
+    struct jval answer;
+    int rc;
+
+    if (target_connect(&l, folder, err) != 0)
+        return -1;
+    rc = control_link_send(&l,
+                           now ? "{\"command\": \"stop\", \"now\": true}"
+                               : "{\"command\": \"stop\"}",
+                           err);
+    if (rc == 0)
+        rc = control_link_read(&l, &doc, &answer, err);
+    if (rc == 0)
+        control_link_await_end(&l);
+    json_free(doc);
+    control_link_close(&l);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {0};
+    struct err err = {0};
+    char *folder = NULL;
+    int rc = -1;
+
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0)
+        folder = target_of_words("stop", argc, argv, &err);
+    if (folder != NULL)
+        rc = stop(folder, w.now, &err);
+    if (rc == 0)
+        rc = target_print_end(folder, &err);
+    free(folder);
+    return verb_printed("stop", rc == 0 ? EXIT_DONE : verb_fail("stop", &err));
+}
+
+const struct verb verb_stop = {
+    .name = "stop",
+    .summary = "end a running experiment and all its trials",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

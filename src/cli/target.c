@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/target.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+#include "manager/control_client.h"
+#include "manager/experiment_folder.h"
+#include "manager/results.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define USUAL "tunepipe-experiments"
+
+/* When an experiment began: its file is written once. */
+static int
+began(const char *folder, struct timespec *out)
+{
+    char *path = file_join(folder, FOLDER_EXPERIMENT);
+    struct stat st;
+    int rc = path == NULL ? -1 : stat(path, &st);
+
+    if (rc == 0)
+        *out = st.st_mtim;
+    free(path);
+    return rc;
+}
+
+static int
+is_later(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+                                  : a->tv_nsec > b->tv_nsec;
+}
+
+static char *
+find_newest(void)
+{
+    DIR *all = opendir(USUAL);
+    struct timespec newest = {0}, when;
+    char *found = NULL, *path;
+    struct dirent *entry;
+
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        path = entry->d_name[0] == '.' ? NULL : file_join(USUAL, entry->d_name);
+        if (path != NULL && began(path, &when) == 0 &&
+            (found == NULL || is_later(&when, &newest))) {
+            free(found);
+            found = path;
+            newest = when;
+        } else {
+            free(path);
+        }
+    }
+    if (all != NULL)
+        closedir(all);
+    return found;
+}
+
+char *
+target_folder(const char *verb, const char *given, struct err *err)
+{
+    char *newest = given == NULL ? find_newest() : NULL, *folder = NULL;
+    const char *which = given != NULL ? given : newest;
+    struct timespec when;
+
+    if (which == NULL) {
+        err_set(err, ERR_CONFIG,
+                "no experiment in ./" USUAL ": expected DIR, an experiment's "
+                "folder as tunepipe run printed it");
+    } else if (began(which, &when) != 0) {
+        err_set(err, ERR_CONFIG,
+                "%s: expected an experiment's folder, as tunepipe run "
+                "printed it",
+                which);
+    } else {
+        folder = realpath(which, NULL);
+        if (folder == NULL)
+            err_errno(err, ERR_CONFIG, "%s", which);
+    }
+    if (newest != NULL && folder != NULL)
+        fprintf(stderr, "tunepipe %s: %s\n", verb, newest);
+    free(newest);
+    return folder;
+}
+
+char *
+target_of_words(const char *verb, int argc, char **argv, struct err *err)
+{
+    if (argc > 2) {
+        err_set(err, ERR_USAGE, "'%s': expected one folder; see --help",
+                argv[2]);
+        return NULL;
+    }
+    return target_folder(verb, argc == 2 ? argv[1] : NULL, err);
+}
+
+static void
+explain(const char *folder, struct err *err)
+{
+    struct results *r = results_load(folder, NULL);
+
+    if (r == NULL)
+        return;
+    switch (r->state) {
+    case RESULTS_RUNNING:
+        break; /* it has no socket, or is about to end: err says it */
+    case RESULTS_DIED:
+        err_set(err, ERR_SYSTEM,
+                "%s: its manager died; to go on: tunepipe resume %s", r->id,
+                folder);
+        break;
+    case RESULTS_ENDED:
+        if (r->over)
+            err_set(err, ERR_SYSTEM,
+                    "%s is over (%s); its results: tunepipe "
+                    "show %s",
+                    r->id, r->reason, folder);
+        else
+            err_set(err, ERR_SYSTEM,
+                    "%s does not run (%s); to go on: tunepipe resume %s", r->id,
+                    r->reason, folder);
+        break;
+    }
+    results_free(r);
+}
+
+int
+target_connect(struct control_link *l, const char *folder, struct err *err)
+{
+    if (control_link_open(l, folder, err) == 0)
+        return 0;
+    explain(folder, err);
+    return -1;
+}
+
+int
+target_ask(const char *folder, const char *request, struct json **doc,
+           struct jval *answer, struct err *err)
+{
+    struct control_link l;
+    int rc;
+
+    *doc = NULL;
+    if (target_connect(&l, folder, err) != 0)
+        return -1;
+    rc = control_link_send(&l, request, err);
+    if (rc == 0)
+        rc = control_link_read(&l, doc, answer, err);
+    control_link_close(&l);
+    return rc;
+}
+
+int
+target_tell(const char *folder, const char *request, struct err *err)
+{
+    struct json *doc;
+    struct jval answer;
+    int rc = target_ask(folder, request, &doc, &answer, err);
+
+    json_free(doc);
+    return rc;
+}
+
+int
+target_print_end(const char *folder, struct err *err)
+{
+    struct results *r = results_load(folder, err);
+    int rc = 0;
+
+    if (r == NULL)
+        return -1;
+    if (r->state == RESULTS_ENDED)
+        printf("%s: %s%s%s\n", r->id, r->reason,
+               r->over ? "" : "; to go on: tunepipe resume ",
+               r->over ? "" : folder);
+    else
+        rc = err_set(err, ERR_SYSTEM,
+                     "%s: its manager died; to go on: tunepipe resume %s",
+                     r->id, folder);
+    results_free(r);
+    return rc;
+}

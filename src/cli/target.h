@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* target.h - for verbs about an experiment that runs: which one, and the way
+ * to its manager. */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+struct buf;
+struct control_link;
+struct err;
+struct json;
+struct jval;
+
+/* The absolute folder of an experiment, to be freed; `given` NULL: the newest
+ * in ./tunepipe-experiments, which is told on stderr.  NULL: err. */
+char *target_folder(const char *verb, const char *given, struct err *err);
+
+/* The same from a verb's words, of which there is none or one. */
+char *target_of_words(const char *verb, int argc, char **argv, struct err *err);
+
+/* -1 where no manager lives: err says how the experiment ended, and how to go
+ * on where that can be. */
+int target_connect(struct control_link *l, const char *folder, struct err *err);
+
+/* One request, one answer; *doc is to be freed. */
+int target_ask(const char *folder, const char *request, struct json **doc,
+               struct jval *answer, struct err *err);
+
+/* As target_ask() for a verb that has no more to say than what was done. */
+int target_tell(const char *folder, const char *request, struct err *err);
+
+/* How an experiment has ended, a line; -1: its manager was killed and left no
+ * word. */
+int target_print_end(const char *folder, struct err *err);
+
+#endif

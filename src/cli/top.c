@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* tunepipe top - a screen that is painted when the manager tells of something
+ * new, when the terminal changes, and each second for the clock's sake. */
+#include "cli/account_view.h"
+#include "cli/options.h"
+#include "cli/target.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/stop_signals.h"
+#include "manager/control_client.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TEXT_MAX ((size_t)16 << 20)
+#define ROWS_LEAST 8
+#define LINES_AROUND 9 /* the head, blank ones, the table's heading, keys */
+#define SECOND_NS 1000000000
+
+static const char help[] =
+    "usage: tunepipe top [DIR]\n"
+    "\n"
+    "A live screen of an experiment: its state, counts, the best result, and\n"
+    "each trial that runs with its last value, where its values go, and its\n"
+    "time.  It ends with the experiment; q or Ctrl-C leaves it before.  Where\n"
+    "standard output is no terminal: a line whenever the counts change.  DIR\n"
+    "is the folder that `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.\n"
+    "\n"
+    "Exit status: 0; 1 nobody runs it; 2 usage; 3 DIR is no experiment's\n"
+    "folder.\n"
+    "\n"
+    "Example: tunepipe top\n";
+
+struct top {
+    struct control_link link;
+    struct terminal terminal;
+    int signal_fd;
+    bool screen; /* else lines */
+    struct json *account;
+    struct jval now; /* of it */
+    int64_t came_ns;
+    size_t rows, columns;
+    char *told; /* the last line */
+    bool done;  /* left by the user */
+};
+
+static int
+ask(struct top *t, struct err *err)
+{
+    size_t rows = t->rows > LINES_AROUND ? t->rows - LINES_AROUND : 1;
+    char request[100];
+
+    snprintf(request, sizeof request, "{\"command\": \"watch\", \"rows\": %zu}",
+             t->screen ? rows : 0);
+    return control_link_send(&t->link, request, err);
+}
+
+static struct account_view
+view_of(const struct top *t)
+{
+    return (struct account_view){
+        .account = t->now,
+        .since_s = (double)(clock_monotonic_ns() - t->came_ns) / 1e9,
+        .blocks = terminal_has_utf8()};
+}
+
+static void
+paint(const struct top *t)
+{
+    struct account_view v = view_of(t);
+    struct buf text, frame;
+
+    buf_init(&text, TEXT_MAX);
+    buf_init(&frame, 2 * TEXT_MAX);
+    account_view_head(&v, &text);
+    account_view_trials(&v, &text);
+    buf_add_text(&text, "\nq: leave\n");
+    terminal_frame(buf_text(&text), t->rows, t->columns, 1, &frame);
+    file_write_all(STDOUT_FILENO, frame.data, frame.len, NULL);
+    buf_fini(&frame);
+    buf_fini(&text);
+}
+
+/* One that says the same as the one before is left out. */
+static int
+tell(struct top *t, struct err *err)
+{
+    struct account_view v = view_of(t);
+    struct buf text;
+    int rc = 0;
+
+    buf_init(&text, TEXT_MAX);
+    account_view_line(&v, false, &text);
+    if (t->told == NULL || strcmp(t->told, buf_text(&text)) != 0) {
+        free(t->told);
+        t->told = strdup(buf_text(&text));
+        puts(buf_text(&text));
+        if (fflush(stdout) != 0)
+            rc = err_errno(err, ERR_SYSTEM, "cannot write to stdout");
+    }
+    buf_fini(&text);
+    return rc;
+}
+
+static int
+show(struct top *t, struct err *err)
+{
+    if (t->account == NULL)
+        return 0;
+    if (!t->screen)
+        return tell(t, err);
+    paint(t);
+    return 0;
+}
+
+/* The last of those that have come. */
+static int
+take_accounts(struct top *t, struct err *err)
+{
+    int rc = control_link_fill(&t->link, err);
+
+    while (rc > 0) {
+        struct json *doc;
+        struct jval now;
+
+        if (control_link_read(&t->link, &doc, &now, err) != 0)
+            return -1;
+        json_free(t->account);
+        t->account = doc;
+        t->now = now;
+        t->came_ns = clock_monotonic_ns();
+        if (!t->screen && tell(t, err) != 0)
+            return -1;
+        rc = control_link_holds(&t->link) ? 1 : 0;
+    }
+    return rc;
+}
+
+static void
+take_keys(struct top *t)
+{
+    char keys[64];
+    ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
+
+    t->done = n <= 0 || memchr(keys, 'q', (size_t)n) != NULL;
+}
+
+static int
+take_signal(struct top *t, struct err *err)
+{
+    struct signalfd_siginfo info;
+
+    if (read(t->signal_fd, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    if (info.ssi_signo != SIGWINCH) {
+        t->done = true;
+        return 0;
+    }
+    terminal_size(&t->terminal, &t->rows, &t->columns);
+    return ask(t, err);
+}
+
+/* Until the clock shows another second. */
+static int
+until_tick(const struct top *t)
+{
+    int64_t since = clock_monotonic_ns() - t->came_ns;
+
+    return t->screen ? (int)((SECOND_NS - since % SECOND_NS) / 1000000) + 1
+                     : -1;
+}
+
+static int
+loop(struct top *t, struct err *err)
+{
+    struct pollfd p[] = {
+        {.fd = t->link.fd, .events = POLLIN},
+        {.fd = t->signal_fd, .events = POLLIN},
+        {.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN}};
+
+    while (!t->done) {
+        poll(p, sizeof p / sizeof *p, until_tick(t));
+        if ((p[0].revents != 0 && take_accounts(t, err) != 0) ||
+            (p[1].revents != 0 && take_signal(t, err) != 0) ||
+            show(t, err) != 0)
+            return -1;
+        if (p[2].revents != 0)
+            take_keys(t);
+    }
+    return 0;
+}
+
+static int
+open_signals(struct err *err)
+{
+    int fd = stop_signals_open(err);
+    sigset_t set;
+
+    if (fd < 0)
+        return -1;
+    stop_signals(&set);
+    sigaddset(&set, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(fd, &set, 0) == fd
+               ? fd
+               : err_errno(err, ERR_SYSTEM, "cannot wait for signals");
+}
+
+/* The manager's end is the end of this, too. */
+static int
+watch(struct top *t, const char *folder, struct err *err)
+{
+    int rc;
+
+    signal(SIGPIPE, SIG_IGN);
+    t->signal_fd = open_signals(err);
+    if (t->signal_fd < 0 ||
+        (t->screen &&
+         terminal_open(&t->terminal, STDIN_FILENO, STDOUT_FILENO, err) != 0))
+        return -1;
+    if (t->screen)
+        terminal_size(&t->terminal, &t->rows, &t->columns);
+    rc = ask(t, err);
+    if (rc == 0)
+        rc = loop(t, err);
+    terminal_close(&t->terminal);
+    return rc != 0 && t->account != NULL && t->link.ended
+               ? target_print_end(folder, err)
+               : rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct top t = {.signal_fd = -1};
+    struct err err = {0};
+    char *folder = NULL;
+    int rc = -1;
+
+    t.screen = terminal_can(STDIN_FILENO, STDOUT_FILENO);
+    if (options_parse(NULL, 0, NULL, &argc, argv, &err) == 0)
+        folder = target_of_words("top", argc, argv, &err);
+    if (folder != NULL && target_connect(&t.link, folder, &err) == 0) {
+        rc = watch(&t, folder, &err);
+        control_link_close(&t.link);
+    }
+    if (t.signal_fd >= 0)
+        close(t.signal_fd);
+    json_free(t.account);
+    free(t.told);
+    free(folder);
+    return verb_printed("top", rc == 0 ? EXIT_DONE : verb_fail("top", &err));
+}
+
+const struct verb verb_top = {
+    .name = "top",
+    .summary = "a live screen of a running experiment",
+    .help = help,
+    .run = run,
+    .operand = "FOLDER",
+};

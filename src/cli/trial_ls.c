@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trial_control.h"
+
+#include "cli/target.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "json.h"
+#include "manager/control_client.h"
+#include "manager/parameters.h"
+#include "manager/results.h"
+#include "manager/shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES ((size_t)64 << 20)
+#define PARAMETERS_MAX 400
+#define TEXT_MAX 80
+
+/* One trial, of the results or of those that live; borrowed. */
+struct row {
+    const char *trial, *status, *why;
+    double value, latest, seconds; /* NAN: none */
+    const char *parameters;        /* JSON text, or */
+    struct jval live;              /* the manager's word of it */
+};
+
+struct rows {
+    struct row *items;
+    size_t n;
+};
+
+static double
+number_of(struct jval object, const char *key)
+{
+    double n = (double)NAN;
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_number(v, &n);
+    return n;
+}
+
+static const char *
+text_of(struct jval object, const char *key)
+{
+    const char *text = "";
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_string(v, &text, NULL);
+    return text;
+}
+
+static struct row
+row_of_result(const struct result *r)
+{
+    return (struct row){.trial = r->trial,
+                        .status = r->status,
+                        .why = r->why,
+                        .value = r->has_value ? r->value : (double)NAN,
+                        .latest = r->has_latest ? r->latest : (double)NAN,
+                        .seconds = r->duration_s,
+                        .parameters = r->parameters};
+}
+
+static struct row
+row_of_live(struct jval trial)
+{
+    return (struct row){.trial = text_of(trial, "trial"),
+                        .status = text_of(trial, "status"),
+                        .why = "",
+                        .value = (double)NAN,
+                        .latest = number_of(trial, "latest"),
+                        .seconds = number_of(trial, "elapsed_s"),
+                        .live = trial};
+}
+
+/* By number; of two with the same the result first, which is the later word:
+ * who has one lives no more. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    unsigned long long nx = strtoull(x->trial, NULL, 10),
+                       ny = strtoull(y->trial, NULL, 10);
+
+    if (nx != ny)
+        return nx < ny ? -1 : 1;
+    return (x->parameters == NULL) - (y->parameters == NULL);
+}
+
+static int
+gather(struct rows *rows, const struct results *r, const struct jval *account,
+       struct err *err)
+{
+    size_t n_live = 0, kept = 0;
+    struct jval live;
+
+    if (account != NULL && jval_get(*account, "trials", &live))
+        n_live = jval_count(live);
+    rows->items = calloc(r->n + n_live + 1, sizeof *rows->items);
+    if (rows->items == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < r->n; i++)
+        rows->items[rows->n++] = row_of_result(&r->items[i]);
+    for (size_t i = 0; i < n_live; i++)
+        rows->items[rows->n++] = row_of_live(jval_at(live, i));
+    qsort(rows->items, rows->n, sizeof *rows->items, compare);
+    for (size_t i = 0; i < rows->n; i++)
+        if (kept == 0 ||
+            strcmp(rows->items[kept - 1].trial, rows->items[i].trial) != 0)
+            rows->items[kept++] = rows->items[i];
+    rows->n = kept;
+    return 0;
+}
+
+/* ---- print ---- */
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct buf *out = ctx;
+
+    if (out->len >= PARAMETERS_MAX)
+        return;
+    if (out->len > 0)
+        buf_add_text(out, "  ");
+    shown_parameter(out, name, value, len);
+}
+
+static void
+print_parameters(const struct row *row)
+{
+    struct json *doc = NULL;
+    struct jval parameters;
+    struct buf text;
+    bool known;
+
+    buf_init(&text, LINE_MAX_BYTES);
+    if (row->parameters != NULL) {
+        doc = json_parse(row->parameters, strlen(row->parameters), JSON_STRICT,
+                         NULL);
+        known = doc != NULL;
+        if (known)
+            parameters = json_root(doc);
+    } else {
+        known = jval_get(row->live, "parameters", &parameters);
+    }
+    if (known)
+        parameters_flatten(parameters, add_parameter, &text, NULL);
+    puts(buf_text(&text));
+    json_free(doc);
+    buf_fini(&text);
+}
+
+static void
+print_row(const struct row *row)
+{
+    char value[40] = "-", seconds[40] = "-";
+    struct buf status;
+
+    if (!isnan(row->value))
+        snprintf(value, sizeof value, "%.6g", row->value);
+    else if (!isnan(row->latest))
+        snprintf(value, sizeof value, "(%.6g)", row->latest);
+    if (!isnan(row->seconds))
+        snprintf(seconds, sizeof seconds, "%.1f", row->seconds);
+    buf_init(&status, 1000);
+    shown_text(&status, row->status, strlen(row->status), TEXT_MAX);
+    printf("%-8.20s %-12s %12s %9s  ", row->trial, buf_text(&status), value,
+           seconds);
+    buf_fini(&status);
+    print_parameters(row);
+}
+
+static void
+print_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_text(out, text);
+    buf_add_text(out, ", ");
+}
+
+static void
+print_number(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_number(out, value);
+    buf_add_text(out, ", ");
+}
+
+static void
+print_json_row(const struct row *row)
+{
+    struct jval parameters;
+    struct buf line;
+
+    buf_init(&line, LINE_MAX_BYTES);
+    buf_add_char(&line, '{');
+    print_text(&line, "trial", row->trial);
+    print_text(&line, "status", row->status);
+    print_number(&line, "value", row->value);
+    print_number(&line, "latest", row->latest);
+    print_number(&line, "duration_s", row->seconds);
+    print_text(&line, "why", row->why);
+    buf_add_text(&line, "\"parameters\": ");
+    if (row->parameters != NULL)
+        buf_add_text(&line, row->parameters);
+    else if (jval_get(row->live, "parameters", &parameters))
+        jval_write(parameters, &line);
+    else
+        buf_add_text(&line, "null");
+    buf_add_char(&line, '}');
+    fputs(buf_text(&line), stdout);
+    buf_fini(&line);
+}
+
+static void
+print(const struct rows *rows, bool json)
+{
+    if (!json)
+        printf("%-8s %-12s %12s %9s  %s\n", "TRIAL", "STATUS", "VALUE",
+               "SECONDS", "PARAMETERS");
+    else
+        fputs("{\"trials\": [", stdout);
+    for (size_t i = 0; i < rows->n; i++) {
+        if (json && i > 0)
+            fputs(", ", stdout);
+        if (json)
+            print_json_row(&rows->items[i]);
+        else
+            print_row(&rows->items[i]);
+    }
+    if (json)
+        puts("]}");
+}
+
+/* What lives is asked for first: what ends meanwhile is then among the
+ * results. */
+static int
+list(const char *folder, bool json, struct err *err)
+{
+    struct jval account, *known = NULL;
+    struct rows rows = {0};
+    struct json *doc;
+    struct results *r;
+    int rc = -1;
+
+    if (control_ask(folder, "{\"command\": \"status\", \"rows\": 1000000}",
+                    &doc, &account, NULL) == 0)
+        known = &account;
+    r = results_load(folder, err);
+    if (r != NULL)
+        rc = gather(&rows, r, known, err);
+    if (rc == 0)
+        print(&rows, json);
+    free(rows.items);
+    results_free(r);
+    json_free(doc);
+    return rc;
+}
+
+int
+trial_control_ls(int argc, char **argv, struct err *err)
+{
+    static const struct option options[] = {TRIAL_CONTROL_JSON};
+    struct trial_control_words w = {0};
+    char *folder;
+    int rc;
+
+    if (options_parse(options, 1, &w, &argc, argv, err) != 0)
+        return -1;
+    folder = target_of_words("trial ls", argc, argv, err);
+    rc = folder == NULL ? -1 : list(folder, w.json, err);
+    free(folder);
+    return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "cli/target.h"
+#include "cli/verb.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char help[] =
+    "usage: tunepipe update [DIR] [--concurrency N] [--max-trials N]\n"
+    "                       [--max-duration TIME]\n"
+    "\n"
+    "Changes an experiment while it runs, and for those who resume it.  DIR is\n"
+    "the folder that `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.\n"
+    "\n"
+    "  --concurrency N      so many trials at a time.  More are begun at once;\n"
+    "                       with fewer none is ended, and none begun until so\n"
+    "                       many have ended by themselves\n"
+    "  --max-trials N       so many in all, instead of maxTrialNumber\n"
+    "  --max-duration TIME  such as 500s, 10m or 1.5h: so long in all, instead\n"
+    "                       of maxExperimentDuration\n"
+    "\n"
+    "Exit status: 0 changed, all of it; 1 nothing was: nobody runs it, or it\n"
+    "refuses; 2 usage; 3 DIR is no experiment's folder.\n"
+    "\n"
+    "Example: tunepipe update --concurrency 4\n";
+
+struct words {
+    uint64_t concurrency, max_trials;
+    int64_t max_ms;
+};
+
+static const struct option options[] = {
+    {"concurrency", OPTION_UINT, offsetof(struct words, concurrency), "N"},
+    {"max-trials", OPTION_UINT, offsetof(struct words, max_trials), "N"},
+    {"max-duration", OPTION_DURATION, offsetof(struct words, max_ms), "TIME"},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+/* What no experiment can have, and what was not given. */
+#define NOT_GIVEN UINT64_MAX
+
+static int
+write_request(const struct words *w, struct buf *out, struct err *err)
+{
+    const struct {
+        const char *key, *option;
+        uint64_t value;
+    } changes[] = {
+        {"concurrency", "--concurrency", w->concurrency},
+        {"max_trials", "--max-trials", w->max_trials},
+        {"max_duration_ms", "--max-duration", (uint64_t)w->max_ms},
+    };
+    size_t n = 0;
+
+    buf_add_text(out, "{\"command\": \"update\"");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        if (changes[i].value == NOT_GIVEN)
+            continue;
+        if (changes[i].value == 0)
+            return err_set(err, ERR_USAGE, "%s: expected more than 0",
+                           changes[i].option);
+        buf_printf(out, ", \"%s\": %llu", changes[i].key,
+                   (unsigned long long)changes[i].value);
+        n++;
+    }
+    buf_add_char(out, '}');
+    if (n == 0)
+        return err_set(err, ERR_USAGE,
+                       "expected --concurrency, --max-trials "
+                       "or --max-duration; see --help");
+    return 0;
+}
+
+static int
+update(int argc, char **argv, struct err *err)
+{
+    struct words w = {NOT_GIVEN, NOT_GIVEN, -1};
+    char *folder = NULL;
+    struct buf request;
+    int rc = -1;
+
+    buf_init(&request, 1000);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, err) == 0 &&
+        write_request(&w, &request, err) == 0)
+        folder = target_of_words("update", argc, argv, err);
+    if (folder != NULL)
+        rc = target_tell(folder, buf_text(&request), err);
+    buf_fini(&request);
+    free(folder);
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct err err = {0};
+
+    return update(argc, argv, &err) == 0 ? EXIT_DONE
+                                         : verb_fail("update", &err);
+}
+
+const struct verb verb_update = {
+    .name = "update",
+    .summary = "change a running experiment: concurrency, limits",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

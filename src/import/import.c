@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/import.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_MAX ((size_t)512 << 20)
+
+void
+import_init(struct import *im, const struct import_options *options)
+{
+    *im = (struct import){.options = options};
+    buf_init(&im->lines, IMPORT_TEXT_MAX);
+}
+
+void
+import_fini(struct import *im)
+{
+    buf_fini(&im->lines);
+}
+
+void
+import_leave(struct import *im, const char *fmt, ...)
+{
+    size_t i = 0;
+    char text[sizeof im->reasons[0].text];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    im->n_left++;
+    while (i < im->n_reasons && strcmp(im->reasons[i].text, text) != 0)
+        i++;
+    if (i == IMPORT_REASONS_MAX)
+        i--;
+    if (i == im->n_reasons) {
+        snprintf(im->reasons[i].text, sizeof text, "%s",
+                 i == IMPORT_REASONS_MAX - 1 ? "other reasons" : text);
+        im->n_reasons++;
+    }
+    im->reasons[i].n++;
+}
+
+void
+import_name(struct buf *parameters, const char *name)
+{
+    if (parameters->len > 0)
+        buf_add_text(parameters, ", ");
+    json_write_string(parameters, name, strlen(name));
+    buf_add_text(parameters, ": ");
+}
+
+void
+import_take(struct import *im, const struct import_trial *t)
+{
+    struct buf *out = &im->lines, from;
+
+    if (!isfinite(t->value)) {
+        import_leave(im, "its value is no finite number");
+        return;
+    }
+    buf_init(&from, IMPORT_TEXT_MAX);
+    buf_printf(&from, "%s: %s", im->source, t->name);
+    buf_printf(out,
+               "{\"parameter\": {%s}, \"value\": ", buf_text(t->parameters));
+    json_write_double(out, t->value);
+    if (t->way != IMPORT_UNSAID)
+        buf_printf(out, ", \"minimize\": %s",
+                   t->way == IMPORT_MINIMIZE ? "true" : "false");
+    buf_add_text(out, ", \"from\": ");
+    json_write_text(out, buf_text(&from));
+    buf_add_text(out, "}\n");
+    buf_fini(&from);
+    im->n++;
+}
+
+static bool
+is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Where NNI keeps its database in an experiment's folder. */
+static int
+import_folder(struct import *im, const char *folder, struct err *err)
+{
+    static const char *const places[] = {"db/nni.sqlite", "nni.sqlite"};
+    int rc = 1;
+
+    for (size_t i = 0; rc == 1 && i < sizeof places / sizeof *places; i++) {
+        char *path = file_join(folder, places[i]);
+
+        if (path != NULL && access(path, F_OK) == 0)
+            rc = import_database(im, path, err);
+        free(path);
+    }
+    return rc != 1 ? rc
+                   : err_set(err, ERR_INPUT,
+                             "%s: expected a file, or a folder of NNI's with "
+                             "db/nni.sqlite",
+                             folder);
+}
+
+int
+import_source(struct import *im, const char *path, struct err *err)
+{
+    static const char magic[] = "SQLite format 3";
+    struct buf text;
+    int rc;
+
+    im->source = path;
+    if (is_folder(path))
+        return import_folder(im, path, err);
+    buf_init(&text, FILE_MAX + 1);
+    rc = file_read(path, FILE_MAX, &text, err);
+    if (rc == 0 && strlen(buf_text(&text)) == sizeof magic - 1 &&
+        strcmp(buf_text(&text), magic) == 0)
+        rc = import_database(im, path, err);
+    else if (rc == 0 && strlen(buf_text(&text)) != text.len)
+        rc = err_set(err, ERR_INPUT, "%s: expected a text, has a NUL byte",
+                     path);
+    else if (rc == 0 && buf_text(&text)[0] == '{')
+        rc = import_optuna_journal(im, buf_text(&text), err);
+    else if (rc == 0)
+        rc = import_csv(im, buf_text(&text), err);
+    if (rc == 0)
+        rc = buf_check(&im->lines, "what is imported", err);
+    buf_fini(&text);
+    return rc;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/account.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "json.h"
+#include "manager/recent.h"
+#include "manager/state.h"
+#include "manager/trial.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *
+state_name(const struct manager *m)
+{
+    switch (m->phase) {
+    case PHASE_STARTING:
+        return m->end_known ? "stopping" : "starting";
+    case PHASE_RUNNING:
+        return m->end_known          ? "stopping"
+               : m->scheduler.paused ? "paused"
+                                     : "running";
+    case PHASE_CLOSING:
+    case PHASE_DONE:
+        break;
+    }
+    return "ending";
+}
+
+static void
+add_uint(struct buf *out, const char *key, uint64_t n)
+{
+    buf_printf(out, "\"%s\": %llu, ", key, (unsigned long long)n);
+}
+
+/* 0: no limit. */
+static void
+add_limit(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_number(out, value > 0 ? value : (double)NAN);
+    buf_add_text(out, ", ");
+}
+
+static void
+add_number(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_number(out, value);
+    buf_add_text(out, ", ");
+}
+
+static void
+add_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_string(out, text, strlen(text));
+    buf_add_text(out, ", ");
+}
+
+static bool
+waits(const struct trial *t)
+{
+    return t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED;
+}
+
+static uint64_t
+count_waiting(const struct manager *m)
+{
+    uint64_t n = 0;
+
+    for (const struct trial *t = m->live; t != NULL; t = t->next)
+        n += waits(t);
+    return n;
+}
+
+static void
+add_best(struct buf *out, const struct progress *p)
+{
+    if (!p->has_best) {
+        buf_add_text(out, "\"best\": null, ");
+        return;
+    }
+    buf_add_text(out, "\"best\": {");
+    add_text(out, "trial", p->best_trial);
+    buf_add_text(out, "\"value\": ");
+    json_write_number(out, p->best);
+    buf_add_text(out, "}, ");
+}
+
+static void
+add_recent(struct buf *out, const struct recent *r)
+{
+    buf_add_text(out, "\"recent\": [");
+    for (unsigned i = 0; i < recent_count(r); i++) {
+        buf_add_text(out, i > 0 ? ", " : "");
+        json_write_number(out, recent_at(r, i));
+    }
+    buf_add_text(out, "], ");
+}
+
+static void
+add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
+{
+    int64_t end_ns = t->ended_ns > 0 ? t->ended_ns : now_ns;
+
+    buf_add_char(out, '{');
+    add_text(out, "trial", t->id);
+    add_uint(out, "attempt", t->attempt);
+    add_text(out, "status",
+             t->stop != STOP_NOT ? "stopping" : trial_state_name(t->state));
+    add_number(out, "latest",
+               t->has_final    ? t->final
+               : t->has_latest ? t->latest
+                               : (double)NAN);
+    add_uint(out, "reports", t->sent);
+    add_number(out, "elapsed_s",
+               waits(t) ? 0 : (double)(end_ns - t->started_ns) / 1e9);
+    add_recent(out, &t->recent);
+    buf_printf(out, "\"parameters\": %s}", t->parameters);
+}
+
+static void
+add_trials(struct buf *out, const struct manager *m, uint64_t rows,
+           int64_t now_ns)
+{
+    const struct trial *t = m->live;
+
+    buf_add_text(out, "\"trials\": [");
+    for (uint64_t i = 0; t != NULL && i < rows; i++, t = t->next) {
+        buf_add_text(out, i > 0 ? ", " : "");
+        add_trial(out, t, now_ns);
+    }
+    buf_add_char(out, ']');
+}
+
+void
+account_write(const struct manager *m, uint64_t rows, struct buf *out)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    struct budget budget = m->budget;
+
+    budget_count(&budget, now_ns);
+    buf_add_char(out, '{');
+    add_text(out, "experiment", m->folder.id);
+    add_text(out, "folder", m->folder.path);
+    add_uint(out, "pid", (uint64_t)getpid());
+    add_text(out, "state", state_name(m));
+    add_uint(out, "concurrency", m->scheduler.concurrency);
+    if (m->scheduler.max_trials > 0)
+        add_uint(out, "max_trials", m->scheduler.max_trials);
+    else
+        buf_add_text(out, "\"max_trials\": null, ");
+    add_limit(out, "max_duration_s", (double)budget.max_ms / 1e3);
+    add_number(out, "elapsed_s", (double)budget.used_ns / 1e9);
+    add_uint(out, "done", m->progress.done);
+    add_uint(out, "running", m->n_running);
+    add_uint(out, "waiting", count_waiting(m));
+    add_uint(out, "failed", m->progress.failed);
+    add_uint(out, "stopped", m->progress.stopped);
+    add_text(out, "optimize_mode",
+             m->progress.minimize ? "minimize" : "maximize");
+    add_best(out, &m->progress);
+    add_trials(out, m, rows, now_ns);
+    buf_add_char(out, '}');
+}

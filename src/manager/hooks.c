@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  One queue for all hooks, so that commands start in the order of the
+ * events.  The pidfds of those that run lie in an epoll of their own, which
+ * the manager's watches as one source.  The event is a file in memory and
+ * never a pipe: who does not read it costs nothing. */
+#include "manager/hooks.h"
+
+#include "config/experiment.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/events.h"
+#include "manager/hook_start.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ENDS_AT_ONCE 16
+#define COMMAND_SHOWN 60
+
+struct hook {
+    struct hooks *hooks;
+    const struct hook_config *config;
+    uint64_t waiting, calls, failures, dropped;
+};
+
+struct call {
+    struct call *next;
+    struct hook *hook;
+    struct hook_call what;
+    pid_t pid;
+    int pidfd;
+    int64_t deadline_ns;
+    bool overdue;
+};
+
+void
+hooks_init(struct hooks *h)
+{
+    *h = (struct hooks){.poll_fd = -1, .log_fd = -1};
+    h->end = &h->waiting;
+}
+
+static void
+call_free(struct call *c)
+{
+    if (c->pidfd >= 0)
+        close(c->pidfd);
+    hook_call_fini(&c->what);
+    free(c);
+}
+
+static void
+warn(const struct hook *hook, const char *text)
+{
+    const struct hooks *h = hook->hooks;
+    const char *command = hook->config->command;
+    char line[1024];
+
+    snprintf(line, sizeof line, "hook %.100s (%.*s%s): %s", hook->config->glob,
+             (int)strcspn(command, "\n") < COMMAND_SHOWN
+                 ? (int)strcspn(command, "\n")
+                 : COMMAND_SHOWN,
+             command,
+             strlen(command) > COMMAND_SHOWN || strchr(command, '\n') != NULL
+                 ? "..."
+                 : "",
+             text);
+    h->of.warn(h->of.ctx, line);
+}
+
+/* The first time at once, the others at the end. */
+static void
+failed(struct hook *hook, const char *how)
+{
+    char text[768];
+
+    if (hook->failures++ > 0)
+        return;
+    snprintf(text, sizeof text, "%.500s; what it said is in " FOLDER_HOOKS_LOG,
+             how);
+    warn(hook, text);
+}
+
+static int
+hear(void *ctx, const struct event *e, struct err *err)
+{
+    struct hook *hook = ctx;
+    struct hooks *h = hook->hooks;
+    struct call *c;
+
+    if (hook->waiting >= HOOK_QUEUE_MAX) {
+        if (hook->dropped++ > 0)
+            return 0;
+        return err_set(err, ERR_INPUT,
+                       "%d of its calls wait: those that come now are dropped",
+                       HOOK_QUEUE_MAX);
+    }
+    c = calloc(1, sizeof *c);
+    if (c == NULL || hook_call_init(&c->what, e) != 0) {
+        free(c);
+        hook->dropped++;
+        return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    c->hook = hook;
+    c->pidfd = -1;
+    *h->end = c;
+    h->end = &c->next;
+    hook->waiting++;
+    return 0;
+}
+
+static int
+open_files(struct hooks *h, struct err *err)
+{
+    char *path = file_join(h->of.folder, FOLDER_HOOKS_LOG);
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    h->log_fd = open(
+        path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (h->log_fd < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    free(path);
+    if (h->log_fd < 0)
+        return -1;
+    h->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (h->poll_fd < 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch hooks");
+    return 0;
+}
+
+int
+hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
+           struct err *err)
+{
+    char who[160];
+
+    h->of = *of;
+    if (of->x->n_hooks == 0)
+        return 0;
+    if (open_files(h, err) != 0)
+        return -1;
+    h->all = calloc(of->x->n_hooks, sizeof *h->all);
+    if (h->all == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    h->n = of->x->n_hooks;
+    for (size_t i = 0; i < h->n; i++) {
+        h->all[i] = (struct hook){.hooks = h, .config = &of->x->hooks[i]};
+        snprintf(who, sizeof who, "hook %.100s", of->x->hooks[i].glob);
+        if (events_on(bus, of->x->hooks[i].glob, who, hear, &h->all[i], err) ==
+            0)
+            return -1;
+    }
+    return 0;
+}
+
+static void
+start(struct hooks *h, struct call *c, int64_t now_ns)
+{
+    struct hook_start how = {
+        .command = c->hook->config->command,
+        .cwd = h->of.x->trial_folder,
+        .experiment_folder = h->of.folder,
+        .program_folder = h->of.program_folder,
+        .log_fd = h->log_fd,
+    };
+    struct epoll_event e = {.events = EPOLLIN, .data = {.ptr = c}};
+    struct err err = {0};
+
+    c->hook->calls++;
+    if (hook_start(&how, &c->what, &c->pid, &c->pidfd, &err) != 0) {
+        failed(c->hook, err.text);
+        call_free(c);
+        return;
+    }
+    epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e);
+    c->deadline_ns = now_ns + h->of.x->hook_timeout_ms * 1000000;
+    c->next = h->running;
+    h->running = c;
+    h->n_running++;
+}
+
+static struct call *
+pop(struct hooks *h)
+{
+    struct call *c = h->waiting;
+
+    h->waiting = c->next;
+    if (h->waiting == NULL)
+        h->end = &h->waiting;
+    c->next = NULL;
+    c->hook->waiting--;
+    return c;
+}
+
+static void
+expire(struct hooks *h, int64_t now_ns)
+{
+    for (struct call *c = h->running; c != NULL; c = c->next)
+        if (!c->overdue && now_ns >= c->deadline_ns) {
+            c->overdue = true;
+            kill(-c->pid, SIGKILL); /* not yet waited for: it is ours */
+        }
+}
+
+void
+hooks_go(struct hooks *h, int64_t now_ns)
+{
+    expire(h, now_ns);
+    while (h->waiting != NULL && h->n_running < h->of.x->hook_concurrency)
+        start(h, pop(h), now_ns);
+}
+
+int64_t
+hooks_deadline(const struct hooks *h)
+{
+    int64_t nearest = INT64_MAX;
+
+    for (const struct call *c = h->running; c != NULL; c = c->next)
+        if (!c->overdue && c->deadline_ns < nearest)
+            nearest = c->deadline_ns;
+    return nearest;
+}
+
+bool
+hooks_busy(const struct hooks *h)
+{
+    return h->running != NULL || h->waiting != NULL;
+}
+
+static void
+ended(struct hooks *h, struct call *c)
+{
+    struct call **link = &h->running;
+    siginfo_t info = {0};
+    char how[128];
+
+    waitid(P_PIDFD, (id_t)c->pidfd, &info, WEXITED);
+    /* Closing it is not enough: a child that is just being started may have a
+     * copy, which exec(3) closes only after we go on. */
+    epoll_ctl(h->poll_fd, EPOLL_CTL_DEL, c->pidfd, NULL);
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
+    h->n_running--;
+    if (c->overdue)
+        snprintf(how, sizeof how,
+                 "event %s took longer than hookTimeout (%.6g s) and was "
+                 "killed",
+                 event_name(c->what.name),
+                 (double)h->of.x->hook_timeout_ms / 1e3);
+    else
+        snprintf(how, sizeof how, "event %s ended with %s %d",
+                 event_name(c->what.name),
+                 info.si_code == CLD_EXITED ? "exit status" : "signal",
+                 info.si_status);
+    if (c->overdue || info.si_code != CLD_EXITED || info.si_status != 0)
+        failed(c->hook, how);
+    call_free(c);
+}
+
+void
+hooks_take(struct hooks *h)
+{
+    struct epoll_event events[ENDS_AT_ONCE];
+    int n = epoll_wait(h->poll_fd, events, ENDS_AT_ONCE, 0);
+
+    for (int i = 0; i < n; i++)
+        ended(h, events[i].data.ptr);
+}
+
+void
+hooks_give_up(struct hooks *h)
+{
+    while (h->waiting != NULL) {
+        struct call *c = pop(h);
+
+        c->hook->dropped++;
+        call_free(c);
+    }
+    for (struct call *c = h->running; c != NULL; c = c->next)
+        kill(-c->pid, SIGKILL);
+}
+
+void
+hooks_say(struct hooks *h)
+{
+    char text[128];
+
+    for (size_t i = 0; i < h->n; i++) {
+        struct hook *hook = &h->all[i];
+
+        if (hook->failures > 1) {
+            snprintf(text, sizeof text,
+                     "failed %" PRIu64 " of %" PRIu64 " times", hook->failures,
+                     hook->calls);
+            warn(hook, text);
+        }
+        if (hook->dropped > 0) {
+            snprintf(text, sizeof text, "%" PRIu64 " calls were dropped",
+                     hook->dropped);
+            warn(hook, text);
+        }
+    }
+}
+
+void
+hooks_close(struct hooks *h)
+{
+    hooks_give_up(h);
+    while (h->running != NULL) {
+        struct call *c = h->running;
+
+        waitid(P_PIDFD, (id_t)c->pidfd, &(siginfo_t){0}, WEXITED);
+        h->running = c->next;
+        call_free(c);
+    }
+    if (h->poll_fd >= 0)
+        close(h->poll_fd);
+    if (h->log_fd >= 0)
+        close(h->log_fd);
+    free(h->all);
+    hooks_init(h);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/imports.h"
+
+#include "command.h"
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/map.h"
+#include "core/problems.h"
+#include "json.h"
+#include "manager/exchange.h"
+#include "manager/experiment_folder.h"
+#include "space/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_MAX ((size_t)512 << 20)
+#define FRAME_BYTES ((size_t)1 << 20) /* about so many in one FD */
+#define NAMES_SHOWN 400
+
+struct loading {
+    const struct experiment *x;
+    struct space *space;
+    struct json *space_doc;
+    double *point;
+    struct buf *out;
+    struct problems *problems, *notes;
+    uint64_t line, n, fit;
+    char unfit[256];    /* the first that does not fit, and why */
+    struct map foreign; /* names that the space does not have */
+    char names[NAMES_SHOWN];
+};
+
+static void
+complain(struct loading *l, const char *text)
+{
+    char place[4400];
+
+    snprintf(place, sizeof place, "%s:%llu", l->x->import,
+             (unsigned long long)l->line);
+    if (l->problems != NULL)
+        problems_add(l->problems, place, "%s", text);
+}
+
+/* Listed once each, as many as there is room for. */
+static void
+list_foreign(struct loading *l, struct jval parameter)
+{
+    struct jval_iter it = jval_iter(parameter);
+    struct jval known;
+    size_t len = strlen(l->names);
+
+    while (jval_next(&it)) {
+        if (jval_get(json_root(l->space_doc), it.key, &known) ||
+            map_get(&l->foreign, it.key, strlen(it.key)) != NULL)
+            continue;
+        map_put(&l->foreign, it.key, strlen(it.key), l);
+        if (len + strlen(it.key) + 8 < sizeof l->names)
+            len += (size_t)snprintf(l->names + len, sizeof l->names - len,
+                                    "%s%s", len > 0 ? ", " : "", it.key);
+    }
+}
+
+/* NULL, or what is wrong with the line whatever the search space. */
+static const char *
+check_element(const struct loading *l, struct jval root, struct jval *parameter)
+{
+    const char *problem = NULL;
+    struct jval value, v;
+    bool minimize;
+    double number;
+
+    if (jval_type(root) != JSON_OBJECT)
+        return "expected an object";
+    if (!jval_get(root, "parameter", parameter) ||
+        jval_type(*parameter) != JSON_OBJECT)
+        return "expected an object as its 'parameter'";
+    if (!jval_get(root, "value", &value))
+        return "no 'value'";
+    if (!metric_read_value(value, &number, &problem))
+        return problem;
+    if (!isfinite(number))
+        return "expected a finite number as its 'value'";
+    if (jval_get(root, "minimize", &v) && jval_bool(v, &minimize) &&
+        minimize != l->x->minimize)
+        return minimize ? "is from a search that minimizes, and this "
+                          "experiment maximizes"
+                        : "is from a search that maximizes, and this "
+                          "experiment minimizes";
+    return NULL;
+}
+
+static void
+take_line(struct loading *l, const char *text, size_t len)
+{
+    struct err err = {0};
+    struct json *doc = json_parse(text, len, JSON_STRICT, &err);
+    const char *problem = err.text;
+    struct jval parameter;
+
+    if (doc != NULL)
+        problem = check_element(l, json_root(doc), &parameter);
+    if (problem != NULL) {
+        complain(l, problem);
+        json_free(doc);
+        return;
+    }
+    l->n++;
+    if (space_encode(l->space, parameter, l->point, &err) == 0) {
+        l->fit++;
+        list_foreign(l, parameter);
+        buf_add(l->out, text, len);
+        buf_add_char(l->out, '\n');
+    } else if (l->unfit[0] == '\0') {
+        snprintf(l->unfit, sizeof l->unfit, "line %llu: %.200s",
+                 (unsigned long long)l->line, err.text);
+    }
+    json_free(doc);
+}
+
+static void
+tell(const struct loading *l)
+{
+    if (l->notes == NULL)
+        return;
+    problems_add(l->notes, l->x->import, "%llu of %llu trials are imported",
+                 (unsigned long long)l->fit, (unsigned long long)l->n);
+    if (l->fit < l->n)
+        problems_add(l->notes, l->x->import,
+                     "%llu do not fit the search space; the first: %s",
+                     (unsigned long long)(l->n - l->fit), l->unfit);
+    if (l->names[0] != '\0')
+        problems_add(l->notes, l->x->import,
+                     "not in the search space, and left out: %s", l->names);
+}
+
+static void
+take_lines(struct loading *l, const char *text)
+{
+    while (*text != '\0') {
+        size_t len = strcspn(text, "\n");
+
+        l->line++;
+        if (strspn(text, " \t\r") < len)
+            take_line(l, text, len);
+        text += len;
+        text += *text == '\n';
+    }
+}
+
+/* Its problems are told where the configuration is checked. */
+static int
+open_space(struct loading *l)
+{
+    struct problems inner;
+
+    l->space_doc = json_parse(l->x->search_space, strlen(l->x->search_space),
+                              JSON_STRICT, NULL);
+    if (l->space_doc == NULL)
+        return -1;
+    problems_init(&inner);
+    l->space = space_parse(json_root(l->space_doc), &inner);
+    problems_fini(&inner);
+    if (l->space != NULL)
+        l->point = calloc(space_dims(l->space)->n_dims + 1, sizeof *l->point);
+    return l->point != NULL ? 0 : -1;
+}
+
+void
+imports_load(const struct experiment *x, struct buf *out,
+             struct problems *problems, struct problems *notes)
+{
+    struct loading l = {
+        .x = x, .out = out, .problems = problems, .notes = notes};
+    struct err err = {0};
+    struct buf text;
+
+    if (x->import == NULL)
+        return;
+    buf_init(&text, FILE_MAX + 1);
+    if (file_read(x->import, FILE_MAX, &text, &err) != 0) {
+        if (problems != NULL)
+            problems_add(problems, "import", "%s", err.text);
+    } else if (open_space(&l) == 0) {
+        take_lines(&l, buf_text(&text));
+        tell(&l);
+    }
+    map_fini(&l.foreign);
+    free(l.point);
+    space_free(l.space);
+    json_free(l.space_doc);
+    buf_fini(&text);
+}
+
+int
+imports_keep(const struct experiment *x, const char *folder, struct err *err)
+{
+    char *path = NULL;
+    struct buf lines;
+    int rc;
+
+    if (x->import == NULL)
+        return 0;
+    buf_init(&lines, 2 * FILE_MAX);
+    imports_load(x, &lines, NULL, NULL);
+    rc = buf_check(&lines, "what is imported", err);
+    if (rc == 0 && (path = file_join(folder, FOLDER_IMPORT)) == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    if (rc == 0)
+        rc = file_write(path, buf_text(&lines), lines.len, err);
+    free(path);
+    buf_fini(&lines);
+    return rc;
+}
+
+void
+imports_send(struct exchange *to, const char *lines, uint64_t skip)
+{
+    const char *code = command_info(CMD_IMPORT)->code;
+    struct buf frame;
+
+    buf_init(&frame, 2 * FILE_MAX);
+    while (*lines != '\0') {
+        buf_clear(&frame);
+        while (*lines != '\0' && frame.len < FRAME_BYTES) {
+            size_t len = strcspn(lines, "\n");
+
+            buf_add_text(&frame, frame.len == 0 ? "[" : ", ");
+            buf_add(&frame, lines, len);
+            lines += len + (lines[len] == '\n');
+        }
+        buf_add_char(&frame, ']');
+        if (skip > 0)
+            skip--;
+        else if (!frame.failed)
+            exchange_send(to, code, frame.data, frame.len);
+    }
+    buf_fini(&frame);
+}
+
+int
+imports_send_kept(struct exchange *to, const char *folder, uint64_t skip,
+                  struct err *err)
+{
+    char *path = file_join(folder, FOLDER_IMPORT);
+    struct buf lines;
+    int rc = 0;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    buf_init(&lines, 2 * FILE_MAX);
+    if (access(path, F_OK) == 0)
+        rc = file_read(path, FILE_MAX, &lines, err);
+    if (rc == 0)
+        imports_send(to, buf_text(&lines), skip);
+    buf_fini(&lines);
+    free(path);
+    return rc;
+}

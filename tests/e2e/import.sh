@@ -1,0 +1,272 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Finished trials from elsewhere: `tunepipe import`, the key `import`.
+. "$(dirname "$0")/lib.sh"
+
+space='searchSpace: {x: {_type: uniform, _value: [0, 1]}, o: {_type: choice, _value: [a, "b\"c"]}}'
+
+# imported N [WORD...] SOURCE...: so many trials, in i.jsonl; import.out.
+imported() {
+    want=$1
+    shift
+    "$T" import --into i.jsonl "$@" > import.out 2> import.err ||
+        fail "$(cat import.out import.err)" || return 1
+    [ "$(wc -l < i.jsonl)" = "$want" ] || fail "$(wc -l < i.jsonl) trials"
+}
+
+# database FILE < SQL: a database of SQLite.
+database() {
+    command -v python3 > /dev/null && [ -e "$TP_BUILD/lib/sqlite.so" ] ||
+        { echo 'no python3, or built without SQLite'; return 77; }
+    python3 -c 'import sqlite3, sys
+sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())' "$1"
+}
+
+# told N: the dispatcher was told of imports once, of N trials.
+told() {
+    "$T" log "$dir" > log
+    [ "$(grep -c '<  FD' log)" = 1 ] ||
+        fail "$(grep -c '<  FD' log) FD" || return 1
+    n=$(grep '<  FD' log | grep -o '"parameter"' | wc -l)
+    [ "$n" = "$1" ] || fail "$n trials told, expected $1"
+}
+
+csv() {
+    printf '%s\r\n' 'x,o,value,"odd, name",trial' '0.25,a,1.5,,1' \
+        '"0.5","b""c",-2e-1,"two lines",2' '0.75,a,,,3' '1,a,nan,,4' '1,a' \
+        > t.csv
+    imported 2 t.csv && cat > want << 'E'
+{"parameter": {"x": 0.25, "o": "a", "trial": 1}, "value": 1.5, "from": "t.csv: line 2"}
+{"parameter": {"x": "0.5", "o": "b\"c", "odd, name": "two lines", "trial": 2}, "value": -0.2, "from": "t.csv: line 3"}
+E
+    cmp want i.jsonl && has import.out 'i.jsonl: 2 trials' &&
+        has import.out 'left out: 1 of them: no value' &&
+        has import.out 'left out: 1 of them: its value is no finite number' &&
+        has import.out 'left out: 1 of them: a row with another number' ||
+        return 1
+    imported 4 --value trial t.csv || return 1
+    "$T" import --into j --value valu t.csv 2> err
+    [ $? = 3 ] && has err "t.csv: no column 'valu' for the values (did you mean" &&
+        [ ! -e j ] || return 1
+    printf 'value,x\n1,"a\n' > open.csv
+    "$T" import --into j open.csv 2> err
+    [ $? = 3 ] && has err 'open.csv: line 2: a quote stays open'
+}
+check "CSV" csv
+
+journal() {
+    cat > j.log << 'E'
+{"op_code": 0, "worker_id": "w", "study_name": "s", "directions": [1]}
+{"op_code": 2, "worker_id": "w", "study_id": 0, "user_attr": {"k": 1}}
+{"op_code": 4, "worker_id": "w", "study_id": 0, "datetime_start": "2024-01-01T00:00:00.000000"}
+{"op_code": 5, "worker_id": "w", "trial_id": 0, "param_name": "x", "param_value_internal": 0.5, "distribution": "{\"name\": \"FloatDistribution\", \"attributes\": {\"step\": null, \"low\": 0.0, \"high\": 1.0, \"log\": false}}"}
+{"op_code": 5, "worker_id": "w", "trial_id": 0, "param_name": "o", "param_value_internal": 1, "distribution": "{\"name\": \"CategoricalDistribution\", \"attributes\": {\"choices\": [\"a\", \"b\\\"c\"]}}"}
+{"op_code": 4, "worker_id": "v", "study_id": 0, "datetime_start": "2024-01-01T00:00:00.000000"}
+{"op_code": 6, "worker_id": "w", "trial_id": 0, "state": 1, "values": [2.5], "datetime_complete": "2024-01-01T00:00:01.000000"}
+{"op_code": 6, "worker_id": "w", "trial_id": 0, "state": 3, "values": [9], "datetime_complete": "2024-01-01T00:00:01.000000"}
+{"op_code": 5, "worker_id": "v", "trial_id": 1, "param_name": "x", "param_value_internal": 0.5, "distribution": "{\"name\": \"StrangeDistribution\", \"attributes\": {}}"}
+{"op_code": 6, "worker_id": "v", "trial_id": 1, "state": 1, "values": [1], "datetime_complete": "2024-01-01T00:00:01.000000"}
+{"op_code": 4, "worker_id": "w", "study_id": 0, "datetime_start": null, "state": 1, "value": 4, "datetime_complete": "2024-01-01T00:00:01.000000", "distributions": {"n": "{\"name\": \"IntDistribution\", \"attributes\": {\"log\": false, \"step\": 1, \"low\": 1, \"high\": 9}}"}, "params": {"n": 3.0}, "user_attrs": {}, "system_attrs": {}, "intermediate_values": {}}
+{"op_code": 4, "worker_id": "w", "study_id": 0, "datetime_start": null, "state": 2, "value": 4}
+{"op_code": 4, "worker_id": "w", "study_id": 0, "datetime_start": "2024-01-01T00:00:00.000000"}
+{"op_code": 77, "worker_id": "w"}
+{"op_code": 4, "worker_id": "w", "stu
+E
+    imported 2 j.log && cat > want << 'E'
+{"parameter": {"x": 0.5, "o": "b\"c"}, "value": 2.5, "minimize": true, "from": "j.log: s, trial 0"}
+{"parameter": {"n": 3}, "value": 4.0, "minimize": true, "from": "j.log: s, trial 2"}
+E
+    cmp want i.jsonl &&
+        has import.out "1 of them: parameter 'x' is of an unknown kind, 'StrangeDistribution'" &&
+        has import.out 'left out: 1 of them: PRUNED' &&
+        has import.out 'left out: 1 of them: RUNNING' &&
+        has import.out 'operations 77, which are not known' &&
+        has import.out 'line 15 of the journal, which is no JSON' || return 1
+    {
+        cat j.log
+        echo
+        echo '{"op_code": 0, "study_name": "t", "directions": [1, 2]}'
+        echo '{"op_code": 4, "study_id": 1, "state": 1, "values": [1, 2]}'
+    } > k.log
+    "$T" import --into i.jsonl k.log 2> err
+    [ $? = 3 ] && has err 'k.log: has 2 studies: --study names one' || return 1
+    "$T" import --into i.jsonl --study none k.log 2> err
+    [ $? = 3 ] && has err "k.log: has no study 'none'" || return 1
+    imported 1 --study t --value 1 k.log &&
+        has i.jsonl '"value": 2.0, "minimize": false' || return 1
+    "$T" import --into i.jsonl --study t k.log > out 2> err
+    [ $? = 1 ] && has err 'no finished trial was found' &&
+        has out '2 objectives: --value 0 or above names one'
+}
+check "Optuna's journal" journal
+
+optuna() {
+    database o.db << 'E' || return
+CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512));
+CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY,
+    direction VARCHAR(8), study_id INTEGER, objective INTEGER);
+CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER,
+    study_id INTEGER, state VARCHAR(8));
+CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER,
+    param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
+CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY,
+    trial_id INTEGER, objective INTEGER, value FLOAT, value_type VARCHAR(7));
+INSERT INTO studies VALUES (1, 'one'), (2, 'two');
+INSERT INTO study_directions VALUES (1, 'MAXIMIZE', 1, 0),
+    (2, 'MINIMIZE', 2, 0), (3, 'MAXIMIZE', 2, 1);
+INSERT INTO trials VALUES (1, 0, 1, 'COMPLETE'), (2, 0, 2, 'COMPLETE'),
+    (3, 1, 1, 'FAIL'), (4, 2, 1, 'COMPLETE');
+INSERT INTO trial_params VALUES
+    (1, 1, 'x', 0.125, '{"name": "FloatDistribution", "attributes": {"low": 0, "high": 1}}'),
+    (2, 1, 'o', 0, '{"name": "CategoricalDistribution", "attributes": {"choices": ["a", null]}}'),
+    (3, 2, 'x', 0.5, '{"name": "UniformDistribution", "attributes": {"low": 0, "high": 1}}'),
+    (4, 4, 'x', 0.5, '{"name": "UniformDistribution", "attributes": {"low": 0, "high": 1}}');
+INSERT INTO trial_values VALUES (1, 1, 0, 7, 'FINITE'), (2, 2, 0, 1, 'FINITE'),
+    (3, 2, 1, 2, 'FINITE'), (4, 4, 0, NULL, 'INF_POS');
+E
+    imported 1 --study one o.db && has i.jsonl \
+        '{"parameter": {"x": 0.125, "o": "a"}, "value": 7.0, "minimize": false, "from": "o.db: one, trial 0"}' &&
+        has import.out 'left out: 1 of them: FAIL' &&
+        has import.out '1 of them: its value is no finite number' || return 1
+    imported 1 --study two --value 1 o.db &&
+        has i.jsonl '"value": 2.0, "minimize": false' || return 1
+    "$T" import --into i.jsonl --study two o.db > out 2> err
+    [ $? = 1 ] && has out '2 objectives: --value 0 or above names one' ||
+        return 1
+    "$T" import --into i.jsonl o.db 2> err
+    [ $? = 3 ] && has err 'o.db: has 2 studies'
+}
+check "Optuna's database" optuna
+
+nni() {
+    mkdir -p a1b2/db
+    database a1b2/db/nni.sqlite << 'E' || return
+CREATE TABLE TrialJobEvent (timestamp integer, trialJobId text, event text,
+    data text, logPath text, sequenceId integer, message text);
+CREATE TABLE MetricData (timestamp integer, trialJobId text, parameterId text,
+    type text, sequence integer, data text);
+CREATE TABLE ExperimentProfile (params text, id text, execDuration integer,
+    startTime integer, endTime integer, logDir text, nextSequenceId integer,
+    revision integer);
+INSERT INTO ExperimentProfile VALUES ('{"tuner": {"builtinTunerName": "TPE", "classArgs": {"optimize_mode": "minimize"}}}', 'a1b2', 1, 1, 1, '', 1, 1);
+INSERT INTO TrialJobEvent VALUES
+    (1, 'aaa', 'WAITING', '{"parameter_id":0,"parameter_source":"algorithm","parameters":{"x":0.25,"o":"b\"c"},"parameter_index":0}', '', 0, ''),
+    (2, 'bbb', 'WAITING', '{"parameter_id":1,"parameters":{"x":0.5,"o":"a"}}', '', 1, ''),
+    (3, '', 'IMPORT_DATA', '[]', '', NULL, ''),
+    (3, 'aaa', 'RUNNING', NULL, '', 0, ''), (4, 'aaa', 'SUCCEEDED', NULL, '', 0, ''),
+    (5, 'bbb', 'FAILED', NULL, '', 1, ''),
+    (6, 'ccc', 'WAITING', '{"parameter_id":2,"parameters":{"x":0.75,"o":"a"}}', '', 2, ''),
+    (7, 'ccc', 'SUCCEEDED', NULL, '', 2, ''),
+    (8, 'ddd', 'WAITING', '{"parameter_id":3,"parameters":{"x":0.75,"o":"a"}}', '', 3, ''),
+    (9, 'ddd', 'SUCCEEDED', NULL, '', 3, '');
+INSERT INTO MetricData VALUES (3, 'aaa', '0', 'PERIODICAL', 0, '"9"'),
+    (3, 'aaa', '0', 'FINAL', 0, '"0.125"'),
+    (3, 'ccc', '2', 'FINAL', 0, '"{\"default\": 0.5, \"other\": 1}"');
+E
+    imported 2 a1b2 && cat > want << 'E'
+{"parameter": {"x": 0.25, "o": "b\"c"}, "value": 0.125, "minimize": true, "from": "a1b2: trial aaa"}
+{"parameter": {"x": 0.75, "o": "a"}, "value": 0.5, "minimize": true, "from": "a1b2: trial ccc"}
+E
+    cmp want i.jsonl && has import.out 'left out: 1 of them: FAILED' &&
+        has import.out 'left out: 1 of them: no final result' || return 1
+    imported 2 a1b2/db/nni.sqlite || return 1
+    echo 'CREATE TABLE a (b);' | database other.db
+    "$T" import --into j other.db 2> err
+    [ $? = 3 ] && has err 'other.db: has neither the tables of NNI'
+}
+check "NNI's database" nni
+
+usage() {
+    "$T" import a.csv 2> err
+    [ $? = 2 ] && has err 'expected --into FILE' || return 1
+    "$T" import --into i 2> err
+    [ $? = 2 ] && has err 'expected a source' || return 1
+    "$T" import --into i absent 2> err
+    [ $? = 3 ] && has err 'absent: ' || return 1
+    mkdir folder && "$T" import --into i folder 2> err
+    [ $? = 3 ] && has err 'folder: expected a file, or a folder of NNI'
+}
+check "usage" usage
+
+tuner_is_told() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 2' \
+        "$space" 'import: i.jsonl'
+    cat > i.jsonl << 'E'
+{"parameter": {"x": 0.25, "o": "a"}, "value": 0.5, "minimize": false}
+{"parameter": {"x": 2, "o": "a"}, "value": 0.5}
+
+{"parameter": {"x": 0.75, "o": "b\"c", "y": 1}, "value": "0.25", "from": "me"}
+E
+    run 0 && told 2 && has err '/i.jsonl: 2 of 3 trials are imported' &&
+        has err '1 do not fit the search space; the first: line 2: x: is 2' &&
+        has err 'not in the search space, and left out: y' &&
+        has "$dir/dispatcher.log" '2 of 2 results imported' &&
+        count 2 succeeded && replays || return 1
+    grep '<  ' log | sed -n 2p > second && has second '<  FD'
+}
+check "the tuner is told first, of what fits" tuner_is_told
+
+it_matters() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1' \
+        'searchSpace: {o: {_type: choice, _value: [1, 2, 3, 4]}}' \
+        'tuner: {name: tpe}' 'filters: [dedup]'
+    for o in 1 2 4; do
+        echo "{\"parameter\": {\"o\": $o}, \"value\": 1}"
+    done > i.jsonl
+    "$T" run --dry-run --import i.jsonl e.yml > dry 2> err &&
+        sed -n 's/^trial [0-9]*: //p' dry > foreseen || return 1
+    run 0 --import i.jsonl && cmp foreseen "$dir"/trials/00000/parameters.json &&
+        echo '{"o": 3}' | cmp - foreseen
+}
+check "what is imported is not tried again, and a dry run knows" it_matters
+
+refused() {
+    echo true | experiment 'maxTrialNumber: 2' "$space" 'import: i.jsonl'
+    printf '%s\n' \
+        '{"parameter": {"x": 1, "o": "a"}, "value": 1, "minimize": true}' \
+        '{"value": 1}' '{"parameter": {}}' '3' \
+        '{"parameter": {"x": 1, "o": "a"}, "value": "x"}' > i.jsonl
+    run 3 && has err 'i.jsonl:1: is from a search that minimizes, and this' &&
+        has err "i.jsonl:2: expected an object as its 'parameter'" &&
+        has err "i.jsonl:3: no 'value'" && has err 'i.jsonl:4: expected an' &&
+        has err 'i.jsonl:5: ' && [ ! -e tunepipe-experiments ] || return 1
+    rm i.jsonl
+    run 3 && has err 'import: ' && has err 'i.jsonl' || return 1
+    run 3 --import none.jsonl && has err '--import: none.jsonl: cannot open'
+}
+check "a file that is wrong" refused
+
+once() {
+    experiment 'maxTrialNumber: 4' "$space" << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && [ ! -e killed ] && {
+    touch killed
+    kill -KILL "$(cat "$HERE/pid")"
+}
+exec tunepipe trial report --final 3
+E
+    for i in 1 2 3 4 5; do
+        echo "{\"parameter\": {\"x\": 0.$i, \"o\": \"a\"}, \"value\": $i}"
+    done > i.jsonl
+    run 137 --import i.jsonl
+    rm i.jsonl
+    HERE=$PWD "$T" resume "$dir" > out 2> err || fail "$(cat out err)" ||
+        return 1
+    told 5 && "$T" show --json "$dir" > show.json && count 4 succeeded &&
+        replays
+}
+check "once, though the manager was killed and resumed" once
+
+lost() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 2' \
+        "$space"
+    echo '{"parameter": {"x": 0.5, "o": "a"}, "value": 5}' > i.jsonl
+    run 0 --import i.jsonl && told 1 || return 1
+    rm "$dir/command.log" "$dir/summary.json"
+    : > "$dir/results.jsonl"
+    rm -r "$dir"/trials/*
+    "$T" resume "$dir" > out 2> err || fail "$(cat out err)" || return 1
+    told 1
+}
+check "again, when nothing of it came to the log" lost
+
+finish
