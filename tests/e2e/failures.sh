@@ -181,7 +181,9 @@ check "three failures alike pause the experiment" pauses
 # Mended while it waits.
 continues() {
     mkfifo said
-    experiment 'maxTrialNumber: 6' << 'E'
+    experiment 'maxTrialNumber: 6' \
+        'on: {experiment.paused: ": > $HERE/paused",' \
+        '     experiment.continued: ": > $HERE/goes-on"}' << 'E'
 [ -e "$HERE/mended" ] || exit 3
 tunepipe trial report --final 1
 E
@@ -195,6 +197,7 @@ E
         esac
     done < said > err
     wait $! || fail "status $?: $(cat err)" || return 1
+    [ -e paused ] && [ -e goes-on ] || fail 'no hook was told' || return 1
     dir=$(ls -d tunepipe-experiments/*)
     "$T" show --json "$dir" > show.json
     count 3 failed && count 3 succeeded && replays
