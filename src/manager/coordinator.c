@@ -62,7 +62,7 @@ coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
 static int
 set_paused(struct manager *m, bool paused, struct err *err)
 {
-    bool before = m->budget.paused;
+    bool before = m->budget.paused, was = m->scheduler.paused;
 
     if (check_open(m, err) != 0)
         return -1;
@@ -73,7 +73,7 @@ set_paused(struct manager *m, bool paused, struct err *err)
     }
     m->scheduler.paused = m->progress.paused = paused;
     stir(m);
-    if (paused != before)
+    if (paused != was)
         happened_experiment(
             m, paused ? EVENT_EXPERIMENT_PAUSED : EVENT_EXPERIMENT_CONTINUED,
             NULL);

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "manager/ending.h"
+#include "manager/happened.h"
 #include "manager/lastwords.h"
 #include "manager/reading.h"
 #include "manager/state.h"
@@ -161,6 +162,7 @@ halt(struct manager *m, const struct trial *t)
     if (ends)
         return;
     m->scheduler.paused = m->progress.paused = true;
+    happened_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
     progress_warn(&m->progress,
                   "tunepipe: when it is mended: tunepipe continue %s; Ctrl-C "
                   "ends the experiment, which tunepipe resume %s takes up "

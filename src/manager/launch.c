@@ -226,8 +226,9 @@ write_recipe(const struct launch *l, const struct task *task, struct err *err)
     struct buf text;
     int rc;
 
-    if (path != NULL)
-        unlink(path); /* of a start that failed */
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path); /* of a start that failed */
     free(path);
     buf_init(&text, RECIPE_MAX);
     recipe_write(&text, l->cwd, task->command, task->env);
@@ -257,6 +258,7 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
                                    grouped ? "--cgroup" : "--limit-bytes",
                                    grouped ? t->claim.cgroup : limit,
                                    "--"};
+    const char *const *word = task->command;
     size_t n = 12;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -264,8 +266,8 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
 
     if (words == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    for (size_t i = 0; n + 1 < WORDS_MAX && task->command[i] != NULL; i++)
-        argv[n++] = task->command[i];
+    while (n + 1 < WORDS_MAX && *word != NULL)
+        argv[n++] = *word++;
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
@@ -286,34 +288,9 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
 
 /* The lease first: the wrapper looks for it. */
 static int
-start(const struct launch *l, struct trial *t, const struct task *task,
-      struct err *err)
+start_task(const struct launch *l, struct trial *t, struct task *task,
+           bool prepares, struct jval parameters, struct err *err)
 {
-    if (make_lease(t, task->folder, err) != 0 ||
-        write_recipe(l, task, err) != 0)
-        return -1;
-    return start_wrapper(l, t, task, err);
-}
-
-int
-launch_again(const struct launch *l, struct trial *t,
-             const char *const command[], char *const env[], struct err *err)
-{
-    struct task task = {t->folder, command, env};
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
-    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
-
-    json_free(doc);
-    return rc == 0 ? start(l, t, &task, err) : -1;
-}
-
-static int
-start_phase(const struct launch *l, struct trial *t, const char *folder,
-            bool prepares, struct jval parameters, struct err *err)
-{
-    const char *const command[] = {
-        "/bin/sh", "-c", prepares ? l->prepare_command : l->command, NULL};
     struct environment_of of = {
         .program_folder = l->program_folder,
         .python_folder = l->python_folder,
@@ -325,8 +302,10 @@ start_phase(const struct launch *l, struct trial *t, const char *folder,
     };
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    int rc = checkpoints_begin(l->checkpoints, t, err);
+    int rc = make_lease(t, task->folder, err);
 
+    if (rc == 0)
+        rc = checkpoints_begin(l->checkpoints, t, err);
     if (rc == 0) {
         if (l->lockstep)
             t->restore = 0; /* it has to report again what it has reported */
@@ -334,8 +313,11 @@ start_phase(const struct launch *l, struct trial *t, const char *folder,
         of.restore = restore = checkpoints_restore(l->checkpoints, t);
         rc = environment_make(&env, &of, t, parameters, err);
     }
+    task->env = env.vars;
     if (rc == 0)
-        rc = start(l, t, &(struct task){folder, command, env.vars}, err);
+        rc = write_recipe(l, task, err);
+    if (rc == 0)
+        rc = start_wrapper(l, t, task, err);
     environment_fini(&env);
     free(saving);
     free(restore);
@@ -355,10 +337,12 @@ make_prepare(const char *folder, struct err *err)
 int
 launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 {
+    const char *const command[] = {"/bin/sh", "-c", l->prepare_command, NULL};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
     char *folder = rc == 0 ? file_join(t->folder, TRIAL_PREPARE) : NULL;
+    struct task task = {.folder = folder, .command = command};
 
     if (rc == 0)
         rc = make_folder(l, t, json_root(doc), err);
@@ -367,7 +351,7 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0)
         rc = make_prepare(folder, err);
     if (rc == 0)
-        rc = start_phase(l, t, folder, true, json_root(doc), err);
+        rc = start_task(l, t, &task, true, json_root(doc), err);
     free(folder);
     json_free(doc);
     return rc;
@@ -386,9 +370,11 @@ open_folder(const struct launch *l, struct trial *t, struct err *err)
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
+    const char *const command[] = {"/bin/sh", "-c", l->command, NULL};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
+    struct task task = {.folder = t->folder, .command = command};
 
     if (rc == 0)
         rc = t->state == TRIAL_PREPARED
@@ -397,8 +383,39 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = start_phase(l, t, t->folder, false, json_root(doc), err);
+        rc = start_task(l, t, &task, false, json_root(doc), err);
     json_free(doc);
+    return rc;
+}
+
+int
+launch_folder(const struct launch *l, struct trial *t, struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+
+    json_free(doc);
+    return rc;
+}
+
+int
+launch_again(const struct launch *l, struct trial *t,
+             const char *const command[], char *const env[], bool prepares,
+             struct err *err)
+{
+    char *folder = prepares ? file_join(t->folder, TRIAL_PREPARE) : t->folder;
+    struct task task = {folder, command, env};
+    int rc = prepares ? make_prepare(folder, err) : 0;
+
+    if (rc == 0)
+        rc = make_lease(t, folder, err);
+    if (rc == 0)
+        rc = write_recipe(l, &task, err);
+    if (rc == 0)
+        rc = start_wrapper(l, t, &task, err);
+    if (prepares)
+        free(folder);
     return rc;
 }
 

@@ -46,10 +46,11 @@ int launch_prepare(const struct launch *l, struct trial *t, struct err *err);
  * stays as far as it got. */
 int launch_trial(const struct launch *l, struct trial *t, struct err *err);
 
-/* The same in t->folder, which is not there yet, with this command and this
- * environment. */
+/* Makes t->folder with all its files; the next function starts one of a
+ * trial's two phases there, with this command and this environment. */
+int launch_folder(const struct launch *l, struct trial *t, struct err *err);
 int launch_again(const struct launch *l, struct trial *t,
-                 const char *const command[], char *const env[],
+                 const char *const command[], char *const env[], bool prepares,
                  struct err *err);
 
 struct dispatcher_pipes {

@@ -43,7 +43,8 @@ preparing_wanted(const struct manager *m, const struct trial *t)
 static bool
 may_start(const struct manager *m, const struct trial *t)
 {
-    if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0)
+    if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
+        t->due[TRIAL_DUE_AGAIN].place > 0)
         return false;
     if (m->lockstep.on)
         return m->n_preparing + m->n_running < m->scheduler.concurrency &&

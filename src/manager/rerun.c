@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define PART_MAX ((size_t)64 << 20)
+#define SAVING "checkpoint" /* of this run, which nobody goes on from */
 
 /* ---- what is kept ---- */
 
@@ -82,7 +83,8 @@ read_trial(const char *from, const char *to, struct err *err)
     return t;
 }
 
-/* NAME=FROM and NAME=FROM/... become NAME=TO...; NULL: out of memory. */
+/* NAME=FROM and NAME=FROM/... become NAME=TO...; where checkpoints are saved
+ * is another place, too.  NULL: out of memory. */
 static char *
 moved(const char *var, const char *from, const char *to)
 {
@@ -90,6 +92,10 @@ moved(const char *var, const char *from, const char *to)
     const char *value = var[name] == '=' ? var + name + 1 : "";
     char *out = NULL;
 
+    if (strncmp(var, TRIAL_ENV_CHECKPOINT "=",
+                strlen(TRIAL_ENV_CHECKPOINT "=")) == 0)
+        return asprintf(&out, TRIAL_ENV_CHECKPOINT "=%s/" SAVING, to) < 0 ? NULL
+                                                                          : out;
     if (strncmp(value, from, len) != 0 ||
         (value[len] != '\0' && value[len] != '/'))
         return strdup(var);
@@ -126,6 +132,17 @@ environment(const struct recipe *r, const char *from, const char *to,
     if (env == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
     return env;
+}
+
+/* One whose phases are as many as there are recipes. */
+static bool
+is_prepared_first(const char *folder)
+{
+    char *path = file_join(folder, TRIAL_PREPARE "/" TRIAL_COMMAND);
+    bool first = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return first;
 }
 
 /* ---- while it runs ---- */
@@ -233,35 +250,118 @@ read_reports(const struct experiment *x, struct trial *t,
 
 /* ---- all of it ---- */
 
-static int
-run(const struct experiment *x, struct trial *t, const struct recipe *r,
-    char **env, struct rerun_outcome *out, struct err *err)
-{
-    struct launch l = {.cwd = r->folder, .grace_ms = x->grace_ms};
-    struct pattern *pattern = NULL;
-    int signals = stop_signals_open(err);
-    int rc = signals < 0 ? -1 : 0;
+struct rerun {
+    const struct experiment *x;
+    const char *from, *to;
+    struct launch launch;
+    struct trial *trial;
+    int signals;
+};
 
-    if (rc == 0 && x->metrics_pattern != NULL) {
-        pattern = pattern_new(x->metrics_pattern, err);
-        rc = pattern == NULL ? -1 : 0;
-    }
-    l.wants_output = pattern != NULL;
+static int
+start(struct rerun *r, const struct recipe *recipe, bool prepares,
+      struct err *err)
+{
+    char **env = environment(recipe, r->from, r->to, err);
+    int rc = -1;
+
+    r->launch.cwd = recipe->folder;
+    if (env != NULL)
+        rc =
+            launch_again(&r->launch, r->trial,
+                         (const char *const *)recipe->argv, env, prepares, err);
+    free_environment(env);
+    return rc;
+}
+
+/* With a place for checkpoints. */
+static int
+make_folder(struct rerun *r, struct err *err)
+{
+    char *saving = file_join(r->to, SAVING);
+    int rc = saving == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                            : launch_folder(&r->launch, r->trial, err);
+
+    holding_close(&r->trial->holding); /* whoever waits there goes on */
     if (rc == 0)
-        rc = launch_open(&l, err);
+        rc = file_make_folder(saving, err);
+    free(saving);
+    return rc;
+}
+
+static char *
+phase_folder(const char *folder, bool prepares)
+{
+    return prepares ? file_join(folder, TRIAL_PREPARE) : strdup(folder);
+}
+
+/* Before anything is made. */
+static int
+check_recipe(const struct rerun *r, struct err *err)
+{
+    struct recipe recipe;
+    int rc = read_recipe(&recipe, r->from, err);
+
     if (rc == 0)
-        rc = launch_again(&l, t, (const char *const *)r->argv, env, err);
-    holding_close(&t->holding); /* whoever waits for an answer goes on */
+        recipe_fini(&recipe);
+    return rc;
+}
+
+/* From its start to its end. */
+static int
+run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
+{
+    char *from = phase_folder(r->from, prepares);
+    char *to = phase_folder(r->to, prepares);
+    struct trial *t = r->trial;
+    struct recipe recipe = {0};
+    int rc = -1;
+
+    if (from == NULL || to == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if (read_recipe(&recipe, from, err) == 0)
+        rc = start(r, &recipe, prepares, err);
     if (rc == 0)
-        rc = await(t, signals, err);
+        rc = await(t, r->signals, err);
     if (rc == 0)
-        rc = outcome_read(t->folder, &out->outcome, err);
+        rc = outcome_read(to, out, err);
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    if (t->lease_fd >= 0)
+        close(t->lease_fd);
+    t->pidfd = t->lease_fd = -1;
+    recipe_fini(&recipe);
+    free(from);
+    free(to);
+    return rc;
+}
+
+static bool
+is_good(const struct outcome *o)
+{
+    return o->kind == OUTCOME_EXITED && o->number == 0;
+}
+
+static int
+run(struct rerun *r, struct pattern *pattern, struct rerun_outcome *out,
+    struct err *err)
+{
+    int rc = launch_open(&r->launch, err);
+
+    r->launch.wants_output = pattern != NULL;
+    r->launch.grace_ms = r->x->grace_ms;
+    out->outcome.kind = OUTCOME_EXITED; /* so far all went well */
     if (rc == 0)
-        read_reports(x, t, pattern, out);
-    pattern_free(pattern);
-    launch_close(&l);
-    if (signals >= 0)
-        close(signals);
+        rc = check_recipe(r, err);
+    if (rc == 0)
+        rc = make_folder(r, err);
+    if (rc == 0 && is_prepared_first(r->from))
+        rc = run_phase(r, true, &out->outcome, err);
+    if (rc == 0 && is_good(&out->outcome))
+        rc = run_phase(r, false, &out->outcome, err);
+    if (rc == 0)
+        read_reports(r->x, r->trial, pattern, out);
+    launch_close(&r->launch);
     return rc;
 }
 
@@ -269,18 +369,21 @@ int
 rerun_trial(const struct experiment *x, const char *from, const char *to,
             struct rerun_outcome *out, struct err *err)
 {
-    struct recipe r = {0};
-    struct trial *t = NULL;
-    char **env = NULL;
+    struct rerun r = {.x = x, .from = from, .to = to};
+    struct pattern *pattern = NULL;
     int rc = -1;
 
     *out = (struct rerun_outcome){0};
-    if (read_recipe(&r, from, err) == 0 &&
-        (t = read_trial(from, to, err)) != NULL &&
-        (env = environment(&r, from, to, err)) != NULL)
-        rc = run(x, t, &r, env, out, err);
-    free_environment(env);
-    trial_free(t);
-    recipe_fini(&r);
+    r.signals = stop_signals_open(err);
+    if (r.signals >= 0 &&
+        (x->metrics_pattern == NULL ||
+         (pattern = pattern_new(x->metrics_pattern, err)) != NULL))
+        r.trial = read_trial(from, to, err);
+    if (r.trial != NULL)
+        rc = run(&r, pattern, out, err);
+    trial_free(r.trial);
+    pattern_free(pattern);
+    if (r.signals >= 0)
+        close(r.signals);
     return rc;
 }

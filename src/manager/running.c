@@ -411,14 +411,14 @@ terminate(struct manager *m, struct trial *t)
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
-    if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
-        record_stop(m, t, (enum trial_stop)stop);
-        running_press(m, t);
-        return;
-    }
     if (t->state == TRIAL_WAITING && stop == STOP_ASSESSOR && t->attempt > 0) {
         trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
         conclude(m, t);
+        return;
+    }
+    if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
+        record_stop(m, t, (enum trial_stop)stop);
+        running_press(m, t);
         return;
     }
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
@@ -450,6 +450,7 @@ running_done(struct manager *m, struct trial *t)
 {
     t->done = true;
     running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
     if (!t->exited)
         terminate(m, t);
 }
@@ -524,7 +525,7 @@ idle_over(void *ctx, void *of)
         t->reported_ns = now;
     else if (now >= t->reported_ns + most)
         reading_feed(m, t); /* what its file holds counts */
-    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT)
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT || t->done)
         return;
     if (now >= t->reported_ns + most)
         running_stop(m, t, STOP_IDLE);

@@ -128,8 +128,8 @@ struct manager {
     struct commands commands;
     struct pattern *pattern; /* NULL: none */
 
-    struct checkpoints checkpoints;
     struct failing failing;
+    struct checkpoints checkpoints;
     struct events events;
     struct hooks hooks;
 

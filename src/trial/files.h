@@ -24,8 +24,8 @@
  *   resources        manager     a later manager
  *   out-of-memory    manager     manager, for the attempts that follow
  *   exit             wrapper     manager
- *   prepare/         (a folder)  the files of prepareCommand's wrapper
  *   again            manager     a later manager
+ *   prepare/         (a folder)  the files of prepareCommand's wrapper
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -259,7 +259,7 @@
 #define TRIAL_AGAIN "again"
 
 /* Only where devices are managed (trialGpuNumber): "0,1", or "" for none; and
- * with that what the numbers mean.  Always "" for prepareCommand. */
+ * with that what the numbers mean. */
 #define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 #define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
@@ -274,6 +274,9 @@
 
 #define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
 #define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
+
+/* Empty while prepareCommand runs: no device is granted to that. */
+#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

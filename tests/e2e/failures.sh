@@ -57,7 +57,8 @@ esac
 E
     run 0 && count 1 succeeded && attempts 00000 2 && replays &&
         has "$dir/trials/00000/exit" 'exited 9' &&
-        sent '"attempt": 1, "sync"' 2
+        "$T" log "$dir" > log &&
+        [ "$(grep -c 'ME{.*"attempt": 1.*"sync"' log)" = 2 ]
 }
 check "the assessor forgets the attempt that failed" history_anew
 
@@ -176,6 +177,32 @@ E
     count 3 failed && count 6 succeeded && replays
 }
 check "three failures alike pause the experiment" pauses
+
+# Mended while it waits.
+continues() {
+    mkfifo said
+    experiment 'maxTrialNumber: 6' \
+        'on: {experiment.paused: ": > $HERE/paused",' \
+        '     experiment.continued: ": > $HERE/goes-on"}' << 'E'
+[ -e "$HERE/mended" ] || exit 3
+tunepipe trial report --final 1
+E
+    HERE=$PWD sh -c 'exec "$0" run e.yml' "$T" > out 2> said &
+    while read -r line; do
+        echo "$line"
+        case $line in *'tunepipe continue'*)
+            : > mended
+            "$T" continue tunepipe-experiments/* > continued 2>&1 ||
+                cat continued ;;
+        esac
+    done < said > err
+    wait $! || fail "status $?: $(cat err)" || return 1
+    [ -e paused ] && [ -e goes-on ] || fail 'no hook was told' || return 1
+    dir=$(ls -d tunepipe-experiments/*)
+    "$T" show --json "$dir" > show.json
+    count 3 failed && count 3 succeeded && replays
+}
+check "tunepipe continue goes on" continues
 
 ends() {
     experiment 'maxTrialNumber: 9' 'onRepeatedFailure: end' << 'E'

@@ -82,6 +82,27 @@ E
 }
 check "the last attempt, or the one that is named" attempts
 
+# Both phases, each as it was; its checkpoints lie apart.
+prepared() {
+    mkdir scratch
+    experiment 'maxTrialNumber: 1' \
+        'prepareCommand: sh ./prepare.sh "a  b"' << 'E'
+cat "$TUNEPIPE_TRIAL_DIR/made" > "$TUNEPIPE_CHECKPOINT_DIR/state"
+tunepipe trial report --final "$(wc -c < "$TUNEPIPE_TRIAL_DIR/made")"
+E
+    printf '%s\n' 'echo "$1 $TUNEPIPE_PARAM_x" > "$TUNEPIPE_TRIAL_DIR/made"' \
+        'echo ready' > prepare.sh
+    run 0 && again 0 0 && has again.out 'the same' &&
+        lacks again.out 'not the same' || return 1
+    new=$dir/reruns/00000-1
+    cmp "$new/made" "$dir/trials/00000/made" && has "$new/made" 'a  b' &&
+        has "$new/prepare/stdout" ready && cmp "$new/made" "$new"/*/state ||
+        return 1
+    echo 'exit 12' >> prepare.sh
+    again 12 0 && [ ! -e "$dir/reruns/00000-2/exit" ]
+}
+check "a trial that is prepared first" prepared
+
 # Ctrl-C reaches the trial, whatever it has started; nothing is left.
 interrupted() {
     experiment 'maxTrialNumber: 1' << 'E'

@@ -126,6 +126,33 @@ TEST(config_has_defaults)
     CHECK_EQ(x->sync.when, SYNC_INTERVAL);
     CHECK_EQ(x->sync.interval_ms, 1000);
     CHECK(!x->last_is_final);
+    CHECK_EQ(x->on_failure.retry, 0);
+    CHECK_EQ(x->on_failure.backoff_ms, 1000);
+    CHECK_EQ(x->on_failure.then, FAILURE_SKIP);
+    CHECK_EQ(x->on_repeated, REPEATED_PAUSE);
+    CHECK_EQ(x->max_idle_ms, 0);
+    done(x);
+}
+
+TEST(config_reads_what_becomes_of_failures)
+{
+    struct experiment *x =
+        read_text("searchSpace: {}\n"
+                  "trialCommand: x\n"
+                  "trialConcurrency: 1\n"
+                  "trialIdleTimeout: 1.5m\n"
+                  "onFailure: {retry: 3, backoff: 10s, then: report, "
+                  "value: -2.5e3}\n"
+                  "onRepeatedFailure: end\n" GOOD_END,
+                  EXPERIMENT_RUN);
+
+    CHECK_STR(err.text, "");
+    CHECK_EQ(x->max_idle_ms, 90000);
+    CHECK_EQ(x->on_failure.retry, 3);
+    CHECK_EQ(x->on_failure.backoff_ms, 10000);
+    CHECK_EQ(x->on_failure.then, FAILURE_REPORT);
+    CHECK(x->on_failure.value == -2500);
+    CHECK_EQ(x->on_repeated, REPEATED_END);
     done(x);
 }
 
@@ -344,6 +371,18 @@ TEST(config_reads_an_advisor_as_the_tuner)
 static const struct {
     const char *text, *want;
 } mistakes[] = {
+    {"onFailure: {retry: -1}",
+     ":1: onFailure.retry: expected an integer, 0 or above, got '-1'"},
+    {"onFailure: {then: report}",
+     ":1: onFailure: then: report needs `value`, the result that the tuner is "
+     "told"},
+    {"onFailure: {value: 3}",
+     ":1: onFailure: value is for then: report, which is not said"},
+    {"onFailure: {then: report, value: much}",
+     ":1: onFailure.value: expected a number, got 'much'"},
+    {"onFailure: {retries: 3}", ":1: onFailure.retries: unknown key"},
+    {"onRepeatedFailure: stop",
+     ":1: onRepeatedFailure: expected one of pause, end, ignore, got 'stop'"},
     {"maxTrialNum: 0",
      ":1: maxTrialNumber: expected an integer above 0, got '0'"},
     {"maxTrialNum: 3\nmaxTrialNumber: 3",
