@@ -59,14 +59,16 @@ else
     tunepipe trial report --final 0.5
 fi
 E
-    { # opened when one waits; both are let go behind the end of 00001
-        exec 8> gate
+    exec 8<> gate # held open: neither of the two finds it closed
+    { # both are let go behind the end of 00001
         until grep -qs '"trial": "00001"' tunepipe-experiments/*/results.jsonl
         do sleep 0.05; done
         printf '\n\n' >&8
-        exec 8>&-
     } &
     run 0 && wait && ended 3 'trial 00001 has 1' && count 3 succeeded
+    status=$?
+    exec 8>&-
+    return $status
 }
 check "trials that run when a goal is reached" others_go_on
 
@@ -161,14 +163,16 @@ E
     rm "$dir/summary.json"
     sed -i 's/"concurrency": 0/"concurrency": 5/' "$dir/budget.json"
     : > alive
+    exec 8<> gate # held open, whichever trial comes late to it
     {
-        exec 8> gate
         until [ "$(wc -l < alive)" = 5 ]; do sleep 0.05; done
         printf '\n\n\n\n\n\n' >&8
-        exec 8>&-
     } &
     HERE=$PWD "$T" resume --max-trials 7 "$dir" > out 2>&1 && wait &&
         ended 7 'finished: 7 trials'
+    status=$?
+    exec 8>&-
+    return $status
 }
 check "so many slots as there were last" slots
 

@@ -42,10 +42,12 @@ too_long() {
     own && experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
         'placeTimeout: 1s' << E || return 1
 if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    until [ -e "\$HERE/one" ]; do sleep 0.05; done
     $busy
     until grep -q '"trial": "00002"' "\$TUNEPIPE_TRIAL_DIR/../../results.jsonl"
     do sleep 0.05; done
 else
+    : > "\$HERE/one"
     until [ -e "\$HERE/busy" ]; do sleep 0.05; done
 fi
 $final
@@ -81,13 +83,15 @@ echo 'final 1' >> "$TUNEPIPE_TRIAL_DIR/metrics"
 E
     sed -i 's|sh ./trial.sh|. ./trial.sh|' e.yml
     : > alive
+    exec 8<> gate # held open, whichever trial comes late to it
     {
-        exec 8> gate
         until [ "$(wc -l < alive)" = $n ]; do sleep 0.2; done
         yes '' | head -n $n >&8
-        exec 8>&-
     } &
     run 0 && wait && count $n succeeded
+    status=$?
+    exec 8>&-
+    return $status
 }
 check "two thousand trials at a time" many
 
