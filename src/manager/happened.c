@@ -116,6 +116,7 @@ happened_trial(struct manager *m, enum event_name name, const struct trial *t)
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("number", t->number),
         EVENT_COUNT("attempt", t->attempt),
+        EVENT_TEXT("why", t->why[0] != '\0' ? t->why : NULL),
         EVENT_TEXT("folder", t->folder),
         EVENT_JSON("parameters", t->parameters),
         EVENT_FIELDS_END,
