@@ -57,7 +57,7 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
     if (again->place > 0) {
         snprintf(why, size, "it failed, and is tried again in %.1f s",
                  (double)(again->at_ns - clock_monotonic_ns()) / 1e9);
-        return PLACING_LATER;
+        return false;
     }
     if (offer->place > 0) {
         snprintf(why, size, "starting it failed, it is tried again in %.1f s",
