@@ -140,7 +140,7 @@ const struct key_doc key_docs[] = {
     {"checkpoints.quota", "Bytes on the disk of all together, such as 20G.",
      "\"$ref\": \"#/$defs/size\""},
     {"prepareCommand", "Runs before a trial has its devices.", NULL},
-    {"prepareConcurrency", "So many are prepared at a time.", NULL},
+    {"maxPrepareDuration", "How long prepareCommand may take.", NULL},
     {"import", "Finished trials from elsewhere, as tunepipe import wrote them.",
      NULL},
     {NULL, NULL, NULL}};

@@ -5,9 +5,9 @@
  * program agree on.  Constants only; C and C++; includes nothing.
  *
  * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and .nni
- * (0700)
- * before it starts the wrapper.  Nobody else removes anything from it.
+ * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and
+ * .nni (0700) before it starts the wrapper.  Nobody else removes anything from
+ * it.
  *
  *   file             written by  read by
  *   parameters.json  manager     trial

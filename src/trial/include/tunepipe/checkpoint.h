@@ -16,7 +16,8 @@
  *
  * All of a checkpoint is saved or nothing.  Outside tunepipe beginning one
  * fails with ENOENT.  Nothing to link; threads as in tunepipe/trial.h, each
- * with a folder of its own. */
+ * with a folder of its own.  POSIX.1-2008: a compiler that is asked for C99
+ * alone (-std=c99) has to be told -D_XOPEN_SOURCE=700. */
 #ifndef TUNEPIPE_CHECKPOINT_H
 #define TUNEPIPE_CHECKPOINT_H
 
