@@ -172,12 +172,13 @@ E
 }
 check "a SIGKILL with the reservation used is none" killed_near
 
-# The first attempt has too little, the second half as much again.
+# The first attempt has too little, the second half as much again.  It reports
+# by itself: no sanitizer's program runs under such a limit.
 limited() {
     experiment 'maxTrialNumber: 1' 'trialMemory: 200m' "memoryLimit: $1" \
         "outOfMemoryPatterns: [memory exhausted]" << 'E'
 dd if=/dev/zero of=/dev/null bs=250M count=1 || exit
-tunepipe trial report --final 1
+echo 'final 1' >> "$TUNEPIPE_TRIAL_DIR/metrics"
 E
     run 0
 }
