@@ -117,7 +117,7 @@ add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
                                : (double)NAN);
     add_uint(out, "reports", t->sent);
     add_number(out, "elapsed_s",
-               waits(t) ? 0 : (double)(end_ns - t->started_ns) / 1e9);
+               t->started_ns == 0 ? 0 : (double)(end_ns - t->started_ns) / 1e9);
     add_recent(out, &t->recent);
     buf_printf(out, "\"parameters\": %s}", t->parameters);
 }

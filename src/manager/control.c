@@ -141,11 +141,20 @@ read_in(struct control_client *client)
         client->gone = true;
 }
 
-/* Asks epoll for what can go on now; drops who is done. */
+static bool
+has_line(const struct control_client *client)
+{
+    return client->in.len > 0 &&
+           memchr(client->in.data, '\n', client->in.len) != NULL;
+}
+
+/* Asks epoll for what can go on now; drops who is done.  A request that waited
+ * until `out` was written is taken when there is room, which is at once. */
 static void
 settle(struct control *c, struct control_client *client)
 {
-    uint32_t wanted = client->out.len > 0 ? EPOLLOUT : EPOLLIN;
+    uint32_t wanted =
+        client->out.len > 0 || has_line(client) ? EPOLLOUT : EPOLLIN;
     struct epoll_event e = {.events = wanted, .data = {.u64 = client->number}};
 
     if (client->gone || (client->leaves && client->out.len == 0)) {

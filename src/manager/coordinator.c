@@ -23,9 +23,7 @@ keep(struct manager *m, struct err *err)
 static void
 stir(struct manager *m)
 {
-    placing_stir(m);
-    if (m->lockstep.on)
-        lockstep_stir(&m->lockstep);
+    placing_wake(m);
     progress_touch(&m->progress);
 }
 

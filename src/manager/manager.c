@@ -130,7 +130,7 @@ static void
 take_resources(struct manager *m)
 {
     resources_awake(&m->resources);
-    placing_stir(m);
+    placing_wake(m);
 }
 
 static void

@@ -24,6 +24,14 @@ placing_stir(struct manager *m)
     m->placing.stirred = true;
 }
 
+void
+placing_wake(struct manager *m)
+{
+    placing_stir(m);
+    if (m->lockstep.on)
+        lockstep_stir(&m->lockstep);
+}
+
 /* What nobody's end will bring is told, since nothing else happens. */
 enum placing
 placing_claim(struct manager *m, struct trial *t, bool devices, char *why,

@@ -50,6 +50,9 @@ void placing_explain(struct manager *m, const struct trial *t, struct buf *out);
 void placing_release(struct manager *m, struct trial *t);
 
 void placing_stir(struct manager *m);
+/* The same for what time or the machine has brought, and no trial's end: in
+ * lock step, where nothing may run by then, there is a new round. */
+void placing_wake(struct manager *m);
 
 /* The queue keeps the order of the numbers, whenever they come. */
 void placing_add(struct manager *m, struct trial *t);

@@ -71,8 +71,9 @@ preparing_is_next(const struct manager *m, const struct trial *t, char *why,
     return false;
 }
 
+/* `began_ns`: monotonic, when prepareCommand did. */
 static void
-enter(struct manager *m, struct trial *t)
+enter(struct manager *m, struct trial *t, int64_t began_ns)
 {
     int64_t most_ms =
         m->x->max_prepare_ms > 0 ? m->x->max_prepare_ms : m->x->max_trial_ms;
@@ -81,8 +82,7 @@ enter(struct manager *m, struct trial *t)
     trial_enter(t, TRIAL_PREPARING);
     m->n_preparing++;
     if (most_ms > 0)
-        running_due(m, t, TRIAL_DUE_LIMIT,
-                    clock_monotonic_ns() + most_ms * 1000000);
+        running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
     if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -110,7 +110,7 @@ preparing_offer(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
-    enter(m, t);
+    enter(m, t, clock_monotonic_ns());
     happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }
 
@@ -242,6 +242,7 @@ bool
 preparing_restore(struct manager *m, struct trial *t)
 {
     struct outcome outcome;
+    int64_t began_ns;
     bool run;
 
     if (m->x->prepare_command == NULL || !has(t, TRIAL_PREPARE))
@@ -250,8 +251,9 @@ preparing_restore(struct manager *m, struct trial *t)
     if (!run && adopt(t)) {
         m->recovered.adopted++;
         resources_adopt(&m->resources, t);
+        began_ns = t->started_ns;
         t->started_ns = 0; /* it has not */
-        enter(m, t);
+        enter(m, t, began_ns);
         if (t->stop != STOP_NOT)
             running_press(m, t); /* perhaps nobody did */
         return true;

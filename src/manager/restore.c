@@ -18,6 +18,7 @@
  * that its log has lost it is told of, in AD. */
 #include "manager/restore.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/adopt.h"
@@ -41,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #define RECORDS_MAX ((size_t)48 << 20) /* below what a frame can be */
 
@@ -234,6 +236,32 @@ count_ends(struct manager *m, const struct results *results)
     }
 }
 
+/* What attempts before the last one ran stands in their folders alone. */
+static void
+count_attempts(struct manager *m, const struct found *f)
+{
+    struct trial before = {.attempt = f->attempt};
+    bool there = true;
+
+    memcpy(before.id, f->id, sizeof before.id);
+    while (before.attempt > 0 && there) {
+        struct outcome o;
+
+        before.attempt--;
+        if (trial_place(&before, m->folder.path, NULL) != 0)
+            return;
+        there = access(before.folder, F_OK) == 0;
+        if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
+            o.ended_ns > o.started_ns)
+            finish_ended(
+                &m->finish,
+                &(struct finish_end){
+                    .trial = before.id,
+                    .seconds = (double)(o.ended_ns - o.started_ns) / 1e9});
+    }
+    free(before.folder);
+}
+
 static int
 read_witnesses(struct restoring *r, struct err *err)
 {
@@ -248,8 +276,12 @@ read_witnesses(struct restoring *r, struct err *err)
     count_ends(m, r->results);
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
-    return founds_gather(&r->found, r->results, &r->past, m->folder.path,
-                         m->scheduler.concurrency + m->scheduler.ahead, err);
+    if (founds_gather(&r->found, r->results, &r->past, m->folder.path,
+                      m->scheduler.concurrency + m->scheduler.ahead, err) != 0)
+        return -1;
+    for (size_t i = 0; m->x->max_trial_hours > 0 && i < r->found.n; i++)
+        count_attempts(m, r->found.items[i]);
+    return 0;
 }
 
 /* What was given out and the log has lost, as after the loss of power: the

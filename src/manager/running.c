@@ -264,10 +264,17 @@ running_next(const struct manager *m, const struct trial *t)
 void
 running_replace(struct manager *m, struct trial *t, struct trial *next)
 {
-    if (m->lockstep.on)
+    /* Its hours count, and no more than they. */
+    const struct finish_end end = {.trial = t->id, .seconds = seconds_of(t)};
+
+    if (m->lockstep.on) {
         lockstep_retract(&m->lockstep, t->number);
+        stepping_started(m, next); /* the round waits for it, also when the one
+                                      before was another manager's */
+    }
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
+    finish_ended(&m->finish, &end);
     happened_trial(m, EVENT_TRIAL_RETRIED, next);
     let_go(m, t);
     if (live_replace(m, t, next) != 0) /* its place is kept */

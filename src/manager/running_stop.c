@@ -67,7 +67,8 @@ terminate(struct manager *m, struct trial *t)
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
-    if (t->state == TRIAL_WAITING && stop == STOP_ASSESSOR && t->attempt > 0) {
+    if ((t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) &&
+        stop == STOP_ASSESSOR && t->attempt > 0) {
         trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
         running_conclude(m, t);
         return;
@@ -204,7 +205,7 @@ static void
 offer_again(void *ctx, void *of)
 {
     (void)of;
-    placing_stir(ctx);
+    placing_wake(ctx);
 }
 
 static void
@@ -214,6 +215,8 @@ place_given_up(void *ctx, void *of)
     struct trial *t = of;
     char why[600];
 
+    if (t->due[TRIAL_DUE_OFFER].place == 0)
+        return; /* it waits for something else by now */
     snprintf(why, sizeof why,
              "it could not be started within %.0f s "
              "(placeTimeout): %.450s",

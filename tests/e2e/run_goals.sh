@@ -92,6 +92,35 @@ E
 }
 check "maxTrialHours" hours
 
+# Those of attempts that failed are hours, too.
+hours_of_attempts() {
+    experiment 'maxTrialHours: 0.0002' 'maxTrialNumber: 1' \
+        'onFailure: {retry: 100, backoff: 0.01s}' << 'E'
+sleep 0.5
+exit 1
+E
+    run 1 && has "$dir/summary.json" 'trials ran for 0.0002 hours' || return 1
+    n=$(ls "$dir/trials" | wc -l)
+    [ "$n" -le 3 ] || fail "$n attempts in 0.72 s of 0.5 s each"
+}
+check "maxTrialHours counts each attempt" hours_of_attempts
+
+hours_before() {
+    experiment 'maxTrialNumber: 1' 'onFailure: {retry: 9, backoff: 0.01s}' \
+        << 'E'
+case $TUNEPIPE_TRIAL_DIR in
+*.1) kill -9 "$(cat "$HERE/pid")" ;;
+esac
+exit 1
+E
+    run 137 || return 1
+    sed -i 's/^started_ns .*/started_ns 1/' "$dir/trials/00000/exit"
+    echo 'maxTrialHours: 2' >> "$dir/config.yml"
+    HERE=$PWD "$T" resume "$dir" > out 2>&1
+    has "$dir/summary.json" 'trials ran for 2 hours'
+}
+check "maxTrialHours counts attempts of an earlier manager" hours_before
+
 # On resume the hours are over, by what is on record and by nothing else.
 hours_on_record() {
     valued 0.5 0.6 | experiment 'maxTrialNumber: 1' && run 0 || return 1

@@ -57,6 +57,43 @@ E
 }
 check "placeTimeout" too_long
 
+# What is paused while starts fail is not given up meanwhile.
+paused() {
+    own && experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
+        'placeTimeout: 4s' << E || return 1
+if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    $busy
+    until grep -q 'cannot be started now' "\$HERE/err"; do sleep 0.05; done
+    tunepipe pause "\$TUNEPIPE_EXPERIMENT_DIR" > /dev/null
+    sleep 5
+    exec 9>&-
+    tunepipe continue "\$TUNEPIPE_EXPERIMENT_DIR" > /dev/null
+else
+    until [ -e "\$HERE/busy" ]; do sleep 0.05; done
+fi
+$final
+E
+    run 0 && count 3 succeeded
+}
+check "placeTimeout does not run out while paused" paused
+
+# Nothing runs whose end would begin the next round.
+in_lock_step() {
+    own && experiment 'maxTrialNumber: 2' 'placeTimeout: 20s' \
+        'deterministic: true' << E || return 1
+$final
+E
+    : > err
+    (
+        cp bin/tunepipe-wrapper bin/new && exec 9>> bin/new &&
+            mv bin/new bin/tunepipe-wrapper && : > ready
+        until grep -q 'cannot be started now' err; do sleep 0.05; done
+    ) &
+    until [ -e ready ]; do sleep 0.05; done
+    run 0 && count 2 succeeded
+}
+check "a start that fails in lock step" in_lock_step
+
 # Three that can never be started end the experiment at once.
 never() {
     own && experiment << E || return 1

@@ -184,4 +184,30 @@ E
 }
 check "a manager that dies while one runs" dies_running
 
+# It is counted from its beginning, whoever waits for its end.
+too_long_in_all() {
+    final > trial.sh.in
+    prepared 'maxTrialNumber: 1' 'maxPrepareDuration: 4s' << 'E'
+kill -KILL "$(cat "$HERE/pid")"
+read -r line < "$HERE/go"
+E
+    mkfifo go
+    run 137 || return 1
+    sleep 4
+    { sleep 2; echo go 1<> go; } &
+    resume 1 && count 1 'timed out'
+}
+check "a preparation that takes too long for two managers" too_long_in_all
+
+# Its run has not begun: no time of it has passed.
+not_begun() {
+    final > trial.sh.in
+    prepared 'maxTrialNumber: 1' << 'E'
+exec tunepipe status --json "$TUNEPIPE_EXPERIMENT_DIR" > "$HERE/status"
+E
+    run 0 && has status '"status": "preparing"' &&
+        has status '"reports": 0, "elapsed_s": 0.0,'
+}
+check "no time passes for one that is prepared" not_begun
+
 finish

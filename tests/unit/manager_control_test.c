@@ -216,6 +216,33 @@ TEST(control_drops_the_most_silent_of_too_many)
     control_close(&c);
 }
 
+/* What it waited for may be written in passing. */
+TEST(control_goes_on_with_a_request_that_waited)
+{
+    struct control c;
+    char text[65536];
+    size_t got = 0;
+    ssize_t n;
+    int a;
+
+    open_here(&c);
+    a = join();
+    say(a, "big 4000000\nsecond\n");
+    serve(&c);
+    CHECK_EQ(taken, 1);
+    while (got < 4000001) {
+        n = recv(a, text, sizeof text, 0);
+        if (n < 0)
+            control_flush(&c);
+        else
+            got += (size_t)n;
+    }
+    serve(&c);
+    CHECK_EQ(taken, 2);
+    hears(a, "second\n");
+    control_close(&c);
+}
+
 /* Whose descriptors are used up is not woken for ever by one at the door. */
 TEST(control_turns_away_whom_it_has_no_descriptor_for)
 {
