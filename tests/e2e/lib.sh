@@ -49,7 +49,8 @@ experiment() {
 }
 
 # run STATUS [OPTION...]: runs e.yml; ./pid holds the manager's process id,
-# $dir its folder, show.json what `show --json` says.
+# $dir its folder, show.json what `show --json` says.  Where it made no folder
+# $dir is ./no-experiment, which is not there: "$dir/x" must never mean /x.
 run() {
     want=$1
     shift
@@ -57,7 +58,8 @@ run() {
         > out 2> err
     got=$?
     dir=$(ls -d tunepipe-experiments/* 2>/dev/null | tail -n 1)
-    [ -z "$dir" ] || "$T" show --json "$dir" > show.json || return 1
+    dir=${dir:-./no-experiment}
+    [ ! -d "$dir" ] || "$T" show --json "$dir" > show.json || return 1
     [ "$got" = "$want" ] || fail "status $got, expected $want"
 }
 
