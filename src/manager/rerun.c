@@ -291,7 +291,7 @@ run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
     if (rc == 0)
         rc = make_folder(r, err);
     if (rc == 0)
-        rc = rerun_reports_open(&r->reports, r->to, err);
+        rerun_reports_open(&r->reports, r->to);
     if (rc == 0 && is_prepared_first(r->from))
         rc = run_phase(r, true, &out->outcome, err);
     if (rc == 0 && is_good(&out->outcome))

@@ -2,7 +2,6 @@
 #include "manager/rerun_reports.h"
 
 #include "core/buf.h"
-#include "core/err.h"
 #include "core/file.h"
 #include "manager/metrics.h"
 #include "manager/rerun.h"
@@ -75,18 +74,15 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
         take(r, &metric);
 }
 
-int
-rerun_reports_open(struct rerun_reports *r, const char *folder, struct err *err)
+void
+rerun_reports_open(struct rerun_reports *r, const char *folder)
 {
     char *path = file_join(folder, TRIAL_METRICS);
-    int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 
-    r->watch_fd = rc == 0 ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
-    if (rc == 0 && (r->watch_fd < 0 ||
-                    inotify_add_watch(r->watch_fd, path, IN_MODIFY) < 0))
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot be watched", path);
+    r->watch_fd = path == NULL ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->watch_fd >= 0 && inotify_add_watch(r->watch_fd, path, IN_MODIFY) < 0)
+        rerun_reports_close(r);
     free(path);
-    return rc;
 }
 
 void

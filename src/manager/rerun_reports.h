@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-struct err;
 struct rerun_outcome;
 struct trial;
 
@@ -18,9 +17,9 @@ struct rerun_reports {
     int watch_fd; /* readable when there is more to look at; -1: not open */
 };
 
-/* Watches the trial's folder, whose files are there. */
-int rerun_reports_open(struct rerun_reports *r, const char *folder,
-                       struct err *err);
+/* Watches the trial's folder, whose files are there; where the system lets
+ * nobody watch more, they are read at the end. */
+void rerun_reports_open(struct rerun_reports *r, const char *folder);
 void rerun_reports_close(struct rerun_reports *r); /* a closed one too */
 
 /* Reads what has come.  True, once: the trial says that it is done. */
