@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/launch.h"
 
-#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
 #include "manager/checkpoints.h"
-#include "manager/parameters.h"
-#include "manager/recipe.h"
 #include "manager/spawn.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "trial/files.h"
 
 #include <fcntl.h>
@@ -18,16 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* With no manager to adopt it for so long, a trial ends. */
 #define ADOPT_MS 10000
-#define OUTPUT_LINE_MAX 65536
-#define TSV_MAX ((size_t)64 << 20)
-#define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
 #define WORDS_MAX 64
 
 /* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
@@ -94,150 +86,12 @@ launch_close(struct launch *l)
     l->wrapper = l->program_folder = l->python_folder = NULL;
 }
 
-/* Plainly, without a rename: nobody reads before the wrapper runs. */
-static int
-write_file(const char *folder, const char *name, const char *text, size_t len,
-           struct err *err)
-{
-    char *path = file_join(folder, name);
-    int fd, rc;
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot create", path);
-    } else {
-        rc = file_write_all(fd, text, len, err);
-        if (close(fd) != 0 && rc == 0)
-            rc = err_errno(err, ERR_SYSTEM, "cannot write");
-        if (rc != 0)
-            err_place(err, "%s", path);
-    }
-    free(path);
-    return rc;
-}
-
-static int
-write_parameters(const struct trial *t, struct jval parameters, struct err *err)
-{
-    struct buf text;
-    int rc;
-
-    buf_init(&text, TSV_MAX);
-    buf_printf(&text, "%s\n", t->parameters);
-    rc = buf_check(&text, TRIAL_PARAMETERS_JSON, err);
-    if (rc == 0)
-        rc = write_file(t->folder, TRIAL_PARAMETERS_JSON, text.data, text.len,
-                        err);
-    buf_clear(&text);
-    if (rc == 0)
-        rc = parameters_write_tsv(parameters, &text, err);
-    if (rc == 0)
-        rc = write_file(t->folder, TRIAL_PARAMETERS_TSV, text.data, text.len,
-                        err);
-    buf_fini(&text);
-    return rc;
-}
-
-static int
-make_lease(struct trial *t, const char *folder, struct err *err)
-{
-    char *path = file_join(folder, TRIAL_LEASE);
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
-    if (mkfifo(path, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((t->lease_fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    free(path);
-    return t->lease_fd >= 0 ? 0 : -1;
-}
-
-/* The file is made empty, so that it can be watched from the start. */
-static int
-make_tail(const struct trial *t, const char *name, size_t max_line,
-          struct tail *tail, struct err *err)
-{
-    char *path = file_join(t->folder, name);
-    int rc = write_file(t->folder, name, "", 0, err);
-
-    if (rc == 0)
-        rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                          : tail_open(tail, path, max_line, err);
-    free(path);
-    return rc;
-}
-
-/* What NNI's trial API reads and writes. */
-static int
-make_nni(struct trial *t, struct err *err)
-{
-    char *folder = file_join(t->folder, TRIAL_NNI_FOLDER);
-    char *metrics = file_join(t->folder, TRIAL_NNI_METRICS);
-    int rc;
-
-    if (folder == NULL || metrics == NULL)
-        rc = err_set(err, ERR_MEMORY, "out of memory");
-    else if (mkdir(folder, 0700) != 0)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
-    else
-        rc = write_file(t->folder, TRIAL_NNI_METRICS, "", 0, err);
-    if (rc == 0)
-        rc = nnifile_open(&t->nni, metrics, err);
-    if (rc == 0)
-        rc = write_file(t->folder, TRIAL_NNI_PARAMETERS, t->record,
-                        t->record_len, err);
-    free(metrics);
-    free(folder);
-    return rc;
-}
-
-static int
-make_folder(const struct launch *l, struct trial *t, struct jval parameters,
-            struct err *err)
-{
-    if (mkdir(t->folder, 0700) != 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
-                         t->folder);
-    if (write_parameters(t, parameters, err) != 0 ||
-        holding_make(&t->holding, t->folder, err) != 0 ||
-        make_nni(t, err) != 0 ||
-        make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
-        (l->wants_output &&
-         make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0))
-        return -1;
-    return write_file(t->folder, TRIAL_STDERR, "", 0, err);
-}
-
 /* What a wrapper is to run, and in which folder it keeps its files. */
 struct task {
     const char *folder;
     const char *const *command;
     char *const *env;
 };
-
-static int
-write_recipe(const struct launch *l, const struct task *task, struct err *err)
-{
-    char *path = file_join(task->folder, TRIAL_COMMAND);
-    struct buf text;
-    int rc;
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
-    free(path);
-    buf_init(&text, RECIPE_MAX);
-    recipe_write(&text, l->cwd, task->command, task->env);
-    rc = buf_check(&text, TRIAL_COMMAND, err);
-    if (rc == 0)
-        rc = write_file(task->folder, TRIAL_COMMAND, text.data, text.len, err);
-    buf_fini(&text);
-    return rc;
-}
 
 static int
 start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
@@ -302,7 +156,7 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
     };
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    int rc = make_lease(t, task->folder, err);
+    int rc = trial_folder_lease(t, task->folder, err);
 
     if (rc == 0)
         rc = checkpoints_begin(l->checkpoints, t, err);
@@ -315,23 +169,14 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
     }
     task->env = env.vars;
     if (rc == 0)
-        rc = write_recipe(l, task, err);
+        rc = trial_folder_recipe(task->folder, l->cwd, task->command, task->env,
+                                 err);
     if (rc == 0)
         rc = start_wrapper(l, t, task, err);
     environment_fini(&env);
     free(saving);
     free(restore);
     return rc;
-}
-
-static int
-make_prepare(const char *folder, struct err *err)
-{
-    if (folder == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    if (mkdir(folder, 0700) != 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
-    return write_file(folder, TRIAL_STDERR, "", 0, err);
 }
 
 int
@@ -345,11 +190,11 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
     struct task task = {.folder = folder, .command = command};
 
     if (rc == 0)
-        rc = make_folder(l, t, json_root(doc), err);
+        rc = trial_folder_make(t, json_root(doc), l->wants_output, err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = make_prepare(folder, err);
+        rc = trial_folder_prepare(folder, err);
     if (rc == 0)
         rc = start_task(l, t, &task, true, json_root(doc), err);
     free(folder);
@@ -379,7 +224,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0)
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
-                 : make_folder(l, t, json_root(doc), err);
+                 : trial_folder_make(t, json_root(doc), l->wants_output, err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
@@ -393,7 +238,9 @@ launch_folder(const struct launch *l, struct trial *t, struct err *err)
 {
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
-    int rc = doc == NULL ? -1 : make_folder(l, t, json_root(doc), err);
+    int rc = doc == NULL
+                 ? -1
+                 : trial_folder_make(t, json_root(doc), l->wants_output, err);
 
     json_free(doc);
     return rc;
@@ -406,12 +253,12 @@ launch_again(const struct launch *l, struct trial *t,
 {
     char *folder = prepares ? file_join(t->folder, TRIAL_PREPARE) : t->folder;
     struct task task = {folder, command, env};
-    int rc = prepares ? make_prepare(folder, err) : 0;
+    int rc = prepares ? trial_folder_prepare(folder, err) : 0;
 
     if (rc == 0)
-        rc = make_lease(t, folder, err);
+        rc = trial_folder_lease(t, folder, err);
     if (rc == 0)
-        rc = write_recipe(l, &task, err);
+        rc = trial_folder_recipe(folder, l->cwd, command, env, err);
     if (rc == 0)
         rc = start_wrapper(l, t, &task, err);
     if (prepares)

@@ -33,7 +33,7 @@ void reading_feed(struct manager *m, struct trial *t);
  * while there is more: m->hungry is then set.  A stopped trial's is left. */
 bool reading_drain(struct manager *m, struct trial *t);
 
-/* The metric counts: it is sent. */
+/* reading_send.c.  The metric counts: it is sent. */
 void reading_apply(struct manager *m, struct trial *t,
                    const struct metric_line *metric);
 /* What it has reported so far. */

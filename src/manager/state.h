@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - what the loop holds; inside src/manager only.
  *
- *   manager.c   the loop, deadlines, the end
+ *   manager.c   the loop, the end
+ *   expiry.c    how long it waits, and what is over then
  *   opening.c   what the loop needs
  *   answers.c   frames from the dispatcher, its words
  *   peer*.c     its process: start, death, and another one
@@ -9,8 +10,10 @@
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
  *   placing.c   which of them may start
- *   running.c   their start, stop, end
+ *   running.c   their start and end
+ *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
+ *   reading_send.c  what stands in them, sent
  *   stepping.c  what waits for an answer; lock step
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
@@ -184,6 +187,10 @@ struct trial *running_next(const struct manager *m, const struct trial *t);
 /* It takes the place of t, which is freed. */
 void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
+/* The end, whatever kind it is: told, recorded, shown; t is freed. */
+void running_conclude(struct manager *m, struct trial *t);
+
+/* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop);
@@ -195,6 +202,13 @@ void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
 /* INT64_MAX: never. */
 void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);
+
+/* expiry.c */
+void manager_expire(struct manager *m);
+/* Milliseconds for epoll_wait, rounded up; -1: no deadline. */
+int manager_timeout(struct manager *m);
+/* What cannot be kept costs what is counted of it, and nothing else. */
+void manager_keep_budget(struct manager *m);
 
 /* opening.c */
 int manager_open(struct manager *m, struct err *err);

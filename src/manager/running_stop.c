@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/state.h"
+
+#include "config/experiment.h"
+#include "core/clock.h"
+#include "core/file.h"
+#include "manager/happened.h"
+#include "manager/placing.h"
+#include "manager/reading.h"
+#include "manager/stepping.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
+
+/* Never a stranger, even when the wrapper is nobody's child any more. */
+static void
+signal_wrapper(const struct trial *t, int sig)
+{
+    syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+}
+
+/* So that another manager knows what counts and what does not. */
+static void
+record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    static const char *const reasons[] = {
+        [STOP_NOT] = "",
+        [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
+        [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
+        [STOP_IDLE] = TRIAL_STOP_IDLE,
+        [STOP_CANCEL] = TRIAL_STOP_CANCEL,
+    };
+    char *path = file_join(t->folder, TRIAL_STOP);
+    char line[80];
+    int len;
+
+    t->stop = stop;
+    t->counted = m->lockstep.on && stop == STOP_ASSESSOR
+                     ? (struct metrics_count){t->sent, 0}
+                     : reading_count(m, t);
+    len = snprintf(line, sizeof line, "%s %llu %llu\n", reasons[stop],
+                   (unsigned long long)t->counted.intermediates,
+                   (unsigned long long)t->counted.finals);
+    if (path != NULL)
+        file_write(path, line, (size_t)len, NULL);
+    free(path);
+    if (stop == STOP_ASSESSOR)
+        happened_decision(m, t);
+}
+
+static void
+terminate(struct manager *m, struct trial *t)
+{
+    running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_KILL,
+                clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS);
+    signal_wrapper(t, SIGTERM);
+}
+
+void
+running_stop(struct manager *m, struct trial *t, int stop)
+{
+    if (t->state == TRIAL_WAITING && stop == STOP_ASSESSOR && t->attempt > 0) {
+        trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
+        running_conclude(m, t);
+        return;
+    }
+    if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
+        record_stop(m, t, (enum trial_stop)stop);
+        running_press(m, t);
+        return;
+    }
+    if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
+        t->due[TRIAL_DUE_TERM].place > 0)
+        terminate(m, t); /* the user has no grace for it */
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+        (t->done && !m->lockstep.on))
+        return;
+    if (t->exited) {
+        /* Its end is not known to anybody yet: only the user's word counts,
+         * who does not wait for a dispatcher that is slow or hangs. */
+        if ((stop == STOP_CANCEL || m->lockstep.on) && !t->told && !t->known)
+            record_stop(m, t, (enum trial_stop)stop);
+        if (m->lockstep.on)
+            stepping_stopped(m, t);
+        return;
+    }
+    reading_feed(m, t); /* what it reported before still counts */
+    if (t->done && !m->lockstep.on)
+        return; /* it had come first */
+    record_stop(m, t, (enum trial_stop)stop);
+    if (m->lockstep.on && stop == STOP_ASSESSOR)
+        stepping_stopped(m, t);
+    running_press(m, t);
+}
+
+void
+running_done(struct manager *m, struct trial *t)
+{
+    t->done = true;
+    running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
+    if (!t->exited)
+        terminate(m, t);
+}
+
+void
+running_press(struct manager *m, struct trial *t)
+{
+    running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
+    running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
+    /* Whoever waits to be told so is, and ends by itself within the grace. */
+    if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
+        running_due(m, t, TRIAL_DUE_TERM,
+                    clock_monotonic_ns() + m->x->grace_ms * 1000000);
+    else
+        terminate(m, t);
+    holding_answer_all(&t->holding, true);
+}
+
+void
+running_cancel(struct manager *m, struct trial *t)
+{
+    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) {
+        trial_enter(t, TRIAL_CANCELLED);
+        running_conclude(m, t);
+    } else {
+        running_stop(m, t, STOP_CANCEL);
+    }
+}
+
+void
+running_stop_all(struct manager *m)
+{
+    stepping_release(m);
+    for (struct trial *t = m->live; t != NULL; t = t->next)
+        running_stop(m, t, STOP_CANCEL);
+    placing_stir(m);
+    running_start_waiting(m);
+}
+
+/* A second SIGTERM ends the wrapper's grace. */
+void
+running_hurry_all(struct manager *m)
+{
+    for (struct trial *t = m->live; t != NULL; t = t->next)
+        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
+            !t->exited) {
+            running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
+            running_due(m, t, TRIAL_DUE_KILL,
+                        clock_monotonic_ns() + GIVE_UP_NS);
+            signal_wrapper(t, SIGTERM);
+        }
+}
+
+static void
+limit_over(void *ctx, void *of)
+{
+    running_stop(ctx, of, STOP_TIMEOUT);
+}
+
+/* Set when it was started: what it has reported since has moved it. */
+static void
+idle_over(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct trial *t = of;
+    int64_t now = clock_monotonic_ns();
+    int64_t most = m->x->max_idle_ms * 1000000;
+
+    if (reading_waits(m, t))
+        t->reported_ns = now;
+    else if (now >= t->reported_ns + most)
+        reading_feed(m, t); /* what its file holds counts */
+    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT || t->done)
+        return;
+    if (now >= t->reported_ns + most)
+        running_stop(m, t, STOP_IDLE);
+    else
+        running_due(m, t, TRIAL_DUE_IDLE, t->reported_ns + most);
+}
+
+static void
+patience_over(void *ctx, void *of)
+{
+    terminate(ctx, of);
+}
+
+static void
+wrapper_given_up(void *ctx, void *of)
+{
+    (void)ctx;
+    signal_wrapper(of, SIGKILL);
+}
+
+static void
+offer_again(void *ctx, void *of)
+{
+    (void)of;
+    placing_stir(ctx);
+}
+
+static void
+place_given_up(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct trial *t = of;
+    char why[600];
+
+    snprintf(why, sizeof why,
+             "it could not be started within %.0f s "
+             "(placeTimeout): %.450s",
+             (double)m->x->place_ms / 1e3, t->why);
+    running_unplaced(m, t, why);
+}
+
+void
+running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns)
+{
+    static deadline_due *const dues[TRIAL_DUES] = {
+        [TRIAL_DUE_LIMIT] = limit_over,     [TRIAL_DUE_IDLE] = idle_over,
+        [TRIAL_DUE_TERM] = patience_over,   [TRIAL_DUE_KILL] = wrapper_given_up,
+        [TRIAL_DUE_AGAIN] = offer_again,    [TRIAL_DUE_OFFER] = offer_again,
+        [TRIAL_DUE_PLACE] = place_given_up,
+    };
+    struct deadline *d = &t->due[kind];
+
+    d->due = dues[kind];
+    d->of = t;
+    if (deadlines_set(&m->deadlines, d, at_ns) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+}
