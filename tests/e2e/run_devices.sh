@@ -75,8 +75,9 @@ indices() {
 check "gpuIndices, and the devices the manager itself was given" indices
 
 busy() {
-    sleep 1000 &
+    sleep 1000 > /dev/null 2>&1 & # which a failure leaves
     stranger=$!
+    trap 'kill "$stranger" 2>&-' EXIT
     gpus "8000 100 $stranger"
     echo "$given" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 1'
     (
