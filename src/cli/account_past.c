@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "manager/budget.h"
 #include "manager/results.h"
+#include "manager/trial.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ count(const struct results *r, bool (*is)(const char *status))
 static bool
 is_failed(const char *status)
 {
-    return strcmp(status, "failed") == 0 || strcmp(status, "lost") == 0;
+    return trial_is_failure(trial_state_of(status));
 }
 
 static bool

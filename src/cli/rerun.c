@@ -46,9 +46,10 @@ static const char help[] =
     "  --json     {\"trial\", \"folder\", \"recorded\": {\"status\", \"value\"},\n"
     "             \"again\": {\"exit\", \"value\"}, \"same\"}\n"
     "\n"
-    "Exit status: that of the trial, 128 and the number of the signal that\n"
-    "ended it, 127 when it could not be started; before that 1 the new folder\n"
-    "cannot be made; 2 usage; 3 no such experiment or trial.\n"
+    "Exit status: that of the trial (0 when it has said that it is done), 128\n"
+    "and the number of the signal that ended it, 127 when it could not be\n"
+    "started; before that 1 the new folder cannot be made; 2 usage; 3 no such\n"
+    "experiment or trial.\n"
     "\n"
     "Example: tunepipe rerun tunepipe-experiments/digits-20260131-101500 17\n";
 
@@ -173,8 +174,12 @@ choose_folder(const struct results *r, const char *in, struct which *w,
 /* ---- what came of it ---- */
 
 static int
-status_of(const struct outcome *o)
+status_of(const struct rerun_outcome *out)
 {
+    const struct outcome *o = &out->outcome;
+
+    if (out->done)
+        return EXIT_DONE;
     switch (o->kind) {
     case OUTCOME_EXITED:
         return o->number;
@@ -240,7 +245,7 @@ print(const struct which *w, const struct rerun_outcome *out)
     if (w->result != NULL)
         printf("%s\n", is_same(w, out) ? "the same" : "not the same");
     lastwords_line(w->to, line, sizeof line);
-    if (status_of(&out->outcome) == 0 || line[0] == '\0')
+    if (status_of(out) == 0 || line[0] == '\0')
         return;
     buf_init(&shown, 4 * LINE_SHOWN);
     shown_text(&shown, line, strlen(line), LINE_SHOWN);
@@ -306,7 +311,7 @@ go(const struct results *r, struct which *w, bool json)
         if (rerun_trial(x, w->from, w->to, &out, &err) != 0) {
             status = verb_fail("rerun", &err);
         } else {
-            status = status_of(&out.outcome);
+            status = status_of(&out);
             (json ? print_json : print)(w, &out);
         }
     }

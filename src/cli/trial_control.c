@@ -10,6 +10,7 @@
 #include "core/number.h"
 #include "json.h"
 #include "manager/results.h"
+#include "manager/trial.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -113,12 +114,7 @@ trial_control_kill(int argc, char **argv, struct err *err)
 static bool
 failed(const struct result *r)
 {
-    static const char *const words[] = {"failed", "lost", "out of memory"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(r->status, words[i]) == 0)
-            return true;
-    return false;
+    return trial_is_failure(trial_state_of(r->status));
 }
 
 static uint64_t

@@ -106,6 +106,21 @@ find_value(const struct row *header, const char *name, size_t *out,
         name, nearest_hint(name, names, header->n, hint, sizeof hint));
 }
 
+/* A parameter has one value.  Columns without a name are what is left of a
+ * spreadsheet. */
+static int
+check_header(const struct row *header, struct err *err)
+{
+    for (size_t i = 0; i < header->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (header->cells[i].text[0] != '\0' &&
+                strcmp(header->cells[i].text, header->cells[k].text) == 0)
+                return err_set(err, ERR_INPUT,
+                               "line 1: columns %zu and %zu are both '%.100s'",
+                               k + 1, i + 1, header->cells[i].text);
+    return 0;
+}
+
 static void
 add_cell(struct buf *out, const struct cell *cell)
 {
@@ -169,7 +184,7 @@ read_rows(struct import *im, const char *text, struct row *header,
 
     if (rc == 0)
         return err_set(err, ERR_INPUT, "is empty, expected a header");
-    if (rc < 0 ||
+    if (rc < 0 || check_header(header, err) != 0 ||
         find_value(header, name != NULL ? name : "value", &value, err) != 0)
         return -1;
     for (;;) {

@@ -168,19 +168,20 @@ optuna_parameters(const struct database *d, int64_t trial, struct buf *out)
     struct sql_query *q = ask(d, "SELECT param_name, param_value, "
                                  "distribution_json FROM trial_params WHERE "
                                  "trial_id = ?1 ORDER BY param_id");
+    int rc = q == NULL ? -1 : 1;
     bool done = true;
     size_t len;
 
-    if (q == NULL) {
-        import_leave(d->im, "its parameters cannot be read");
-        return false;
-    }
-    d->sql->bind_int(q, 1, trial);
-    while (done && d->sql->step(q, NULL) == 1)
+    if (q != NULL)
+        d->sql->bind_int(q, 1, trial);
+    while (rc == 1 && done && (rc = d->sql->step(q, NULL)) == 1)
         done = optuna_add(d->im, out, d->sql->text(q, 0, &len),
                           d->sql->real(q, 1), d->sql->text(q, 2, &len));
-    d->sql->finish(q);
-    return done;
+    if (q != NULL)
+        d->sql->finish(q);
+    if (rc < 0)
+        import_leave(d->im, "its parameters cannot be read");
+    return rc >= 0 && done;
 }
 
 static double

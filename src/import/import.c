@@ -113,10 +113,44 @@ import_folder(struct import *im, const char *folder, struct err *err)
                              folder);
 }
 
+/* Of whatever size; one is a file that can be read more than once. */
+static bool
+is_database(const char *path)
+{
+    static const char magic[] = "SQLite format 3"; /* with its NUL */
+    char head[sizeof magic] = "";
+    struct stat st;
+    bool is = false;
+    FILE *file;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    file = fopen(path, "re");
+    if (file != NULL) {
+        is = fread(head, 1, sizeof head, file) == sizeof head &&
+             memcmp(head, magic, sizeof magic) == 0;
+        fclose(file);
+    }
+    return is;
+}
+
+static int
+import_text(struct import *im, const char *path, struct buf *text,
+            struct err *err)
+{
+    if (file_read(path, FILE_MAX, text, err) != 0)
+        return -1;
+    if (strlen(buf_text(text)) != text->len)
+        return err_set(err, ERR_INPUT, "%s: expected a text, has a NUL byte",
+                       path);
+    if (buf_text(text)[0] == '{')
+        return import_optuna_journal(im, buf_text(text), err);
+    return import_csv(im, buf_text(text), err);
+}
+
 int
 import_source(struct import *im, const char *path, struct err *err)
 {
-    static const char magic[] = "SQLite format 3";
     struct buf text;
     int rc;
 
@@ -124,17 +158,8 @@ import_source(struct import *im, const char *path, struct err *err)
     if (is_folder(path))
         return import_folder(im, path, err);
     buf_init(&text, FILE_MAX + 1);
-    rc = file_read(path, FILE_MAX, &text, err);
-    if (rc == 0 && strlen(buf_text(&text)) == sizeof magic - 1 &&
-        strcmp(buf_text(&text), magic) == 0)
-        rc = import_database(im, path, err);
-    else if (rc == 0 && strlen(buf_text(&text)) != text.len)
-        rc = err_set(err, ERR_INPUT, "%s: expected a text, has a NUL byte",
-                     path);
-    else if (rc == 0 && buf_text(&text)[0] == '{')
-        rc = import_optuna_journal(im, buf_text(&text), err);
-    else if (rc == 0)
-        rc = import_csv(im, buf_text(&text), err);
+    rc = is_database(path) ? import_database(im, path, err)
+                           : import_text(im, path, &text, err);
     if (rc == 0)
         rc = buf_check(&im->lines, "what is imported", err);
     buf_fini(&text);

@@ -18,10 +18,12 @@ enum state { RUNNING, COMPLETE, PRUNED, FAIL, WAITING, STATES };
 static const char *const state_names[STATES] = {"RUNNING", "COMPLETE", "PRUNED",
                                                 "FAIL", "WAITING"};
 
+#define DIRECTIONS_MAX 8 /* of later objectives it is not known */
+
 struct study {
     char *name;
     uint64_t n_objectives;
-    int directions[8]; /* enum import_way */
+    enum import_way directions[DIRECTIONS_MAX];
     bool deleted;
     uint64_t n_trials;
 };
@@ -60,28 +62,29 @@ get_text(struct jval root, const char *key)
     return text;
 }
 
+/* One without them keeps its number, and has nothing to be imported. */
 static bool
-set_study(struct study *s, struct jval root, const char *name)
+set_directions(struct study *s, struct jval root)
 {
-    static const int ways[] = {IMPORT_UNSAID, IMPORT_MINIMIZE, IMPORT_MAXIMIZE};
+    static const enum import_way ways[] = {IMPORT_UNSAID, IMPORT_MINIMIZE,
+                                           IMPORT_MAXIMIZE};
     struct jval list;
     uint64_t way;
 
-    if (!jval_get(root, "directions", &list))
+    if (!jval_get(root, "directions", &list) || jval_type(list) != JSON_ARRAY)
         return false;
-    s->name = strdup(name);
     s->n_objectives = jval_count(list);
-    for (size_t i = 0; i < s->n_objectives && i < 8; i++)
+    for (size_t i = 0; i < s->n_objectives && i < DIRECTIONS_MAX; i++)
         if (jval_uint(jval_at(list, i), &way) && way < 3)
             s->directions[i] = ways[way];
-    return s->name != NULL && s->n_objectives > 0 && s->n_objectives <= 8;
+    return s->n_objectives > 0;
 }
 
 static bool
 create_study(struct journal *j, struct jval root)
 {
     const char *name = get_text(root, "study_name");
-    struct study *more;
+    struct study *more, study = {.n_objectives = 0};
 
     if (name == NULL)
         return false;
@@ -92,8 +95,11 @@ create_study(struct journal *j, struct jval root)
     if (more == NULL)
         return false;
     j->studies = more;
-    more[j->n_studies] = (struct study){.name = NULL};
-    return set_study(&more[j->n_studies++], root, name);
+    study.name = strdup(name);
+    if (study.name == NULL)
+        return false;
+    more[j->n_studies++] = study;
+    return set_directions(&more[j->n_studies - 1], root);
 }
 
 static bool
@@ -273,10 +279,13 @@ take_trial(struct journal *j, struct trial *t)
         import_leave(j->im, "%llu objectives: --value 0 or above names one",
                      (unsigned long long)s->n_objectives);
     else {
+        enum import_way way =
+            at < DIRECTIONS_MAX ? s->directions[at] : IMPORT_UNSAID;
+
         snprintf(name, sizeof name, "%.100s, trial %llu", s->name,
                  (unsigned long long)t->number);
-        import_take(j->im, &(struct import_trial){&t->parameters, t->value,
-                                                  s->directions[at], name});
+        import_take(
+            j->im, &(struct import_trial){&t->parameters, t->value, way, name});
     }
 }
 

@@ -10,6 +10,7 @@
 #include "manager/metrics.h"
 #include "manager/parameters.h"
 #include "manager/recipe.h"
+#include "manager/rerun_reports.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -147,104 +148,35 @@ is_prepared_first(const char *folder)
 
 /* ---- while it runs ---- */
 
-static int
-await(const struct trial *t, int signals, struct err *err)
+static void
+end_trial(const struct trial *t)
 {
-    struct pollfd fds[] = {{.fd = t->pidfd, .events = POLLIN},
-                           {.fd = signals, .events = POLLIN}};
+    syscall(SYS_pidfd_send_signal, t->pidfd, SIGTERM, NULL, 0);
+}
+
+/* One that has said that it is done is ended, too. */
+static int
+await(struct trial *t, int signals, struct rerun_reports *reports,
+      struct err *err)
+{
+    struct pollfd fds[] = {
+        {.fd = t->pidfd, .events = POLLIN},
+        {.fd = signals, .events = POLLIN},
+        {.fd = reports->watch_fd, .events = POLLIN},
+    };
     struct signalfd_siginfo info;
 
     for (;;) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR)
             return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
         while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
-            syscall(SYS_pidfd_send_signal, t->pidfd, SIGTERM, NULL, 0);
+            end_trial(t);
+        if (fds[2].revents != 0 && rerun_reports_look(reports, t))
+            end_trial(t);
         if (fds[0].revents == 0)
             continue;
         waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
         return 0;
-    }
-}
-
-/* ---- what it reported ---- */
-
-struct reports {
-    const struct pattern *pattern; /* NULL: none */
-    struct metrics metrics;
-    struct rerun_outcome *out;
-};
-
-/* As everywhere the first final result counts, and the last of the others. */
-static void
-take(struct reports *r, const struct metric_line *metric)
-{
-    struct rerun_outcome *out = r->out;
-
-    if (metric->final && !out->has_final)
-        out->final = metric->value;
-    if (!metric->final)
-        out->latest = metric->value;
-    out->has_final = out->has_final || metric->final;
-    out->has_latest = out->has_latest || !metric->final;
-}
-
-static void
-take_line(void *ctx, const char *line, size_t len, bool too_long)
-{
-    struct metric_line metric;
-    struct reports *r = ctx;
-
-    if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
-            METRICS_METRIC &&
-        (metric.final || r->pattern == NULL))
-        take(r, &metric);
-}
-
-static void
-take_record(void *ctx, const char *json, size_t len, int64_t at)
-{
-    struct metric_line metric;
-    struct reports *r = ctx;
-    struct buf value;
-
-    (void)at;
-    buf_init(&value, PART_MAX);
-    if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
-            METRICS_METRIC &&
-        (metric.final || r->pattern == NULL))
-        take(r, &metric);
-    buf_fini(&value);
-}
-
-static void
-take_output(void *ctx, const char *line, size_t len, bool too_long)
-{
-    struct metric_line metric = {0};
-    struct reports *r = ctx;
-
-    (void)len;
-    (void)too_long;
-    if (pattern_match(r->pattern, line, &metric.value))
-        take(r, &metric);
-}
-
-static void
-read_reports(const struct experiment *x, struct trial *t,
-             struct pattern *pattern, struct rerun_outcome *out)
-{
-    const struct outcome *o = &out->outcome;
-    struct reports r = {.pattern = pattern, .out = out};
-
-    tail_drain(&t->report, SIZE_MAX, take_line, &r, NULL);
-    nnifile_drain(&t->nni, SIZE_MAX, take_record, &r, NULL);
-    if (pattern != NULL) {
-        tail_drain(&t->out, SIZE_MAX, take_output, &r, NULL);
-        tail_rest(&t->out, take_output, &r);
-    }
-    if (x->last_is_final && !out->has_final && out->has_latest &&
-        o->kind == OUTCOME_EXITED && o->number == 0) {
-        out->has_final = true;
-        out->final = out->latest;
     }
 }
 
@@ -255,6 +187,7 @@ struct rerun {
     const char *from, *to;
     struct launch launch;
     struct trial *trial;
+    struct rerun_reports reports;
     int signals;
 };
 
@@ -322,7 +255,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
     else if (read_recipe(&recipe, from, err) == 0)
         rc = start(r, &recipe, prepares, err);
     if (rc == 0)
-        rc = await(t, r->signals, err);
+        rc = await(t, r->signals, &r->reports, err);
     if (rc == 0)
         rc = outcome_read(to, out, err);
     if (t->pidfd >= 0)
@@ -343,11 +276,13 @@ is_good(const struct outcome *o)
 }
 
 static int
-run(struct rerun *r, struct pattern *pattern, struct rerun_outcome *out,
+run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
     struct err *err)
 {
     int rc = launch_open(&r->launch, err);
 
+    r->reports =
+        (struct rerun_reports){.pattern = pattern, .out = out, .watch_fd = -1};
     r->launch.wants_output = pattern != NULL;
     r->launch.grace_ms = r->x->grace_ms;
     out->outcome.kind = OUTCOME_EXITED; /* so far all went well */
@@ -355,12 +290,15 @@ run(struct rerun *r, struct pattern *pattern, struct rerun_outcome *out,
         rc = check_recipe(r, err);
     if (rc == 0)
         rc = make_folder(r, err);
+    if (rc == 0)
+        rerun_reports_open(&r->reports, r->to);
     if (rc == 0 && is_prepared_first(r->from))
         rc = run_phase(r, true, &out->outcome, err);
     if (rc == 0 && is_good(&out->outcome))
         rc = run_phase(r, false, &out->outcome, err);
     if (rc == 0)
-        read_reports(r->x, r->trial, pattern, out);
+        rerun_reports_end(&r->reports, r->trial, r->x->last_is_final);
+    rerun_reports_close(&r->reports);
     launch_close(&r->launch);
     return rc;
 }

@@ -16,6 +16,7 @@ struct experiment;
 struct rerun_outcome {
     struct outcome outcome;
     bool has_final, has_latest;
+    bool done; /* it said so, and was ended if it ran on */
     double final, latest;
 };
 

@@ -16,8 +16,8 @@ imported() {
 
 # database FILE < SQL: a database of SQLite.
 database() {
-    command -v python3 > /dev/null && [ -e "$TP_BUILD/lib/sqlite.so" ] ||
-        { echo 'no python3, or built without SQLite'; return 77; }
+    python3 -c 'import sqlite3' 2>&- && [ -e "$TP_BUILD/lib/sqlite.so" ] ||
+        { echo 'no sqlite3 of Python, or built without SQLite'; return 77; }
     python3 -c 'import sqlite3, sys
 sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())' "$1"
 }
@@ -50,7 +50,11 @@ E
         [ ! -e j ] || return 1
     printf 'value,x\n1,"a\n' > open.csv
     "$T" import --into j open.csv 2> err
-    [ $? = 3 ] && has err 'open.csv: line 2: a quote stays open'
+    [ $? = 3 ] && has err 'open.csv: line 2: a quote stays open' || return 1
+    printf 'x,value,x,,\n1,2,3,,\n' > twice.csv
+    "$T" import --into j twice.csv 2> err
+    [ $? = 3 ] && has err "twice.csv: line 1: columns 1 and 3 are both 'x'" &&
+        printf 'x,value,,\n1,2,,\n' > sheet.csv && imported 1 sheet.csv
 }
 check "CSV" csv
 
@@ -99,6 +103,26 @@ E
         has out '2 objectives: --value 0 or above names one'
 }
 check "Optuna's journal" journal
+
+# Some that do not say their directions, and one with more than we know of.
+strange_studies() {
+    cat > s.log << 'E'
+{"op_code": 0, "study_name": "none"}
+{"op_code": 0, "study_name": "word", "directions": 3}
+{"op_code": 0, "study_name": "ten", "directions": [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}
+{"op_code": 4, "study_id": 0, "state": 1, "values": [1]}
+{"op_code": 4, "study_id": 2, "state": 1, "values": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
+E
+    imported 1 --study ten --value 9 s.log &&
+        has import.out '2 of them: operations 0 without what they need' &&
+        [ "$(cat i.jsonl)" = '{"parameter": {}, "value": 9.0, "from": "s.log: ten, trial 0"}' ] ||
+        fail "$(cat i.jsonl)" || return 1
+    for study in none word; do
+        "$T" import --into j --study $study s.log > out 2> err
+        [ $? = 1 ] && has err 'no finished trial was found' || return 1
+    done
+}
+check "studies of a journal without their directions" strange_studies
 
 optuna() {
     database o.db << 'E' || return
@@ -170,6 +194,9 @@ E
     cmp want i.jsonl && has import.out 'left out: 1 of them: FAILED' &&
         has import.out 'left out: 1 of them: no final result' || return 1
     imported 2 a1b2/db/nni.sqlite || return 1
+    # More than is ever read of a text.
+    truncate -s 600M a1b2/db/nni.sqlite && imported 2 a1b2/db/nni.sqlite ||
+        return 1
     echo 'CREATE TABLE a (b);' | database other.db
     "$T" import --into j other.db 2> err
     [ $? = 3 ] && has err 'other.db: has neither the tables of NNI'

@@ -82,6 +82,19 @@ E
 }
 check "the last attempt, or the one that is named" attempts
 
+# It is ended then and now; what comes behind that word is not its result.
+done_ends_it() {
+    experiment 'maxTrialNumber: 1' 'grace: 1s' << 'E'
+tunepipe trial report 1
+printf 'done 5\nfinal 8\n' >> "$TUNEPIPE_TRIAL_DIR/metrics"
+exec sleep 1000
+E
+    run 0 && again 0 0 && has again.out 'again:    5' &&
+        has again.out 'the same' && lacks again.out 'not the same' &&
+        has "$dir/reruns/00000-1/exit" 'signalled 15'
+}
+check "a trial that is done and runs on" done_ends_it
+
 # Both phases, each as it was; its checkpoints lie apart.
 prepared() {
     mkdir scratch

@@ -75,8 +75,9 @@ indices() {
 check "gpuIndices, and the devices the manager itself was given" indices
 
 busy() {
-    sleep 1000 &
+    sleep 1000 > /dev/null 2>&1 & # which a failure leaves
     stranger=$!
+    trap 'kill "$stranger" 2>&-' EXIT
     gpus "8000 100 $stranger"
     echo "$given" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 1'
     (
@@ -160,7 +161,7 @@ impossible() {
     text=$1
     shift
     experiment "$@" < /dev/null
-    run 3 && has err "$text" && [ -z "$dir" ] || return 1
+    run 3 && has err "$text" && [ ! -e tunepipe-experiments ] || return 1
     [ "$(wc -l < err)" = 1 ] || fail "more than a line"
 }
 too_many() {

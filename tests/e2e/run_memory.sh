@@ -75,7 +75,7 @@ impossible() {
     shift
     machine 1000 1000
     experiment "$@" < /dev/null
-    run 3 && has err "$text" && [ -z "$dir" ] || return 1
+    run 3 && has err "$text" && [ ! -e tunepipe-experiments ] || return 1
     [ "$(wc -l < err)" = 1 ] || fail "more than a line"
 }
 too_much() {
@@ -124,7 +124,9 @@ no_more() {
 echo MemoryError >&2
 exit 1
 E
-    run 1 && count 1 'out of memory' && [ ! -e "$dir/trials/00000.1" ]
+    run 1 && count 1 'out of memory' && [ ! -e "$dir/trials/00000.1" ] &&
+        "$T" status --json "$dir" > status &&
+        has status '"failed": 1, "stopped": 0'
 }
 check "nothing is tried again that is given no more" no_more
 

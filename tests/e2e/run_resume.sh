@@ -156,7 +156,7 @@ check "an experiment that was interrupted" interrupted
 # What stood in memory when the manager died is found in either place.
 half_told() {
     echo "$final" | experiment 'maxTrialNumber: 3'
-    run 0
+    run 0 || return 1
     rm "$dir/summary.json"
     # A line that was cut off, and one that was never written.
     head -n 1 "$dir/results.jsonl" > one

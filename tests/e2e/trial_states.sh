@@ -127,7 +127,9 @@ check "by the assessor and by the user" by_others
 stopped_waiting() {
     experiment 'maxTrialNumber: 1' 'onFailure: {retry: 3, backoff: 1h}' \
         "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 1}}" << 'E'
-kill -STOP "$(cat "$HERE/dispatcher")"
+read -r pid rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+echo "$pid" > "$HERE/dispatcher"
+kill -STOP "$pid"
 tunepipe trial report 1
 exit 3
 E
@@ -135,9 +137,6 @@ E
     HERE=$PWD sh -c 'echo $$ > pid; exec "$0" run e.yml' "$T" > said 2> err &
     while read -r line; do
         case $line in
-        'tunepipe: experiment '*)
-            until [ -s tunepipe-experiments/*/dispatcher.pid ]; do :; done
-            cut -d' ' -f1 tunepipe-experiments/*/dispatcher.pid > dispatcher ;;
         *'tried again in'*) kill -CONT "$(cat dispatcher)" ;;
         esac
     done < said
