@@ -98,9 +98,16 @@ newest() {
         says 0 "tunepipe status: tunepipe-experiments/${dir##*/}" status &&
         says 0 running trial ls && says 0 '' trial kill 0 && begun 00001 &&
         says 0 'interrupted after 2 trials' stop && ended 1 &&
-        count 2 cancelled && mkdir empty && cd empty &&
-        says 3 'no experiment in ./tunepipe-experiments' status &&
-        says 3 "expected an experiment's folder" stop .
+        count 2 cancelled && says 0 '2 cancelled' show &&
+        says 0 '00001,cancelled' export --csv &&
+        says 2 "'foo': expected a trial's number" why foo &&
+        mkdir empty && cd empty || return 1
+    for verb in status show 'show --page 1' 'export --csv' index 'rerun 3'; do
+        says 3 'no experiment in ./tunepipe-experiments' $verb || return 1
+    done
+    says 3 "expected an experiment's folder" stop . &&
+        says 2 "'b': expected one folder" show a b &&
+        says 2 'expected [FOLDER] TRIAL' rerun foo
 }
 check "DIR is the newest where it is not given" newest
 
