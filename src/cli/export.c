@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #include "cli/options.h"
+#include "cli/target.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/experiment_folder.h"
@@ -15,12 +16,13 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tunepipe export DIR --csv|--json [--intermediate] [--out FILE]\n"
+    "usage: tunepipe export [DIR] --csv|--json [--intermediate] [--out FILE]\n"
     "\n"
     "Writes the results of an experiment as a table: a row for each trial that\n"
     "has ended, in the order of their ends, with a column for each parameter;\n"
     "those of nested choices are OUTER/INNER.  Works while the experiment runs,\n"
-    "and after a crash.\n"
+    "and after a crash.  DIR is the folder that `tunepipe run` printed;\n"
+    "without it the newest in ./tunepipe-experiments.\n"
     "\n"
     "  --csv            comma-separated values with a head, as RFC 4180 has\n"
     "                   them, lines ending with LF: trial, status, value,\n"
@@ -105,17 +107,18 @@ run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
+    char *folder = NULL;
     int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0 && argc != 2)
-        rc = err_set(&err, ERR_USAGE, "expected one folder; see --help");
     if (rc == 0 && w.csv == w.json)
         rc = err_set(&err, ERR_USAGE, "expected one of --csv and --json");
     if (rc == 0)
-        rc = check_folder(argv[1], &err);
+        folder = target_given("export", argc, argv, &err);
+    rc = folder == NULL ? -1 : check_folder(folder, &err);
     if (rc == 0)
-        rc = w.out != NULL ? write_file(&w, argv[1], &err)
-                           : write_table(stdout, &w, argv[1], &err);
+        rc = w.out != NULL ? write_file(&w, folder, &err)
+                           : write_table(stdout, &w, folder, &err);
+    free(folder);
     return verb_printed("export",
                         rc == 0 ? EXIT_DONE : verb_fail("export", &err));
 }

@@ -4,6 +4,7 @@
 #include "cli/database.h"
 #include "cli/index_follow.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "core/err.h"
 #include "store/index.h"
 
@@ -11,15 +12,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char help[] =
-    "usage: tunepipe index DIR [--rebuild | --follow]\n"
+    "usage: tunepipe index [DIR] [--rebuild | --follow]\n"
     "\n"
     "Writes what an experiment's folder tells - its command log and its\n"
     "results - into DIR/results.db, a database of SQLite, for questions in SQL\n"
     "and for pages of `tunepipe show`.  A second call adds what is new.  Works\n"
     "while the experiment runs, and after a crash; the database may be removed\n"
-    "at any time.\n"
+    "at any time.  DIR is the folder that `tunepipe run` printed; without it\n"
+    "the newest in ./tunepipe-experiments.\n"
     "\n"
     "  --rebuild   build it anew; that is done anyway when it is damaged, or\n"
     "              was made of other files or by another version\n"
@@ -83,22 +86,24 @@ run(int argc, char **argv)
     struct err err = {0};
     const struct sql *sql = NULL;
     struct index *ix = NULL;
+    char *folder = NULL;
     int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0 && argc != 2)
-        rc = err_set(&err, ERR_USAGE, "expected one folder; see --help");
     if (rc == 0 && w.rebuild && w.follow)
         rc = err_set(&err, ERR_USAGE,
                      "expected only one of --rebuild and --follow");
     if (rc == 0)
+        folder = target_given("index", argc, argv, &err);
+    if (folder != NULL)
         sql = database_load("tunepipe index", &err);
     if (sql != NULL)
-        ix = index_new(sql, argv[1], &err);
+        ix = index_new(sql, folder, &err);
     if (ix != NULL)
-        rc = w.follow ? index_follow(ix, argv[1], &err)
+        rc = w.follow ? index_follow(ix, folder, &err)
                       : write_index(&w, ix, &err);
     rc = ix != NULL && rc == 0 ? EXIT_DONE : verb_fail("index", &err);
     index_free(ix);
+    free(folder);
     return verb_printed("index", rc);
 }
 

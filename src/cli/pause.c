@@ -10,24 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DIR_IS                                                               \
-    "DIR is the folder that `tunepipe run` printed; without it the newest\n" \
-    "in ./tunepipe-experiments.\n"
-#define STATUSES                                                              \
-    "Exit status: 0 done; 1 nobody runs it, or it is ending; 2 usage; 3 DIR " \
-    "is\nno experiment's folder.\n"
+#define DIR_IS                                                           \
+    "\n"                                                                 \
+    "DIR is the folder that `tunepipe run` printed; without it the\n"    \
+    "newest in ./tunepipe-experiments.\n"                                \
+    "\n"                                                                 \
+    "Exit status: 0 done; 1 nobody runs it, or it is ending; 2 usage;\n" \
+    "3 DIR is no experiment's folder.\n"                                 \
+    "\n"
 
 static const char pause_help[] =
     "usage: tunepipe pause [DIR]\n"
     "\n"
     "No more trials are begun, until `tunepipe continue`.  Those that run go\n"
-    "on to their ends.  " DIR_IS "\n" STATUSES "\n"
-    "Example: tunepipe pause\n";
+    "on to their ends.\n" DIR_IS "Example: tunepipe pause\n";
 
 static const char continue_help[] =
     "usage: tunepipe continue [DIR]\n"
     "\n"
-    "Ends a pause: trials are begun again.  " DIR_IS "\n" STATUSES "\n"
+    "Ends a pause: trials are begun again.\n" DIR_IS
     "Example: tunepipe continue\n";
 
 static int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kept.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 
 #include "config/experiment.h"
@@ -30,7 +31,7 @@
 #define JSON_MAX ((size_t)1 << 20)
 
 static const char help[] =
-    "usage: tunepipe rerun FOLDER TRIAL [--in NEW] [--json]\n"
+    "usage: tunepipe rerun [FOLDER] TRIAL [--in NEW] [--json]\n"
     "\n"
     "Runs one trial of an experiment once more, exactly as it was started:\n"
     "command, folder, environment, seed and parameters are those that the\n"
@@ -38,8 +39,9 @@ static const char help[] =
     "one's wherever a variable holds it, so that everything it reports and\n"
     "prints lies apart.  The experiment hears nothing of it, and may run.\n"
     "\n"
-    "FOLDER is the experiment's.  TRIAL is a number as `tunepipe show` prints\n"
-    "it, 3 or 00003: its last attempt; or one attempt, 3.0, 3.1, ...\n"
+    "FOLDER is the experiment's; without it the newest in\n"
+    "./tunepipe-experiments.  TRIAL is a number as `tunepipe show` prints it, 3\n"
+    "or 00003: its last attempt; or one attempt, 3.0, 3.1, ...\n"
     "\n"
     "  --in NEW   the new folder, which must not exist; default:\n"
     "             FOLDER/reruns/TRIAL-N\n"
@@ -320,6 +322,30 @@ go(const struct results *r, struct which *w, bool json)
     return status;
 }
 
+/* [FOLDER] TRIAL. */
+static struct results *
+load(int argc, char **argv, struct err *err)
+{
+    const char *last = argv[argc - 1];
+    struct results *r = NULL;
+    uint64_t number;
+    char *newest;
+
+    if (argc == 3)
+        return results_load(argv[1], err);
+    if (argc != 2 || !number_parse_u64(last, strcspn(last, "."), &number)) {
+        err_set(err, ERR_USAGE,
+                "expected [FOLDER] TRIAL, an experiment's folder and a trial "
+                "such as 3, 00003 or 3.1; see --help");
+        return NULL;
+    }
+    newest = target_folder("rerun", NULL, err);
+    if (newest != NULL)
+        r = results_load(newest, err);
+    free(newest);
+    return r;
+}
+
 static int
 run(int argc, char **argv)
 {
@@ -331,13 +357,10 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &words, &argc, argv, &err) != 0)
         return verb_fail("rerun", &err);
-    if (argc != 3) {
-        err_set(&err, ERR_USAGE,
-                "expected an experiment's folder and a trial; see --help");
+    r = load(argc, argv, &err);
+    if (r == NULL && err.code == ERR_USAGE)
         return verb_fail("rerun", &err);
-    }
-    r = results_load(argv[1], &err);
-    if (r == NULL || find_trial(r, argv[2], &w, &err) != 0) {
+    if (r == NULL || find_trial(r, argv[argc - 1], &w, &err) != 0) {
         err.code = ERR_CONFIG;
         status = verb_fail("rerun", &err);
     } else if (choose_folder(r, words.in, &w, &err) != 0) {

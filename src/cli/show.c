@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 
 #include "cli/database.h"
 #include "core/err.h"
+#include "core/nearest.h"
 #include "manager/results.h"
 #include "manager/table.h"
+#include "manager/trial.h"
 #include "store/page.h"
 
 #include <inttypes.h>
@@ -13,13 +16,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char help[] =
-    "usage: tunepipe show DIR [--all | PAGE] [--json]\n"
+    "usage: tunepipe show [DIR] [--all | PAGE] [--json]\n"
     "\n"
     "Prints the results of an experiment from its folder: the best\n"
-    "parameters, the ten best trials, how many ended how.  DIR is what\n"
-    "`tunepipe run` printed.  Works while the experiment runs and after a\n"
+    "parameters, the ten best trials, how many ended how.  DIR is the\n"
+    "folder that `tunepipe run` printed; without it the newest in\n"
+    "./tunepipe-experiments.  Works while the experiment runs and after a\n"
     "crash.\n"
     "\n"
     "  --all    every trial, in the order of their ends; the last\n"
@@ -29,8 +35,8 @@ static const char help[] =
     "           \"trials\": [{\"trial\", \"parameter_id\", \"seed\", "
     "\"status\",\n"
     "           \"why\", \"value\", \"latest\", \"duration_s\",\n"
-    "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]}; best is null\n"
-    "           when there is no result\n"
+    "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]};\n"
+    "           best is null when there is no result\n"
     "\n"
     "PAGE: some of the trials that have ended, whatever their number; at once\n"
     "where DIR has a database (tunepipe index), which is brought up to date.\n"
@@ -79,6 +85,25 @@ wants_page(const struct words *w)
 }
 
 static int
+check_status(const char *word, struct err *err)
+{
+    const char *names[TRIAL_STATES];
+    char hint[128];
+    size_t n = 0;
+
+    for (int i = TRIAL_SUCCEEDED; i < TRIAL_STATES; i++) {
+        names[n++] = trial_state_name((enum trial_state)i);
+        if (strcmp(word, names[n - 1]) == 0)
+            return 0;
+    }
+    return err_set(
+        err, ERR_USAGE,
+        "--status: '%s' is no end of a trial%s; see tunepipe-run(1), "
+        "TRIAL STATES",
+        word, nearest_hint(word, names, n, hint, sizeof hint));
+}
+
+static int
 read_want(const struct words *w, struct page_want *out, struct err *err)
 {
     *out = (struct page_want){
@@ -94,6 +119,8 @@ read_want(const struct words *w, struct page_want *out, struct err *err)
     if (out->number < 1 || out->number > UINT32_MAX)
         return err_set(err, ERR_USAGE,
                        "--page: expected 1 or more, not %" PRIu64, out->number);
+    if (w->status != NULL && check_status(w->status, err) != 0)
+        return -1;
     return w->sort == NULL ? 0 : page_sort_parse(w->sort, &out->sort, err);
 }
 
@@ -175,12 +202,14 @@ run(int argc, char **argv)
 {
     struct words w = {.page = NOT_GIVEN, .per_page = NOT_GIVEN};
     struct err err = {0};
-    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
+    char *folder = NULL;
+    int rc = -1;
 
-    if (rc == 0 && argc != 2)
-        rc = err_set(&err, ERR_USAGE, "expected one folder; see --help");
-    if (rc == 0)
-        rc = (wants_page(&w) ? show_page : show)(&w, argv[1], &err);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0)
+        folder = target_given("show", argc, argv, &err);
+    if (folder != NULL)
+        rc = (wants_page(&w) ? show_page : show)(&w, folder, &err);
+    free(folder);
     return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
 }
 

@@ -99,6 +99,19 @@ target_of_words(const char *verb, int argc, char **argv, struct err *err)
     return target_folder(verb, argc == 2 ? argv[1] : NULL, err);
 }
 
+char *
+target_given(const char *verb, int argc, char **argv, struct err *err)
+{
+    char *given;
+
+    if (argc != 2)
+        return target_of_words(verb, argc, argv, err);
+    given = strdup(argv[1]);
+    if (given == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    return given;
+}
+
 static void
 explain(const char *folder, struct err *err)
 {

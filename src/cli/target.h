@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* target.h - for verbs about an experiment that runs: which one, and the way
- * to its manager. */
+/* target.h - for verbs about an experiment: which one, and, where it runs, the
+ * way to its manager. */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
@@ -16,6 +16,10 @@ char *target_folder(const char *verb, const char *given, struct err *err);
 
 /* The same from a verb's words, of which there is none or one. */
 char *target_of_words(const char *verb, int argc, char **argv, struct err *err);
+
+/* For verbs that read a folder, run or not: its name as it was given, or as
+ * target_folder() finds it; to be freed. */
+char *target_given(const char *verb, int argc, char **argv, struct err *err);
 
 /* -1 where no manager lives: err says how the experiment ended, and how to go
  * on where that can be. */

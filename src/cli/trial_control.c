@@ -230,6 +230,9 @@ retry(const struct named *named, bool all_failed, struct err *err)
     else
         add_named(&request, named);
     if (rc != 0 || n == 0) {
+        if (rc == 0)
+            fprintf(stderr, "tunepipe trial retry: none has failed whose "
+                            "parameters no later trial has\n");
         buf_fini(&request);
         return rc;
     }

@@ -66,7 +66,7 @@ print(struct jval answer, bool json)
         jval_string(v, &status, NULL);
     if (jval_get(answer, "waits", &v))
         jval_string(v, &waits, NULL);
-    printf("trial %s is %s; it waits for %s\n", trial, status, waits);
+    printf("trial %s is %s: %s\n", trial, status, waits);
 }
 
 static int
@@ -97,9 +97,14 @@ run(int argc, char **argv)
     int rc;
 
     rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
-    if (rc == 0 && (argc < 2 || argc > 3 || !is_number(argv[argc - 1], &trial)))
+    if (rc == 0 && (argc < 2 || argc > 3))
         rc = err_set(&err, ERR_USAGE,
-                     "expected [DIR] and the number of a trial");
+                     "expected [DIR] TRIAL, an experiment's folder and a "
+                     "trial's number; see --help");
+    if (rc == 0 && !is_number(argv[argc - 1], &trial))
+        rc = err_set(&err, ERR_USAGE,
+                     "'%s': expected a trial's number, such as 00003",
+                     argv[argc - 1]);
     if (rc == 0)
         rc = ask(argc == 3 ? argv[1] : NULL, trial, w.json, &err);
     return verb_printed("why", rc == 0 ? EXIT_DONE : verb_fail("why", &err));

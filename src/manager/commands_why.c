@@ -23,7 +23,7 @@ explain(struct manager *m, const struct trial *t, struct buf *out)
     else if (t->exited)
         buf_add_text(out, "the dispatcher is to take what it reported");
     else
-        buf_add_text(out, "nothing: it runs");
+        buf_add_text(out, "it waits for nothing");
 }
 
 int

@@ -101,7 +101,7 @@ placing_explain(struct manager *m, const struct trial *t, struct buf *out)
     else
         resources_explain(&m->resources, t, devices, out);
     if (out->len == before)
-        buf_add_text(out, "nothing: it is started now");
+        buf_add_text(out, "it is about to be started");
 }
 
 void

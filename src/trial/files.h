@@ -4,6 +4,9 @@
  * every format that the manager, the wrapper, `tunepipe trial` and a trial
  * program agree on.  Constants only; C and C++; includes nothing.
  *
+ * Each attempt at a trial has a folder of its own: trials/ID, and behind it
+ * trials/ID.1, trials/ID.2 and so on.
+ *
  * The manager makes the folder (0700) and, in it, parameters.json,
  * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and
  * .nni (0700) before it starts the wrapper.  Nobody else removes anything from
@@ -259,7 +262,8 @@
 #define TRIAL_AGAIN "again"
 
 /* Only where devices are managed (trialGpuNumber): "0,1", or "" for none; and
- * with that what the numbers mean. */
+ * with that what the numbers mean.  While prepareCommand runs always "": no
+ * device is granted to that. */
 #define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 #define TRIAL_ENV_DEVICE_ORDER "CUDA_DEVICE_ORDER" /* "PCI_BUS_ID" */
 
@@ -274,9 +278,6 @@
 
 #define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
 #define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
-
-/* Empty while prepareCommand runs: no device is granted to that. */
-#define TRIAL_ENV_DEVICES "CUDA_VISIBLE_DEVICES"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

@@ -97,10 +97,18 @@ newest() {
     begin && begun 00000 &&
         says 0 "tunepipe status: tunepipe-experiments/${dir##*/}" status &&
         says 0 running trial ls && says 0 '' trial kill 0 && begun 00001 &&
+        says 0 'none has failed' trial retry --failed &&
         says 0 'interrupted after 2 trials' stop && ended 1 &&
-        count 2 cancelled && mkdir empty && cd empty &&
-        says 3 'no experiment in ./tunepipe-experiments' status &&
-        says 3 "expected an experiment's folder" stop .
+        count 2 cancelled && says 0 '2 cancelled' show &&
+        says 0 '00001,cancelled' export --csv &&
+        says 2 "'foo': expected a trial's number" why foo &&
+        mkdir empty && cd empty || return 1
+    for verb in status show 'show --page 1' 'export --csv' index 'rerun 3'; do
+        says 3 'no experiment in ./tunepipe-experiments' $verb || return 1
+    done
+    says 3 "expected an experiment's folder" stop . &&
+        says 2 "'b': expected one folder" show a b &&
+        says 2 'expected [FOLDER] TRIAL' rerun foo
 }
 check "DIR is the newest where it is not given" newest
 
@@ -163,8 +171,8 @@ kill_and_retry() {
         says 0 waiting trial ls "$dir" &&
         says 0 '1/4 done, 2 running, 1 waiting' status "$dir" &&
         says 0 '' trial kill "$dir" 1 && begun 00003 &&
-        says 0 '' trial retry "$dir" --failed || return 1
-    [ ! -s said ] || fail "again: $(cat said)" || return 1
+        says 0 'none has failed' trial retry "$dir" --failed &&
+        lacks said 0000 || return 1
     let_go 00002 2 && let_go 00003 9 && ended 0 && count 1 failed &&
         count 1 cancelled && count 2 succeeded && replays &&
         cmp "$dir/trials/00000/parameters.json" \

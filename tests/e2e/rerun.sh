@@ -146,6 +146,9 @@ E
     again 3 7 && has again.err "has no trial '7'" && again 3 ../trials/00000 &&
         again 1 0 --in there && has again.err 'File exists' && again 2 &&
         again 2 0 --inn x && has again.err -- '--in' || return 1
+    "$T" rerun 0 --in newest > again.out 2> again.err &&
+        has again.err 'tunepipe rerun: tunepipe-experiments/' &&
+        has again.out 'the same' || return 1
     printf 'cut off' > "$dir/trials/00000/command"
     again 1 0 && has again.err '00000/command: is cut off'
 }

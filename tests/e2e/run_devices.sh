@@ -135,9 +135,9 @@ E
         echo $? >> why.none
         : > asked
     ) &
-    run 0 && wait && count 3 succeeded && has why 'trial 00001 is waiting; it' &&
+    run 0 && wait && count 3 succeeded && has why 'trial 00001 is waiting: GPU 0 has 1 trial' &&
         has why 'GPU 0 has 1 trial (maxTrialNumberPerGpu); GPU 1 busy with pid' &&
-        has why.json '"status": "running", "waits": "nothing: it runs"' &&
+        has why.json '"status": "running", "waits": "it waits for nothing"' &&
         has why.none 'trial 00007: there is none' && [ "$(tail -n 1 why.none)" = 1 ]
 }
 check "tunepipe why tells what a trial waits for" asked

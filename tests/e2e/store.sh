@@ -185,6 +185,8 @@ words() {
     [ $? = 2 ] && has out 'expected one of --csv and --json' || return 1
     "$T" show . --sort valu > out 2>&1
     [ $? = 2 ] && has out "did you mean 'value'" || return 1
+    "$T" show . --status succeded > out 2>&1
+    [ $? = 2 ] && has out "did you mean 'succeeded'" || return 1
     "$T" show . --all --page 2 > out 2>&1
     [ $? = 2 ] && has out 'not both' || return 1
     "$T" show . --page 0 > out 2>&1
