@@ -181,7 +181,13 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
         call_free(c);
         return;
     }
-    epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e);
+    if (epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e) != 0) {
+        failed(c->hook, "it cannot be watched");
+        kill(-c->pid, SIGKILL);
+        waitid(P_PIDFD, (id_t)c->pidfd, &(siginfo_t){0}, WEXITED);
+        call_free(c);
+        return;
+    }
     c->deadline_ns = now_ns + h->of.x->hook_timeout_ms * 1000000;
     c->next = h->running;
     h->running = c;

@@ -170,8 +170,8 @@ list_processes(const struct nvml *n, handle device, struct nvml_device *out)
     }
     if (rc != SUCCESS)
         return rc;
-    out->n_pids = count;
-    for (unsigned i = 0; i < count; i++)
+    out->n_pids = count < NVML_PIDS_MAX ? count : NVML_PIDS_MAX;
+    for (unsigned i = 0; i < out->n_pids; i++)
         out->pids[i] = (pid_t)infos[i].pid;
     return SUCCESS;
 }

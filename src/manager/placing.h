@@ -25,7 +25,6 @@ struct trial;
 enum placing {
     PLACING_NOW,
     PLACING_LATER, /* something is missing; those behind it may have theirs */
-    PLACING_NEVER, /* here it can never be started */
 };
 
 /* A zeroed one is empty. */
@@ -36,7 +35,7 @@ struct placing_queue {
     bool told;    /* what is waited for while nothing runs; until one starts */
 };
 
-/* Whether it may start now.  Of LATER and NEVER `why` says the reason, one
+/* Whether it may start now.  Of LATER `why` says the reason, one
  * line for people; what was claimed for NOW is given back by
  * placing_release(). */
 enum placing placing_try(struct manager *m, struct trial *t, char *why,

@@ -172,16 +172,8 @@ offer(struct manager *m, struct trial *t)
 {
     char why[300];
 
-    switch (placing_try(m, t, why, sizeof why)) {
-    case PLACING_NOW:
+    if (placing_try(m, t, why, sizeof why) == PLACING_NOW)
         start(m, t);
-        break;
-    case PLACING_LATER:
-        break;
-    case PLACING_NEVER:
-        running_unplaced(m, t, why);
-        break;
-    }
 }
 
 void
@@ -310,11 +302,17 @@ running_finish(struct manager *m, struct trial *t)
 static bool
 again_with_more(struct manager *m, struct trial *t)
 {
+    struct trial *next;
+
     if (t->has_final || t->heard.finals > 0 || m->end_known)
+        return false;
+    next = running_next(m, t);
+    if (next == NULL)
         return false;
     progress_say(&m->progress, "trial %s %s; tried again with more", t->id,
                  t->why);
-    running_again(m, t);
+    m->recovered.again++;
+    running_replace(m, t, next);
     return true;
 }
 
