@@ -2,7 +2,6 @@
 #include "cli/account_view.h"
 
 #include "core/buf.h"
-#include "manager/parameters.h"
 #include "manager/shown.h"
 
 #include <math.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 
 #define TEXT_MAX 200
-#define PARAMETERS_MAX 400
 #define TRENDS 8 /* heights of a trend's marks */
 
 static const char *
@@ -191,18 +189,6 @@ add_trend(struct buf *out, struct jval values, size_t width, bool blocks)
 }
 
 static void
-add_parameter(void *ctx, const char *name, const char *value, size_t len)
-{
-    struct buf *out = ctx;
-
-    if (out->len >= PARAMETERS_MAX)
-        return;
-    if (out->len > 0)
-        buf_add_text(out, "  ");
-    shown_parameter(out, name, value, len);
-}
-
-static void
 add_parameters(struct buf *out, struct jval trial)
 {
     struct jval parameters;
@@ -210,7 +196,7 @@ add_parameters(struct buf *out, struct jval trial)
 
     buf_init(&text, (size_t)64 << 20);
     if (jval_get(trial, "parameters", &parameters))
-        parameters_flatten(parameters, add_parameter, &text, NULL);
+        shown_parameters(&text, parameters);
     buf_add_text(out, buf_text(&text));
     buf_fini(&text);
 }

@@ -7,7 +7,6 @@
 #include "core/err.h"
 #include "json.h"
 #include "manager/control_client.h"
-#include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/shown.h"
 
@@ -17,7 +16,6 @@
 #include <string.h>
 
 #define LINE_MAX_BYTES ((size_t)64 << 20)
-#define PARAMETERS_MAX 400
 #define TEXT_MAX 80
 
 /* One trial, of the results or of those that live; borrowed. */
@@ -121,18 +119,6 @@ gather(struct rows *rows, const struct results *r, const struct jval *account,
 /* ---- print ---- */
 
 static void
-add_parameter(void *ctx, const char *name, const char *value, size_t len)
-{
-    struct buf *out = ctx;
-
-    if (out->len >= PARAMETERS_MAX)
-        return;
-    if (out->len > 0)
-        buf_add_text(out, "  ");
-    shown_parameter(out, name, value, len);
-}
-
-static void
 print_parameters(const struct row *row)
 {
     struct json *doc = NULL;
@@ -151,7 +137,7 @@ print_parameters(const struct row *row)
         known = jval_get(row->live, "parameters", &parameters);
     }
     if (known)
-        parameters_flatten(parameters, add_parameter, &text, NULL);
+        shown_parameters(&text, parameters);
     puts(buf_text(&text));
     json_free(doc);
     buf_fini(&text);

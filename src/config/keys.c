@@ -127,24 +127,15 @@ static void
 set_pattern(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
 {
-    char why[128];
     regex_t re;
-    int rc;
 
     if (node->kind != YAML_SCALAR) {
         reader_problem(r, node->line, path, "expected a text, got %s",
                        yaml_type_name(node));
         return;
     }
-    rc = regcomp(&re, node->text, REG_EXTENDED);
-    if (rc != 0) {
-        regerror(rc, &re, why, sizeof why);
-        reader_problem(r, node->line, path,
-                       "'%.100s' is not a POSIX extended regular "
-                       "expression: %s",
-                       node->text, why);
+    if (!reader_regex(r, node, path, 0, &re))
         return;
-    }
     if (re.re_nsub == 0)
         reader_problem(r, node->line, path,
                        "'%.100s' has no group: put ( ) around the number",

@@ -131,6 +131,22 @@ reader_expected(struct reader *r, const struct yaml_node *node,
                        yaml_type_name(node));
 }
 
+bool
+reader_regex(struct reader *r, const struct yaml_node *node, const char *path,
+             int flags, regex_t *re)
+{
+    int rc = regcomp(re, node->text, REG_EXTENDED | flags);
+    char why[128];
+
+    if (rc == 0)
+        return true;
+    regerror(rc, re, why, sizeof why);
+    reader_problem(r, node->line, path,
+                   "'%.100s' is not a POSIX extended regular expression: %s",
+                   node->text, why);
+    return false;
+}
+
 static void
 store(struct reader *r, const struct yaml_node *node, const char *path,
       char **target, char *text)

@@ -6,6 +6,7 @@
 
 #include "config/experiment.h"
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -68,6 +69,9 @@ void reader_problem(struct reader *r, unsigned line, const char *path,
 /* The same of a value: "expected ..., got ...". */
 void reader_expected(struct reader *r, const struct yaml_node *node,
                      const char *path, const char *expected);
+/* False: told.  Else *re is the caller's to free with regfree(). */
+bool reader_regex(struct reader *r, const struct yaml_node *node,
+                  const char *path, int flags, regex_t *re);
 void reader_note(struct reader *r, unsigned line, const char *path,
                  const char *text);
 

@@ -188,24 +188,15 @@ static void
 add_pattern(struct reader *r, const struct yaml_node *node, const char *path,
             struct wishes *w)
 {
-    char why[128];
     regex_t re;
-    int rc;
 
     if (node->kind != YAML_SCALAR || node->len == 0 ||
         strlen(node->text) != node->len) {
         reader_expected(r, node, path, "a text");
         return;
     }
-    rc = regcomp(&re, node->text, REG_EXTENDED | REG_NOSUB);
-    if (rc != 0) {
-        regerror(rc, &re, why, sizeof why);
-        reader_problem(r, node->line, path,
-                       "'%.100s' is not a POSIX extended regular "
-                       "expression: %s",
-                       node->text, why);
+    if (!reader_regex(r, node, path, REG_NOSUB, &re))
         return;
-    }
     regfree(&re);
     w->patterns[w->n_patterns] = strdup(node->text);
     if (w->patterns[w->n_patterns] == NULL)

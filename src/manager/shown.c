@@ -3,11 +3,13 @@
 
 #include "core/buf.h"
 #include "core/number.h"
+#include "manager/parameters.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
 
 #define SHORT_MAX 40
+#define PARAMETERS_MAX 400
 
 /* The length of the printable UTF-8 character at text; 0: none. */
 static size_t
@@ -59,6 +61,24 @@ shown_parameter(struct buf *out, const char *name, const char *value,
         buf_printf(out, "%.4g", number);
     else
         shown_text(out, value, len, SHORT_MAX);
+}
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
+{
+    struct buf *out = ctx;
+
+    if (out->len >= PARAMETERS_MAX)
+        return;
+    if (out->len > 0)
+        buf_add_text(out, "  ");
+    shown_parameter(out, name, value, len);
+}
+
+void
+shown_parameters(struct buf *out, struct jval parameters)
+{
+    parameters_flatten(parameters, add_parameter, out, NULL);
 }
 
 int

@@ -20,12 +20,14 @@ mv "$HERE/bin/new" "$HERE/bin/tunepipe-wrapper"
 for_now() {
     own && experiment 'maxTrialNumber: 4' 'trialConcurrency: 2' << E || return 1
 if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    until [ -e "\$HERE/one" ]; do sleep 0.05; done
     $busy
     until grep -q 'trial 00002 cannot be started now' "\$HERE/err"; do
         sleep 0.05
     done
     exec 9>&-
 else
+    : > "\$HERE/one"
     until [ -e "\$HERE/busy" ]; do sleep 0.05; done
 fi
 $final
