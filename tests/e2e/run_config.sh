@@ -107,7 +107,7 @@ from_elsewhere() {
 check "paths begin at the configuration's folder" from_elsewhere
 
 usage() {
-    for words in "run" "run a b" "run --dispatchr x e.yml" "show" "show a b" \
+    for words in "run" "run a b" "run --dispatchr x e.yml" "show a b" \
         "show --al x"; do
         "$T" $words > out 2> err
         [ $? = 2 ] || fail "$words: not 2" || return 1

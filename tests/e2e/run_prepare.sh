@@ -120,6 +120,12 @@ check "in lock step" in_step
 # not, meanwhile.
 final() { echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"'; }
 
+# A trial that ended before anybody looked is not adopted.
+go_when_resumed() {
+    until grep -q 'resumed:' out; do sleep 0.05; done
+    echo go > go
+} > /dev/null 2>&1
+
 dies_preparing() {
     { echo 'echo run >> "$HERE/said"'; final; } > trial.sh.in
     prepared 'maxTrialNumber: 1' << 'E'
@@ -129,7 +135,7 @@ read -r line < "$HERE/go"
 E
     mkfifo go
     run 137
-    echo go > go &
+    go_when_resumed &
     resume 0 && count 1 succeeded && replays &&
         has out '1 adopted, 0 started again' || return 1
     [ "$(tr '\n' , < said)" = prepare,run, ] || fail "$(cat said)"
@@ -176,7 +182,7 @@ E
     echo 'echo prepare >> "$HERE/said"' | prepared 'maxTrialNumber: 1'
     mkfifo go
     run 137
-    echo go > go &
+    go_when_resumed &
     resume 0 && count 1 succeeded && replays &&
         has out '1 adopted, 0 started again' &&
         grep -q '"prepare_s": [0-9]' show.json || return 1
