@@ -121,27 +121,39 @@ keep_repeated(struct past *p, struct past_trial *t, struct jval record)
 }
 
 static void
-take_added(struct past *p, const char *payload, size_t len)
+take_one_added(struct past *p, struct jval entry)
 {
-    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
-    size_t n = doc == NULL ? 0 : jval_count(json_root(doc));
-    struct past_trial *t;
+    struct past_trial *t = NULL;
     struct jval id;
     struct buf text;
 
     buf_init(&text, ID_TEXT_MAX);
-    for (size_t i = 0; i < n; i++) {
-        if (!jval_get(jval_at(json_root(doc), i), "parameter_id", &id))
-            continue;
-        buf_clear(&text);
+    if (jval_get(entry, "parameter_id", &id)) {
         jval_write(id, &text);
         t = text.failed ? NULL : get(p, buf_text(&text));
-        if (t == NULL)
-            continue;
+    }
+    if (t != NULL) {
         t->added = true;
-        keep_repeated(p, t, jval_at(json_root(doc), i));
+        keep_repeated(p, t, entry);
     }
     buf_fini(&text);
+}
+
+/* A list, or one alone. */
+static void
+take_added(struct past *p, const char *payload, size_t len)
+{
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+    struct jval all;
+
+    if (doc == NULL)
+        return;
+    all = json_root(doc);
+    if (jval_type(all) == JSON_ARRAY)
+        for (size_t i = 0; i < jval_count(all); i++)
+            take_one_added(p, jval_at(all, i));
+    else
+        take_one_added(p, all);
     json_free(doc);
 }
 

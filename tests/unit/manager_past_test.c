@@ -97,6 +97,20 @@ TEST(manager_past_leaves_the_rest_alone)
     past_fini(&p);
 }
 
+TEST(manager_past_takes_additions_as_a_list_or_alone)
+{
+    struct past p = {0};
+
+    add(&p, RECORD_IN, "AD[{\"parameter_id\": 1}, 5, {\"parameter_id\": 2}]");
+    add(&p, RECORD_IN, "AD{\"parameter_id\": 3}");
+    add(&p, RECORD_IN, "AD5");
+    CHECK(past_gave(&p, "1"));
+    CHECK(past_gave(&p, "2"));
+    CHECK(past_gave(&p, "3"));
+    CHECK(!past_gave(&p, "5"));
+    past_fini(&p);
+}
+
 TEST(manager_past_what_is_told_twice_is_told_once)
 {
     struct past p = {0};
