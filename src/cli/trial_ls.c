@@ -122,7 +122,7 @@ static void
 print_parameters(const struct row *row)
 {
     struct json *doc = NULL;
-    struct jval parameters;
+    struct jval parameters = {0};
     struct buf text;
     bool known;
 

@@ -74,7 +74,7 @@ ask(const char *given, uint64_t trial, bool json, struct err *err)
 {
     char *folder = target_folder("why", given, err), request[80];
     struct json *doc = NULL;
-    struct jval answer;
+    struct jval answer = {0};
     int rc = -1;
 
     snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",

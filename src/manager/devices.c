@@ -236,13 +236,13 @@ devices_find(const struct devices *d, const struct wishes *w,
     if (count(could) < need->count)
         return 0;
     while (count(chosen) < need->count) {
-        unsigned best = DEVICES_MAX;
+        const struct device *best = NULL;
 
         for (unsigned i = 0; i < d->n; i++)
             if (in(could & ~chosen, i) &&
-                (best == DEVICES_MAX || d->of[i].trials < d->of[best].trials))
-                best = i;
-        chosen |= (uint64_t)1 << best;
+                (best == NULL || d->of[i].trials < best->trials))
+                best = &d->of[i];
+        chosen |= (uint64_t)1 << (best - d->of);
     }
     return chosen;
 }

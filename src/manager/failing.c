@@ -96,11 +96,10 @@ failing_again(struct manager *m, struct trial *t, enum trial_state state,
 void
 failing_found(struct trial *t, const char *experiment_folder)
 {
-    uint64_t attempt = t->attempt;
     bool there = true;
 
-    while (attempt > 0 && there) {
-        struct trial before = {.attempt = --attempt};
+    for (uint64_t attempt = t->attempt; attempt > 0 && there; attempt--) {
+        struct trial before = {.attempt = attempt - 1};
         char *path;
 
         memcpy(before.id, t->id, sizeof before.id);
