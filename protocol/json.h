@@ -86,6 +86,10 @@ bool jval_number(struct jval v, double *out); /* any number, rounded */
 /* NUL-terminated, borrowed; *len may be NULL. */
 bool jval_string(struct jval v, const char **out, size_t *len);
 
+/* Of an object's member: "" or NAN where there is none of that type. */
+const char *jval_text_of(struct jval object, const char *key);
+double jval_number_of(struct jval object, const char *key);
+
 /* Whether both are the same value; 1 and 1.0 are, true and 1 are not, NaN is
  * the same as NaN; the order of keys does not matter. */
 bool jval_equal(struct jval a, struct jval b);
@@ -100,5 +104,8 @@ void json_write_double(struct buf *out, double value);
 /* null where there is none: NULL; a number that is not finite. */
 void json_write_text(struct buf *out, const char *text);
 void json_write_number(struct buf *out, double value);
+/* A member of an object, and ", " behind it. */
+void json_write_text_member(struct buf *out, const char *key, const char *text);
+void json_write_number_member(struct buf *out, const char *key, double value);
 
 #endif

@@ -298,3 +298,41 @@ jval_write(struct jval v, struct buf *out)
         break;
     }
 }
+
+void
+json_write_text_member(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_text(out, text);
+    buf_add_text(out, ", ");
+}
+
+void
+json_write_number_member(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_number(out, value);
+    buf_add_text(out, ", ");
+}
+
+const char *
+jval_text_of(struct jval object, const char *key)
+{
+    const char *text = "";
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_string(v, &text, NULL);
+    return text;
+}
+
+double
+jval_number_of(struct jval object, const char *key)
+{
+    double n = (double)NAN;
+    struct jval v;
+
+    if (jval_get(object, key, &v))
+        jval_number(v, &n);
+    return n;
+}

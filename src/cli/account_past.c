@@ -10,14 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static void
-add_text(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-    buf_add_text(out, ", ");
-}
-
 static size_t
 count(const struct results *r, bool (*is)(const char *status))
 {
@@ -50,7 +42,7 @@ add_best(struct buf *out, const struct results *r)
         return;
     }
     buf_add_text(out, "\"best\": {");
-    add_text(out, "trial", best->trial);
+    json_write_text_member(out, "trial", best->trial);
     buf_add_text(out, "\"value\": ");
     json_write_number(out, best->value);
     buf_add_text(out, "}, ");
@@ -64,12 +56,11 @@ add_limits(struct buf *out, const struct budget *b)
         buf_printf(out, "%llu", (unsigned long long)b->max_trials);
     else
         buf_add_text(out, "null");
-    buf_add_text(out, ", \"max_duration_s\": ");
-    json_write_number(out,
-                      b->max_ms > 0 ? (double)b->max_ms / 1e3 : (double)NAN);
-    buf_add_text(out, ", \"elapsed_s\": ");
-    json_write_number(out, (double)b->used_ns / 1e9);
     buf_add_text(out, ", ");
+    json_write_number_member(out, "max_duration_s",
+                             b->max_ms > 0 ? (double)b->max_ms / 1e3
+                                           : (double)NAN);
+    json_write_number_member(out, "elapsed_s", (double)b->used_ns / 1e9);
 }
 
 void
@@ -84,18 +75,19 @@ account_of_results(const struct results *r, struct buf *out)
 
     budget_load(&b, r->folder);
     buf_add_char(out, '{');
-    add_text(out, "experiment", r->id);
-    add_text(out, "folder", r->folder);
-    add_text(out, "pid", NULL);
-    add_text(out, "state", states[r->state]);
-    add_text(out, "reason", r->reason);
-    add_text(out, "concurrency", NULL);
+    json_write_text_member(out, "experiment", r->id);
+    json_write_text_member(out, "folder", r->folder);
+    json_write_text_member(out, "pid", NULL);
+    json_write_text_member(out, "state", states[r->state]);
+    json_write_text_member(out, "reason", r->reason);
+    json_write_text_member(out, "concurrency", NULL);
     add_limits(out, &b);
     buf_printf(out,
                "\"done\": %zu, \"running\": 0, \"waiting\": 0, "
                "\"failed\": %zu, \"stopped\": %zu, \"unended\": %zu, ",
                r->n, count(r, is_failed), count(r, is_stopped), r->unended);
-    add_text(out, "optimize_mode", r->minimize ? "minimize" : "maximize");
+    json_write_text_member(out, "optimize_mode",
+                           r->minimize ? "minimize" : "maximize");
     add_best(out, r);
     buf_add_text(out, "\"trials\": []}");
 }

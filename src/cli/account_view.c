@@ -12,28 +12,6 @@
 #define TEXT_MAX 200
 #define TRENDS 8 /* heights of a trend's marks */
 
-static const char *
-text_of(struct jval object, const char *key)
-{
-    const char *text = "";
-    struct jval v;
-
-    if (jval_get(object, key, &v))
-        jval_string(v, &text, NULL);
-    return text;
-}
-
-static double
-number_of(struct jval object, const char *key)
-{
-    double n = (double)NAN;
-    struct jval v;
-
-    if (jval_get(object, key, &v))
-        jval_number(v, &n);
-    return n;
-}
-
 static unsigned long long
 count_of(struct jval object, const char *key)
 {
@@ -86,24 +64,24 @@ add_best(struct buf *out, struct jval a)
         buf_add_text(out, "none yet");
         return;
     }
-    buf_printf(out, "%.6g (trial ", number_of(best, "value"));
-    add_shown(out, text_of(best, "trial"));
+    buf_printf(out, "%.6g (trial ", jval_number_of(best, "value"));
+    add_shown(out, jval_text_of(best, "trial"));
     buf_add_char(out, ')');
 }
 
 static bool
 goes_on(struct jval a)
 {
-    return strcmp(text_of(a, "state"), "ended") != 0 &&
-           strcmp(text_of(a, "state"), "died") != 0;
+    return strcmp(jval_text_of(a, "state"), "ended") != 0 &&
+           strcmp(jval_text_of(a, "state"), "died") != 0;
 }
 
 static void
 add_elapsed(struct buf *out, const struct account_view *v)
 {
-    double limit = number_of(v->account, "max_duration_s");
+    double limit = jval_number_of(v->account, "max_duration_s");
 
-    add_time(out, number_of(v->account, "elapsed_s") +
+    add_time(out, jval_number_of(v->account, "elapsed_s") +
                       (goes_on(v->account) ? v->since_s : 0));
     if (limit > 0) {
         buf_add_text(out, " of ");
@@ -117,12 +95,12 @@ account_view_head(const struct account_view *v, struct buf *out)
     struct jval a = v->account;
 
     buf_add_text(out, "experiment  ");
-    add_shown(out, text_of(a, "experiment"));
+    add_shown(out, jval_text_of(a, "experiment"));
     buf_add_text(out, "\nstate       ");
-    add_shown(out, text_of(a, "state"));
-    if (text_of(a, "reason")[0] != '\0') {
+    add_shown(out, jval_text_of(a, "state"));
+    if (jval_text_of(a, "reason")[0] != '\0') {
         buf_add_text(out, ": ");
-        add_shown(out, text_of(a, "reason"));
+        add_shown(out, jval_text_of(a, "reason"));
     }
     buf_add_text(out, "\ntrials      ");
     add_counts(out, a);
@@ -130,7 +108,7 @@ account_view_head(const struct account_view *v, struct buf *out)
         buf_printf(out, "; %llu at a time", count_of(a, "concurrency"));
     buf_add_text(out, "\nbest        ");
     add_best(out, a);
-    buf_printf(out, ", %s\ntime        ", text_of(a, "optimize_mode"));
+    buf_printf(out, ", %s\ntime        ", jval_text_of(a, "optimize_mode"));
     add_elapsed(out, v);
     buf_add_char(out, '\n');
 }
@@ -138,7 +116,7 @@ account_view_head(const struct account_view *v, struct buf *out)
 void
 account_view_line(const struct account_view *v, bool time, struct buf *out)
 {
-    add_shown(out, text_of(v->account, "state"));
+    add_shown(out, jval_text_of(v->account, "state"));
     buf_add_text(out, " | ");
     add_counts(out, v->account);
     buf_add_text(out, " | best ");
@@ -204,15 +182,15 @@ add_parameters(struct buf *out, struct jval trial)
 static void
 add_trial(const struct account_view *v, struct jval trial, struct buf *out)
 {
-    const char *status = text_of(trial, "status");
-    double latest = number_of(trial, "latest");
+    const char *status = jval_text_of(trial, "status");
+    double latest = jval_number_of(trial, "latest");
     char cell[40], id[40];
     struct jval recent;
     size_t from = out->len;
 
-    snprintf(id, sizeof id, "%.10s", text_of(trial, "trial"));
+    snprintf(id, sizeof id, "%.10s", jval_text_of(trial, "trial"));
     if (count_of(trial, "attempt") > 0)
-        snprintf(id, sizeof id, "%.10s.%llu", text_of(trial, "trial"),
+        snprintf(id, sizeof id, "%.10s.%llu", jval_text_of(trial, "trial"),
                  count_of(trial, "attempt"));
     snprintf(cell, sizeof cell, isnan(latest) ? "-" : "%.6g", latest);
     buf_printf(out, "%-8.16s %-10.16s %12s ", id, status, cell);
@@ -223,7 +201,7 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
     if (strcmp(status, "waiting") == 0)
         buf_add_char(out, '-');
     else
-        add_time(out, number_of(trial, "elapsed_s") + v->since_s);
+        add_time(out, jval_number_of(trial, "elapsed_s") + v->since_s);
     while (out->len < from + 8 && !out->failed)
         buf_add_char(out, ' ');
     buf_add_char(out, ' ');

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kept.h"
 
+#include "cli/verb.h"
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/problems.h"
 #include "manager/experiment_folder.h"
 #include "manager/results.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-struct experiment *
-kept_experiment(const struct results *r, struct problems *problems,
-                struct err *err)
+static struct experiment *
+read_kept(const struct results *r, struct problems *problems, struct err *err)
 {
     char *config = file_join(r->folder, FOLDER_CONFIG);
     char *space = file_join(r->folder, FOLDER_SPACE);
@@ -30,4 +32,22 @@ kept_experiment(const struct results *r, struct problems *problems,
     free(config);
     free(space);
     return x;
+}
+
+int
+kept_with(const char *verb, const struct results *r, kept_use *use, void *ctx)
+{
+    struct problems problems;
+    struct experiment *x;
+    struct err err = {0};
+    int status;
+
+    problems_init(&problems);
+    x = read_kept(r, &problems, &err);
+    if (x == NULL)
+        fputs(buf_text(&problems.lines), stderr);
+    status = x == NULL ? verb_fail(verb, &err) : use(x, ctx);
+    experiment_free(x);
+    problems_fini(&problems);
+    return status;
 }

@@ -4,14 +4,15 @@
 #ifndef CLI_KEPT_H
 #define CLI_KEPT_H
 
-struct err;
 struct experiment;
-struct problems;
 struct results;
 
-/* With the seed that may have been drawn.  NULL: `problems` has a line for
- * each mistake and err the first of them.  Freed by experiment_free(). */
-struct experiment *kept_experiment(const struct results *r,
-                                   struct problems *problems, struct err *err);
+/* What is done with one; the exit status. */
+typedef int kept_use(struct experiment *x, void *ctx);
+
+/* With the seed that may have been drawn.  Where it cannot be read that is told
+ * as `verb`, a line for each mistake, and the exit status says so. */
+int kept_with(const char *verb, const struct results *r, kept_use *use,
+              void *ctx);
 
 #endif

@@ -71,6 +71,7 @@ struct which {
     char name[64]; /* "00003.1" */
     char *from, *to;
     const struct result *result; /* NULL: of another attempt, or none */
+    bool json;
 };
 
 static char *
@@ -293,33 +294,19 @@ print_json(const struct which *w, const struct rerun_outcome *out)
 /* ---- */
 
 static int
-go(const struct results *r, struct which *w, bool json)
+go(struct experiment *x, void *ctx)
 {
+    const struct which *w = ctx;
     struct rerun_outcome out;
-    struct problems problems;
-    struct experiment *x;
     struct err err = {0};
-    int status;
 
-    problems_init(&problems);
-    x = kept_experiment(r, &problems, &err);
-    if (x == NULL) {
-        fputs(buf_text(&problems.lines), stderr);
-        status = verb_fail("rerun", &err);
-    } else {
-        if (!json)
-            printf("trial %s again, in %s\n", w->name, w->to);
-        fflush(stdout);
-        if (rerun_trial(x, w->from, w->to, &out, &err) != 0) {
-            status = verb_fail("rerun", &err);
-        } else {
-            status = status_of(&out);
-            (json ? print_json : print)(w, &out);
-        }
-    }
-    experiment_free(x);
-    problems_fini(&problems);
-    return status;
+    if (!w->json)
+        printf("trial %s again, in %s\n", w->name, w->to);
+    fflush(stdout);
+    if (rerun_trial(x, w->from, w->to, &out, &err) != 0)
+        return verb_fail("rerun", &err);
+    (w->json ? print_json : print)(w, &out);
+    return status_of(&out);
 }
 
 /* [FOLDER] TRIAL. */
@@ -357,6 +344,7 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &words, &argc, argv, &err) != 0)
         return verb_fail("rerun", &err);
+    w.json = words.json;
     r = load(argc, argv, &err);
     if (r == NULL && err.code == ERR_USAGE)
         return verb_fail("rerun", &err);
@@ -366,7 +354,7 @@ run(int argc, char **argv)
     } else if (choose_folder(r, words.in, &w, &err) != 0) {
         status = verb_fail("rerun", &err);
     } else {
-        status = verb_printed("rerun", go(r, &w, words.json));
+        status = verb_printed("rerun", kept_with("rerun", r, go, &w));
     }
     free(w.from);
     free(w.to);

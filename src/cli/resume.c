@@ -118,28 +118,21 @@ extends(const struct results *r, const struct words *w)
     return w->max_trials > r->n || w->max_ms > b.used_ns / 1000000;
 }
 
-static int
-go_on(const struct results *r, const struct words *w)
-{
-    struct manager_options options = {
-        .dispatcher = w->dispatcher, .resume = r->folder, .walk_log = walk_log};
-    struct problems problems;
-    struct experiment *x;
-    struct err err = {0};
-    int status;
+struct going_on {
+    const struct results *results;
+    const struct words *words;
+};
 
-    problems_init(&problems);
-    x = kept_experiment(r, &problems, &err);
-    if (x == NULL) {
-        fputs(buf_text(&problems.lines), stderr);
-        status = verb_fail("resume", &err);
-    } else {
-        set_limits(x, r->folder, w);
-        status = conduct("resume", x, &options);
-    }
-    experiment_free(x);
-    problems_fini(&problems);
-    return status;
+static int
+go_on(struct experiment *x, void *ctx)
+{
+    const struct going_on *g = ctx;
+    struct manager_options options = {.dispatcher = g->words->dispatcher,
+                                      .resume = g->results->folder,
+                                      .walk_log = walk_log};
+
+    set_limits(x, g->results->folder, g->words);
+    return conduct("resume", x, &options);
 }
 
 static const struct option options[] = {
@@ -173,7 +166,7 @@ run(int argc, char **argv)
         conduct_print("resume", r->folder);
         status = EXIT_DONE;
     } else {
-        status = go_on(r, &w);
+        status = kept_with("resume", r, go_on, &(struct going_on){r, &w});
     }
     results_free(r);
     return status;

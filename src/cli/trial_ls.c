@@ -31,28 +31,6 @@ struct rows {
     size_t n;
 };
 
-static double
-number_of(struct jval object, const char *key)
-{
-    double n = (double)NAN;
-    struct jval v;
-
-    if (jval_get(object, key, &v))
-        jval_number(v, &n);
-    return n;
-}
-
-static const char *
-text_of(struct jval object, const char *key)
-{
-    const char *text = "";
-    struct jval v;
-
-    if (jval_get(object, key, &v))
-        jval_string(v, &text, NULL);
-    return text;
-}
-
 static struct row
 row_of_result(const struct result *r)
 {
@@ -68,12 +46,12 @@ row_of_result(const struct result *r)
 static struct row
 row_of_live(struct jval trial)
 {
-    return (struct row){.trial = text_of(trial, "trial"),
-                        .status = text_of(trial, "status"),
+    return (struct row){.trial = jval_text_of(trial, "trial"),
+                        .status = jval_text_of(trial, "status"),
                         .why = "",
                         .value = (double)NAN,
-                        .latest = number_of(trial, "latest"),
-                        .seconds = number_of(trial, "elapsed_s"),
+                        .latest = jval_number_of(trial, "latest"),
+                        .seconds = jval_number_of(trial, "elapsed_s"),
                         .live = trial};
 }
 
@@ -164,22 +142,6 @@ print_row(const struct row *row)
 }
 
 static void
-print_text(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-    buf_add_text(out, ", ");
-}
-
-static void
-print_number(struct buf *out, const char *key, double value)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value);
-    buf_add_text(out, ", ");
-}
-
-static void
 print_json_row(const struct row *row)
 {
     struct jval parameters;
@@ -187,12 +149,12 @@ print_json_row(const struct row *row)
 
     buf_init(&line, LINE_MAX_BYTES);
     buf_add_char(&line, '{');
-    print_text(&line, "trial", row->trial);
-    print_text(&line, "status", row->status);
-    print_number(&line, "value", row->value);
-    print_number(&line, "latest", row->latest);
-    print_number(&line, "duration_s", row->seconds);
-    print_text(&line, "why", row->why);
+    json_write_text_member(&line, "trial", row->trial);
+    json_write_text_member(&line, "status", row->status);
+    json_write_number_member(&line, "value", row->value);
+    json_write_number_member(&line, "latest", row->latest);
+    json_write_number_member(&line, "duration_s", row->seconds);
+    json_write_text_member(&line, "why", row->why);
     buf_add_text(&line, "\"parameters\": ");
     if (row->parameters != NULL)
         buf_add_text(&line, row->parameters);

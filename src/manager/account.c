@@ -39,25 +39,7 @@ add_uint(struct buf *out, const char *key, uint64_t n)
 static void
 add_limit(struct buf *out, const char *key, double value)
 {
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value > 0 ? value : (double)NAN);
-    buf_add_text(out, ", ");
-}
-
-static void
-add_number(struct buf *out, const char *key, double value)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value);
-    buf_add_text(out, ", ");
-}
-
-static void
-add_text(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_string(out, text, strlen(text));
-    buf_add_text(out, ", ");
+    json_write_number_member(out, key, value > 0 ? value : (double)NAN);
 }
 
 static bool
@@ -84,7 +66,7 @@ add_best(struct buf *out, const struct progress *p)
         return;
     }
     buf_add_text(out, "\"best\": {");
-    add_text(out, "trial", p->best_trial);
+    json_write_text_member(out, "trial", p->best_trial);
     buf_add_text(out, "\"value\": ");
     json_write_number(out, p->best);
     buf_add_text(out, "}, ");
@@ -107,17 +89,19 @@ add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
     int64_t end_ns = t->ended_ns > 0 ? t->ended_ns : now_ns;
 
     buf_add_char(out, '{');
-    add_text(out, "trial", t->id);
+    json_write_text_member(out, "trial", t->id);
     add_uint(out, "attempt", t->attempt);
-    add_text(out, "status",
-             t->stop != STOP_NOT ? "stopping" : trial_state_name(t->state));
-    add_number(out, "latest",
-               t->has_final    ? t->final
-               : t->has_latest ? t->latest
-                               : (double)NAN);
+    json_write_text_member(out, "status",
+                           t->stop != STOP_NOT ? "stopping"
+                                               : trial_state_name(t->state));
+    json_write_number_member(out, "latest",
+                             t->has_final    ? t->final
+                             : t->has_latest ? t->latest
+                                             : (double)NAN);
     add_uint(out, "reports", t->sent);
-    add_number(out, "elapsed_s",
-               t->started_ns == 0 ? 0 : (double)(end_ns - t->started_ns) / 1e9);
+    json_write_number_member(
+        out, "elapsed_s",
+        t->started_ns == 0 ? 0 : (double)(end_ns - t->started_ns) / 1e9);
     add_recent(out, &t->recent);
     buf_printf(out, "\"parameters\": %s}", t->parameters);
 }
@@ -144,24 +128,24 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
 
     budget_count(&budget, now_ns);
     buf_add_char(out, '{');
-    add_text(out, "experiment", m->folder.id);
-    add_text(out, "folder", m->folder.path);
+    json_write_text_member(out, "experiment", m->folder.id);
+    json_write_text_member(out, "folder", m->folder.path);
     add_uint(out, "pid", (uint64_t)getpid());
-    add_text(out, "state", state_name(m));
+    json_write_text_member(out, "state", state_name(m));
     add_uint(out, "concurrency", m->scheduler.concurrency);
     if (m->scheduler.max_trials > 0)
         add_uint(out, "max_trials", m->scheduler.max_trials);
     else
         buf_add_text(out, "\"max_trials\": null, ");
     add_limit(out, "max_duration_s", (double)budget.max_ms / 1e3);
-    add_number(out, "elapsed_s", (double)budget.used_ns / 1e9);
+    json_write_number_member(out, "elapsed_s", (double)budget.used_ns / 1e9);
     add_uint(out, "done", m->progress.done);
     add_uint(out, "running", m->n_running);
     add_uint(out, "waiting", count_waiting(m));
     add_uint(out, "failed", m->progress.failed);
     add_uint(out, "stopped", m->progress.stopped);
-    add_text(out, "optimize_mode",
-             m->progress.minimize ? "minimize" : "maximize");
+    json_write_text_member(out, "optimize_mode",
+                           m->progress.minimize ? "minimize" : "maximize");
     add_best(out, &m->progress);
     add_trials(out, m, rows, now_ns);
     buf_add_char(out, '}');

@@ -137,7 +137,7 @@ is_more(const struct manager *m)
     if (!s->exhausted && (s->max_trials == 0 || s->started < s->max_trials))
         return true;
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_WAITING)
+        if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED)
             return true;
     return false;
 }

@@ -102,10 +102,7 @@ preparing_offer(struct manager *m, struct trial *t)
         return;
     placing_clear(m, t);
     if (launch_prepare(&m->launch, t, &err) != 0) {
-        if (placing_again(m, t, &err))
-            return;
-        placing_release(m, t);
-        running_unplaced(m, t, err.text);
+        running_unstarted(m, t, &err);
         return;
     }
     placing_done(m, t);

@@ -105,6 +105,15 @@ running_unplaced(struct manager *m, struct trial *t, const char *why)
     running_conclude(m, t);
 }
 
+void
+running_unstarted(struct manager *m, struct trial *t, const struct err *err)
+{
+    if (placing_again(m, t, err))
+        return;
+    placing_release(m, t);
+    running_unplaced(m, t, err->text);
+}
+
 static void
 describe_start(const struct trial *t, char *out, size_t size)
 {
@@ -127,10 +136,7 @@ start(struct manager *m, struct trial *t)
     if (t->state == TRIAL_WAITING)
         placing_clear(m, t);
     if (launch_trial(&m->launch, t, &err) != 0) {
-        if (placing_again(m, t, &err))
-            return;
-        placing_release(m, t);
-        running_unplaced(m, t, err.text);
+        running_unstarted(m, t, &err);
         return;
     }
     placing_done(m, t);

@@ -173,6 +173,9 @@ void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
 /* There is no place for it, for good; frees t. */
 void running_unplaced(struct manager *m, struct trial *t, const char *why);
+/* Starting it failed: it is offered again, or freed. */
+void running_unstarted(struct manager *m, struct trial *t,
+                       const struct err *err);
 void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */

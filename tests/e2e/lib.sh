@@ -74,6 +74,17 @@ run() {
     [ "$got" = "$want" ] || fail "status $got, expected $want"
 }
 
+# resume STATUS [OPTION...]: goes on in $dir; show.json as behind `run`.
+resume() {
+    want=$1
+    shift
+    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" resume "$@"' "$T" "$dir" "$@" \
+        > out 2> err
+    got=$?
+    "$T" show --json "$dir" > show.json || return 1
+    [ "$got" = "$want" ] || fail "status $got, expected $want"
+}
+
 # has FILE TEXT: the file contains the text.
 has() {
     grep -qF -- "$2" "$1" || fail "$1 lacks '$2'"

@@ -3,16 +3,6 @@
 # What a trial saves, who is given it, and what is deleted.
 . "$(dirname "$0")/lib.sh"
 
-# resume STATUS: goes on in $dir.
-resume() {
-    want=$1
-    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" resume "$@"' "$T" "$dir" \
-        > out 2> err
-    got=$?
-    "$T" show --json "$dir" > show.json || return 1
-    [ "$got" = "$want" ] || fail "status $got, expected $want"
-}
-
 # kept TRIAL NUMBER...: these checkpoints of the trial are there, no others.
 kept() {
     home=$dir/checkpoints/$1

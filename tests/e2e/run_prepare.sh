@@ -9,16 +9,6 @@ prepared() {
     experiment 'prepareCommand: sh ./prepare.sh' "$@" < trial.sh.in
 }
 
-# resume STATUS: goes on in $dir.
-resume() {
-    want=$1
-    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" resume "$@"' "$T" "$dir" \
-        > out 2> err
-    got=$?
-    "$T" show --json "$dir" > show.json || return 1
-    [ "$got" = "$want" ] || fail "status $got, expected $want"
-}
-
 two_phases() {
     cat > trial.sh.in << 'E'
 [ "$(cat "$TUNEPIPE_TRIAL_DIR/data")" = "$TUNEPIPE_PARAM_x" ] || exit 1

@@ -5,17 +5,6 @@
 
 final='tunepipe trial report --final 1'
 
-# resume STATUS: goes on in $dir; show.json as behind `run`.
-resume() {
-    want=$1
-    shift
-    HERE=$PWD sh -c 'echo $$ > pid; exec "$0" resume "$@"' "$T" "$dir" "$@" \
-        > out 2> err
-    got=$?
-    "$T" show --json "$dir" > show.json || return 1
-    [ "$got" = "$want" ] || fail "status $got, expected $want"
-}
-
 # once: the trials of results.jsonl are the first $1, each there once.
 once() {
     grep -o '"trial": "[0-9]*"' "$dir/results.jsonl" | sort > trials
