@@ -123,6 +123,7 @@ static const struct tp_tuner tuner = {
     NULL, /* ended */
     NULL, /* save: it is replayed */
     NULL, /* load */
-    NULL  /* score */
+    NULL, /* score */
+    NULL  /* metric: no advisor */
 };
 TP_REGISTER_TUNER(tuner)

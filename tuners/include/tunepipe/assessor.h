@@ -46,17 +46,6 @@ struct tp_history {
                     at first and kept until ended() has returned */
 };
 
-enum tp_decision { TP_GO = 0, TP_STOP = 1 };
-
-/* What assess fills; on entry: go, NaN, NaN, NULL. */
-struct tp_verdict {
-    uint64_t _struct_size;
-    int decision;     /* enum tp_decision */
-    double value;     /* what was compared ... */
-    double threshold; /* ... with what; NaN: nothing was */
-    const char *rule; /* static text: "best below the median of averages" */
-};
-
 /* How the trial ended. */
 enum tp_trial_end {
     TP_TRIAL_SUCCEEDED = 1,

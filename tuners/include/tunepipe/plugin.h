@@ -150,6 +150,27 @@ struct tp_space {
     ((const struct tp_dim *)(const void *)((const char *)(space)->dims + \
                                            (i) * (space)->dim_size))
 
+/* What is said of a trial.  An assessor says go or stop. */
+enum tp_decision {
+    TP_GO = 0,
+    TP_STOP = 1,   /* it is bad: it ends early */
+    TP_PAUSE = 2,  /* tuner: it has used its budget: it ends, and its
+                      checkpoint is kept, so that a later suggestion can go on
+                      from it.  Go, where the manager knows no pause */
+    TP_FINISH = 3, /* tuner: it has had all it ever gets: it ends, and its
+                      latest value is its final one.  Go, as TP_PAUSE */
+    TP_RELEASE = 4 /* tuner: nobody goes on from its checkpoint any more */
+};
+
+/* What assess, or a tuner's metric, fills; on entry: go, NaN, NaN, NULL. */
+struct tp_verdict {
+    uint64_t _struct_size;
+    int decision;     /* enum tp_decision, but TP_RELEASE */
+    double value;     /* what was compared ... */
+    double threshold; /* ... with what; NaN: nothing was */
+    const char *rule; /* static text: "best below the median of averages" */
+};
+
 /* What a trial is given for an element of a choice. */
 enum tp_element_kind {
     TP_ELEMENT_NUMBER = 1,
@@ -211,9 +232,9 @@ struct tp_host {
      * into save(), which it then replays, and nowhere else. */
     int (*key)(void *ctx, const double *x, uint64_t *key);
 
-    /* In ask or assess: one line, at most 500 bytes, that says why the answer
-     * is what it is, for `tunepipe explain`; as many as there is to say.  1
-     * when somebody wants to know, else 0: the line is then not even
+    /* In ask, metric or assess: one line, at most 500 bytes, that says why the
+     * answer is what it is, for `tunepipe explain`; as many as there is to say.
+     * 1 when somebody wants to know, else 0: the line is then not even
      * formatted.  fmt NULL only returns that, for lines that cost something to
      * find out.  No answer may depend on it. */
     int (*explain)(void *ctx, const char *fmt, ...);
@@ -224,6 +245,17 @@ struct tp_host {
      * an assessor. */
     int (*element)(void *ctx, size_t dim, uint64_t index,
                    struct tp_element *out);
+
+    /* In a tuner's ask: the trial finds `text` under `key` among its
+     * parameters, behind those of the space.  Both are copied.  A key of the
+     * space, one given twice, and TRIAL_BUDGET make the ask fail. */
+    void (*extra)(void *ctx, const char *key, const char *text);
+
+    /* In a tuner's ask, tell, ended or metric: a decision on the trial of an
+     * earlier suggestion that is not the one being asked for or reported.
+     * Nothing, when it has ended (but for TP_RELEASE), or when the same was
+     * said of it before. */
+    void (*decide)(void *ctx, uint64_t id, int decision);
 };
 
 /* Saving.  So that an experiment that goes on after a crash need not replay

@@ -4,7 +4,7 @@
  * Life of a tuner object:
  *
  *   create -> config -> space -> load?
- *          -> (ask | tell | ended | space | save | score)* -> destroy
+ *          -> (ask | metric | tell | ended | space | save | score)* -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
@@ -21,6 +21,7 @@
  *   tell     after its ask; or with a       at most once an id; any number of
  *            point that was never asked     times with TP_NO_ID
  *            for (TP_NO_ID)
+ *   metric   after its ask, before its end  once an intermediate result
  *   ended    after its ask, before or       at most once an id
  *            after its tell
  *   destroy  at any time after create       once
@@ -50,8 +51,11 @@
 enum {
     TP_TUNER_WHOLE = 1, /* the space has to be one choice, whose elements are
                           whole sets of parameters: TP_DIM_WHOLE */
-    TP_TUNER_DEDUP = 2  /* the filter dedup lies around it unless the user
+    TP_TUNER_DEDUP = 2, /* the filter dedup lies around it unless the user
                            names that filter */
+    TP_TUNER_UNITS = 4  /* a request that is not served gets one NO a unit,
+                           with the parameter_id "-1_0_0", as NNI's advisors
+                           write it */
 };
 
 /* What ask fills.  The host has set it to no label, no budget, no parent. */
@@ -61,6 +65,29 @@ struct tp_suggestion {
     const char *label; /* becomes the parameter_id on the wire; NULL: the id.
                           1 to 255 printable ASCII characters, read before the
                           next call into the plugin */
+    double budget;     /* what the trial may use, in intermediate results; it
+                          finds it as TRIAL_BUDGET.  Finite and positive; 0:
+                          it is told of none */
+    uint64_t from;     /* an earlier suggestion, from whose checkpoint the trial
+                          goes on where the manager can hand it over (it knows
+                          itself whether it was); TP_NO_ID: none */
+    int from_how;      /* enum tp_from */
+};
+
+/* What a suggestion is to the one it comes from. */
+enum tp_from {
+    TP_ANEW = 0,     /* `from` is TP_NO_ID */
+    TP_PROMOTED = 1, /* the same point with more budget */
+    TP_CLONED = 2    /* another point that inherits its state */
+};
+
+/* An intermediate result. */
+struct tp_metric {
+    uint64_t _struct_size;
+    double value;     /* as reported; may be NaN or infinite */
+    uint64_t step;    /* 0-based, over all that the trial went on from: its
+                         first is where its checkpoint was saved */
+    uint64_t attempt; /* 0 first; one started again reports steps again */
 };
 
 /* How a result came about. */
@@ -84,7 +111,8 @@ enum tp_ended_how {
     TP_ENDED_FAILED = 2,
     TP_ENDED_STOPPED = 3,   /* early, on the assessor's word */
     TP_ENDED_CANCELLED = 4, /* by the user or the system */
-    TP_ENDED_OUTDATED = 5   /* the search space was changed under it */
+    TP_ENDED_OUTDATED = 5,  /* the search space was changed under it */
+    TP_ENDED_PAUSED = 6     /* on the tuner's word, its checkpoint kept */
 };
 
 struct tp_tuner {
@@ -141,6 +169,14 @@ struct tp_tuner {
      * --tuner`; changes nothing.  TP_OK or TP_ERR. */
     int (*score)(void *self, const double *const *points, size_t n,
                  double *out);
+
+    /* Default: intermediate results are not looked at.  A tuner that has it is
+     * an advisor: it decides how long trials run, so there is no assessor, and
+     * a trial that was stopped is not told as TP_RESULT_STOPPED.  After the
+     * ask of `id` and before its end; of one attempt in the order of the steps,
+     * each once, perhaps with gaps.  TP_OK or TP_ERR: the trial goes on. */
+    int (*metric)(void *self, uint64_t id, const double *x,
+                  const struct tp_metric *metric, struct tp_verdict *out);
 
     /* New members go here, at the end, and may be NULL. */
 };
