@@ -259,7 +259,7 @@ PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 
 check: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
-	@scripts/check $(B) $(ONLY)
+	@UNITS="$(UNITS)" scripts/check $(B) $(ONLY)
 
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
