@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `asha`: asha.h behind the plugin interface. */
 #include "asha/asha.h"
+#include "asha/searcher.h"
 #include "asha/state.h"
 #include "tunepipe/tuner.h"
 
@@ -11,8 +12,8 @@
 struct shell {
     const struct tp_host *host;
     struct asha *asha;
+    struct searcher searcher;
     bool maximize;
-    uint64_t last_id, again; /* the new configuration asked for last */
 };
 
 enum {
@@ -22,6 +23,7 @@ enum {
     ETA,
     BRACKETS,
     TYPE,
+    SEARCHER,
     CONFIGURATIONS,
     SEED,
     N_ARGS
@@ -43,6 +45,9 @@ static const struct tp_arg args[N_ARGS] = {
     [TYPE] = {"type", TP_ARG_STRING, 0, "\"stopping\"", 0, 0,
               "stopping|promotion",
               "trials are stopped at rungs, or paused there and promoted"},
+    [SEARCHER] = {"searcher", TP_ARG_STRING, 0, "\"tpe\"", 0, 0, "tpe|random",
+                  "where new configurations come from: a model of all results, "
+                  "or samples"},
     [CONFIGURATIONS] = {"configurations", TP_ARG_INT, 0, "0", 0, BUDGET_MAX,
                         NULL, "points that are tried; 0: any number"},
     [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
@@ -66,7 +71,6 @@ create(const struct tp_host *host)
         return NULL;
     }
     self->host = host;
-    self->last_id = TP_NO_ID;
     return self;
 }
 
@@ -76,6 +80,7 @@ destroy(void *vself)
     struct shell *self = vself;
 
     asha_free(self->asha);
+    searcher_fini(&self->searcher);
     free(self);
 }
 
@@ -122,7 +127,11 @@ config(void *vself, const struct tp_value *values, size_t n)
         return TP_ERR;
     self->maximize = strcmp(values[MODE].text, "maximize") == 0;
     self->asha = asha_new(&o);
-    return self->asha != NULL ? TP_OK : fail(self, "out of memory");
+    if (self->asha == NULL)
+        return fail(self, "out of memory");
+    return searcher_init(&self->searcher, self->host,
+                         strcmp(values[SEARCHER].text, "tpe") == 0,
+                         values[MODE].text);
 }
 
 static int
@@ -130,9 +139,10 @@ space(void *vself, const struct tp_space *s)
 {
     struct shell *self = vself;
 
+    if (searcher_space(&self->searcher, s) != TP_OK)
+        return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
         return fail(self, "out of memory");
-    self->last_id = TP_NO_ID;
     return TP_OK;
 }
 
@@ -219,14 +229,6 @@ release(struct shell *self)
             host->decide(host->ctx, id, TP_RELEASE);
 }
 
-static void
-choose(struct shell *self, uint64_t id, double *x)
-{
-    self->again = id == self->last_id ? self->again + 1 : 0;
-    self->last_id = id;
-    self->host->sample(self->host->ctx, id ^ (self->again << 40), x);
-}
-
 static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
@@ -239,9 +241,9 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         return fail(self, "out of memory");
     if (rc == ASHA_LATER || rc == ASHA_DONE)
         return rc == ASHA_LATER ? TP_LATER : TP_DONE;
-    if (rc == ASHA_NEW)
-        choose(self, id, out->x);
     explain_ask(self, &s, rc);
+    if (rc == ASHA_NEW && searcher_ask(&self->searcher, id, out) != TP_OK)
+        return TP_ERR;
     if (TP_HAS(out, budget))
         out->budget = (double)s.budget;
     if (rc == ASHA_PROMOTED && TP_HAS(out, from_how)) {
@@ -251,16 +253,23 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     return TP_OK;
 }
 
+/* A result from elsewhere says where to look, and enters no rung: nobody knows
+ * what it took. */
 static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct shell *self = vself;
     struct asha_judgement j;
+    uint64_t first;
 
-    if (id != TP_NO_ID &&
-        asha_final(self->asha, id, x, as_loss(self, result->value), &j) < 0)
+    if (id == TP_NO_ID)
+        return searcher_tell(&self->searcher, id, x, TP_RESULT_IMPORTED,
+                             result->value);
+    first = asha_first(self->asha, id);
+    if (asha_final(self->asha, id, x, as_loss(self, result->value), &j) < 0)
         return fail(self, "out of memory");
-    return TP_OK;
+    return searcher_tell(&self->searcher, first != ASHA_NO_ID ? first : id, x,
+                         TP_RESULT_FINAL, result->value);
 }
 
 static int
@@ -290,7 +299,8 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
     out->rule = says[rc].rule;
     out->value = m->value;
     out->threshold = as_loss(self, j.cut);
-    return TP_OK;
+    return searcher_tell(&self->searcher, asha_first(self->asha, id), x,
+                         TP_RESULT_FINAL, m->value);
 }
 
 /* What was cancelled or failed is out, even behind its rung: its checkpoint
@@ -298,13 +308,16 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
 static int
 ended(void *vself, uint64_t id, const double *x, int how)
 {
+    bool is_whole = how == TP_ENDED_SUCCEEDED || how == TP_ENDED_PAUSED;
     struct shell *self = vself;
-    int rc = asha_ended(self->asha, id,
-                        how == TP_ENDED_SUCCEEDED || how == TP_ENDED_PAUSED);
+    uint64_t first = asha_first(self->asha, id);
+    int rc = asha_ended(self->asha, id, is_whole);
 
-    (void)x;
     release(self);
-    return rc == 0 ? TP_OK : fail(self, "out of memory");
+    if (rc != 0)
+        return fail(self, "out of memory");
+    return searcher_ended(&self->searcher, first != ASHA_NO_ID ? first : id, x,
+                          how);
 }
 
 static int
@@ -312,23 +325,27 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct shell *self = vself;
 
-    sink->u64(sink->ctx, self->last_id);
-    sink->u64(sink->ctx, self->again);
     asha_save(self->asha, sink);
-    return TP_OK;
+    return searcher_save(&self->searcher, sink);
 }
 
 static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong;
+    const char *wrong = asha_load(self->asha, source);
 
-    if (source->u64(source->ctx, &self->last_id) != TP_OK ||
-        source->u64(source->ctx, &self->again) != TP_OK)
-        return fail(self, "what was asked for last is cut off");
-    wrong = asha_load(self->asha, source);
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    if (wrong != NULL)
+        return fail(self, wrong);
+    return searcher_load(&self->searcher, source);
+}
+
+static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct shell *self = vself;
+
+    return searcher_score(&self->searcher, points, n, out);
 }
 
 static const struct tp_tuner tuner = {
@@ -348,6 +365,7 @@ static const struct tp_tuner tuner = {
     .ended = ended,
     .save = save,
     .load = load,
+    .score = score,
     .metric = metric,
 };
 TP_REGISTER_TUNER(tuner)
