@@ -193,7 +193,8 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
                                  -Isrc/numerics -DTP_VERSION='"$(VERSION)"' \
                                  $(CPPFLAGS) -MMD -MP
 # What a plugin is made of besides its own folder.
-PARTS_auto := cmaes tpe
+PARTS_asha := parts tpe
+PARTS_auto := cmaes parts tpe
 define plugin_rule
 $(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) \
     $(foreach p,$(PARTS_$(1)),$(filter $(B)/tuners/$(p)/%,$(ALG_OBJ))) $(NUM_OBJ)
