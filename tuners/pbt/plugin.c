@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `pbt`: pbt.h behind the plugin interface. */
+#include "pbt/folder.h"
 #include "pbt/pbt.h"
 #include "pbt/state.h"
 #include "pbt/words.h"
 #include "prior/space.h"
 #include "tunepipe/tuner.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#define ROOT_MAX 4000 /* bytes */
 
 struct shell {
     const struct tp_host *host;
@@ -94,7 +92,7 @@ release(void *ctx, uint64_t id)
 {
     const struct shell *self = ctx;
 
-    if (TP_HAS(self->host, decide) && self->host->decide != NULL)
+    if (TP_HAS(self->host, decide))
         self->host->decide(self->host->ctx, id, TP_RELEASE);
 }
 
@@ -119,8 +117,8 @@ config(void *vself, const struct tp_value *values, size_t n)
     if (set.max_budget > 0 && set.interval == 0)
         return fail(self, "max_budget is given without interval, which counts "
                           "in intermediate results too");
-    if (!values[ROOT].is_null && strlen(values[ROOT].text) > ROOT_MAX)
-        return fail(self, "all_checkpoint_dir is longer than 4000 bytes");
+    if (!values[ROOT].is_null && strlen(values[ROOT].text) > FOLDER_ROOT_MAX)
+        return fail(self, FOLDER_TOO_LONG);
     self->maximize = strcmp(values[MODE].text, "maximize") == 0;
     self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
     self->pbt = pbt_new(&set, prior_host_random(self->host));
@@ -169,18 +167,6 @@ words_of(const struct shell *self)
     return (struct words){self->host, self->space, self->pbt};
 }
 
-static void
-name_folder(const struct shell *self, const char *key, struct pbt_place place)
-{
-    char path[ROOT_MAX + 64];
-    size_t len = strlen(self->root);
-
-    snprintf(path, sizeof path, "%s%s%llu/%llu", self->root,
-             len > 0 && self->root[len - 1] == '/' ? "" : "/",
-             (unsigned long long)place.member, (unsigned long long)place.turn);
-    self->host->extra(self->host->ctx, key, path);
-}
-
 static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
@@ -203,11 +189,9 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         out->from = a.from;
         out->from_how = hows[a.kind];
     }
-    if (self->root != NULL && TP_HAS(self->host, extra) &&
-        self->host->extra != NULL) {
-        name_folder(self, "load_checkpoint_dir", a.load);
-        name_folder(self, "save_checkpoint_dir", a.save);
-    }
+    folder_both(self->host, self->root,
+                (const uint64_t[2]){a.load.member, a.load.turn},
+                (const uint64_t[2]){a.save.member, a.save.turn});
     words_asked(&words, &a);
     return TP_OK;
 }
