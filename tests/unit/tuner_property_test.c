@@ -276,7 +276,7 @@ run_tuner(const char *name)
     X(auto)    \
     X(batch)   \
     X(cmaes)   \
-    X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(evolution) X(grid) X(pbt) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)
