@@ -142,6 +142,8 @@ restore_ended(struct manager *m, struct trial *t)
     t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST && !t->told)
+        orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
     if (running_in_vain(t)) {
@@ -372,6 +374,7 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_all(&r, err);
+    orphans_fini(&m->recovered.orphans);
     founds_fini(&r.found);
     past_fini(&r.past);
     results_free(r.results);
