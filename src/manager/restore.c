@@ -54,6 +54,16 @@ struct restoring {
     bool records; /* the log has some */
 };
 
+/* Not what onFailure told in its place: the trial's own files have none. */
+static bool
+has_own_final(const struct restoring *r, const struct found *f)
+{
+    const struct on_failure *then = &r->m->x->on_failure;
+
+    return f->past->has_final && !(f->folder && then->then == FAILURE_REPORT &&
+                                   f->past->final == then->value);
+}
+
 static struct trial *
 make_trial(struct restoring *r, const struct found *f)
 {
@@ -78,7 +88,7 @@ make_trial(struct restoring *r, const struct found *f)
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
     if (f->past != NULL && f->past->attempt == f->attempt) {
         t->heard = f->past->heard;
-        t->has_final = f->past->has_final; /* its folder may be gone */
+        t->has_final = has_own_final(r, f); /* its folder may be gone */
         t->final = f->past->final;
     }
     if (f->past != NULL && r->m->lockstep.on)
