@@ -16,6 +16,7 @@
 #include "space/space.h"
 
 #include <stdbool.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,6 +217,7 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
       struct problems *notes)
 {
     struct buf lines;
+    char why[128];
 
     x->deterministic |= w->deterministic;
     check_space(x, problems);
@@ -227,7 +229,8 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
         x->import = realpath(w->import, NULL);
     }
     if (w->import != NULL && x->import == NULL)
-        problems_add(problems, "--import", "%s: cannot open", w->import);
+        problems_add(problems, "--import", "cannot open %s: %s", w->import,
+                     strerror_r(errno, why, sizeof why));
     buf_init(&lines, SIZE_MAX / 2);
     imports_load(x, &lines, problems, notes);
     buf_fini(&lines);

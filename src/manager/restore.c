@@ -309,6 +309,7 @@ static int
 restore_all(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
+    uint64_t n;
 
     m->exchange.held = true;
     stepping_resume(m, &r->past);
@@ -317,6 +318,11 @@ restore_all(struct restoring *r, struct err *err)
     else if (!r->past.cut && imports_send_kept(&m->exchange, m->folder.path,
                                                r->past.imports, err) != 0)
         return -1;
+    if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
+        return -1;
+    if (n > 0)
+        progress_say(&m->progress, "tunepipe: %llu trials are imported",
+                     (unsigned long long)n);
     send_unlogged(r);
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)
