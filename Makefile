@@ -5,6 +5,7 @@
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX)
+#   make soak-advisors    10,000 simulated experiments of each kind of advisor
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
 #                         manager or both, and of the manager beside each of
@@ -126,8 +127,10 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
+SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
+.PHONY: soak-advisors
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
 .PHONY: all check demo bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
@@ -210,9 +213,10 @@ $(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 $(B)/tests/cases.o: $(B)/tests/cases.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $(B)/tests/unit/run: $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-                     $(B)/libtunepipe.a $(ALG_OBJ) $(SEARCH_OBJ)
+                     $(B)/libtunepipe.a $(ALG_OBJ) $(SEARCH_OBJ) $(SIM_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-	    $(ALG_OBJ) $(SEARCH_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+	    $(ALG_OBJ) $(SEARCH_OBJ) $(SIM_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) \
+	    -ldl -lm
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -264,6 +268,13 @@ check: setup
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/torture $(B) $(SEED)
+
+# SEED=N: others.
+soak-advisors: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) $(B)/tests/unit/run \
+	    $(PLUGIN_SO) $(TEST_SO)
+	@TP_BUILD=$(abspath $(B)) TP_SOURCE=$(CURDIR) TP_LONG=1 \
+	    TP_PATIENCE=3600 SIM_SEED=$(SEED) $(B)/tests/unit/run simulated
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
 TARGET  ?=
