@@ -272,6 +272,7 @@ run_tuner(const char *name)
     }
 #define ALL(X) \
     X(anneal)  \
+    X(asha)    \
     X(auto)    \
     X(batch)   \
     X(cmaes)   \
