@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* object.h - one advisor (a tuner with the callback metric) in a simulated
- * experiment: the plugin, called as the dispatcher calls it, and all that it
- * says.  Every call looks at what comes back; -1: err tells what was wrong.
- * One thread. */
+/* object.h - one tuner, most often an advisor (which has the callback metric),
+ * in a simulated experiment: the plugin, called as the dispatcher calls it, and
+ * all that it says.  Every call looks at what comes back; -1: err tells what
+ * was wrong. One thread. */
 #ifndef TESTS_SIM_OBJECT_H
 #define TESTS_SIM_OBJECT_H
 
@@ -50,7 +50,7 @@ void object_free(struct object *o);
 int object_space(struct object *o, const struct space *space, struct err *err);
 int object_ask(struct object *o, uint64_t id, struct suggested *out,
                struct err *err);
-/* *decision is an enum tp_decision. */
+/* *decision is an enum tp_decision: of what is no advisor, to go on. */
 int object_metric(struct object *o, uint64_t id, const double *x,
                   const struct tp_metric *metric, int *decision,
                   struct err *err);
