@@ -177,6 +177,8 @@ ending_count(struct manager *m, enum trial_state state, bool has_final,
     p->done++;
     if (trial_is_failure(state))
         p->failed++;
+    else if (state == TRIAL_CANCELLED)
+        p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
     return has_final && !trial_is_failure(state) && count_best(m, final, id);

@@ -10,14 +10,22 @@
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
  *   placing.c   which of them may start
+ *   preparing.c  what runs before it: prepareCommand
+ *   resources.c  memory and devices: given, and waited for
+ *   deadlines.c  what is due when, of all of them
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
  *   reading_send.c  what stands in them, sent
  *   stepping.c  what waits for an answer; lock step
+ *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
+ *   orphans.c   what is left where a wrapper was killed
+ *   again.c     those that ended, once more
  *   happened.c  whatever happens, told to whom it may concern
+ *   hooks.c     commands that are run when it does
+ *   finish*.c   goals, and how near they are
  *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
