@@ -235,7 +235,7 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry)
+    if (m->hungry != NULL)
         reading_hungry(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)

@@ -9,6 +9,7 @@
 #include "manager/happened.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
+#include "manager/reading.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -240,7 +241,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     trial_enter(t, TRIAL_PREPARING);
     if (m->lockstep.on)
         stepping_started(m, t);
-    m->hungry = true; /* settle() ends it */
+    reading_again(m, t); /* settle() ends it */
 }
 
 bool

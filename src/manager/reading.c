@@ -224,7 +224,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (agenda_has_reports(&t->agenda))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        reading_again(m, t);
         return;
     }
     if (t->report.fd >= 0)
@@ -234,7 +234,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
-        m->hungry = true;
+        reading_again(m, t);
 }
 
 bool
@@ -249,7 +249,7 @@ reading_drain(struct manager *m, struct trial *t)
     if (t->stop != STOP_NOT && !t->again && m->lockstep.on)
         return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        reading_again(m, t);
         return false;
     }
     if (t->report.fd >= 0)
@@ -259,7 +259,7 @@ reading_drain(struct manager *m, struct trial *t)
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
-        m->hungry = true;
+        reading_again(m, t);
         return false;
     }
     if (outputs)
@@ -268,13 +268,41 @@ reading_drain(struct manager *m, struct trial *t)
 }
 
 void
+reading_again(struct manager *m, struct trial *t)
+{
+    if (t->hungry)
+        return;
+    t->hungry = true;
+    t->hungry_previous = m->hungry_last;
+    t->hungry_next = NULL;
+    *(m->hungry_last != NULL ? &m->hungry_last->hungry_next : &m->hungry) = t;
+    m->hungry_last = t;
+}
+
+static void
+sate(struct manager *m, struct trial *t)
+{
+    struct trial *before = t->hungry_previous, *behind = t->hungry_next;
+
+    if (!t->hungry)
+        return;
+    *(before != NULL ? &before->hungry_next : &m->hungry) = behind;
+    *(behind != NULL ? &behind->hungry_previous : &m->hungry_last) = before;
+    t->hungry = false;
+}
+
+/* Once each: those that stay hungry come behind the last one of now, which may
+ * be freed on the way, and all behind it with it. */
+void
 reading_hungry(struct manager *m)
 {
-    struct trial *t = m->live, *next;
+    struct trial *t;
+    size_t n = 0;
 
-    m->hungry = false;
-    for (; t != NULL; t = next) {
-        next = t->next;
+    for (t = m->hungry; t != NULL; t = t->hungry_next)
+        n++;
+    for (; n > 0 && (t = m->hungry) != NULL; n--) {
+        sate(m, t);
         if (t->exited)
             running_finish(m, t);
         else if (t->state == TRIAL_RUNNING)
@@ -294,7 +322,8 @@ reading_files(struct manager *m)
 
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
-            m->hungry = true; /* whose they were is lost: look at all */
+            for (t = m->live; t != NULL; t = t->next)
+                reading_again(m, t); /* whose they were is lost */
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
@@ -345,6 +374,7 @@ unwatch_file(struct manager *m, int *watch)
 void
 reading_end(struct manager *m, struct trial *t)
 {
+    sate(m, t);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);

@@ -166,7 +166,7 @@ restore_ended(struct manager *m, struct trial *t)
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);
-    m->hungry = true; /* settle() reads it to its end */
+    reading_again(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */

@@ -72,7 +72,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
-    uint64_t resent; /* suggestions to come that it may have had */
+    uint64_t resent;        /* suggestions to come that it may have had */
     struct orphans orphans; /* of its trials */
 };
 
@@ -162,7 +162,7 @@ struct manager {
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
     struct map watches;       /* inotify's number -> struct trial */
-    bool hungry;              /* a file may hold more */
+    struct trial *hungry, *hungry_last; /* whose files may hold more */
 
     int epoll_fd, signal_fd, inotify_fd;
     enum phase phase;
