@@ -257,7 +257,8 @@ on_judged(void *ctx, const struct judgement *j)
     x->judgements++;
     x->judged = j->cause;
     x->step = j->step;
-    x->stop = j->stop;
+    x->stop = j->decision == TRIAL_STOP;
+    x->decision = j->decision;
     x->value = j->value;
     x->threshold = j->threshold;
     free(x->rule);
