@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/placing.h"
@@ -72,6 +73,7 @@ running_conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    giving_stop(m, t);
     failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
@@ -215,6 +217,10 @@ running_exited(struct manager *m, struct trial *t)
 
     if (t->state == TRIAL_PREPARING) {
         preparing_exited(m, t);
+        return;
+    }
+    if (t->state == TRIAL_WAITING) {
+        giving_exited(m, t);
         return;
     }
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);

@@ -10,6 +10,7 @@
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
  *   placing.c   which of them may start
+ *   giving.c    what has to be copied for one first
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
