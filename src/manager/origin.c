@@ -32,7 +32,7 @@ origin_word(enum origin_how how)
 struct origin
 origin_read(struct jval record)
 {
-    struct origin o = {ORIGIN_NONE, 0};
+    struct origin o = {.how = ORIGIN_NONE};
     const char *from = "", *how = "";
     struct jval v;
 

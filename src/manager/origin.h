@@ -20,6 +20,7 @@ enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
 struct origin {
     enum origin_how how;
     uint64_t from; /* the other trial's number */
+    bool tried;    /* giving.h: it was, and is not any more */
 };
 
 /* "promoted", "cloned"; NONE: "". */

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/orphans.h"
@@ -73,6 +74,7 @@ running_conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    giving_stop(m, t);
     failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
@@ -216,6 +218,10 @@ running_exited(struct manager *m, struct trial *t)
 
     if (t->state == TRIAL_PREPARING) {
         preparing_exited(m, t);
+        return;
+    }
+    if (t->state == TRIAL_WAITING) {
+        giving_exited(m, t);
         return;
     }
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
