@@ -190,6 +190,8 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
                                  $(CPPFLAGS) -MMD -MP
 # What a plugin is made of besides its own folder.
 PARTS_auto := cmaes tpe
+PARTS_hyperband := bands
+PARTS_bohb := bands tpe
 define plugin_rule
 $(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) \
     $(foreach p,$(PARTS_$(1)),$(filter $(B)/tuners/$(p)/%,$(ALG_OBJ))) $(NUM_OBJ)

@@ -231,7 +231,9 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(anneal)     \
     X(auto)       \
     X(batch)      \
+    X(bohb)       \
     X(cmaes)      \
+    X(hyperband)  \
     X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
