@@ -128,7 +128,8 @@ note(struct explaining *e, const struct record *r)
         note_command(e, r);
     else if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", 2) == 0)
         note_suggestion(e, r);
-    else if (r->kind == RECORD_ASSESSOR && memcmp(r->payload, "KI", 2) == 0)
+    else if ((r->kind == RECORD_ASSESSOR || r->kind == RECORD_TUNER) &&
+             memcmp(r->payload, "KI", 2) == 0)
         e->x->killed = r->number;
 }
 

@@ -43,6 +43,7 @@ static const struct {
     {"cmaes", NULL, false},     {"qmc", NULL, false},
     {"hyperband", NULL, false}, {"bohb", NULL, false},
     {"auto", NULL, false},      {"tpe", "fallback", false},
+    {"asha", NULL, false},
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
     {"patience", NULL, true},   {"percentile", NULL, true},
     {"threshold", NULL, true},  {"wilcoxon", NULL, true},

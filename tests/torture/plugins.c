@@ -229,12 +229,13 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
 
 #define TUNERS(X) \
     X(anneal)     \
+    X(asha)       \
     X(auto)       \
     X(batch)      \
     X(bohb)       \
     X(cmaes)      \
     X(hyperband)  \
-    X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(evolution) X(grid) X(pbt) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \

@@ -300,12 +300,13 @@ run_tuner(const char *name)
     }
 #define ALL(X)   \
     X(anneal)    \
+    X(asha)      \
     X(auto)      \
     X(batch)     \
     X(bohb)      \
     X(cmaes)     \
     X(evolution) \
-    X(grid) X(hyperband) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(grid) X(hyperband) X(pbt) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)
