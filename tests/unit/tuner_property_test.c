@@ -262,7 +262,16 @@ run_session(struct pair *p, int steps)
 static bool
 gives_budgets(const char *name)
 {
-    return strcmp(name, "bohb") == 0 || strcmp(name, "hyperband") == 0;
+    return strcmp(name, "asha") == 0 || strcmp(name, "bohb") == 0 ||
+           strcmp(name, "hyperband") == 0;
+}
+
+static bool
+is_whole(const struct space *space)
+{
+    const struct tp_space *s = space_dims(space);
+
+    return s->n_dims > 0 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE);
 }
 
 /* In every space; how many take it. */
@@ -281,6 +290,8 @@ run_tuner(const char *name)
                          .space = spaces.at[i].space,
                          .random = i};
 
+        if (gives_budgets(name) && is_whole(p.space))
+            continue;
         printf("# %s\n", spaces.at[i].title);
         n += run_session(&p, is_large ? 20 : STEPS);
     }
@@ -298,15 +309,17 @@ run_tuner(const char *name)
     {                            \
         CHECK(run_tuner(#name)); \
     }
-#define ALL(X)   \
-    X(anneal)    \
-    X(asha)      \
-    X(auto)      \
-    X(batch)     \
-    X(bohb)      \
-    X(cmaes)     \
-    X(evolution) \
-    X(grid) X(hyperband) X(pbt) X(qmc) X(random) X(regularized_evolution) X(tpe)
+#define ALL(X)                                         \
+    X(anneal)                                          \
+    X(asha)                                            \
+    X(auto)                                            \
+    X(batch)                                           \
+    X(bohb)                                            \
+    X(cmaes)                                           \
+    X(evolution)                                       \
+    X(grid)                                            \
+    X(hyperband) X(pbt) X(pbt_replay) X(qmc) X(random) \
+        X(regularized_evolution) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)
