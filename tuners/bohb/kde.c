@@ -147,7 +147,7 @@ set_inside(struct kde *k, size_t j)
 
         k->inside[i * k->n_dims + j] =
             k->axes[j].kind == AXIS_RANGE && !isnan(mu)
-                ? num_log_normal_mass((0 - mu) / s, (1 - mu) / s)
+                ? num_log(num_normal_mass((0 - mu) / s, (1 - mu) / s))
                 : 0;
     }
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ROOM_MIN 16
-#define KERNELS_MAX 512
+#define KERNELS_MAX 256
 #define LOG_LEAST                                              \
     (-0x1.26bb1bbb55516p+6) /* of 1e-32: densities are no less \
                              */

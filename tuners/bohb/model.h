@@ -8,7 +8,7 @@
  *     N_l = max(N_min, q N), N_g = max(N_min, N - N_l)   of N >= N_min + 2
  *
  * The best N_l are good, the worst N_g are the others; while there are few they
- * overlap, and of more than 512 each so many are taken, evenly by rank.  Of
+ * overlap, and of more than 256 each so many are taken, evenly by rank.  Of
  * num_samples draws near good points the one with the greatest l / g is
  * suggested; a share of random_fraction are draws of the prior.
  *
