@@ -104,9 +104,18 @@ rungs() {
 }
 check "a browser draws rungs" rungs
 
+# All have the greatest budget; rungs are where they were stopped.
+stopping() {
+    "$MADE" asha stopping 90 && "$T" report asha > said || return 1
+    browse asha/report.html tab=rungs || return
+    has dom '<td>all</td><td class="n">1</td><td class="n">90</td>' &&
+        has dom '<td>all</td><td class="n">9</td>'
+}
+check "a browser draws rungs of stopped trials" stopping
+
 population() {
     "$MADE" pop population 100 && "$T" report pop > said || return 1
-    browse pop/report.html 'tab=family&trial=00099' || return
+    browse pop/report.html tab=family || return
     has dom 'Family tree' && has dom '<td>cloned</td>' &&
         has dom '<td>went on</td>' && has dom 'to step'
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* madeup FOLDER plain|rungs|population TRIALS: the folder of an experiment that
- * never ran, as its manager and its dispatcher would have left it; the same
- * bytes each time.  plain: a random search with conditional parameters; rungs:
- * successive halving by three; population: one of 20 that exploits. */
+/* madeup FOLDER plain|rungs|stopping|population TRIALS: the folder of an
+ * experiment that never ran, as its manager and its dispatcher would have left
+ * it; the same bytes each time.  plain: a random search with conditional
+ * parameters; rungs: successive halving by three; stopping: the same that only
+ * stops; population: one of 20 that exploits. */
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
@@ -39,7 +40,7 @@ struct plan {
     bool cloned;
     const char *status;
     int base, steps;
-    double value; /* of its last step */
+    double limit; /* of its values, were it to run for ever */
     char label[32];
 };
 
@@ -76,20 +77,29 @@ write_parameters(const struct plan *p, char *out, size_t size)
              momentum, p->batch, net, budget);
 }
 
+static double
+value_at(const struct plan *p, int step)
+{
+    return p->limit + 0.6 / (step + 1);
+}
+
+static double
+last_value(const struct plan *p)
+{
+    return value_at(p, p->base + p->steps - 1);
+}
+
 static void
 tell_reports(struct made *m, const struct plan *p, int64_t from, int64_t each)
 {
     char text[512];
 
     for (int s = 0; s < p->steps; s++) {
-        double left = exp(-3.0 * (s + 1 + p->base) / (p->steps + p->base));
-        double value = p->value + left * 0.6 * (1 + 0.1 * uniform(m));
-
         snprintf(text, sizeof text,
                  "ME{\"parameter_id\": %s, \"trial_job_id\": \"%05zu\", "
                  "\"type\": \"PERIODICAL\", \"sequence\": %d, \"value\": "
                  "\"%.6f\", \"base\": %d}",
-                 p->label, p->id, s, value, p->base);
+                 p->label, p->id, s, value_at(p, p->base + s), p->base);
         tell(m, RECORD_IN, from + (s + 1) * each, text);
     }
 }
@@ -110,13 +120,13 @@ add_result(struct made *m, const struct plan *p, const char *parameters,
     if (final && p->id % 1000 == 7)
         buf_add_text(&m->results, "null");
     else if (final)
-        buf_printf(&m->results, "%.9f", p->value);
+        buf_printf(&m->results, "%.9f", last_value(p));
     else
         buf_add_text(&m->results, "null");
     buf_printf(&m->results,
                ", \"latest\": %.9f, \"duration_s\": %.3f, "
                "\"intermediates\": %d, \"parameters\": %s}\n",
-               p->value, seconds, p->steps, parameters);
+               last_value(p), seconds, p->steps, parameters);
 }
 
 static void
@@ -186,7 +196,7 @@ sample(struct made *m, size_t id)
                      .steps = 20};
 
     snprintf(p.label, sizeof p.label, "%zu", id);
-    p.value = quality(m, &p);
+    p.limit = quality(m, &p);
     return p;
 }
 
@@ -215,7 +225,9 @@ compare(const void *va, const void *vb)
 {
     const struct plan *a = va, *b = vb;
 
-    return (a->value > b->value) - (a->value < b->value);
+    double x = last_value(a), y = last_value(b);
+
+    return (x > y) - (x < y);
 }
 
 /* Brackets of 27 trials, of which a third goes on each time. */
@@ -239,7 +251,6 @@ make_rungs(struct made *m, size_t n)
                 p.base = first ? 0 : budget / 3;
                 p.steps = budget - p.base;
                 p.status = count > 1 ? "paused" : "succeeded";
-                p.value = quality(m, &p) + 0.3 / budget;
                 snprintf(p.label, sizeof p.label, "\"%zu-3_%d_%zu\"", bracket,
                          (int)(log(budget) / log(3) + 0.5), i);
                 add_trial(m, &p);
@@ -248,6 +259,37 @@ make_rungs(struct made *m, size_t n)
             qsort(rung, count, sizeof *rung, compare);
         }
     }
+}
+
+/* All are given 27 steps; at 1, 3 and 9 they are stopped that are not among the
+ * best third of those that got there. */
+static void
+make_stopping(struct made *m, size_t n)
+{
+    double *at[3] = {calloc(n, sizeof(double)), calloc(n, sizeof(double)),
+                     calloc(n, sizeof(double))};
+    size_t got[3] = {0, 0, 0};
+
+    for (size_t id = 0; id < n && at[0] && at[1] && at[2]; id++) {
+        struct plan p = sample(m, id);
+        int level = 1;
+
+        p.budget = 27;
+        p.steps = 27;
+        for (size_t k = 0; k < 3 && p.steps == 27; k++, level *= 3) {
+            size_t better = 0;
+
+            at[k][got[k]++] = value_at(&p, level - 1);
+            for (size_t i = 0; i < got[k]; i++)
+                better += at[k][i] < value_at(&p, level - 1);
+            if (better >= 1 && 3 * better >= got[k])
+                p.steps = level;
+        }
+        p.status = p.steps == 27 ? "succeeded" : "stopped";
+        add_trial(m, &p);
+    }
+    for (size_t k = 0; k < 3; k++)
+        free(at[k]);
 }
 
 /* What member i of the next round is, from the members of this one, the best
@@ -282,7 +324,7 @@ make_population(struct made *m, size_t n)
 
             p.steps = 5;
             snprintf(p.label, sizeof p.label, "%zu", p.id);
-            p.value = quality(m, &p) + 1.0 / (p.base + 5);
+            p.limit = id == 0 || p.cloned ? quality(m, &p) : p.limit;
             p.status = id + 2 * MEMBERS > n ? "succeeded" : "paused";
             add_trial(m, &p);
             next[i] = p;
@@ -297,7 +339,9 @@ static const struct {
     void (*make)(struct made *m, size_t n);
 } kinds[] = {{"plain", make_plain},
              {"rungs", make_rungs},
+             {"stopping", make_stopping},
              {"population", make_population}};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
 
 static int
 put(const char *folder, const char *name, const char *text, size_t len)
@@ -332,10 +376,12 @@ main(int argc, char **argv)
     struct err err = {0};
     size_t kind = 0;
 
-    while (argc == 4 && kind < 3 && strcmp(kinds[kind].name, argv[2]) != 0)
+    while (argc == 4 && kind < N_KINDS &&
+           strcmp(kinds[kind].name, argv[2]) != 0)
         kind++;
-    if (argc != 4 || kind == 3) {
-        fputs("usage: madeup FOLDER plain|rungs|population TRIALS\n", stderr);
+    if (argc != 4 || kind == N_KINDS) {
+        fputs("usage: madeup FOLDER plain|rungs|stopping|population TRIALS\n",
+              stderr);
         return 2;
     }
     buf_init(&m.log, (size_t)1 << 30);

@@ -4,7 +4,7 @@ const tabs = [
     { key: "overview", name: "Overview", fill: overview },
     { key: "parameters", name: "Parameters", fill: parameters },
     ...(hasCurves ? [{ key: "curves", name: "Curves", fill: curves }] : []),
-    ...(hasBudgets ? [{ key: "rungs", name: "Rungs", fill: rungSection }] : []),
+    ...(hasRungs ? [{ key: "rungs", name: "Rungs", fill: rungSection }] : []),
     ...(hasFrom && hasClones ? [{ key: "family", name: "Family", fill: familySection }] : []),
     { key: "timeline", name: "Timeline", fill: timeline },
     { key: "table", name: "Table", fill: tableSection },
