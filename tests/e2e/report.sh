@@ -80,8 +80,8 @@ drawn() {
     "$MADE" plain plain 200 && "$T" report plain > said || return 1
     browse plain/report.html 'tab=table&trial=00007&q=net/_name!=deep' ||
         return
-    has dom ' of 7' && has dom '&lt;/script&gt;&lt;b&gt;' &&
-        lacks dom '<b>&lt;' && has dom 'Trial 00007'
+    has dom '<td>&lt;/script&gt;&lt;b&gt;</td>' && lacks dom '<td>deep</td>' &&
+        has dom 'Trial 00007'
 }
 check "a browser draws a table" drawn
 
