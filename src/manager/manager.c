@@ -54,6 +54,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
+    m->hungry = true;
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -297,6 +298,8 @@ finish(struct manager *m, struct err *err)
     struct manager_outcome *out = m->outcome;
 
     manager_keep_budget(m);
+    if (out->end <= MANAGER_DURATION)
+        checkpoints_over(&m->checkpoints);
     if (out->end == MANAGER_INTERRUPTED)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",

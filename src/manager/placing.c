@@ -77,7 +77,7 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
-    return true;
+    return !origin_waits(m, t, why, size);
 }
 
 enum placing

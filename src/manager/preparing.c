@@ -56,6 +56,8 @@ bool
 preparing_is_next(const struct manager *m, const struct trial *t, char *why,
                   size_t size)
 {
+    if (origin_waits(m, t, why, size))
+        return false;
     if (may_start(m, t))
         return true;
     if (m->scheduler.paused)
@@ -97,7 +99,7 @@ preparing_offer(struct manager *m, struct trial *t)
     struct err err = {0};
     char why[300];
 
-    if (!may_start(m, t) ||
+    if (!preparing_is_next(m, t, why, sizeof why) ||
         placing_claim(m, t, false, why, sizeof why) != PLACING_NOW)
         return;
     placing_clear(m, t);
@@ -107,6 +109,7 @@ preparing_offer(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
+    origin_settled(m, t, true);
     enter(m, t, clock_monotonic_ns());
     happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }

@@ -43,6 +43,10 @@ struct metrics_count reading_count(const struct manager *m,
 /* Sends as its final result what it did not report. */
 void reading_tell(struct manager *m, struct trial *t, double value);
 
+/* It was told to finish: its latest value, or that which reached its budget, is
+ * its final one, unless it has one. */
+void reading_finish(struct manager *m, struct trial *t);
+
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */
 void reading_promote(struct manager *m, struct trial *t,

@@ -196,7 +196,9 @@ void running_conclude(struct manager *m, struct trial *t);
 /* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
-void running_stop(struct manager *m, struct trial *t, int stop);
+void running_stop(struct manager *m, struct trial *t, int stop); /* may free */
+/* Told to end by itself it has reported another intermediate result. */
+void running_defied(struct manager *m, struct trial *t);
 void running_stop_all(struct manager *m);
 /* The user does not want this one; one that waits is freed. */
 void running_cancel(struct manager *m, struct trial *t);

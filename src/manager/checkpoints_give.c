@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  What another trial saved becomes this one's own, as its NUMBER 1,
+ * before the first attempt begins: behind that an attempt goes on from the
+ * newest of its trial, whoever saved it.  It is made under another name and
+ * renamed, so that it is there, with its steps, or is made again. */
+#include "manager/checkpoints_inside.h"
+
+#include "core/err.h"
+#include "core/folder.h"
+#include "core/number.h"
+#include "manager/trial.h"
+#include "trial/checkpoint.h"
+#include "trial/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GIVEN_NUMBER 1
+
+/* The newest that its budget has paid for; without such a one, the newest. */
+static uint64_t
+choose(const struct checkpoints *c, uint64_t trial, const char *home,
+       struct checkpoint_steps *steps)
+{
+    DIR *all = opendir(home);
+    struct dirent *entry;
+    uint64_t best = 0, number;
+
+    *steps = (struct checkpoint_steps){0};
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        struct checkpoint_steps of;
+
+        if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
+            continue;
+        checkpoints_steps_read(c, trial, number, &of);
+        if (best == 0 ||
+            (of.beyond != steps->beyond ? steps->beyond : number > best)) {
+            best = number;
+            *steps = of;
+        }
+    }
+    if (all != NULL)
+        closedir(all);
+    return best;
+}
+
+/* Of a promoted trial nobody writes to the same files: it is the same one. */
+static int
+copy(const struct trial *t, const char *from, const char *to, struct err *err)
+{
+    if (t->origin.how == ORIGIN_PROMOTED && folder_link(from, to, NULL) == 0)
+        return 0;
+    folder_remove(to);
+    return folder_copy(from, to, err);
+}
+
+static int
+give(struct checkpoints *c, const struct trial *t, const char *from,
+     const struct checkpoint_steps *steps, struct err *err)
+{
+    char *tmp = checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_GIVEN,
+                                     GIVEN_NUMBER);
+    char *to = checkpoints_place_of(c, t->number, "", GIVEN_NUMBER);
+    int rc = tmp == NULL || to == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : 0;
+
+    if (rc == 0)
+        rc = copy(t, from, tmp, err);
+    if (rc == 0)
+        rc = folder_sync(tmp, err);
+    if (rc == 0)
+        rc = checkpoints_steps_write(c, t->number, GIVEN_NUMBER, steps, err);
+    if (rc == 0 && rename(tmp, to) != 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot become %s", tmp, to);
+    if (rc == 0)
+        rc = folder_sync(to, err);
+    if (rc == 0)
+        checkpoints_add(c, t->number, GIVEN_NUMBER);
+    else if (tmp != NULL)
+        folder_remove(tmp);
+    free(tmp);
+    free(to);
+    return rc;
+}
+
+/* Where the trial has nothing of its own yet. */
+static int
+inherit(struct checkpoints *c, const struct trial *t, struct err *err)
+{
+    char *home = checkpoints_place(c, t->origin.from, NULL), *from;
+    struct checkpoint_steps steps;
+    uint64_t number;
+    int rc = 0;
+
+    if (home == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    number = choose(c, t->origin.from, home, &steps);
+    free(home);
+    if (number == 0)
+        return 0; /* it saved nothing: from the beginning */
+    from = checkpoints_place_of(c, t->origin.from, "", number);
+    steps.given = true;
+    steps.beyond = false;
+    rc = from == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : give(c, t, from, &steps, err);
+    free(from);
+    return rc;
+}
+
+/* What an earlier attempt saved, but in lock step, where each attempt reports
+ * all that the first one did. */
+static uint64_t
+choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
+{
+    struct checkpoint_steps first;
+
+    if (!c->lockstep && t->attempt > 0)
+        return checkpoint_newest(home);
+    return checkpoints_steps_read(c, t->number, GIVEN_NUMBER, &first) &&
+                   first.given
+               ? GIVEN_NUMBER
+               : 0;
+}
+
+static int
+go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
+{
+    struct checkpoint_steps steps;
+
+    checkpoints_clean(home);
+    if (t->origin.how != ORIGIN_NONE && !t->settled &&
+        checkpoint_newest(home) == 0 && inherit(c, t, err) != 0)
+        return -1;
+    t->restore = choose_own(c, t, home);
+    if (t->restore == 0)
+        return 0;
+    if (!checkpoints_steps_read(c, t->number, t->restore, &steps)) {
+        steps.steps = checkpoints_steps_find(c, t, t->restore);
+        if (checkpoints_steps_write(c, t->number, t->restore, &steps, err) != 0)
+            return -1;
+    }
+    t->step = steps.steps;
+    return 0;
+}
+
+static int
+make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return 0;
+    return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", path);
+}
+
+int
+checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
+{
+    char *home = checkpoints_place(c, t->number, NULL);
+    char *saving = checkpoints_saving(c, t);
+    int rc = home == NULL || saving == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : make_folder(home, err);
+
+    t->restore = t->step = 0;
+    if (rc == 0 && (t->attempt > 0 || t->origin.how != ORIGIN_NONE))
+        rc = go_on(c, t, home, err); /* else nobody was there before */
+    if (rc == 0)
+        rc = make_folder(saving, err);
+    free(saving);
+    free(home);
+    return rc;
+}
+
+char *
+checkpoints_saving(const struct checkpoints *c, const struct trial *t)
+{
+    return checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_SAVING,
+                                t->attempt);
+}
+
+char *
+checkpoints_restore(const struct checkpoints *c, const struct trial *t)
+{
+    return t->restore > 0 ? checkpoints_place_of(c, t->number, "", t->restore)
+                          : NULL;
+}
