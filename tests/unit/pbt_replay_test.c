@@ -55,7 +55,7 @@ TEST(pbt_replay_refuses_what_is_no_schedule)
         {"0: x=nan", "column 6: is 'nan', expected a number"},
         {"0: x=1e999", "column 6: is '1e999', expected a number"},
         {"0: x=1,y=2", "column 7: is ',y=2', expected a space"},
-        {"0: x=#1.5", "column 8: is '.5', expected a space"},
+        {"0: x=#1.5", "column 7: is '1.5', expected an index"},
         {"0: x=#-1", "column 7: is '-1', expected an index"},
         {"0: a%2=1", "column 5: is '%2=1', expected a parameter's name"},
         {"9999999999999999999: x=1", "expected a number of results"},
