@@ -38,18 +38,20 @@ origins_find(const struct origins *o, uint64_t id)
 }
 
 struct origin *
-origins_add(struct origins *o, uint64_t id)
+origins_add(struct origins *o, uint64_t id, const double *x, size_t n_dims)
 {
     struct origin *origin;
 
     if (origins_find(o, id) != NULL)
         return NULL;
-    origin = calloc(1, sizeof *origin);
+    origin = calloc(1, sizeof *origin + n_dims * sizeof *x);
     if (origin == NULL || map_put(&o->by_id, &id, sizeof id, origin) != 0) {
         free(origin);
         return NULL;
     }
     origin->id = id;
+    origin->n_dims = n_dims;
+    memcpy(origin->x, x, n_dims * sizeof *x);
     return origin;
 }
 
@@ -116,6 +118,8 @@ origins_save(const struct origins *o, struct buf *out)
         const struct origin *origin = sorted[i];
 
         pack_u64(out, origin->id);
+        pack_u64(out, origin->n_dims);
+        pack_f64s(out, origin->x, origin->n_dims);
         pack_text(out, origin->job);
         pack_u64(out, origin->said);
         pack_u64(out, origin->waiting);
@@ -127,12 +131,28 @@ origins_save(const struct origins *o, struct buf *out)
     free(sorted);
 }
 
+static struct origin *
+load_point(struct origins *o, struct unpack *in)
+{
+    uint64_t id = unpack_u64(in);
+    size_t n_dims = unpack_count(in, sizeof(double));
+    double *x = malloc(n_dims * sizeof *x + 1);
+    struct origin *origin = NULL;
+
+    if (x != NULL) {
+        unpack_f64s(in, x, n_dims);
+        origin = in->failed ? NULL : origins_add(o, id, x, n_dims);
+    }
+    free(x);
+    return origin;
+}
+
 static void
 load_one(struct origins *o, struct unpack *in)
 {
-    uint64_t id = unpack_u64(in), said, waiting;
+    struct origin *origin = load_point(o, in);
     const char *job = unpack_text(in);
-    struct origin *origin = in->failed ? NULL : origins_add(o, id);
+    uint64_t said, waiting;
 
     if (origin == NULL || (job != NULL && origin_set_job(origin, job) != 0)) {
         unpack_fail(in);
@@ -152,7 +172,7 @@ load_one(struct origins *o, struct unpack *in)
 int
 origins_load(struct origins *o, struct unpack *in)
 {
-    size_t n = unpack_count(in, 7 * sizeof(uint64_t));
+    size_t n = unpack_count(in, 8 * sizeof(uint64_t));
 
     for (size_t i = 0; i < n && !in->failed; i++)
         load_one(o, in);

@@ -22,6 +22,8 @@ struct origin {
     bool ended;
     uint64_t attempt; /* of its intermediate results ... */
     uint64_t next;    /* ... whose steps below this one were shown */
+    size_t n_dims;
+    double x[]; /* the point that was given out */
 };
 
 #define ORIGIN_SAID(decision) (1u << (decision)) /* enum trial_decision */
@@ -33,8 +35,9 @@ struct origins {
 /* A zeroed struct origins is an empty one. */
 void origins_fini(struct origins *o);
 
-/* NULL: out of memory, or there is one. */
-struct origin *origins_add(struct origins *o, uint64_t id);
+/* Copies x; NULL: out of memory, or there is one. */
+struct origin *origins_add(struct origins *o, uint64_t id, const double *x,
+                           size_t n_dims);
 struct origin *origins_find(const struct origins *o, uint64_t id);
 void origins_remove(struct origins *o, struct origin *origin);
 
@@ -45,7 +48,8 @@ int origin_set_job(struct origin *origin, const char *job);
  * memory. */
 struct origin **origins_sorted(const struct origins *o, size_t *n);
 
-/* As pack.h: into an empty one, -1: damaged, or out of memory. */
+/* As pack.h: into an empty one, -1: damaged, or out of memory.  Whether the
+ * points fit the search space is the caller's to look at. */
 void origins_save(const struct origins *o, struct buf *out);
 int origins_load(struct origins *o, struct unpack *in);
 /* One more than the highest id; 0: there is none. */

@@ -4,8 +4,8 @@
  * What an advisor says of a trial goes to the manager once for each decision:
  * stop as KI, the others as DT.  One that is made before the trial's job is
  * known waits until it is.  Where the manager knows no extensions a pause and
- * an end with the latest value are "go on", and nothing is released: the trial
- * ends by itself when it has used its budget. */
+ * an end with the latest value are "go on", and a release stays with us: the
+ * trial ends by itself when it has used its budget. */
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
@@ -13,10 +13,12 @@
 #include "dispatcher/tuning_state.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
+#include "space/space.h"
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert((int)TRIAL_STOP == TP_STOP && (int)TRIAL_PAUSE == TP_PAUSE &&
                    (int)TRIAL_FINISH == TP_FINISH &&
@@ -46,6 +48,8 @@ static void
 emit_decision(struct tuning *t, const struct origin *o,
               enum trial_decision decision)
 {
+    if (decision != TRIAL_STOP && !t->policy->extensions)
+        return; /* it was a release */
     buf_clear(&t->payload);
     if (decision == TRIAL_STOP)
         command_write_kill(&t->payload, o->job);
@@ -58,10 +62,7 @@ emit_decision(struct tuning *t, const struct origin *o,
 static void
 settle(struct tuning *t, struct origin *o)
 {
-    bool released =
-        (o->said & ORIGIN_SAID(TRIAL_RELEASE)) != 0 || !t->policy->extensions;
-
-    if (o->ended && released)
+    if (o->ended && (o->said & ORIGIN_SAID(TRIAL_RELEASE)))
         origins_remove(&t->origins, o);
 }
 
@@ -80,8 +81,9 @@ is_moot(const struct origin *o, enum trial_decision decision)
 static enum trial_decision
 known_decision(const struct tuning *t, enum trial_decision decision)
 {
-    return t->policy->extensions || decision == TRIAL_STOP ? decision
-                                                           : TRIAL_GO;
+    bool pauses = decision == TRIAL_PAUSE || decision == TRIAL_FINISH;
+
+    return pauses && !t->policy->extensions ? TRIAL_GO : decision;
 }
 
 static void
@@ -117,16 +119,52 @@ tuning_decide(struct tuning *t)
 void
 tuning_know(struct tuning *t, uint64_t id)
 {
-    if (tuning_advised(t) && origins_add(&t->origins, id) == NULL)
+    if (tuning_advised(t) && origins_add(&t->origins, id, t->x,
+                                         space_dims(t->space)->n_dims) == NULL)
         tuning_out_of_memory(t);
 }
 
-const char *
-tuning_job_of(const struct tuning *t, uint64_t id)
+/* A filter may have moved it when it was given out first. */
+void
+tuning_inherit(struct tuning *t, const struct tuner_terms *terms)
 {
-    const struct origin *o = origins_find(&t->origins, id);
+    const struct origin *o = terms->from_how == TP_PROMOTED
+                                 ? origins_find(&t->origins, terms->from)
+                                 : NULL;
 
-    return o == NULL ? NULL : o->job;
+    if (o != NULL)
+        memcpy(t->x, o->x, o->n_dims * sizeof *o->x);
+}
+
+void
+tuning_write_origin(const struct tuning *t, const struct tuner_terms *terms,
+                    struct parameter_record *record)
+{
+    const struct origin *o = origins_find(&t->origins, terms->from);
+
+    if (terms->from_how == TP_ANEW || !t->policy->extensions)
+        return;
+    record->resume_from = o == NULL ? NULL : o->job;
+    record->resume_how = terms->from_how == TP_PROMOTED ? "promoted" : "cloned";
+    if (record->resume_from == NULL)
+        log_warning(t->log,
+                    "command %" PRIu64 " (%s): suggestion %" PRIu64
+                    " is to go on from %" PRIu64 ", of whose trial nothing is "
+                    "known, or any more: it starts anew",
+                    t->arrival, t->code, record->id, terms->from);
+}
+
+bool
+tuning_origins_fit(const struct tuning *t)
+{
+    const struct origin *o;
+    size_t at = 0;
+
+    while ((o = map_next(&t->origins.by_id, &at)) != NULL)
+        if (o->n_dims != space_dims(t->space)->n_dims ||
+            !space_has_indices(t->space, o->x))
+            return false;
+    return origins_end(&t->origins) <= t->next_id;
 }
 
 void
@@ -174,7 +212,7 @@ tuning_release_all(struct tuning *t)
     if (sorted == NULL)
         tuning_out_of_memory(t);
     for (size_t i = 0; i < n; i++) {
-        if (t->policy->extensions && sorted[i]->job != NULL &&
+        if (sorted[i]->job != NULL &&
             !(sorted[i]->said & ORIGIN_SAID(TRIAL_RELEASE)))
             emit_decision(t, sorted[i], TRIAL_RELEASE);
         origins_remove(&t->origins, sorted[i]);

@@ -125,22 +125,6 @@ write_parameters(struct tuning *t, const struct tuner_terms *terms)
     }
 }
 
-static void
-write_origin(const struct tuning *t, const struct tuner_terms *terms,
-             struct parameter_record *record)
-{
-    if (terms->from_how == TP_ANEW || !t->policy->extensions)
-        return;
-    record->resume_from = tuning_job_of(t, terms->from);
-    record->resume_how = terms->from_how == TP_PROMOTED ? "promoted" : "cloned";
-    if (record->resume_from == NULL)
-        log_warning(t->log,
-                    "command %" PRIu64 " (%s): suggestion %" PRIu64
-                    " is to go on from %" PRIu64 ", of whose trial nothing is "
-                    "known any more: it starts anew",
-                    t->arrival, t->code, record->id, terms->from);
-}
-
 /* Of what NNI's manager may lose, what it is to be given again. */
 static int
 keep_parameters(struct tuning *t, struct trial *trial)
@@ -159,6 +143,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
         .id = id, .label = label, .bare = tuning_is_bare(t)};
     struct trial *trial;
 
+    tuning_inherit(t, terms);
     write_parameters(t, terms);
     if (t->json.failed)
         return refuse_point(t, id);
@@ -175,7 +160,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
         tuning_know(t, id);
     if (keep_parameters(t, trial) != 0)
         tuning_out_of_memory(t);
-    write_origin(t, terms, &record);
+    tuning_write_origin(t, terms, &record);
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;
     buf_clear(&t->payload);

@@ -151,8 +151,8 @@ tuning_load(struct tuning *t, struct unpack *in, struct err *err)
         return -1;
     if (t->policy->nni && restart_load(&t->restart, in) != 0)
         return damaged(err, "what a manager said before");
-    if (tuning_advised(t) && (origins_load(&t->origins, in) != 0 ||
-                              origins_end(&t->origins) > t->next_id))
+    if (tuning_advised(t) &&
+        (origins_load(&t->origins, in) != 0 || !tuning_origins_fit(t)))
         return damaged(err, "what an advisor may speak of");
     return tuner_load(t->tuner, in, err);
 }

@@ -15,6 +15,7 @@ struct json;
 struct jval;
 struct space;
 struct tp_result;
+struct tuner_terms;
 
 struct tuning {
     struct tuner *tuner;
@@ -93,18 +94,24 @@ void tuning_report(struct tuning *t, const struct command *cmd);
 void tuning_acknowledge(struct tuning *t, const struct command *cmd);
 /* Says what the tuner has decided on other trials meanwhile. */
 void tuning_decide(struct tuning *t);
-/* It was given out under that id of the tuner's. */
+/* t->x was given out under that id of the tuner's. */
 void tuning_know(struct tuning *t, uint64_t id);
 /* Its trial is that job. */
 void tuning_name(struct tuning *t, uint64_t id, const char *job);
 /* Its trial has ended, in the manager's words as paused, or not. */
 void tuning_over(struct tuning *t, uint64_t id, bool paused);
+/* What goes on with the point of another: t->x becomes that. */
+void tuning_inherit(struct tuning *t, const struct tuner_terms *terms);
+/* What it goes on from, in TR. */
+void tuning_write_origin(const struct tuning *t,
+                         const struct tuner_terms *terms,
+                         struct parameter_record *record);
+/* Whether points that may be gone on from are of the search space. */
+bool tuning_origins_fit(const struct tuning *t);
 /* Nobody goes on from anything that there was. */
 void tuning_release_all(struct tuning *t);
 /* Whether TR is written as NNI's advisors do. */
 bool tuning_is_bare(const struct tuning *t);
-/* The trial_job_id of that suggestion's trial; NULL: not known. */
-const char *tuning_job_of(const struct tuning *t, uint64_t id);
 /* tuning_space.c: whether doc is the space there is */
 bool tuning_same_space(const struct tuning *t, const struct json *doc);
 void tuning_set_space(struct tuning *t, const struct json *doc);

@@ -19,12 +19,12 @@ struct shell {
     const char *root; /* of the folders; NULL: none are named */
 };
 
-enum { MODE, SCHEDULE, ROOT, BUDGET, N_ARGS };
+enum { MODE, SCHEDULE, ROOT, BUDGET, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
     [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
               "maximize|minimize", "accepted and not looked at"},
-    [SCHEDULE] = {"schedule", TP_ARG_STRING, 0, NULL, 0, 0, NULL,
+    [SCHEDULE] = {"schedule", TP_ARG_STRING, 0, "\"0:\"", 0, 0, NULL,
                   "\"0: lr=0.1 act=#2; 10: lr=0.2 act=#0\": parameters from "
                   "so many results on, as `tunepipe export --schedule` has it"},
     [ROOT] = {"all_checkpoint_dir", TP_ARG_STRING, 1, "null", 0, 0, NULL,
@@ -33,6 +33,8 @@ static const struct tp_arg args[N_ARGS] = {
     [BUDGET] = {"max_budget", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
                 "what the line gets in all, in intermediate results; 0: no "
                 "end"},
+    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+              "of what no segment names; null: the experiment's"},
 };
 
 static int

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pbt_replay/points.h"
 
-#include "elementary.h"
+#include "prior/space.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@ struct place {
     const struct schedule *s;
     const struct tp_host *host;
     const struct tp_space *space;
+    struct prior prior;
     size_t segment;
     char *why;
 };
@@ -88,6 +88,20 @@ place_number(const struct place *p, size_t dim, double value, double *x)
                   value);
 }
 
+/* One that is not named: as before, or else drawn. */
+static double
+unnamed(const struct place *p, size_t dim, const double *x)
+{
+    double before =
+        p->segment > 0 ? *(x + dim - p->space->n_dims) : (double)NAN;
+    const struct tp_host *host = p->host;
+
+    return isnan(before)
+               ? prior_draw(&p->prior.dims[dim],
+                            host->uniform(host->ctx, 0, (uint32_t)dim, 0))
+               : before;
+}
+
 static int
 place_dim(const struct place *p, size_t dim, double *x)
 {
@@ -100,8 +114,10 @@ place_dim(const struct place *p, size_t dim, double *x)
     if (!active)
         return pair == NULL ? 0
                             : refuse(p, d->name, "is given, and not active");
-    if (pair == NULL)
-        return refuse(p, d->name, "missing");
+    if (pair == NULL) {
+        x[dim] = unnamed(p, dim, x);
+        return 0;
+    }
     if (pair->is_index != (d->kind == TP_CHOICE))
         return refuse(p, d->name, "expected %s",
                       d->kind == TP_CHOICE ? "# and an index" : "a number");
@@ -129,19 +145,32 @@ check_names(const struct place *p)
     return 0;
 }
 
+static int
+place_all(struct place *p, double *x)
+{
+    for (; p->segment < p->s->n_segments; p->segment++) {
+        if (check_names(p) != 0)
+            return -1;
+        for (size_t i = 0; i < p->space->n_dims; i++)
+            if (place_dim(p, i, x + p->segment * p->space->n_dims) != 0)
+                return -1;
+    }
+    return 0;
+}
+
 int
 points_place(const struct schedule *s, const struct tp_host *host,
              const struct tp_space *space, double *x,
              char why[SCHEDULE_WHY_MAX])
 {
-    struct place p = {s, host, space, 0, why};
+    struct place p = {.s = s, .host = host, .space = space, .why = why};
+    int rc;
 
-    for (; p.segment < s->n_segments; p.segment++) {
-        if (check_names(&p) != 0)
-            return -1;
-        for (size_t i = 0; i < space->n_dims; i++)
-            if (place_dim(&p, i, x + p.segment * space->n_dims) != 0)
-                return -1;
+    if (prior_of_space(&p.prior, space) != 0) {
+        snprintf(why, SCHEDULE_WHY_MAX, "out of memory");
+        return -1;
     }
-    return 0;
+    rc = place_all(&p, x);
+    prior_fini(&p.prior);
+    return rc;
 }

@@ -6,9 +6,11 @@
  * A segment is `STEP:` and the parameters with which the line goes on once it
  * has reported so many intermediate results; `;` lies between two.  Steps begin
  * at 0 and never fall; a segment whose successor begins at the same step, or
- * that has none, ends when its trial does.  A value is a number as the trial is
- * given it, or, of a choice, `#` and the index of the element.  In names all
- * but letters, digits and _ . / - is written %XX.
+ * that has none, ends when its trial does.  A parameter that is not named stays
+ * as it is; at first, or where a choice has just made it active, it is a draw
+ * of the prior.  A value is a number as the trial is given it, or, of a choice,
+ * `#` and the index of the element.  In names all but letters, digits and _ . /
+ * - is written %XX.
  *
  * Knows no plugin interface; any thread. */
 #ifndef PBT_REPLAY_SCHEDULE_H
