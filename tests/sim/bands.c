@@ -119,7 +119,7 @@ count_round(const struct game *g, size_t from, size_t to,
         c.n++;
         c.ended += p->ended != 0;
         c.valued += p->has_value;
-        c.promoted += p->children > 0;
+        c.promoted += p->promoted > 0;
     }
     return c;
 }
@@ -145,7 +145,7 @@ check_rank(const struct game *g, size_t begins, size_t i,
     for (size_t k = begins; k < i; k++) {
         const struct played *q = game_at(g, k);
 
-        if (is_in(g, k, at, at->round - 1) && q->children == 0 &&
+        if (is_in(g, k, at, at->round - 1) && q->promoted == 0 &&
             q->has_value && game_better(g, q->value, parent->value))
             return err_set(err, ERR_PLUGIN,
                            "%s goes on from a trial with %g, though %s has %g",
