@@ -173,9 +173,13 @@ $(B)/lib/sqlite.so: $(SQLITE_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,--gc-sections -o $@ $^ \
 	    $$($(PKG_CONFIG) --libs sqlite3)
 
-# The wrapper outlives its manager: it links to libc alone and stays small.
+# The wrapper outlives its manager: it links to libc alone, which it has inside
+# where that can be had: without a dynamic linker a trial starts 0.2 ms sooner.
+WRAPPER_LDFLAGS ?= $(if $(filter release clang,$(V)),$(shell \
+    echo 'int main(void) { return 0; }' | \
+    $(CC) -static -x c - -o /dev/null 2> /dev/null && echo -static))
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^
+	$(CC) $(ALL_LDFLAGS) $(WRAPPER_LDFLAGS) -o $@ $^
 
 $(B)/demo/mlp-digits: scripts/demo/mlp.c \
     src/trial/include/tunepipe/trial.h src/trial/include/tunepipe/checkpoint.h
@@ -260,7 +264,7 @@ PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 
 check: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
-	@scripts/check $(B) $(ONLY)
+	@UNITS="$(UNITS)" scripts/check $(B) $(ONLY)
 
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests

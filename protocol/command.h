@@ -65,6 +65,7 @@ struct metric {
     enum metric_type type;
     uint64_t sequence;   /* 0-based; FINAL: 0 unless it says otherwise */
     uint64_t attempt;    /* extension; 0 without */
+    uint64_t base;       /* extension: the step of sequence 0; 0 without */
     bool sync;           /* extension: wants an AK */
     bool has_value;      /* false: `problem` says why there is no number */
     double value;        /* may be NaN or infinite: NNI's clients send those */
@@ -79,6 +80,7 @@ enum end_event {
     END_USER_CANCELED,
     END_SYS_CANCELED,
     END_EARLY_STOPPED,
+    END_PAUSED, /* extension */
 };
 
 /* The best of a trial's intermediate values, stamped by the router. */
@@ -186,6 +188,9 @@ struct parameter_record {
     size_t parameters_len;
     const char *resume_from; /* extension: the trial_job_id of the trial whose
                                 checkpoint it goes on from; NULL: none */
+    const char *resume_how;  /* "promoted", "cloned"; NULL: it is not said */
+    bool bare;               /* as NNI's advisors write it: without
+                                parameter_index */
 };
 void command_write_trial(struct buf *out, const struct parameter_record *r);
 
@@ -199,8 +204,22 @@ void command_write_no_more_label(struct buf *out, const char *label,
                                  enum no_reason reason, uint64_t units,
                                  bool extensions);
 void command_write_kill(struct buf *out, const char *job);
+/* A word on a trial: of an AK the first four, of a DT the last three. */
+enum trial_decision {
+    TRIAL_GO,
+    TRIAL_STOP,
+    TRIAL_PAUSE,
+    TRIAL_FINISH,
+    TRIAL_RELEASE,
+};
+const char *trial_decision_name(enum trial_decision decision);
+/* False: no such word. */
+bool trial_decision_find(const char *name, enum trial_decision *out);
+
+void command_write_decide(struct buf *out, const char *job,
+                          enum trial_decision decision);
 void command_write_acknowledge(struct buf *out, const char *job,
-                               uint64_t sequence, bool stop);
+                               uint64_t sequence, enum trial_decision decision);
 void command_write_acknowledge_end(struct buf *out, const char *job);
 void command_write_initialized(struct buf *out, uint64_t last_arrival,
                                bool extensions);

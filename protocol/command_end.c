@@ -16,7 +16,7 @@ enum { F_JOB, F_EVENT, F_HYPER, F_ATTEMPT, F_SYNC, N_FIELDS };
 static const char *const events[] = {
     [END_SUCCEEDED] = "SUCCEEDED",         [END_FAILED] = "FAILED",
     [END_USER_CANCELED] = "USER_CANCELED", [END_SYS_CANCELED] = "SYS_CANCELED",
-    [END_EARLY_STOPPED] = "EARLY_STOPPED",
+    [END_EARLY_STOPPED] = "EARLY_STOPPED", [END_PAUSED] = "PAUSED",
 };
 
 const char *

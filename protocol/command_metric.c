@@ -15,7 +15,16 @@
  * text, without a tree, and the command and its strings are one allocation.
  * tests/unit/command_test.c holds this decoder against one made with json.h. */
 
-enum { F_PARAMETER, F_JOB, F_TYPE, F_SEQUENCE, F_VALUE, F_ATTEMPT, F_SYNC };
+enum {
+    F_PARAMETER,
+    F_JOB,
+    F_TYPE,
+    F_SEQUENCE,
+    F_VALUE,
+    F_ATTEMPT,
+    F_BASE,
+    F_SYNC
+};
 
 static const char *const types[] = {
     [METRIC_PERIODICAL] = "PERIODICAL",
@@ -134,6 +143,7 @@ read_fields(const struct field *f, struct metric *m, struct err *err)
         decode_parameter(&f[F_PARAMETER], &m->parameter, err) != 0 ||
         field_uint(&f[F_SEQUENCE], &m->sequence, err) != 0 ||
         field_uint(&f[F_ATTEMPT], &m->attempt, err) != 0 ||
+        field_uint(&f[F_BASE], &m->base, err) != 0 ||
         field_bool(&f[F_SYNC], &m->sync, err) != 0)
         return -1;
     m->type = (enum metric_type)type;
@@ -153,6 +163,7 @@ decode_metric(const struct frame *frame, struct err *err)
         [F_SEQUENCE] = FIELD("sequence"),
         [F_VALUE] = FIELD("value"),
         [F_ATTEMPT] = FIELD("attempt"),
+        [F_BASE] = FIELD("base"),
         [F_SYNC] = FIELD("sync"),
     };
     struct metric m = {0};

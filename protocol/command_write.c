@@ -40,10 +40,15 @@ command_write_trial(struct buf *out, const struct parameter_record *r)
 {
     write_id(out, r->id, r->label);
     buf_add(out, r->parameters, r->parameters_len);
-    buf_add_text(out, ", \"parameter_index\": 0");
+    if (!r->bare)
+        buf_add_text(out, ", \"parameter_index\": 0");
     if (r->resume_from != NULL) {
         buf_add_text(out, ", \"resume_from\": ");
         write_text(out, r->resume_from);
+    }
+    if (r->resume_from != NULL && r->resume_how != NULL) {
+        buf_add_text(out, ", \"resume_how\": ");
+        write_text(out, r->resume_how);
     }
     buf_add_char(out, '}');
 }
@@ -90,15 +95,55 @@ command_write_kill(struct buf *out, const char *job)
     write_text(out, job);
 }
 
+static const char *const decisions[] = {
+    [TRIAL_GO] = "go",           [TRIAL_STOP] = "stop",
+    [TRIAL_PAUSE] = "pause",     [TRIAL_FINISH] = "finish",
+    [TRIAL_RELEASE] = "release",
+};
+
+const char *
+trial_decision_name(enum trial_decision decision)
+{
+    return decisions[decision];
+}
+
+bool
+trial_decision_find(const char *name, enum trial_decision *out)
+{
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (strcmp(decisions[i], name) == 0) {
+            *out = (enum trial_decision)i;
+            return true;
+        }
+    return false;
+}
+
+static void
+write_decision(struct buf *out, enum trial_decision decision)
+{
+    buf_add_text(out, ", \"decision\": ");
+    write_text(out, decisions[decision]);
+    buf_add_char(out, '}');
+}
+
+void
+command_write_decide(struct buf *out, const char *job,
+                     enum trial_decision decision)
+{
+    buf_add_text(out, "{\"trial_job_id\": ");
+    write_text(out, job);
+    write_decision(out, decision);
+}
+
 void
 command_write_acknowledge(struct buf *out, const char *job, uint64_t sequence,
-                          bool stop)
+                          enum trial_decision decision)
 {
     buf_add_text(out, "{\"trial_job_id\": ");
     write_text(out, job);
     buf_add_text(out, ", \"sequence\": ");
     write_u64(out, sequence);
-    buf_printf(out, ", \"decision\": \"%s\"}", stop ? "stop" : "go");
+    write_decision(out, decision);
 }
 
 void

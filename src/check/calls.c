@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/calls.h"
 
+#include "check/calls_advice.h"
 #include "check/calls_around.h"
 #include "check/calls_score.h"
 #include "check/fakehost.h"
@@ -149,6 +150,7 @@ calls_close(struct calls *c, struct err *err)
         calls_leave(c, "destroy");
     }
     inner_free(c->inner);
+    calls_forget_given(c);
     fake_space_free(c->lent);
     arguments_free(c->args);
     fake_host_free(c->host);
@@ -166,6 +168,7 @@ calls_space(struct calls *c, const struct space *space)
 
     if (c->broken)
         return TP_ERR;
+    calls_forget_given(c);
     c->space = space;
     c->lent = fake_host_space(c->host, space);
     calls_enter(c, "space", TP_NO_ID);
@@ -279,15 +282,17 @@ count_answer(struct calls_seen *seen, int rc)
 int
 calls_ask(struct calls *c, uint64_t id, double **x)
 {
-    struct tp_suggestion out = {._struct_size = sizeof out};
+    struct tp_suggestion out = {._struct_size = sizeof out, .from = TP_NO_ID};
     int rc;
 
     *x = NULL;
     if (c->broken || (out.x = *x = calls_new_point(c)) == NULL)
         return TP_ERR;
     calls_enter(c, "ask", id);
+    calls_open_demands(c, "ask");
     rc = layer_ask(c, id, &out);
     calls_leave(c, "ask");
+    calls_close_demands(c, "ask");
     count_answer(c->setup->seen, rc);
     if (rc < TP_ERR || rc > TP_DONE)
         calls_fail(c,
@@ -301,11 +306,12 @@ calls_ask(struct calls *c, uint64_t id, double **x)
     if (rc == TP_OK && !c->broken) {
         check_label(c, out.label);
         check_point(c, id, *x);
+        calls_check_terms(c, id, *x, &out);
     }
     if (!c->broken)
         write_answer(c, id, rc, rc == TP_OK ? out.label : NULL, *x);
     if (rc == TP_OK && !c->broken) {
-        inner_given(c->inner, id, *x);
+        inner_given(c->inner, id, *x, &out);
         calls_score(c, id, *x);
         return rc;
     }
@@ -344,8 +350,10 @@ calls_tell(struct calls *c, uint64_t id, const double *x, int how, double value)
     if (lent == NULL)
         return;
     calls_enter(c, "tell", id);
+    calls_open_demands(c, "tell");
     rc = layer_tell(c, id, lent, &result);
     calls_leave(c, "tell");
+    calls_close_demands(c, "tell");
     calls_expect_ok(c, "tell", rc);
     take_back(c, "tell", lent, x);
 }
@@ -359,8 +367,10 @@ calls_ended(struct calls *c, uint64_t id, const double *x, int how)
     if (lent == NULL)
         return;
     calls_enter(c, "ended", id);
+    calls_open_demands(c, "ended");
     rc = layer_ended(c, id, lent, how);
     calls_leave(c, "ended");
+    calls_close_demands(c, "ended");
     calls_expect_ok(c, "ended", rc);
     take_back(c, "ended", lent, x);
 }

@@ -4,6 +4,7 @@
  * the answers.  What lies inside a filter is handed over as it is. */
 #include "check/calls.h"
 
+#include "check/calls_advice.h"
 #include "check/calls_around.h"
 #include "check/fakehost.h"
 #include "check/inner.h"
@@ -179,6 +180,7 @@ replace(struct calls *c, struct calls *fresh, const struct living *l)
     struct err err = {0};
 
     inner_take_over(fresh->inner, c->inner, c);
+    calls_take_given(fresh, c);
     fresh->setup = c->setup;
     fresh->rests = c->rests;
     if (calls_close(c, &err) != 0) {

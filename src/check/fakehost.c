@@ -6,6 +6,7 @@
 #include "core/problems.h"
 #include "numerics/random.h"
 #include "plugin/arguments.h"
+#include "plugin/demands.h"
 #include "plugin/loader.h"
 #include "space/space.h"
 
@@ -25,6 +26,7 @@ struct fake_host {
     char error[512], said[512];
     bool wants_to_know; /* why */
     const char *fault;  /* what it was asked wrongly; NULL: nothing */
+    struct demands demands;
 };
 
 struct later_dim {
@@ -140,6 +142,35 @@ fake_element(void *ctx, size_t dim, uint64_t index, struct tp_element *out)
     return TP_ERR;
 }
 
+static void
+fake_extra(void *ctx, const char *key, const char *text)
+{
+    struct fake_host *h = ctx;
+
+    if (h->demands.takes_extras)
+        demands_extra(&h->demands, key, text);
+    else
+        h->fault = "host->extra() was called outside of ask";
+}
+
+static void
+fake_decide(void *ctx, uint64_t id, int decision)
+{
+    struct fake_host *h = ctx;
+
+    if (h->demands.takes_decisions)
+        demands_decide(&h->demands, id, decision);
+    else
+        h->fault = "host->decide() was called outside of ask, tell, ended and "
+                   "metric";
+}
+
+struct demands *
+fake_host_demands(struct fake_host *h)
+{
+    return &h->demands;
+}
+
 struct fake_host *
 fake_host_new(uint64_t seed, bool wants_to_know)
 {
@@ -159,6 +190,8 @@ fake_host_new(uint64_t seed, bool wants_to_know)
         .key = fake_key,
         .explain = fake_explain,
         .element = fake_element,
+        .extra = fake_extra,
+        .decide = fake_decide,
     };
     h->seed = seed;
     h->wants_to_know = wants_to_know;
@@ -168,6 +201,8 @@ fake_host_new(uint64_t seed, bool wants_to_know)
 void
 fake_host_free(struct fake_host *h)
 {
+    if (h != NULL)
+        demands_fini(&h->demands);
     free(h);
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+struct demands;
 struct err;
 struct plugin;
 struct space;
@@ -27,6 +28,9 @@ const char *fake_host_error(struct fake_host *h);
 
 /* What was wrong with a call of a service; NULL: nothing was. */
 const char *fake_host_fault(const struct fake_host *h);
+
+/* What it asks for with host->extra() and host->decide(). */
+struct demands *fake_host_demands(struct fake_host *h);
 
 /* The dimensions of `space` as a plugin sees them, to be freed with
  * fake_space_free() once the plugin may no longer look at them; host->sample()

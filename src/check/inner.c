@@ -27,6 +27,7 @@ struct inner {
     uint64_t asked; /* by the host, now; TP_NO_ID: nothing is */
     uint64_t calls, asks, given;
     bool has_space, passed, failed; /* the latter in this call of the filter */
+    double *first;                  /* the point of id 0; NULL: there is none */
     char fault[300];
 };
 
@@ -98,6 +99,8 @@ inner_space(void *ctx, const struct tp_space *space)
     if (space != inner->c->lent)
         fault(inner, "gave next->space() another search space than it got");
     inner->passed = true;
+    free(inner->first);
+    inner->first = NULL;
     for (size_t i = 0; i < inner->n_points; i++)
         forget(&inner->points[i]);
     inner->has_space = answer(inner, TP_OK) == TP_OK;
@@ -112,6 +115,38 @@ mood_of_ask(struct inner *inner)
     if (inner->mood == INNER_DONE && inner->given == 2)
         return TP_DONE;
     return answer(inner, TP_OK);
+}
+
+/* Each fifth one goes on with the point of id 0. */
+static bool
+promotes(const struct inner *inner, uint64_t id)
+{
+    return inner->first != NULL && id > 0 && id % 5 == 0;
+}
+
+static void
+suggest(struct inner *inner, uint64_t id, struct tp_suggestion *out)
+{
+    bool again = promotes(inner, id);
+
+    out->label = NULL;
+    out->budget = again ? 1 + (double)id : 0;
+    out->from = again ? 0 : TP_NO_ID;
+    out->from_how = again ? TP_PROMOTED : TP_ANEW;
+    if (again)
+        memcpy(out->x, inner->first, point_size(inner));
+    else
+        space_sample(inner->c->space, 42, id, out->x);
+}
+
+/* Where a filter gives out something else for it, that is id 0's. */
+static void
+keep_first(struct inner *inner, const double *x)
+{
+    free(inner->first);
+    inner->first = malloc(point_size(inner) + 1);
+    if (inner->first != NULL)
+        memcpy(inner->first, x, point_size(inner));
 }
 
 static int
@@ -139,8 +174,7 @@ inner_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
     if (rc != TP_OK)
         return rc;
     inner->given++;
-    out->label = NULL;
-    space_sample(inner->c->space, 42, id, out->x);
+    suggest(inner, id, out);
     return TP_OK;
 }
 
@@ -245,6 +279,7 @@ inner_free(struct inner *inner)
     for (size_t i = 0; i < inner->n_points; i++)
         free(inner->points[i].x);
     free(inner->points);
+    free(inner->first);
     free(inner);
 }
 
@@ -259,10 +294,12 @@ inner_take_over(struct inner *to, struct inner *from, const struct calls *c)
     for (size_t i = 0; i < to->n_points; i++)
         free(to->points[i].x);
     free(to->points);
+    free(to->first);
     *to = *from;
     to->next = next;
     to->c = c;
     from->points = NULL;
+    from->first = NULL;
     from->n_points = 0;
 }
 
@@ -270,19 +307,6 @@ const struct tp_next *
 inner_next(const struct inner *inner)
 {
     return &inner->next;
-}
-
-const char *
-inner_mood_text(enum inner_mood mood)
-{
-    static const char *const texts[INNER_MOODS] = {
-        [INNER_GIVES] = "",
-        [INNER_LATER] = "the layer inside says TP_LATER each second time",
-        [INNER_DONE] = "the layer inside says TP_DONE after two points",
-        [INNER_FAILS] = "the layer inside fails each third call",
-    };
-
-    return texts[mood];
 }
 
 void
@@ -301,12 +325,23 @@ inner_failed(const struct inner *inner)
 }
 
 void
-inner_given(struct inner *inner, uint64_t id, const double *x)
+inner_given(struct inner *inner, uint64_t id, const double *x,
+            const struct tp_suggestion *out)
 {
     struct point *p = inner == NULL ? NULL : find(inner, id);
 
     if (p == NULL || !p->known)
         return;
+    if (promotes(inner, id) &&
+        (out->from_how != TP_PROMOTED || out->from != 0 ||
+         out->budget != 1 + (double)id ||
+         memcmp(inner->first, x, point_size(inner)) != 0))
+        fault(inner,
+              "changed what the layer inside promotes, id %" PRIu64
+              ": let it through as it is",
+              id);
+    if (id == 0)
+        keep_first(inner, x);
     p->x = malloc(point_size(inner) + 1);
     if (p->x != NULL)
         memcpy(p->x, x, point_size(inner));

@@ -45,8 +45,9 @@ void inner_enter(struct inner *inner, uint64_t asked);
 /* Whether it failed since then. */
 bool inner_failed(const struct inner *inner);
 
-/* The filter gave x out for id. */
-void inner_given(struct inner *inner, uint64_t id, const double *x);
+/* The filter gave x out for id: what is promoted has to be as it was inside. */
+void inner_given(struct inner *inner, uint64_t id, const double *x,
+                 const struct tp_suggestion *out);
 
 /* The filter's space, tell or ended returned TP_OK: was that passed on? */
 void inner_expect_space(struct inner *inner);

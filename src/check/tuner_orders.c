@@ -2,7 +2,9 @@
 #include "check/tuner_orders.h"
 
 #include "check/calls.h"
+#include "check/calls_advice.h"
 #include "core/buf.h"
+#include "plugin/loader.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -20,6 +22,11 @@
  *   P  tell it a censored value, as stopped
  *   e  ended, succeeded, for the oldest unended one; x: failed, p: stopped,
  *      c: cancelled
+ *   m  an intermediate result of the oldest unended point, its next step;
+ *      M: of the newest one; n: one that is no number; g: two steps on
+ *   r  its next attempt begins
+ *   b  the oldest unended point goes on where four steps had been reported
+ *   u  ended, paused, for the oldest unended one
  *   i  tell an imported point, C: one of a trial the user added
  *   d  forget the oldest point: it never ran and nothing more is heard */
 #define FIVE "FeaFeaFeaFeaFea"
@@ -47,10 +54,44 @@ static const char *const orders[] = {
 
 #define N_ORDERS (sizeof orders / sizeof *orders)
 
+/* Of tuners that have a metric alone. */
+#define PAUSED "amu"
+#define TEN_PAUSED \
+    PAUSED PAUSED PAUSED PAUSED PAUSED PAUSED PAUSED PAUSED PAUSED PAUSED
+#define ROUND "aaaaammmmmMMMMMuuuuu"
+
+static const char *const advisor_orders[] = {
+    "sam",
+    "sammmFe",
+    "samFme", /* behind its result, before its end */
+    "samFeaFe",
+    "same", /* no result but the intermediate ones */
+    "sameF",
+    "saFe", /* none of these */
+    "sanmgmFe",
+    "sammrmmmFe",
+    "samrFe",
+    "sabmmu",
+    "samuamuamuamuau",
+    "saaamMmMmMnFeuex",
+    "saaammmmpxcaaam",
+    "saaamddMmmFe",
+    "saaamMMtsaamuam",
+    "samuatamus",
+    "siamCmFe",
+    "s" TEN_PAUSED TEN_PAUSED,
+    "s" ROUND ROUND ROUND ROUND ROUND ROUND,
+    "saaaaaaaaaaaaaaaaaaaaaaaaaaaaaxmupmucmFemunueFemuxmuammumgu"
+    "aaaaammuammumFeaammummuammgummuam",
+};
+
+#define N_ADVISOR_ORDERS (sizeof advisor_orders / sizeof *advisor_orders)
+
 struct point {
     uint64_t id;
     double *x;
     bool told, ended;
+    uint64_t step, attempt; /* of its next intermediate result */
 };
 
 #define POINTS_MAX 128
@@ -123,7 +164,7 @@ ask(struct run *r)
     int rc = calls_ask(&r->c, r->next_id, &x);
 
     if (rc == TP_OK)
-        r->points[r->n_points++] = (struct point){r->next_id, x, false, false};
+        r->points[r->n_points++] = (struct point){.id = r->next_id, .x = x};
     if (rc != TP_LATER) /* then the same id is asked for again */
         r->next_id++;
 }
@@ -151,8 +192,59 @@ end_oldest(struct run *r, int how)
         }
 }
 
+/* NULL: all have ended. */
+static struct point *
+unended(struct run *r, bool newest)
+{
+    struct point *found = NULL;
+
+    for (size_t i = 0; i < r->n_points && (newest || found == NULL); i++)
+        if (!r->points[i].ended)
+            found = &r->points[i];
+    return found;
+}
+
+static void
+report(struct run *r, struct point *p, double value)
+{
+    struct tp_metric metric = {sizeof metric, value, 0, 0};
+
+    if (p == NULL || r->c.setup->plugin->tuner.metric == NULL)
+        return;
+    metric.step = p->step++;
+    metric.attempt = p->attempt;
+    calls_metric(&r->c, p->id, p->x, &metric);
+}
+
+static void
+restart(struct point *p)
+{
+    if (p == NULL)
+        return;
+    p->attempt++;
+    p->step = 0;
+}
+
+static void
+skip(struct point *p, uint64_t steps)
+{
+    if (p != NULL)
+        p->step += steps;
+}
+
 /* What the letters of an order do. */
-enum action { SPACE, ASK, TELL, END, FOREIGN, FORGET };
+enum action {
+    SPACE,
+    ASK,
+    TELL,
+    END,
+    FOREIGN,
+    FORGET,
+    REPORT_OLDEST,
+    REPORT_NEWEST,
+    SKIP,
+    RESTART
+};
 
 static const struct {
     char letter;
@@ -173,12 +265,19 @@ static const struct {
     {'i', FOREIGN, TP_RESULT_IMPORTED},
     {'C', FOREIGN, TP_RESULT_CUSTOM},
     {'d', FORGET, 0},
+    {'m', REPORT_OLDEST, 0},
+    {'M', REPORT_NEWEST, 0},
+    {'n', REPORT_OLDEST, 0},
+    {'g', SKIP, 2},
+    {'b', SKIP, 4},
+    {'r', RESTART, 0},
+    {'u', END, TP_ENDED_PAUSED},
 };
 
 static double
 value_of(const struct run *r, char letter)
 {
-    if (letter == 'N')
+    if (letter == 'N' || letter == 'n')
         return NAN;
     if (letter == 'I')
         return INFINITY;
@@ -207,6 +306,16 @@ act(struct run *r, enum action action, int how, double value)
     case FORGET:
         if (r->n_points > 0)
             forget(r, 0);
+        return;
+    case REPORT_OLDEST:
+    case REPORT_NEWEST:
+        report(r, unended(r, action == REPORT_NEWEST), value);
+        return;
+    case SKIP:
+        skip(unended(r, false), (uint64_t)how);
+        return;
+    case RESTART:
+        restart(unended(r, false));
         return;
     }
 }
@@ -256,6 +365,12 @@ tuner_orders(const struct calls_setup *setup, const char *title,
 {
     for (size_t i = 0; i < N_ORDERS; i++)
         if (tuner_order(setup, orders[i], title, a, b, err) != 0)
+            return -1;
+    if (setup->plugin->kind != PLUGIN_TUNER ||
+        setup->plugin->tuner.metric == NULL)
+        return 0;
+    for (size_t i = 0; i < N_ADVISOR_ORDERS; i++)
+        if (tuner_order(setup, advisor_orders[i], title, a, b, err) != 0)
             return -1;
     return 0;
 }

@@ -125,9 +125,22 @@ print_comparison(const struct explanation *x, FILE *out)
     fprintf(out, ": %s, limit %s", value, threshold);
 }
 
+/* Which of the two says how long it runs. */
+static const char *
+judge_of(const struct explanation *x)
+{
+    return x->assessor != NULL ? "assessor" : "tuner";
+}
+
 static void
 print_verdict(const struct explanation *x, FILE *out)
 {
+    static const char *const words[] = {
+        [TRIAL_GO] = "not stopped ",      [TRIAL_STOP] = "stopped     ",
+        [TRIAL_PAUSE] = "paused      ",   [TRIAL_FINISH] = "finished    ",
+        [TRIAL_RELEASE] = "released    ",
+    };
+
     if (x->judgements == 0) {
         if (x->assessor != NULL)
             fprintf(out, "%s     by assessor %s%s\n",
@@ -136,15 +149,17 @@ print_verdict(const struct explanation *x, FILE *out)
         return;
     }
     fprintf(out,
-            "judged      %" PRIu64 " time%s by assessor %s, at last at step "
+            "judged      %" PRIu64 " time%s by %s %s, at last at step "
             "%" PRIu64 " (command %" PRIu64 ")\n",
-            x->judgements, x->judgements == 1 ? "" : "s", x->assessor, x->step,
-            x->judged);
-    fputs(x->stop ? "stopped     " : "not stopped ", out);
-    if (x->stop)
-        fputs(x->rule != NULL ? x->rule : "the assessor's word", out);
-    else
+            x->judgements, x->judgements == 1 ? "" : "s", judge_of(x),
+            x->assessor != NULL ? x->assessor : x->tuner, x->step, x->judged);
+    fputs(words[x->decision], out);
+    if (x->decision == TRIAL_GO)
         fputs("at that step", out);
+    else if (x->rule != NULL)
+        fputs(x->rule, out);
+    else
+        fprintf(out, "the %s's word", judge_of(x));
     print_comparison(x, out);
     fputc('\n', out);
     print_lines(&x->judged_why, out);
@@ -241,8 +256,9 @@ add_verdict(struct buf *out, const struct explanation *x)
     } else {
         buf_printf(out,
                    "{\"command\": %" PRIu64 ", \"step\": %" PRIu64
-                   ", \"stop\": %s, ",
-                   x->judged, x->step, x->stop ? "true" : "false");
+                   ", \"stop\": %s, \"decision\": \"%s\", ",
+                   x->judged, x->step, x->stop ? "true" : "false",
+                   trial_decision_name(x->decision));
         add_text(out, "rule", x->rule);
         buf_add_text(out, ", ");
         add_number(out, "value", x->value);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum command_code codes[] = {CMD_INITIALIZED, CMD_NEW_TRIAL,
-                                          CMD_NO_MORE, CMD_KILL_TRIAL,
-                                          CMD_ACKNOWLEDGE};
+static const enum command_code codes[] = {CMD_INITIALIZED,  CMD_NEW_TRIAL,
+                                          CMD_NO_MORE,      CMD_KILL_TRIAL,
+                                          CMD_DECIDE_TRIAL, CMD_ACKNOWLEDGE};
 #define N_CODES (sizeof codes / sizeof *codes)
 
 static void

@@ -84,7 +84,8 @@ acknowledge(struct assessing *a, const struct command *cmd, bool stop,
 {
     buf_clear(&a->payload);
     command_write_acknowledge(&a->payload, cmd->metric.job,
-                              cmd->metric.sequence, stop);
+                              cmd->metric.sequence,
+                              stop ? TRIAL_STOP : TRIAL_GO);
     return emit(a, cmd, CMD_ACKNOWLEDGE, err);
 }
 
@@ -136,7 +137,7 @@ explain(const struct assessing *a, const struct command *cmd,
         .cause = cmd->arrival,
         .job = cmd->metric.job,
         .step = h->n - 1,
-        .stop = v->decision == TP_STOP,
+        .decision = v->decision == TP_STOP ? TRIAL_STOP : TRIAL_GO,
         .value = v->value,
         .threshold = v->threshold,
         .rule = v->rule,
@@ -221,6 +222,7 @@ end_how(const struct trial_end *end)
         return TP_TRIAL_STOPPED;
     case END_USER_CANCELED:
     case END_SYS_CANCELED:
+    case END_PAUSED:
         break;
     }
     return TP_TRIAL_CANCELLED;

@@ -5,20 +5,21 @@
 #ifndef DISPATCHER_EXPLAINER_H
 #define DISPATCHER_EXPLAINER_H
 
+#include "command.h"
 #include "plugin/host.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an assessor thought of a trial; lent for the call. */
+/* What an assessor, or an advisor, thought of a trial; lent for the call. */
 struct judgement {
     uint64_t cause; /* arrival number */
     const char *job;
-    uint64_t step; /* from 0 */
-    bool stop;
-    double value, threshold; /* NaN: nothing was compared */
-    const char *rule;        /* NULL: it named none */
+    uint64_t step;                /* from 0 */
+    enum trial_decision decision; /* TRIAL_GO to TRIAL_FINISH */
+    double value, threshold;      /* NaN: nothing was compared */
+    const char *rule;             /* NULL: it named none */
 };
 
 struct explainer {

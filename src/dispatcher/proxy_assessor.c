@@ -84,7 +84,8 @@ proxy_assessor_acknowledge(struct proxy_assessor *a, const char *job,
                            uint64_t sequence, bool stop)
 {
     buf_clear(&a->base.payload);
-    command_write_acknowledge(&a->base.payload, job, sequence, stop);
+    command_write_acknowledge(&a->base.payload, job, sequence,
+                              stop ? TRIAL_STOP : TRIAL_GO);
     proxy_emit(&a->base, CMD_ACKNOWLEDGE);
 }
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys: "T" and a parameter_id, "K" and a trial_job_id ---- */
+/* ---- keys: "T" and a parameter_id; "K" (to be stopped), "P" (to be paused)
+ * or "F" (to be finished) and a trial_job_id ---- */
 
 /* What stands in r->key, *len long; NULL: no memory for it. */
 static const char *
@@ -70,6 +71,26 @@ make_token_key(struct resend *r, const char *kind, const struct scan_token *t)
     return true;
 }
 
+/* Of a DT; false: it releases a checkpoint, of which nothing depends. */
+static bool
+make_decision_key(struct resend *r, const struct emission *e)
+{
+    struct json *doc = json_parse(e->payload, e->len, JSON_STRICT, NULL);
+    enum trial_decision decision = TRIAL_RELEASE;
+    const char *job = NULL, *word = NULL;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v))
+        jval_string(v, &job, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "decision", &v) &&
+        jval_string(v, &word, NULL))
+        trial_decision_find(word, &decision);
+    if (job != NULL && decision != TRIAL_RELEASE)
+        make_text_key(r, decision == TRIAL_PAUSE ? "P" : "F", job);
+    json_free(doc);
+    return job != NULL && decision != TRIAL_RELEASE;
+}
+
 /* Of what is written: `{"parameter_id": 17, ...`, as command_write_trial()
  * begins, and a text alone.  False: it has none. */
 static bool
@@ -81,6 +102,8 @@ make_written_key(struct resend *r, const struct emission *e)
     struct scan_token t;
     uint64_t number;
 
+    if (e->code == CMD_DECIDE_TRIAL)
+        return make_decision_key(r, e);
     if (trial)
         s.at = sizeof head - 1;
     if (e->len <= s.at || (trial && memcmp(e->payload, head, s.at) != 0))
@@ -162,7 +185,8 @@ static bool
 is_kept(const struct emission *e)
 {
     return e->sender != SENDER_ROUTER &&
-           (e->code == CMD_NEW_TRIAL || e->code == CMD_KILL_TRIAL);
+           (e->code == CMD_NEW_TRIAL || e->code == CMD_KILL_TRIAL ||
+            e->code == CMD_DECIDE_TRIAL);
 }
 
 void
@@ -190,17 +214,36 @@ make_note_key(struct resend *r, struct jval note)
 void
 resend_command(struct resend *r, const struct command *cmd)
 {
+    static const char *const kinds[] = {"K", "P", "F"};
+
     if (cmd->code == CMD_NOTE && make_note_key(r, json_root(cmd->document)))
         forget(r);
     if (cmd->code != CMD_TRIAL_END)
         return;
     if (make_parameter_key(r, &cmd->end.hint))
         forget(r);
-    make_text_key(r, "K", cmd->end.job);
-    forget(r);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        make_text_key(r, kinds[i], cmd->end.job);
+        forget(r);
+    }
 }
 
 /* ---- packed ---- */
+
+/* By what they are packed as. */
+static const enum command_code codes[] = {CMD_NEW_TRIAL, CMD_KILL_TRIAL,
+                                          CMD_DECIDE_TRIAL};
+#define N_CODES (sizeof codes / sizeof *codes)
+
+static uint64_t
+number_of(enum command_code code)
+{
+    uint64_t i = 0;
+
+    while (i + 1 < N_CODES && codes[i] != code)
+        i++;
+    return i;
+}
 
 void
 resend_save(const struct resend *r, struct buf *out)
@@ -210,7 +253,7 @@ resend_save(const struct resend *r, struct buf *out)
         const struct emission *e = &one->emission;
 
         pack_u64(out, e->sender == SENDER_ASSESSOR);
-        pack_u64(out, e->code == CMD_KILL_TRIAL);
+        pack_u64(out, number_of(e->code));
         pack_u64(out, e->cause);
         pack_bytes(out, e->payload, e->len);
     }
@@ -223,14 +266,17 @@ resend_load(struct resend *r, struct unpack *in)
 
     for (size_t i = 0; i < n && !in->failed; i++) {
         struct emission e = {SENDER_DEFAULT, 0, CMD_NEW_TRIAL, NULL, 0};
+        uint64_t code;
 
         if (unpack_bool(in))
             e.sender = SENDER_ASSESSOR;
-        if (unpack_bool(in))
-            e.code = CMD_KILL_TRIAL;
+        code = unpack_u64(in);
+        if (code < N_CODES)
+            e.code = codes[code];
         e.cause = unpack_u64(in);
         e.payload = unpack_bytes(in, &e.len);
-        if (in->failed || !make_written_key(r, &e) || !keep(r, &e))
+        if (in->failed || code >= N_CODES || !make_written_key(r, &e) ||
+            !keep(r, &e))
             unpack_fail(in);
     }
     return in->failed ? -1 : 0;

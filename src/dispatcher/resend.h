@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* resend.h - what a manager may never have read: each TR whose trial was
- * neither started (NT) nor ended (EN), each KI whose trial has not ended.
+ * neither started (NT) nor ended (EN), each KI, and each DT that is to pause
+ * or finish one, whose trial has not ended.
  * PROTOCOL.md, "Extensions".  The router's alone. */
 #ifndef DISPATCHER_RESEND_H
 #define DISPATCHER_RESEND_H

@@ -20,6 +20,7 @@ struct router {
     uint64_t frames; /* of the manager, so far */
     bool remembers;
     bool nni;
+    bool advised;       /* there is but one queue */
     bool again;         /* the manager was started again, no GE yet */
     uint64_t started;   /* IN that came, if nni */
     struct idset rerun; /* parameter ids in its AD */
@@ -65,6 +66,12 @@ router_serve_nni(struct router *r)
     r->nni = true;
 }
 
+void
+router_serve_advisor(struct router *r)
+{
+    r->advised = true;
+}
+
 const struct resend *
 router_unread(const struct router *r)
 {
@@ -76,6 +83,13 @@ push(struct routed *out, struct chain *chain, struct command *cmd)
 {
     out->bytes += cmd->cost;
     chain_add(chain, cmd);
+}
+
+/* Where intermediate metrics go. */
+static struct chain *
+judges(const struct router *r, struct routed *out)
+{
+    return r->advised ? &out->by_default : &out->assessor;
 }
 
 /* The least that an attempt of a trial is under this manager, for which one
@@ -129,7 +143,7 @@ complain_of_value(const struct router *r, const struct command *cmd)
 }
 
 /* What is not applied is dropped; but a trial that reported in step waits for
- * its answer all the same, so the assessor's side gets it without a value.
+ * its answer all the same, so who judges gets it without a value.
  * `text` says why; NULL: because it has none. */
 static enum router_word
 set_aside(struct router *r, struct command *cmd, const char *text,
@@ -141,7 +155,7 @@ set_aside(struct router *r, struct command *cmd, const char *text,
         complain_of_value(r, cmd);
     if (cmd->metric.sync && cmd->metric.type == METRIC_PERIODICAL) {
         cmd->metric.has_value = false;
-        push(out, &out->assessor, cmd);
+        push(out, judges(r, out), cmd);
     } else {
         command_free(cmd);
     }
@@ -172,7 +186,7 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
      * only the default worker can tell to be unknown. */
     if (verdict == MARKS_COUNTED ||
         (!periodical && (verdict == MARKS_ENDED || verdict == MARKS_UNKNOWN))) {
-        push(out, periodical ? &out->assessor : &out->by_default, cmd);
+        push(out, periodical ? judges(r, out) : &out->by_default, cmd);
         return ROUTER_ON;
     }
     if (verdict != MARKS_MEMORY)
@@ -192,15 +206,22 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
     if (r->nni)
         cmd->end.attempt =
             marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);
-    if (marks_end(r->marks, &cmd->end) != 0 ||
-        (half = command_split_end(cmd)) == NULL) {
-        command_free(cmd);
-        return ROUTER_MEMORY;
+    if (marks_end(r->marks, &cmd->end) != 0)
+        goto no_memory;
+    if (r->advised) {
+        push(out, &out->by_default, cmd);
+        return ROUTER_ON;
     }
+    half = command_split_end(cmd);
+    if (half == NULL)
+        goto no_memory;
     half->cost = cmd->cost;
     push(out, &out->by_default, half);
     push(out, &out->assessor, cmd);
     return ROUTER_ON;
+no_memory:
+    command_free(cmd);
+    return ROUTER_MEMORY;
 }
 
 /* ---- trials of an earlier run ---- */
@@ -227,7 +248,7 @@ lose_trials(struct router *r, struct command *cmd, struct routed *out)
 
     if (marks_lose(r->marks, attempt_of(r), cmd) != 0)
         return ROUTER_MEMORY;
-    if (cmd->n_runs == 0)
+    if (cmd->n_runs == 0 || r->advised)
         return ROUTER_ON;
     loss = command_new_loss(cmd);
     if (loss == NULL)

@@ -3,7 +3,7 @@
  * arrival.  PROTOCOL.md, "Order".
  *
  * EN and intermediate metrics go to the assessor queue, everything else to
- * the default queue.  A trial's end concerns both: in the same step the
+ * the default queue; with an advisor, that is all.  A trial's end concerns both: in the same step the
  * tuner's half of it, stamped with what the marks know, goes into the default
  * queue.  So a trial's final result comes before its end, and its end before
  * the next request, whatever the threads do.
@@ -36,6 +36,9 @@ void router_remember(struct router *r);
 /* The manager is NNI's: one that is started again begins with IN, and says of
  * the trials before it in AD which of them it runs again. */
 void router_serve_nni(struct router *r);
+/* The tuner is an advisor: intermediate metrics and ends, unsplit, go into the
+ * default queue, too, and nothing into the other one. */
+void router_serve_advisor(struct router *r);
 /* What is kept; empty without router_remember().  Borrowed. */
 const struct resend *router_unread(const struct router *r);
 

@@ -163,12 +163,39 @@ load_tuner(struct session *s, const struct session_setup *setup,
     return s->setups[SENDER_DEFAULT] == NULL ? -1 : 0;
 }
 
+static bool
+is_advised(const struct session *s)
+{
+    return s->tuner != NULL && tuner_advises(s->tuner);
+}
+
+/* NNI passes over an assessor beside an advisor, too. */
+static int
+refuse_assessor(const struct session *s, const struct session_setup *setup,
+                const struct log *log, struct err *err)
+{
+    const char *tuner = tuner_plugin(s->tuner)->name;
+
+    if (!setup->policy.nni)
+        return err_set(err, ERR_CONFIG,
+                       "assessor %s: expected none: tuner %s decides itself "
+                       "how long trials run",
+                       setup->assessor, tuner);
+    log_warning(log,
+                "assessor %s is left out: tuner %s decides itself how long "
+                "trials run",
+                setup->assessor, tuner);
+    return 0;
+}
+
 static int
 load_assessor(struct session *s, const struct session_setup *setup,
               const struct log *log, struct err *err)
 {
     if (setup->assessor == NULL)
         return 0;
+    if (is_advised(s))
+        return refuse_assessor(s, setup, log, err);
     if (!proxy_is_named(setup->assessor)) {
         s->assessor = assessor_new(setup->paths, setup->assessor,
                                    setup->assessor_args, setup->seed, log, err);
@@ -258,6 +285,8 @@ session_new(const struct session_setup *setup, struct emitter emitter,
         router_remember(s->router);
     if (s->policy.nni)
         router_serve_nni(s->router);
+    if (is_advised(s))
+        router_serve_advisor(s->router);
     for (int i = 0; i < 2; i++)
         if (s->proxies[i] != NULL)
             proxy_limit(s->proxies[i], longest_payload(setup));

@@ -6,8 +6,10 @@
 #include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
 #include "dispatcher/view.h"
+#include "plugin/loader.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
+#include "tunepipe/tuner.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,6 +62,7 @@ tuning_free(struct tuning *t)
     trials_free(t->trials);
     owed_fini(&t->owed);
     restart_fini(&t->restart);
+    origins_fini(&t->origins);
     space_free(t->space);
     free(t->x);
     buf_fini(&t->json);
@@ -82,10 +85,29 @@ tuning_emit(struct tuning *t, enum command_code code)
     t->emitter.emit(t->emitter.ctx, &e);
 }
 
+/* As NNI's advisors do: one for each, where one cannot stand for many. */
+static void
+no_more_units(struct tuning *t, enum no_reason reason, uint64_t units)
+{
+    bool extensions = t->policy->extensions;
+    uint64_t n = extensions || units == 0 ? 1 : units;
+
+    while (n-- > 0 && !t->fatal) {
+        buf_clear(&t->payload);
+        command_write_no_more_label(&t->payload, "-1_0_0", reason, units,
+                                    extensions);
+        tuning_emit(t, CMD_NO_MORE);
+    }
+}
+
 void
 tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
                uint64_t units)
 {
+    if (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS) {
+        no_more_units(t, reason, units);
+        return;
+    }
     buf_clear(&t->payload);
     command_write_no_more(&t->payload, first, reason, units,
                           t->policy->extensions);
@@ -177,8 +199,13 @@ tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
     t->fatal = false;
     t->failure = err;
     handlers[cmd->code](t, cmd);
+    tuning_decide(t);
     if (t->news && t->owed.total > 0 && !t->closed && !t->fatal)
         tuning_serve_owed(t);
+    tuning_decide(t);
+    if (cmd->code == CMD_METRIC && cmd->metric.sync &&
+        cmd->metric.type == METRIC_PERIODICAL && !t->fatal)
+        tuning_acknowledge(t, cmd);
     if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal) {
         buf_clear(&t->payload); /* all that follows from it is written */
         command_write_acknowledge_end(&t->payload, cmd->end.job);

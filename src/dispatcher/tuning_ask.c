@@ -11,13 +11,16 @@
 #include "core/log.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/tuning_state.h"
+#include "json.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
+#include "plugin/demands.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the host itself has to say. */
 static void
@@ -31,9 +34,10 @@ explain(const struct tuning *t, const char *text)
     listener->said(listener->ctx, "tunepipe", text);
 }
 
-/* *label is the caller's to free. */
+/* *label is the caller's to free; *terms is set for what the tuner gave. */
 static int
-ask_tuner(struct tuning *t, uint64_t id, char **label)
+ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
+          char **label)
 {
     struct err err;
     int rc;
@@ -41,6 +45,8 @@ ask_tuner(struct tuning *t, uint64_t id, char **label)
     if (t->explainer != NULL)
         t->explainer->begin(t->explainer->listener.ctx);
     rc = tuner_ask(t->tuner, id, t->x, label, &err);
+    if (rc == TP_OK)
+        *terms = *tuner_terms(t->tuner);
     if (rc != TP_ERR)
         return rc;
     tuning_plugin_failed(t, &err);
@@ -78,14 +84,67 @@ refuse_point(struct tuning *t, uint64_t id)
     return TP_ERR;
 }
 
-static int
-give_out(struct tuning *t, uint64_t id, const char *label)
+/* A whole number of results is written as one. */
+static void
+write_budget(struct buf *out, double budget)
 {
-    struct parameter_record record = {.id = id, .label = label};
+    if (budget < 9e15 && budget == (double)(uint64_t)budget)
+        buf_printf(out, "%" PRIu64, (uint64_t)budget);
+    else
+        json_write_double(out, budget);
+}
+
+static void
+write_member(struct buf *out, const char *key)
+{
+    out->len--; /* the brace */
+    if (out->data[out->len - 1] != '{')
+        buf_add_text(out, ", ");
+    json_write_string(out, key, strlen(key));
+    buf_add_text(out, ": ");
+}
+
+/* What the trial receives: the parameters, and what the tuner adds. */
+static void
+write_parameters(struct tuning *t, const struct tuner_terms *terms)
+{
+    struct buf *out = &t->json;
+
+    buf_clear(out);
+    space_decode(t->space, t->x, out);
+    for (size_t i = 0; i < terms->n_extras && !out->failed; i++) {
+        write_member(out, terms->extras[i].key);
+        json_write_string(out, terms->extras[i].text,
+                          strlen(terms->extras[i].text));
+        buf_add_char(out, '}');
+    }
+    if (terms->budget > 0 && !out->failed) {
+        write_member(out, "TRIAL_BUDGET");
+        write_budget(out, terms->budget);
+        buf_add_char(out, '}');
+    }
+}
+
+/* Of what NNI's manager may lose, what it is to be given again. */
+static int
+keep_parameters(struct tuning *t, struct trial *trial)
+{
+    if (!t->policy->nni || !tuning_advised(t))
+        return 0;
+    trial->parameters = strdup(buf_text(&t->json));
+    return trial->parameters == NULL ? -1 : 0;
+}
+
+static int
+give_out(struct tuning *t, uint64_t id, const char *label,
+         const struct tuner_terms *terms)
+{
+    struct parameter_record record = {
+        .id = id, .label = label, .bare = tuning_is_bare(t)};
     struct trial *trial;
 
-    buf_clear(&t->json);
-    space_decode(t->space, t->x, &t->json);
+    tuning_inherit(t, terms);
+    write_parameters(t, terms);
     if (t->json.failed)
         return refuse_point(t, id);
     trial =
@@ -97,26 +156,33 @@ give_out(struct tuning *t, uint64_t id, const char *label)
         return TP_ERR;
     }
     trial->theirs = id;
+    if (terms->own)
+        tuning_know(t, id);
+    if (keep_parameters(t, trial) != 0)
+        tuning_out_of_memory(t);
+    tuning_write_origin(t, terms, &record);
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;
     buf_clear(&t->payload);
     command_write_trial(&t->payload, &record);
     tuning_emit(t, CMD_NEW_TRIAL);
+    tuning_decide(t);
     return TP_OK;
 }
 
 static int
 serve_one(struct tuning *t, uint64_t id)
 {
+    static const struct tuner_terms nothing = {.from = TP_NO_ID};
+    struct tuner_terms terms = nothing;
     char *label = NULL;
     int rc;
 
     if (tuning_give_again(t, id))
         return TP_OK;
-    rc = ask_tuner(t, id, &label);
-
+    rc = ask_tuner(t, id, &terms, &label);
     if (rc == TP_OK)
-        rc = give_out(t, id, label);
+        rc = give_out(t, id, label, &terms);
     free(label);
     return rc;
 }

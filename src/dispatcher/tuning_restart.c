@@ -24,6 +24,7 @@ tuning_ran(struct tuning *t, const char *job, const struct trial *trial)
 {
     if (t->policy->nni && restart_ran(&t->restart, job, trial) != 0)
         tuning_out_of_memory(t);
+    tuning_name(t, tuning_id(t, trial), job);
 }
 
 /* ---- IN ---- */
@@ -56,7 +57,10 @@ write_point(const void *ctx, const struct trial *trial, struct buf *out)
 {
     const struct tuning *t = ctx;
 
-    space_decode(t->space, trial->x, out);
+    if (trial->parameters != NULL)
+        buf_add_text(out, trial->parameters);
+    else
+        space_decode(t->space, trial->x, out);
 }
 
 static void
@@ -67,6 +71,7 @@ end_trial(struct tuning *t, struct trial *trial, int how)
     if (!trial->foreign &&
         tuner_ended(t->tuner, tuning_id(t, trial), trial->x, how, &err) != 0)
         tuning_plugin_failed(t, &err);
+    tuning_over(t, tuning_id(t, trial), false);
     trial->ended = true;
     trials_settle(t->trials, trial);
 }
@@ -229,7 +234,8 @@ tuning_give_again(struct tuning *t, uint64_t id)
         return true;
     }
     buf_clear(&t->json);
-    space_decode(t->space, trial->x, &t->json);
+    write_point(t, trial, &t->json);
+    record.bare = tuning_is_bare(t);
     record.label = trial->label;
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;

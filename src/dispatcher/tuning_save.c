@@ -41,6 +41,8 @@ tuning_save(const struct tuning *t, struct buf *out, struct err *err)
     trials_save(t->trials, out);
     if (t->policy->nni)
         restart_save(&t->restart, out);
+    if (tuning_advised(t))
+        origins_save(&t->origins, out);
     rc = buf_check(out, "what a snapshot holds", err);
     if (rc == 0)
         rc = tuner_save(t->tuner, out, err);
@@ -149,5 +151,8 @@ tuning_load(struct tuning *t, struct unpack *in, struct err *err)
         return -1;
     if (t->policy->nni && restart_load(&t->restart, in) != 0)
         return damaged(err, "what a manager said before");
+    if (tuning_advised(t) &&
+        (origins_load(&t->origins, in) != 0 || !tuning_origins_fit(t)))
+        return damaged(err, "what an advisor may speak of");
     return tuner_load(t->tuner, in, err);
 }

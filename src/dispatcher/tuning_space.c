@@ -90,6 +90,7 @@ change_space(struct tuning *t, struct space *space, double *x,
     struct err err;
 
     tell_outdated(t, trials, n);
+    tuning_release_all(t);
     if (tuner_space(t->tuner, space, &err) != 0) {
         tuning_plugin_failed(t, &err);
         return false;

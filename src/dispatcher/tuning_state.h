@@ -5,6 +5,7 @@
 #define DISPATCHER_TUNING_STATE_H
 
 #include "core/buf.h"
+#include "dispatcher/origins.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/restart.h"
 #include "dispatcher/trials.h"
@@ -14,6 +15,7 @@ struct json;
 struct jval;
 struct space;
 struct tp_result;
+struct tuner_terms;
 
 struct tuning {
     struct tuner *tuner;
@@ -25,6 +27,7 @@ struct tuning {
     struct trials *trials;
     struct owed owed;
     struct restart restart; /* policy nni alone */
+    struct origins origins; /* of an advisor alone */
     uint64_t next_id;
     double *x;          /* n_dims of the space: the point being asked for */
     struct buf json;    /* parameters being written */
@@ -83,6 +86,32 @@ bool tuning_give_again(struct tuning *t, uint64_t id);
 /* What the tuner knows the trial by. */
 uint64_t tuning_id(const struct tuning *t, const struct trial *trial);
 void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);
+/* tuning_advise.c: where the tuner is an advisor */
+bool tuning_advised(const struct tuning *t);
+/* An intermediate result. */
+void tuning_report(struct tuning *t, const struct command *cmd);
+/* The answer to one that is synchronous. */
+void tuning_acknowledge(struct tuning *t, const struct command *cmd);
+/* Says what the tuner has decided on other trials meanwhile. */
+void tuning_decide(struct tuning *t);
+/* t->x was given out under that id of the tuner's. */
+void tuning_know(struct tuning *t, uint64_t id);
+/* Its trial is that job. */
+void tuning_name(struct tuning *t, uint64_t id, const char *job);
+/* Its trial has ended, in the manager's words as paused, or not. */
+void tuning_over(struct tuning *t, uint64_t id, bool paused);
+/* What goes on with the point of another: t->x becomes that. */
+void tuning_inherit(struct tuning *t, const struct tuner_terms *terms);
+/* What it goes on from, in TR. */
+void tuning_write_origin(const struct tuning *t,
+                         const struct tuner_terms *terms,
+                         struct parameter_record *record);
+/* Whether points that may be gone on from are of the search space. */
+bool tuning_origins_fit(const struct tuning *t);
+/* Nobody goes on from anything that there was. */
+void tuning_release_all(struct tuning *t);
+/* Whether TR is written as NNI's advisors do. */
+bool tuning_is_bare(const struct tuning *t);
 /* tuning_space.c: whether doc is the space there is */
 bool tuning_same_space(const struct tuning *t, const struct json *doc);
 void tuning_set_space(struct tuning *t, const struct json *doc);

@@ -69,7 +69,8 @@ tuning_metric(struct tuning *t, const struct command *cmd)
             "REQUEST_PARAMETER: trials of several phases are not "
             "supported, expected one GE a trial");
         return;
-    case METRIC_PERIODICAL: /* the assessor's */
+    case METRIC_PERIODICAL: /* the assessor's, but for an advisor's */
+        tuning_report(t, cmd);
         return;
     }
 }
@@ -88,7 +89,7 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
 }
 
 static int
-ended_how(const struct trial_end *end)
+ended_how(const struct tuning *t, const struct trial_end *end)
 {
     if (end->stopped)
         return TP_ENDED_STOPPED;
@@ -99,6 +100,8 @@ ended_how(const struct trial_end *end)
         return TP_ENDED_FAILED;
     case END_EARLY_STOPPED:
         return TP_ENDED_STOPPED;
+    case END_PAUSED:
+        return tuning_advised(t) ? TP_ENDED_PAUSED : TP_ENDED_CANCELLED;
     case END_USER_CANCELED:
     case END_SYS_CANCELED:
         break;
@@ -121,11 +124,12 @@ tuning_end(struct tuning *t, const struct command *cmd)
         return;
     }
     tuning_ran(t, end->job, trial);
-    if (end->stopped && !trial->told)
+    if (end->stopped && !trial->told && !tuning_advised(t))
         tell_stopped(t, trial, end);
     if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
-                                       ended_how(end), &err) != 0)
+                                       ended_how(t, end), &err) != 0)
         tuning_plugin_failed(t, &err);
+    tuning_over(t, tuning_id(t, trial), end->event == END_PAUSED);
     t->news = true;
     trial->ended = true;
     trials_settle(t->trials, trial);

@@ -147,9 +147,22 @@ filter_taken(const char *title, const struct space *space, int rc,
 {
     if (rc == TP_OK && check_point(title, space, out->x, lent, err) != 0)
         return TP_ERR;
-    if (rc == TP_OK)
+    if (rc == TP_OK) {
         out->label = lent->label;
+        out->budget = lent->budget;
+        out->from = lent->from;
+        out->from_how = lent->from_how;
+    }
     return rc;
+}
+
+void
+filter_clear(struct tp_suggestion *out)
+{
+    out->label = NULL;
+    out->budget = 0;
+    out->from = TP_NO_ID;
+    out->from_how = TP_ANEW;
 }
 
 struct filter *

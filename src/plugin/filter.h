@@ -38,6 +38,9 @@ void filter_set_space(struct filter *f, const struct space *space);
 /* Room in f and all inside for points of n_dims; -1: out of memory. */
 int filter_reserve(struct filter *f, size_t n_dims, struct err *err);
 
+/* No label, no budget, from nothing: as ask() finds it. */
+void filter_clear(struct tp_suggestion *out);
+
 /* Takes over into `out` what ask() left in `lent`, a copy of it: rc, or TP_ERR
  * when the answer is TP_OK and cannot be used (no point of the space, not in
  * the array that was there, a label that cannot become an id on the wire); err

@@ -4,6 +4,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "numerics/random.h"
+#include "plugin/demands.h"
 #include "space/space.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ struct host {
     const struct log *log;
     const struct space *space;
     const struct host_listener *listener; /* NULL: nobody wants to know */
+    struct demands demands;
     pthread_mutex_t lock;
     /* guarded by lock */
     char error[TEXT_MAX];
@@ -137,6 +139,22 @@ service_explain(void *ctx, const char *fmt, ...)
     return 1;
 }
 
+static void
+service_extra(void *ctx, const char *key, const char *text)
+{
+    struct host *h = ctx;
+
+    demands_extra(&h->demands, key, text);
+}
+
+static void
+service_decide(void *ctx, uint64_t id, int decision)
+{
+    struct host *h = ctx;
+
+    demands_decide(&h->demands, id, decision);
+}
+
 struct host *
 host_new(const char *title, uint64_t seed, uint32_t purpose,
          const struct log *log, struct err *err)
@@ -159,6 +177,8 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
         .key = service_key,
         .explain = service_explain,
         .element = service_element,
+        .extra = service_extra,
+        .decide = service_decide,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;
@@ -174,6 +194,7 @@ host_free(struct host *h)
     if (h == NULL)
         return;
     pthread_mutex_destroy(&h->lock);
+    demands_fini(&h->demands);
     free(h);
 }
 
@@ -193,6 +214,12 @@ void
 host_listen(struct host *h, const struct host_listener *listener)
 {
     h->listener = listener;
+}
+
+struct demands *
+host_demands(struct host *h)
+{
+    return &h->demands;
 }
 
 void

@@ -16,6 +16,7 @@ struct err;
 struct host;
 struct log;
 struct space;
+struct demands;
 
 /* `title` ("tuner random") begins its log lines, `purpose` is an enum
  * random_purpose.  `log` is borrowed and may be NULL.  NULL when out of
@@ -38,6 +39,9 @@ struct host_listener {
 };
 /* Borrowed; NULL, as at first: nobody. */
 void host_listen(struct host *h, const struct host_listener *listener);
+
+/* What it asks for with host->extra() and host->decide(). */
+struct demands *host_demands(struct host *h);
 
 /* Forgets what was said with host->error(); before each call. */
 void host_clear_error(struct host *h);

@@ -141,7 +141,7 @@ static int
 adopt_tuner(struct plugin *p, const void *theirs, uint64_t size,
             struct err *err)
 {
-    const uint32_t known = TP_TUNER_WHOLE | TP_TUNER_DEDUP;
+    const uint32_t known = TP_TUNER_WHOLE | TP_TUNER_DEDUP | TP_TUNER_UNITS;
     struct tp_tuner *t = &p->tuner;
 
     memcpy(t, theirs, smaller(size, sizeof *t));

@@ -37,17 +37,23 @@ static int
 base_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
 {
     struct tuner *t = ctx;
-    struct tp_suggestion lent = {._struct_size = sizeof lent, .x = out->x};
+    struct tp_suggestion lent = {
+        ._struct_size = sizeof lent, .x = out->x, .from = TP_NO_ID};
     int rc;
 
-    out->label = NULL;
+    filter_clear(out);
     for (size_t i = 0; i < n_dims(t); i++)
         lent.x[i] = NAN;
     instance_enter(&t->instance);
+    tuner_open_demands(t, true);
     rc = t->ops->ask(t->instance.self, id, &lent);
     rc = instance_leave(&t->instance, "ask", rc, TP_DONE, &t->failure);
-    return filter_taken(t->instance.title, t->space, rc, &lent, out,
-                        &t->failure);
+    rc = tuner_close_demands(t, "ask", rc);
+    rc = filter_taken(t->instance.title, t->space, rc, &lent, out, &t->failure);
+    if (rc == TP_OK && tuner_check_terms(t, id, &lent) != 0)
+        rc = TP_ERR;
+    t->served = rc == TP_OK ? id : TP_NO_ID;
+    return rc;
 }
 
 static int
@@ -59,9 +65,11 @@ base_tell(void *ctx, uint64_t id, const double *x,
     int rc;
 
     instance_enter(&t->instance);
+    tuner_open_demands(t, false);
     rc = t->ops->tell(t->instance.self, id,
                       instance_lend(&t->instance, x, n_dims(t)), &lent);
     rc = instance_leave(&t->instance, "tell", rc, TP_OK, &t->failure);
+    rc = tuner_close_demands(t, "tell", rc);
     return instance_take_back(&t->instance, "tell", rc, x, n_dims(t),
                               &t->failure);
 }
@@ -73,9 +81,11 @@ base_ended(void *ctx, uint64_t id, const double *x, int how)
     int rc;
 
     instance_enter(&t->instance);
+    tuner_open_demands(t, false);
     rc = t->ops->ended(t->instance.self, id,
                        instance_lend(&t->instance, x, n_dims(t)), how);
     rc = instance_leave(&t->instance, "ended", rc, TP_OK, &t->failure);
+    rc = tuner_close_demands(t, "ended", rc);
     return instance_take_back(&t->instance, "ended", rc, x, n_dims(t),
                               &t->failure);
 }
@@ -268,8 +278,13 @@ tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
         return TP_ERR;
     for (size_t i = 0; i < n_dims(t); i++)
         x[i] = NAN;
+    filter_clear(&out);
+    t->served = TP_NO_ID;
     rc = told(t, t->top->ask(t->top->ctx, id, &out), err);
-    if (rc != TP_OK || out.label == NULL)
+    if (rc != TP_OK)
+        return rc;
+    tuner_set_terms(t, id, &out);
+    if (out.label == NULL)
         return rc;
     *label = strdup(out.label);
     if (*label == NULL)

@@ -76,6 +76,34 @@ int tuner_space(struct tuner *t, const struct space *space, struct err *err);
 int tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
               struct err *err);
 
+/* What else the last tuner_ask() that was TP_OK said of its suggestion; lent
+ * until the next call. */
+struct tuner_terms {
+    bool own;      /* the plugin's: not what a filter put in the place of a
+                      refusal, of which the plugin knows nothing */
+    double budget; /* 0: none; else finite and positive */
+    uint64_t from; /* TP_NO_ID, or an earlier id */
+    int from_how;  /* enum tp_from */
+    const struct extra *extras; /* demands.h */
+    size_t n_extras;
+};
+const struct tuner_terms *tuner_terms(const struct tuner *t);
+
+/* Whether it decides how long trials run: it has a `metric`. */
+bool tuner_advises(const struct tuner *t);
+
+/* An intermediate result: only where it advises.  metric->_struct_size need not
+ * be set.  *out becomes its verdict, whose decision is TP_GO to TP_FINISH; -1:
+ * TP_GO. */
+int tuner_metric(struct tuner *t, uint64_t id, const double *x,
+                 const struct tp_metric *metric, struct tp_verdict *out,
+                 struct err *err);
+
+/* Takes out the next decision that the plugin has made with host->decide(), in
+ * the order in which it did; false: there is none.  `decision` is TP_STOP to
+ * TP_RELEASE, id whatever it gave. */
+bool tuner_next_decision(struct tuner *t, uint64_t *id, int *decision);
+
 /* result->_struct_size need not be set. */
 int tuner_tell(struct tuner *t, uint64_t id, const double *x,
                const struct tp_result *result, struct err *err);

@@ -128,7 +128,8 @@ note(struct explaining *e, const struct record *r)
         note_command(e, r);
     else if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", 2) == 0)
         note_suggestion(e, r);
-    else if (r->kind == RECORD_ASSESSOR && memcmp(r->payload, "KI", 2) == 0)
+    else if ((r->kind == RECORD_ASSESSOR || r->kind == RECORD_TUNER) &&
+             memcmp(r->payload, "KI", 2) == 0)
         e->x->killed = r->number;
 }
 
@@ -257,7 +258,8 @@ on_judged(void *ctx, const struct judgement *j)
     x->judgements++;
     x->judged = j->cause;
     x->step = j->step;
-    x->stop = j->stop;
+    x->stop = j->decision == TRIAL_STOP;
+    x->decision = j->decision;
     x->value = j->value;
     x->threshold = j->threshold;
     free(x->rule);

@@ -6,6 +6,8 @@
 #ifndef REPLAY_EXPLAIN_H
 #define REPLAY_EXPLAIN_H
 
+#include "command.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,7 +48,8 @@ struct explanation {
     uint64_t judged;     /* the cause of the last one */
     uint64_t step;
     bool stop;
-    double value, threshold; /* NaN: nothing was compared */
+    enum trial_decision decision; /* of the last one */
+    double value, threshold;      /* NaN: nothing was compared */
     char *rule;
     struct explain_lines judged_why;
     uint64_t killed; /* the cause of its KI */

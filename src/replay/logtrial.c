@@ -97,7 +97,8 @@ rank_of(const struct record *r)
 static bool
 speaks_of_trials(const struct record *r)
 {
-    static const char codes[][3] = {"ME", "EN", "NT", "TR", "KI", "AK", "AD"};
+    static const char codes[][3] = {"ME", "EN", "NT", "TR",
+                                    "KI", "DT", "AK", "AD"};
     bool kind = r->kind == RECORD_IN || r->kind == RECORD_TUNER ||
                 r->kind == RECORD_ASSESSOR || r->kind == RECORD_ROUTER ||
                 r->kind == RECORD_ASSESSOR_FRAME;

@@ -71,6 +71,15 @@ take_kill(struct play *p, const char *name)
 }
 
 static void
+take_decision(struct play *p, const struct frame *f, const char *name)
+{
+    struct play_job *job = name == NULL ? NULL : play_job(p, name);
+
+    if (job != NULL && script_pauses(CMD_DECIDE_TRIAL, f->payload, f->len))
+        job->paused = true;
+}
+
+static void
 take_acknowledge(struct play *p, const char *name)
 {
     struct play_job *job = name == NULL ? NULL : play_job(p, name);
@@ -99,6 +108,8 @@ take_frame(struct play *p, const struct frame *f)
         counts = take_trial(p, f, key);
     else if (code == CMD_KILL_TRIAL)
         counts = take_kill(p, key);
+    else if (code == CMD_DECIDE_TRIAL)
+        take_decision(p, f, key);
     else if (code == CMD_ACKNOWLEDGE)
         take_acknowledge(p, key);
     if (counts && (code == CMD_NEW_TRIAL || code == CMD_NO_MORE))
@@ -147,6 +158,8 @@ lacks(const struct play *p, const struct script_step *step)
         return "the TR of its trial";
     if (step->killed && (job == NULL || !job->killed))
         return "the KI of its trial";
+    if (step->paused && (job == NULL || !job->paused))
+        return "the DT that pauses its trial";
     if (step->acks > 0 && (job == NULL || job->acks < step->acks))
         return "the AK of its trial";
     if (memcmp(step->code, "TE", 2) == 0 && !all_came(p))

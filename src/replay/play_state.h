@@ -20,6 +20,7 @@ struct play_trial {
 /* What came for a trial. */
 struct play_job {
     bool killed, recorded; /* recorded: the log has a KI, too */
+    bool paused;
     size_t acks;
 };
 

@@ -83,24 +83,27 @@ know_trial(struct script *s, const char *key, bool *again, struct err *err)
 }
 
 static int
-know_answer(struct script *s, enum command_code code, const char *key,
-            bool *again, struct err *err)
+know_answer(struct script *s, const struct script_answer *a, bool *again,
+            struct err *err)
 {
+    enum command_code code = a->code;
     struct script_job *job;
 
     *again = false;
-    if (key == NULL)
+    if (a->key == NULL)
         return 0;
     if (code == CMD_NEW_TRIAL)
-        return know_trial(s, key, again, err);
-    if (code != CMD_KILL_TRIAL && code != CMD_ACKNOWLEDGE)
+        return know_trial(s, a->key, again, err);
+    if (code != CMD_KILL_TRIAL && code != CMD_ACKNOWLEDGE &&
+        code != CMD_DECIDE_TRIAL)
         return 0;
-    job = script_job_of(s, key);
+    job = script_job_of(s, a->key);
     if (job == NULL)
         return no_memory(err);
     *again = code == CMD_KILL_TRIAL && job->killed;
     s->crossed += code == CMD_KILL_TRIAL && !*again && job->ended;
     job->killed = job->killed || code == CMD_KILL_TRIAL;
+    job->paused = job->paused || script_pauses(code, a->payload, a->len);
     job->acks += code == CMD_ACKNOWLEDGE;
     return 0;
 }
@@ -170,7 +173,7 @@ take_out(struct script *s, const struct record *r, struct err *err)
     a.key = script_key(a.code, a.payload, a.len);
     if (a.code == CMD_NEW_TRIAL && a.key == NULL)
         return 0;
-    if (know_answer(s, a.code, a.key, &again, err) != 0) {
+    if (know_answer(s, &a, &again, err) != 0) {
         free(a.key);
         return -1;
     }

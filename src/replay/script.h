@@ -35,6 +35,7 @@ struct script_step {
     size_t trial;  /* which of them gave the id it names; SCRIPT_NONE */
     char *job;     /* its trial, or NULL */
     bool killed;   /* the KI of `job` must have come */
+    bool paused;   /* its DT that pauses it, too */
     size_t acks;   /* so many AK of `job` must have come */
     bool answered; /* by the tuner's side */
 };
@@ -75,6 +76,9 @@ void script_close(struct script *s);
 /* What a frame from a dispatcher is known by, as struct script_answer's key,
  * to be freed; NULL: it has none, or is not as PROTOCOL.md says. */
 char *script_key(enum command_code code, const char *payload, size_t len);
+
+/* Whether it is the DT that pauses a trial. */
+bool script_pauses(enum command_code code, const char *payload, size_t len);
 
 /* A parameter_id as JSON, as in such a key; to be freed, NULL: out of
  * memory. */

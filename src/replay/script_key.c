@@ -23,7 +23,8 @@ char *
 script_key(enum command_code code, const char *payload, size_t len)
 {
     bool has_id = code == CMD_NEW_TRIAL || code == CMD_NO_MORE;
-    bool has_job = code == CMD_KILL_TRIAL || code == CMD_ACKNOWLEDGE;
+    bool has_job = code == CMD_KILL_TRIAL || code == CMD_DECIDE_TRIAL ||
+                   code == CMD_ACKNOWLEDGE;
     struct json *doc =
         has_id || has_job ? json_parse(payload, len, JSON_NAN, NULL) : NULL;
     struct jval v;
@@ -41,6 +42,16 @@ script_key(enum command_code code, const char *payload, size_t len)
         key = strdup(text);
     json_free(doc);
     return key;
+}
+
+bool
+script_pauses(enum command_code code, const char *payload, size_t len)
+{
+    static const char word[] = "\"decision\": \"pause\"}";
+    size_t n = sizeof word - 1;
+
+    return code == CMD_DECIDE_TRIAL && len >= n &&
+           memcmp(payload + len - n, word, n) == 0;
 }
 
 char *

@@ -52,7 +52,7 @@ need_trial(struct script_step *step, size_t trial)
 
 static int
 need_job(struct script *s, struct script_step *step, const char *name,
-         bool ends, struct err *err)
+         bool ends, bool as_paused, struct err *err)
 {
     struct script_job *job = script_job_of(s, name);
 
@@ -60,6 +60,7 @@ need_job(struct script *s, struct script_step *step, const char *name,
     if (step->job == NULL)
         return err_set(err, ERR_MEMORY, "script: out of memory");
     step->killed = ends && job->killed;
+    step->paused = as_paused && job->paused;
     step->acks = job->acks;
     job->ended = job->ended || ends;
     return 0;
@@ -99,10 +100,11 @@ script_needs(struct script *s, struct script_step *step, struct err *err)
         return 0;
     if (cmd->code == CMD_METRIC) {
         need_trial(step, trial_of(s, &cmd->metric.parameter));
-        rc = need_job(s, step, cmd->metric.job, false, err);
+        rc = need_job(s, step, cmd->metric.job, false, false, err);
     } else if (cmd->code == CMD_TRIAL_END) {
         need_trial(step, trial_of(s, &cmd->end.hint));
-        rc = need_job(s, step, cmd->end.job, true, err);
+        rc = need_job(s, step, cmd->end.job, true, cmd->end.event == END_PAUSED,
+                      err);
     } else if (cmd->code == CMD_NOTE) {
         need_noted(s, step, cmd);
     }

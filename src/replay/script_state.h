@@ -11,7 +11,7 @@ struct script_id {
     size_t trial;
 };
 struct script_job {
-    bool killed, ended;
+    bool killed, paused, ended;
     size_t acks;
 };
 

@@ -44,7 +44,7 @@ collect(void *ctx, const struct emission *e)
 static int
 take_kill(struct whatif_walk *w, const struct record *r, struct err *err)
 {
-    if (r->kind == RECORD_ASSESSOR && r->len > 2 &&
+    if ((r->kind == RECORD_ASSESSOR || r->kind == RECORD_TUNER) && r->len > 2 &&
         memcmp(r->payload, "KI", 2) == 0 &&
         map_put(&w->kills, &r->number, sizeof r->number, w) != 0)
         return no_memory(err);

@@ -212,6 +212,19 @@ take_end(const struct told *t, struct err *err)
 }
 
 static int
+add_decision(const struct told *t, const char *trial, const char *decision,
+             struct err *err)
+{
+    bool tuner = t->record->kind == RECORD_TUNER;
+
+    return STORE_RUN(t->rows->store, STORE_DECISION, err, store_text("log"),
+                     store_int((int64_t)t->record->number), store_text(trial),
+                     store_text(tuner ? "tuner" : "assessor"),
+                     store_text(decision), store_null(),
+                     store_int(t->record->time_us));
+}
+
+static int
 take_kill(const struct told *t, struct err *err)
 {
     struct json *doc = json_parse(t->payload, t->len, JSON_STRICT, NULL);
@@ -219,10 +232,23 @@ take_kill(const struct told *t, struct err *err)
     int rc = 0;
 
     if (doc != NULL && jval_string(json_root(doc), &trial, NULL))
-        rc = STORE_RUN(t->rows->store, STORE_DECISION, err, store_text("log"),
-                       store_int((int64_t)t->record->number), store_text(trial),
-                       store_text("assessor"), store_text("stop"), store_null(),
-                       store_int(t->record->time_us));
+        rc = add_decision(t, trial, "stop", err);
+    json_free(doc);
+    return rc;
+}
+
+static int
+take_decision(const struct told *t, struct err *err)
+{
+    struct json *doc = json_parse(t->payload, t->len, JSON_STRICT, NULL);
+    const char *trial, *decision;
+    struct jval v, w;
+    int rc = 0;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_get(json_root(doc), "decision", &w) &&
+        jval_string(v, &trial, NULL) && jval_string(w, &decision, NULL))
+        rc = add_decision(t, trial, decision, err);
     json_free(doc);
     return rc;
 }
@@ -239,6 +265,8 @@ static const struct {
     {RECORD_IN, "EN", take_end},
     {RECORD_TUNER, "TR", take_suggestion},
     {RECORD_ASSESSOR, "KI", take_kill},
+    {RECORD_TUNER, "KI", take_kill},
+    {RECORD_TUNER, "DT", take_decision},
     {RECORD_SKIPPED, NULL, take_words},
     {RECORD_RESUMED, NULL, take_words},
     {RECORD_END, NULL, take_words},

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* manager BUILD: what the manager costs.  Trials of /bin/true a second, with
  * 2, 64 and 1,000 at a time, beside a loop that starts the same command with
- * posix_spawn() and nothing else, in the same run; CPU time and memory for
- * each trial that lives and that has ended; from a metric that is written to
- * the stop that the assessor answers.  Prints lines `NAME NUMBER` for
- * scripts/bench.
+ * posix_spawn() and nothing else, in the same run: `ratio` by the clock,
+ * `share` by the CPU time of all processes, which a busy machine does not
+ * change; CPU time and memory for each trial that lives and that has ended;
+ * from a metric that is written to the stop that the assessor answers.  Prints
+ * lines `NAME NUMBER` for scripts/bench.
  *
  *   TRIALS=N       how many have ended for the last figure of memory (10,000)
  *   TMPDIR=FOLDER  where the experiments lie: on a disk each end waits for it
@@ -28,6 +29,23 @@
 
 static const char *build;
 static char work[4096];
+
+/* CPU seconds of this process and of all that it has waited for, and those for
+ * theirs. */
+static double
+work_done(void)
+{
+    const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double seconds = 0;
+    struct rusage u;
+
+    for (int i = 0; i < 2; i++) {
+        getrusage(whose[i], &u);
+        seconds += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+    }
+    return seconds;
+}
 
 /* ---- the loop that it is compared with ---- */
 
@@ -150,26 +168,31 @@ compare(const void *a, const void *b)
 static void
 measure_rate(unsigned k)
 {
-    double bare[RUNS], ours[RUNS], cpu[RUNS];
+    double bare[RUNS], ours[RUNS], cpu[RUNS], shares[RUNS];
 
     configure("trialCommand: /bin/true\nmaxTrialNumber: %d\n"
               "trialConcurrency: %u\n",
               RATE_TRIALS, k);
     for (int i = 0; i < RUNS; i++) {
+        double began = work_done(), between;
         struct usage u;
 
         bare[i] = RATE_TRIALS / spawn_all(RATE_TRIALS, k);
+        between = work_done();
         u = run();
+        shares[i] = (between - began) / (work_done() - between);
         ours[i] = RATE_TRIALS / u.seconds;
         cpu[i] = u.cpu / RATE_TRIALS * 1e6;
     }
     qsort(bare, RUNS, sizeof *bare, compare);
     qsort(ours, RUNS, sizeof *ours, compare);
     qsort(cpu, RUNS, sizeof *cpu, compare);
+    qsort(shares, RUNS, sizeof *shares, compare);
     printf("manager.%u.bare %.1f\n", k, bare[RUNS / 2]);
     printf("manager.%u.rate %.1f\n", k, ours[RUNS / 2]);
     printf("manager.%u.ratio %.3f\n", k, ours[RUNS / 2] / bare[RUNS / 2]);
     printf("manager.%u.cpu %.1f\n", k, cpu[RUNS / 2]);
+    printf("manager.%u.share %.3f\n", k, shares[RUNS / 2]);
     fflush(stdout);
 }
 

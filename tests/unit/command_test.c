@@ -109,10 +109,11 @@ TEST(command_end_bad_hyper_params_cost_only_the_hint)
 
 TEST(command_end_errors)
 {
-    refuses("EN", "{\"trial_job_id\":\"a\",\"event\":\"SUCEEDED\"}",
-            "byte 28: event: expected SUCCEEDED, FAILED, USER_CANCELED, "
-            "SYS_CANCELED or EARLY_STOPPED, not 'SUCEEDED' (did you mean "
-            "'SUCCEEDED'?)");
+    refuses(
+        "EN", "{\"trial_job_id\":\"a\",\"event\":\"SUCEEDED\"}",
+        "byte 28: event: expected SUCCEEDED, FAILED, USER_CANCELED, "
+        "SYS_CANCELED, EARLY_STOPPED or PAUSED, not 'SUCEEDED' (did you mean "
+        "'SUCCEEDED'?)");
     refuses("EN", "{\"event\":\"FAILED\"}",
             "byte 0: expected an object with the key 'trial_job_id', a string "
             "that is not empty");

@@ -43,6 +43,8 @@ put_metric(struct buf *out, const struct metric *m)
                " type %s sequence %" PRIu64 " attempt %" PRIu64 " sync %s "
                "value",
                types[m->type], m->sequence, m->attempt, m->sync ? "yes" : "no");
+    if (m->base > 0)
+        buf_printf(out, " from base %" PRIu64, m->base);
     if (m->has_value) {
         buf_add_char(out, ' ');
         json_write_double(out, m->value);
@@ -54,8 +56,9 @@ put_metric(struct buf *out, const struct metric *m)
 static void
 put_end(struct buf *out, const struct trial_end *end)
 {
-    static const char *const events[] = {"SUCCEEDED", "FAILED", "USER_CANCELED",
-                                         "SYS_CANCELED", "EARLY_STOPPED"};
+    static const char *const events[] = {"SUCCEEDED",     "FAILED",
+                                         "USER_CANCELED", "SYS_CANCELED",
+                                         "EARLY_STOPPED", "PAUSED"};
 
     buf_add_text(out, "job ");
     put_text(out, end->job);
@@ -95,6 +98,7 @@ describe_command(struct buf *out, const struct command *cmd)
     case CMD_NO_MORE:
     case CMD_KILL_TRIAL:
     case CMD_ACKNOWLEDGE:
+    case CMD_DECIDE_TRIAL:
     case CMD_ERROR:
     case CMD_COUNT:
         CHECK(!"an outbound command was decoded");

@@ -61,7 +61,7 @@ TEST(loader_refuses_a_bad_table_naming_file_and_member)
                   ": its table has 104 bytes (_struct_size), a tuner of ABI 1 "
                   "at least 120");
     check_refused("bad_flags", PLUGIN_ANY,
-                  ": .flags is 0x40000001, this program knows 0x3: it is too "
+                  ": .flags is 0x40000001, this program knows 0x7: it is too "
                   "old for it");
     check_refused("null_table", PLUGIN_ANY, ": its tuner table is NULL");
     check_refused("bad_name", PLUGIN_ANY,

@@ -77,6 +77,34 @@ TEST(resend_keeps_what_may_not_have_been_read)
     resend_fini(&r);
 }
 
+#define PAUSE(job) "{\"trial_job_id\": \"" job "\", \"decision\": \"pause\"}"
+#define FINISH(job) "{\"trial_job_id\": \"" job "\", \"decision\": \"finish\"}"
+#define RELEASE(job) \
+    "{\"trial_job_id\": \"" job "\", \"decision\": \"release\"}"
+
+TEST(resend_keeps_decisions_on_trials_that_have_not_ended)
+{
+    struct resend r;
+
+    resend_init(&r);
+    wrote(&r, SENDER_DEFAULT, "DT", PAUSE("A"));
+    wrote(&r, SENDER_DEFAULT, "DT", PAUSE("A"));
+    wrote(&r, SENDER_DEFAULT, "DT", FINISH("A"));
+    wrote(&r, SENDER_DEFAULT, "KI", "\"A\"");
+    wrote(&r, SENDER_DEFAULT, "DT", FINISH("B\\n"));
+    wrote(&r, SENDER_DEFAULT, "DT", RELEASE("C"));
+    wrote(&r, SENDER_DEFAULT, "DT", "{\"trial_job_id\": \"D\"}");
+    wrote(&r, SENDER_DEFAULT, "DT", "broken");
+    CHECK_STR(kept(&r),
+              PAUSE("A") "\n" FINISH("A") "\n\"A\"\n" FINISH("B\\n") "\n");
+    CHECK_EQ(r.trials, 0);
+    came(&r, "EN", "{\"trial_job_id\": \"A\", \"event\": \"PAUSED\"}");
+    CHECK_STR(kept(&r), FINISH("B\\n") "\n");
+    came(&r, "EN", "{\"trial_job_id\": \"B\\n\", \"event\": \"FAILED\"}");
+    CHECK_STR(kept(&r), "");
+    resend_fini(&r);
+}
+
 TEST(resend_passes_over_what_is_none_of_ours)
 {
     struct resend r;
@@ -99,6 +127,7 @@ fill(struct resend *r)
     wrote(r, SENDER_DEFAULT, "TR", "{\"parameter_id\": 9, \"a\": 1}");
     wrote(r, SENDER_ASSESSOR, "KI", "\"A\"");
     wrote(r, SENDER_DEFAULT, "TR", "{\"parameter_id\": \"x\", \"a\": 2}");
+    wrote(r, SENDER_DEFAULT, "DT", PAUSE("A"));
 }
 
 TEST(resend_comes_back_in_its_order)
@@ -119,11 +148,13 @@ TEST(resend_comes_back_in_its_order)
     CHECK_EQ(back.first->emission.cause, 7);
     CHECK_EQ(back.first->newer->emission.sender, SENDER_ASSESSOR);
     CHECK_EQ(back.first->newer->emission.code, CMD_KILL_TRIAL);
+    CHECK_EQ(back.last->emission.code, CMD_DECIDE_TRIAL);
     resend_save(&back, &again);
     CHECK(first.len == again.len &&
           memcmp(first.data, again.data, first.len) == 0);
     came(&back, "NT", "{\"event\": \"started\", \"parameter_id\": \"x\"}");
-    CHECK_STR(kept(&back), "{\"parameter_id\": 9, \"a\": 1}\n\"A\"\n");
+    CHECK_STR(kept(&back),
+              "{\"parameter_id\": 9, \"a\": 1}\n\"A\"\n" PAUSE("A") "\n");
     for (size_t len = 0; len < first.len; len++) {
         struct resend cut;
 

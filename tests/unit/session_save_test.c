@@ -236,6 +236,50 @@ static const struct made_up {
      false,
      false,
      true},
+    {"advisor",
+     "{\"budget\": 27}",
+     NULL,
+     NULL,
+     NULL,
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     false,
+     true,
+     false},
+    {"advisor",
+     "{\"budget\": 4, \"eta\": 2, \"clones\": true, \"extra\": \"a\"}",
+     NULL,
+     NULL,
+     "fallback",
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     false,
+     true,
+     false},
+    {"advisor",
+     "{\"budget\": 9}",
+     NULL,
+     NULL,
+     "dedup",
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     false,
+     false,
+     false},
+    {"advisor",
+     "{\"budget\": 27}",
+     NULL,
+     NULL,
+     NULL,
+     {NUMBERS, FEWER},
+     {"{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}",
+      "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"},
+     false,
+     false,
+     true},
 };
 
 static void
@@ -249,7 +293,10 @@ set_up(struct drive *d, struct tape *t, const struct made_up *m, size_t n)
         d->setup.filters[0].name = m->filter;
         d->setup.n_filters = 1;
     }
-    *t = (struct tape){.seed = n, .labels = m->labels, .nni = m->nni};
+    *t = (struct tape){.seed = n,
+                       .labels = m->labels,
+                       .nni = m->nni,
+                       .pauses = strcmp(m->tuner, "advisor") == 0};
     memcpy(t->spaces, m->spaces, sizeof t->spaces);
     memcpy(t->points, m->points, sizeof t->points);
     tape_make(t, n);

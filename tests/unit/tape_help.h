@@ -25,6 +25,7 @@ struct tape {
     uint64_t seed;
     bool labels;           /* suggestions are named "0-ID" */
     bool nni;              /* the manager is started again now and then */
+    bool pauses;           /* trials may end as paused, or have a base */
     const char *spaces[2]; /* of IN and SS, by turns */
     const char *points[2]; /* something in each of them */
     uint64_t issued;       /* ids asked for, or more */
@@ -116,6 +117,7 @@ tape_report(struct tape *t)
 {
     uint64_t id = tape_some_id(t), odd = help_below(&t->seed, 20);
     uint64_t sequence = t->sequences[id] + help_below(&t->seed, 3);
+    uint64_t base = t->pauses ? help_below(&t->seed, 3) : 0;
 
     if (odd == 0) {
         t->attempts[id]++;
@@ -126,8 +128,9 @@ tape_report(struct tape *t)
     tape_say(t, "ME",
              "{\"parameter_id\": %s, \"trial_job_id\": \"J%" PRIu64
              "\", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64
-             ", \"attempt\": %" PRIu64 ", \"sync\": %s, \"value\": \"%s%d\"}",
-             tape_id(t, id), id, sequence, t->attempts[id],
+             ", \"attempt\": %" PRIu64 ", \"base\": %" PRIu64
+             ", \"sync\": %s, \"value\": \"%s%d\"}",
+             tape_id(t, id), id, sequence, t->attempts[id], base,
              odd % 3 == 0 ? "true" : "false", odd == 5 ? "none" : "0.",
              (int)help_below(&t->seed, 1000));
     t->sequences[id] += help_below(&t->seed, 4) != 0;
@@ -151,6 +154,9 @@ tape_end(struct tape *t)
                                          "USER_CANCELED"};
     uint64_t id = tape_some_id(t);
     const char *event = events[help_below(&t->seed, 4)];
+
+    if (t->pauses && help_below(&t->seed, 2) == 0)
+        event = "PAUSED";
 
     if (t->labels)
         tape_say(t, "EN",

@@ -244,9 +244,16 @@ TEST(vectors_decode_as_told)
 
 static void
 write_trial(struct buf *out, uint64_t id, const char *label, const char *json,
-            const char *resume_from)
+            const char *resume_from, const char *resume_how)
 {
-    struct parameter_record r = {id, label, json, strlen(json), resume_from};
+    struct parameter_record r = {.id = id,
+                                 .label = label,
+                                 .parameters = json,
+                                 .parameters_len = strlen(json),
+                                 .resume_from = resume_from,
+                                 .resume_how = resume_how,
+                                 .bare =
+                                     resume_how != NULL && resume_from == NULL};
 
     command_write_trial(out, &r);
 }
@@ -260,11 +267,18 @@ write_payload(const char *name, struct buf *out)
     else if (IS("initialized-extensions"))
         command_write_initialized(out, 128, true);
     else if (IS("new-trial"))
-        write_trial(out, 0, NULL, "{\"x\": 5.0}", NULL);
+        write_trial(out, 0, NULL, "{\"x\": 5.0}", NULL, NULL);
     else if (IS("new-trial-label"))
-        write_trial(out, 0, "0-1_0_0", "{\"x\": 7, \"TRIAL_BUDGET\": 1}", NULL);
+        write_trial(out, 0, "0-1_0_0", "{\"x\": 7, \"TRIAL_BUDGET\": 1}", NULL,
+                    NULL);
+    else if (IS("new-trial-bare"))
+        write_trial(out, 0, "0-1_0_0", "{\"x\": 7, \"TRIAL_BUDGET\": 1}", NULL,
+                    "bare");
+    else if (IS("new-trial-promoted"))
+        write_trial(out, 4, NULL, "{\"x\": 7, \"TRIAL_BUDGET\": 3}", "A",
+                    "promoted");
     else if (IS("new-trial-resume-from"))
-        write_trial(out, 4, NULL, "{\"x\": 7}", "A");
+        write_trial(out, 4, NULL, "{\"x\": 7}", "A", NULL);
     else if (IS("no-more"))
         command_write_no_more(out, 4, NO_LATER, 2, false);
     else if (IS("no-more-extensions"))
@@ -281,6 +295,16 @@ write_payload(const char *name, struct buf *out)
         command_write_acknowledge_end(out, "A");
     else if (IS("acknowledge-stop"))
         command_write_acknowledge(out, "A", 5, true);
+    else if (IS("acknowledge-pause"))
+        command_write_acknowledge(out, "A", 5, TRIAL_PAUSE);
+    else if (IS("acknowledge-finish"))
+        command_write_acknowledge(out, "A", 5, TRIAL_FINISH);
+    else if (IS("decide-pause"))
+        command_write_decide(out, "A", TRIAL_PAUSE);
+    else if (IS("decide-finish"))
+        command_write_decide(out, "A", TRIAL_FINISH);
+    else if (IS("decide-release"))
+        command_write_decide(out, "A", TRIAL_RELEASE);
     else if (IS("error"))
         buf_add_text(out, "byte 33 of the stream: expected 14 digits of "
                           "length, not 'x'");
@@ -313,7 +337,7 @@ TEST(vectors_are_written_to_the_byte)
     int written = 0;
 
     each_vector(check_written, &written);
-    CHECK_EQ(written, 14);
+    CHECK_EQ(written, 21);
 }
 
 static void

@@ -149,7 +149,8 @@ move(struct constraints *self, uint64_t id, struct tp_suggestion *out,
                           broken->source, (unsigned long long)self->draws);
         return TP_ERR;
     }
-    out->label = NULL;
+    if (out->budget == 0)
+        out->label = NULL; /* else it names a place in a bracket */
     self->host->explain(self->host->ctx,
                         "asked again %llu times to no avail, so moved to "
                         "where all constraints hold",
@@ -167,8 +168,8 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     const struct expression *broken;
     unsigned long long again = 0, equal = 0;
 
-    if (rc != TP_OK)
-        return rc;
+    if (rc != TP_OK || out->from_how == TP_PROMOTED)
+        return rc; /* it goes on with the point that it was given then */
     broken = rules_broken(&self->rules, out->x);
     if (broken == NULL)
         return give_out(self, out->x);
@@ -176,7 +177,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     while (again < self->tries && equal < EQUAL_MAX) {
         memcpy(self->before, out->x, bytes);
         rc = next->ask(next->ctx, id, out);
-        if (rc != TP_OK)
+        if (rc != TP_OK || out->from_how == TP_PROMOTED)
             return rc;
         again++;
         if (rules_broken(&self->rules, out->x) == NULL) {

@@ -7,7 +7,8 @@
  * duplicate comes the next point of a grid over the space that is not used up
  * and that the layers inside take; when there is none, the space is
  * exhausted.  Where they take hardly any of very many that cannot be told:
- * there the layers inside are asked again. */
+ * there the layers inside are asked again.  What is promoted goes on with the
+ * point it has, and counts as the one that it was. */
 #include "tunepipe/filter.h"
 
 #include "remaining.h"
@@ -201,7 +202,7 @@ ask_again(struct dedup *self, const struct tp_next *next, uint64_t id,
     for (int i = 0; i < AGAIN_MAX; i++) {
         int rc = next->ask(next->ctx, id, out);
 
-        if (rc != TP_OK)
+        if (rc != TP_OK || out->from_how == TP_PROMOTED)
             return rc;
         rc = take(self, id, out->x);
         if (rc != 0)
@@ -249,8 +250,8 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
         return rc;
     if (take_back(self, id) != TP_OK)
         return TP_ERR;
-    if (rc != TP_OK)
-        return rc;
+    if (rc != TP_OK || out->from_how == TP_PROMOTED)
+        return rc; /* the same again is what it is to be */
     rc = take(self, id, out->x);
     if (rc == 0)
         return replace(self, next, id, out);
