@@ -33,6 +33,7 @@ static const struct command_row {
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
     {"why", {"trial"}, commands_why},
+    {"import", {NULL}, commands_import}, /* what lies in FOLDER_IMPORT_NEW */
     {"pause", {NULL}, commands_pause},
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},
@@ -214,6 +215,7 @@ commands_open(struct manager *m)
         err_errno(&err, ERR_SYSTEM, "cannot watch the socket");
         control_close(c);
     }
+    c->left = commands_wait_left;
     if (err.code != ERR_NONE)
         progress_warn(&m->progress,
                       "tunepipe: warning: this experiment cannot be "
