@@ -54,6 +54,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
+    m->hungry = true;
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -235,7 +236,7 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry)
+    if (m->hungry != NULL)
         reading_hungry(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
@@ -297,6 +298,8 @@ finish(struct manager *m, struct err *err)
     struct manager_outcome *out = m->outcome;
 
     manager_keep_budget(m);
+    if (out->end <= MANAGER_DURATION)
+        checkpoints_over(&m->checkpoints);
     if (out->end == MANAGER_INTERRUPTED)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",

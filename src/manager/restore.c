@@ -21,6 +21,7 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
 #include "manager/peer.h"
@@ -75,7 +76,7 @@ make_trial(struct restoring *r, const struct found *f)
 
     if (record != NULL &&
         suggestion_read(record, strlen(record), &s, NULL) == 0) {
-        t = trial_new(f->number, record, strlen(record), s.id, s.parameters);
+        t = trial_of(f->number, record, strlen(record), &s);
         suggestion_fini(&s);
     }
     free(record);
@@ -92,6 +93,10 @@ make_trial(struct restoring *r, const struct found *f)
         t->heard = f->past->heard;
         t->has_final = has_own_final(r, f); /* its folder may be gone */
         t->final = f->past->final;
+    }
+    if (f->past != NULL) {
+        t->has_earlier = f->past->has_latest;
+        t->earlier = f->past->latest;
     }
     if (f->past != NULL && r->m->lockstep.on)
         t->heard = f->past->all;
@@ -110,6 +115,7 @@ append(struct manager *m, struct trial *t)
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     manager_taken(m, t->parameter_id);
+    origin_taken(m, t);
     scheduler_found(&m->scheduler, true);
 }
 
@@ -119,6 +125,7 @@ enter(struct manager *m, struct trial *t)
 {
     char detail[64];
 
+    origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -166,7 +173,7 @@ restore_ended(struct manager *m, struct trial *t)
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);
-    m->hungry = true; /* settle() reads it to its end */
+    reading_again(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -189,13 +196,14 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     struct trial *t;
 
     if (f->result != NULL) {
-        ending_count(m, trial_state_of(f->result->status), f->result->has_value,
-                     f->result->value, f->id);
+        ending_count(m, f->result, f->id);
         if (f->told) {
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
-            checkpoints_ended(&m->checkpoints, f->number);
+            checkpoints_known(&m->checkpoints, f->number,
+                              trial_state_of(f->result->status) ==
+                                  TRIAL_PAUSED);
             scheduler_found(&m->scheduler, false);
             return 0;
         }
@@ -214,6 +222,8 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);
+    if (t->folder != NULL && origin_load(t)) /* it was given that */
+        origin_settled(m, t, true);
     if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
         return 0;
     if (t->folder != NULL && !t->told && !t->known &&
@@ -280,6 +290,39 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
+/* What was promoted needs its own no more, but for those that come again. */
+static void
+release_promoted(struct restoring *r, const struct past_trial *p)
+{
+    struct manager *m = r->m;
+    struct suggestion s;
+
+    if (p->record == NULL || !p->started ||
+        suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
+        return;
+    if (s.origin.how == ORIGIN_PROMOTED)
+        checkpoints_release(&m->checkpoints, s.origin.from,
+                            live_by_number(m, s.origin.from) == NULL);
+    suggestion_fini(&s);
+}
+
+static void
+restore_releases(struct restoring *r)
+{
+    struct manager *m = r->m;
+
+    if (m->checkpoints.n == 0)
+        return;
+    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
+        uint64_t number;
+
+        release_promoted(r, p);
+        if (p->released && number_parse_u64(p->id, strlen(p->id), &number))
+            checkpoints_release(&m->checkpoints, number,
+                                live_by_number(m, number) == NULL);
+    }
+}
+
 /* What the user wants once more and was not begun yet. */
 static void
 restore_repeated(const struct restoring *r)
@@ -294,8 +337,7 @@ restore_repeated(const struct restoring *r)
             map_get(&m->taken, p->parameter_id, strlen(p->parameter_id)) ||
             suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
             continue;
-        t = trial_new(m->n_trials, p->record, strlen(p->record), s.id,
-                      s.parameters);
+        t = trial_of(m->n_trials, p->record, strlen(p->record), &s);
         suggestion_fini(&s);
         if (t == NULL)
             continue;
@@ -312,6 +354,7 @@ restore_all(struct restoring *r, struct err *err)
     uint64_t n;
 
     m->exchange.held = true;
+    m->checkpoints.deferred = true; /* until it is known what comes again */
     stepping_resume(m, &r->past);
     if (!r->past.space)
         peer_ask_again(m);
@@ -330,6 +373,7 @@ restore_all(struct restoring *r, struct err *err)
     restore_repeated(r);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
+    restore_releases(r);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",

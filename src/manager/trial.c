@@ -3,6 +3,8 @@
 
 #include "core/err.h"
 #include "manager/experiment_folder.h"
+#include "manager/parameters.h"
+#include "trial/files.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -12,7 +14,9 @@
 
 #define BIT(state) (1u << (state))
 /* How one ends that was told to, or could not even begin. */
-#define UNBEGUN (BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | BIT(TRIAL_CANCELLED))
+#define UNBEGUN                                                      \
+    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
+     BIT(TRIAL_PAUSED) | BIT(TRIAL_CANCELLED))
 #define BEGUN                                                    \
     (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
      BIT(TRIAL_LOST))
@@ -26,10 +30,11 @@ static const struct {
                        BIT(TRIAL_PREPARING) | BIT(TRIAL_RUNNING) | UNBEGUN},
     [TRIAL_PREPARING] = {"preparing", NULL, BIT(TRIAL_PREPARED) | BEGUN},
     [TRIAL_PREPARED] = {"prepared", NULL, BIT(TRIAL_RUNNING) | BEGUN},
-    [TRIAL_RUNNING] = {"running", NULL, BIT(TRIAL_SUCCEEDED) | BEGUN},
+    [TRIAL_RUNNING] = {"running", NULL, BEGUN},
     [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
     [TRIAL_FAILED] = {"failed", "FAILED", 0},
     [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
+    [TRIAL_PAUSED] = {"paused", "PAUSED", 0},
     [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
     [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
     [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
@@ -68,6 +73,20 @@ trial_new(uint64_t number, const char *record, size_t record_len,
         trial_free(t);
         return NULL;
     }
+    return t;
+}
+
+struct trial *
+trial_of(uint64_t number, const char *record, size_t record_len,
+         const struct suggestion *s)
+{
+    struct trial *t =
+        trial_new(number, record, record_len, s->id, s->parameters);
+
+    if (t == NULL)
+        return NULL;
+    t->origin = s->origin;
+    t->budget = s->budget;
     return t;
 }
 
@@ -137,6 +156,64 @@ trial_enter(struct trial *t, enum trial_state state)
 {
     assert(trial_may_enter(t->state, state));
     t->state = state;
+}
+
+static const struct {
+    const char *word;
+    enum report_answer answer;
+} stops[STOP_REASONS] = {
+    [STOP_NOT] = {"", REPORT_GO},
+    [STOP_ASSESSOR] = {TRIAL_STOP_ASSESSOR, REPORT_STOP},
+    [STOP_TIMEOUT] = {TRIAL_STOP_TIMEOUT, REPORT_STOP},
+    [STOP_IDLE] = {TRIAL_STOP_IDLE, REPORT_STOP},
+    [STOP_CANCEL] = {TRIAL_STOP_CANCEL, REPORT_STOP},
+    [STOP_PAUSE] = {TRIAL_STOP_PAUSE, REPORT_PAUSE},
+    [STOP_FINISH] = {TRIAL_STOP_FINISH, REPORT_FINISH},
+};
+
+const char *
+trial_stop_name(enum trial_stop stop)
+{
+    return stops[stop].word;
+}
+
+enum trial_stop
+trial_stop_of(const char *word)
+{
+    int stop = STOP_NOT + 1;
+
+    while (stop < STOP_REASONS && strcmp(stops[stop].word, word) != 0)
+        stop++;
+    return (enum trial_stop)stop;
+}
+
+enum report_answer
+trial_answer(const struct trial *t)
+{
+    return stops[t->stop].answer;
+}
+
+bool
+trial_stops_well(const struct trial *t)
+{
+    return t->stop == STOP_PAUSE || t->stop == STOP_FINISH;
+}
+
+uint64_t
+trial_reports(const struct trial *t)
+{
+    bool cut = trial_stops_well(t) && t->has_reached;
+
+    return cut && t->sent > t->reached_at + 1 ? t->reached_at + 1 : t->sent;
+}
+
+bool
+trial_reaches(const struct trial *t, uint64_t sequence)
+{
+    double before = (double)t->step + (double)sequence;
+
+    return t->budget > 0 && before + 1 >= t->budget &&
+           (sequence == 0 || before < t->budget);
 }
 
 const char *
@@ -226,6 +303,28 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
     return TRIAL_LOST;
 }
 
+/* It had come as far as the tuner wanted: how it ended then is nothing to
+ * anybody, unless it had a result of its own. */
+static enum trial_state
+judge_paused(struct trial *t, const struct outcome *outcome)
+{
+    if (t->has_final && judge_unstopped(t, outcome) == TRIAL_SUCCEEDED)
+        return TRIAL_SUCCEEDED;
+    t->why[0] = '\0';
+    return TRIAL_PAUSED;
+}
+
+static enum trial_state
+judge_finished(struct trial *t)
+{
+    t->why[0] = '\0';
+    if (t->has_final)
+        return TRIAL_SUCCEEDED;
+    snprintf(t->why, sizeof t->why,
+             "told to finish before it had reported anything");
+    return TRIAL_FAILED;
+}
+
 enum trial_state
 trial_judge(struct trial *t, const struct outcome *outcome)
 {
@@ -241,7 +340,12 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         return TRIAL_TIMED_OUT;
     case STOP_CANCEL:
         return TRIAL_CANCELLED;
+    case STOP_PAUSE:
+        return judge_paused(t, outcome);
+    case STOP_FINISH:
+        return judge_finished(t);
     case STOP_NOT:
+    case STOP_REASONS:
         break;
     }
     state = judge_unstopped(t, outcome);
@@ -264,11 +368,17 @@ trial_ended_by(const struct trial *t)
         return "clock";
     case STOP_CANCEL:
         return "user";
+    case STOP_PAUSE:
+    case STOP_FINISH:
+        return "tuner";
     case STOP_NOT:
+    case STOP_REASONS:
         break;
     }
     if (t->state == TRIAL_CANCELLED)
         return "user";
+    if (t->state == TRIAL_PAUSED)
+        return "tuner";
     if (t->state == TRIAL_STOPPED)
         return "assessor";
     if (!t->exited || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||

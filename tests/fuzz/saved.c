@@ -41,6 +41,7 @@ static const struct {
     {"tpe", NULL, false},       {"anneal", NULL, false},
     {"evolution", NULL, false}, {"regularized_evolution", NULL, false},
     {"cmaes", NULL, false},     {"qmc", NULL, false},
+    {"hyperband", NULL, false}, {"bohb", NULL, false},
     {"auto", NULL, false},      {"tpe", "fallback", false},
     {"asha", NULL, false},
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
