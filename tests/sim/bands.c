@@ -5,6 +5,7 @@
 #include "sim/game.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,8 @@ bands_round(const struct bands *b, unsigned s, unsigned round, uint64_t *n,
     *r = b->most * power(b->eta, round) / power(b->eta, s);
 }
 
+#define NO_BAND UINT_MAX
+
 /* What a label says. */
 struct place {
     unsigned band, s, round, n;
@@ -62,7 +65,7 @@ read_label(const struct game *g, size_t i, struct place *out)
 {
     const char *label = game_at(g, i)->s.label;
 
-    out->band = 0;
+    out->band = NO_BAND;
     if (strchr(label, '-') != NULL && !take(&label, '-', &out->band))
         return false;
     return take(&label, '_', &out->s) && take(&label, '_', &out->round) &&
@@ -82,7 +85,7 @@ bracket_begins(const struct game *g, size_t i)
     for (size_t k = i; k-- > game_since(g);) {
         read_label(g, k, &before);
         if (before.s != at.s || before.band != at.band) {
-            if (at.band == 0 && before.band == 0)
+            if (at.band == NO_BAND)
                 break;
             continue;
         }
