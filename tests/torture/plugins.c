@@ -229,10 +229,11 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
 
 #define TUNERS(X) \
     X(anneal)     \
+    X(asha)       \
     X(auto)       \
     X(batch)      \
     X(cmaes)      \
-    X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(evolution) X(grid) X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \
