@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/hungry.h"
 #include "manager/orphans.h"
@@ -101,7 +102,7 @@ preparing_offer(struct manager *m, struct trial *t)
     struct err err = {0};
     char why[300];
 
-    if (!preparing_is_next(m, t, why, sizeof why) ||
+    if (!preparing_is_next(m, t, why, sizeof why) || giving_first(m, t) ||
         placing_claim(m, t, false, why, sizeof why) != PLACING_NOW)
         return;
     placing_clear(m, t);

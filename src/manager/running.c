@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/orphans.h"
@@ -73,6 +74,7 @@ running_conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    giving_stop(m, t);
     failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
@@ -218,6 +220,10 @@ running_exited(struct manager *m, struct trial *t)
         preparing_exited(m, t);
         return;
     }
+    if (t->state == TRIAL_WAITING) {
+        giving_exited(m, t);
+        return;
+    }
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->outcome.kind == OUTCOME_LOST)
@@ -260,7 +266,6 @@ running_next(const struct manager *m, const struct trial *t)
     next->failures = t->failures;
     next->origin = t->origin;
     next->settled = t->settled;
-    next->budget = t->budget;
     next->has_earlier = t->has_latest || t->has_earlier;
     next->earlier = t->has_latest ? t->latest : t->earlier;
     if (m->lockstep.on) /* it goes on where this one was */

@@ -13,6 +13,7 @@
  *   preparing.c  what runs before it: prepareCommand
  *   resources.c  memory and devices: given, and waited for
  *   deadlines.c  what is due when, of all of them
+ *   giving.c    what has to be copied for one first
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
