@@ -21,15 +21,17 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/number.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
 #include "manager/peer.h"
 #include "manager/ending.h"
 #include "manager/finish_past.h"
 #include "manager/found.h"
+#include "manager/found_trial.h"
+#include "manager/hungry.h"
 #include "manager/imports.h"
 #include "manager/live.h"
+#include "manager/origin.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
 #include "manager/preparing.h"
@@ -56,58 +58,6 @@ struct restoring {
     struct founds found;
     bool records; /* the log has some */
 };
-
-/* Not what onFailure told in its place: the trial's own files have none. */
-static bool
-has_own_final(const struct restoring *r, const struct found *f)
-{
-    const struct on_failure *then = &r->m->x->on_failure;
-
-    return f->past->has_final && !(f->folder && then->then == FAILURE_REPORT &&
-                                   f->past->final == then->value);
-}
-
-static struct trial *
-make_trial(struct restoring *r, const struct found *f)
-{
-    char *record = found_record(f, r->m->folder.path);
-    struct trial *t = NULL;
-    struct suggestion s;
-
-    if (record != NULL &&
-        suggestion_read(record, strlen(record), &s, NULL) == 0) {
-        t = trial_of(f->number, record, strlen(record), &s);
-        suggestion_fini(&s);
-    }
-    free(record);
-    if (t == NULL)
-        return NULL;
-    snprintf(t->id, sizeof t->id, "%s", f->id);
-    t->attempt = f->attempt;
-    t->again = true;
-    t->known = f->result != NULL;
-    t->told = f->told;
-    t->noted =
-        f->past != NULL && f->past->started && f->past->attempt == f->attempt;
-    if (f->past != NULL && f->past->attempt == f->attempt) {
-        t->heard = f->past->heard;
-        t->has_final = has_own_final(r, f); /* its folder may be gone */
-        t->final = f->past->final;
-    }
-    if (f->past != NULL) {
-        t->has_earlier = f->past->has_latest;
-        t->earlier = f->past->latest;
-    }
-    if (f->past != NULL && r->m->lockstep.on)
-        t->heard = f->past->all;
-    if (f->result != NULL)
-        t->ends = trial_state_of(f->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(f->past->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
-    return t;
-}
 
 static void
 append(struct manager *m, struct trial *t)
@@ -173,7 +123,7 @@ restore_ended(struct manager *m, struct trial *t)
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);
-    reading_again(m, t); /* settle() reads it to its end */
+    hungry_add(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -208,7 +158,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
             return 0;
         }
     }
-    t = make_trial(r, f);
+    t = found_trial(m, f);
     if (t == NULL) {
         discard(r, f);
         return 0;
@@ -290,39 +240,6 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
-/* What was promoted needs its own no more, but for those that come again. */
-static void
-release_promoted(struct restoring *r, const struct past_trial *p)
-{
-    struct manager *m = r->m;
-    struct suggestion s;
-
-    if (p->record == NULL || !p->started ||
-        suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
-        return;
-    if (s.origin.how == ORIGIN_PROMOTED)
-        checkpoints_release(&m->checkpoints, s.origin.from,
-                            live_by_number(m, s.origin.from) == NULL);
-    suggestion_fini(&s);
-}
-
-static void
-restore_releases(struct restoring *r)
-{
-    struct manager *m = r->m;
-
-    if (m->checkpoints.n == 0)
-        return;
-    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
-        uint64_t number;
-
-        release_promoted(r, p);
-        if (p->released && number_parse_u64(p->id, strlen(p->id), &number))
-            checkpoints_release(&m->checkpoints, number,
-                                live_by_number(m, number) == NULL);
-    }
-}
-
 /* What the user wants once more and was not begun yet. */
 static void
 restore_repeated(const struct restoring *r)
@@ -371,9 +288,9 @@ restore_all(struct restoring *r, struct err *err)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
     restore_repeated(r);
+    origin_restore(m, &r->past);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
-    restore_releases(r);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",
