@@ -43,7 +43,7 @@ add_time(struct buf *out, double seconds)
 static void
 add_counts(struct buf *out, struct jval a)
 {
-    static const char *const more[] = {"waiting", "failed", "stopped",
+    static const char *const more[] = {"waiting", "failed", "stopped", "paused",
                                        "unended"};
 
     buf_printf(out, "%llu", count_of(a, "done"));

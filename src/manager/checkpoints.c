@@ -197,9 +197,28 @@ checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
     free(home);
 }
 
+/* It was ended between the saving and the telling: all reports count. */
+static void
+note_untold(struct checkpoints *c, const struct trial *t)
+{
+    uint64_t reports = t->metrics.intermediates > t->matches
+                           ? t->metrics.intermediates
+                           : t->matches;
+    char *home = checkpoints_place(c, t->number, NULL);
+
+    if (home != NULL)
+        take_stock(c, t->number, home);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == t->number)
+            note_steps(c, t, &c->items[i], reports);
+    free(home);
+}
+
 void
 checkpoints_ended(struct checkpoints *c, const struct trial *t)
 {
+    if (c->folder != NULL)
+        note_untold(c, t);
     checkpoints_known(c, t->number, t->state == TRIAL_PAUSED);
 }
 

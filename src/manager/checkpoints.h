@@ -65,6 +65,17 @@ void checkpoints_close(struct checkpoints *c);
  * Sets t->restore to the number it goes on from, 0: none, and t->step. */
 int checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err);
 
+/* Gives t what it goes on from beforehand; it may be another process that does.
+ * -1: not, and nothing is left of it that anybody would be given. */
+int checkpoints_inherit(struct checkpoints *c, const struct trial *t,
+                        struct err *err);
+/* How many bytes that would copy; 0: there is nothing to give, or it is there
+ * already, or links do. */
+uint64_t checkpoints_to_copy(const struct checkpoints *c,
+                             const struct trial *t);
+/* Another process has done it. */
+void checkpoints_inherited(struct checkpoints *c, const struct trial *t);
+
 /* TUNEPIPE_CHECKPOINT_DIR and TUNEPIPE_RESTORE_DIR of an attempt, to be freed;
  * NULL: out of memory, or, of the latter, there is none. */
 char *checkpoints_saving(const struct checkpoints *c, const struct trial *t);

@@ -22,6 +22,13 @@
 
 #define GIVEN_NUMBER 1
 
+/* Of one that nobody was told of yet it is not known how far it was. */
+static int
+worth(bool known, const struct checkpoint_steps *steps)
+{
+    return !known ? 0 : steps->beyond ? 1 : 2;
+}
+
 /* The newest that its budget has paid for; without such a one, the newest. */
 static uint64_t
 choose(const struct checkpoints *c, uint64_t trial, const char *home,
@@ -30,16 +37,19 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
     DIR *all = opendir(home);
     struct dirent *entry;
     uint64_t best = 0, number;
+    int best_worth = -1;
 
     *steps = (struct checkpoint_steps){0};
     while (all != NULL && (entry = readdir(all)) != NULL) {
         struct checkpoint_steps of;
+        int this_worth;
 
         if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
             continue;
-        checkpoints_steps_read(c, trial, number, &of);
-        if (best == 0 ||
-            (of.beyond != steps->beyond ? steps->beyond : number > best)) {
+        this_worth = worth(checkpoints_steps_read(c, trial, number, &of), &of);
+        if (this_worth > best_worth ||
+            (this_worth == best_worth && number > best)) {
+            best_worth = this_worth;
             best = number;
             *steps = of;
         }
@@ -89,28 +99,77 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
     return rc;
 }
 
-/* Where the trial has nothing of its own yet. */
-static int
-inherit(struct checkpoints *c, const struct trial *t, struct err *err)
+/* The checkpoint, to be freed; NULL: there is none, or no memory. */
+static char *
+choose_from(const struct checkpoints *c, const struct trial *t,
+            struct checkpoint_steps *steps)
 {
-    char *home = checkpoints_place(c, t->origin.from, NULL), *from;
+    char *home = checkpoints_place(c, t->origin.from, NULL);
+    uint64_t number = home == NULL ? 0 : choose(c, t->origin.from, home, steps);
+
+    free(home);
+    return number == 0 ? NULL
+                       : checkpoints_place_of(c, t->origin.from, "", number);
+}
+
+static int
+make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return 0;
+    return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", path);
+}
+
+int
+checkpoints_inherit(struct checkpoints *c, const struct trial *t,
+                    struct err *err)
+{
+    char *home = checkpoints_place(c, t->number, NULL);
     struct checkpoint_steps steps;
-    uint64_t number;
+    char *from = choose_from(c, t, &steps);
     int rc = 0;
 
-    if (home == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    number = choose(c, t->origin.from, home, &steps);
-    free(home);
-    if (number == 0)
-        return 0; /* it saved nothing: from the beginning */
-    from = checkpoints_place_of(c, t->origin.from, "", number);
     steps.given = true;
     steps.beyond = false;
-    rc = from == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                      : give(c, t, from, &steps, err);
+    if (home == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (from != NULL && (rc = make_folder(home, err)) == 0)
+        rc = give(c, t, from, &steps, err); /* else from the beginning */
     free(from);
+    free(home);
     return rc;
+}
+
+/* Whether the trial is to be given anything, and has not been. */
+static bool
+is_heir(const struct trial *t, const char *home)
+{
+    return t->origin.how != ORIGIN_NONE && !t->settled &&
+           checkpoint_newest(home) == 0;
+}
+
+uint64_t
+checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
+{
+    char *home = c->folder == NULL || t->origin.how != ORIGIN_CLONED
+                     ? NULL
+                     : checkpoints_place(c, t->number, NULL);
+    struct checkpoint_steps steps;
+    char *from = NULL;
+    uint64_t bytes;
+
+    if (home != NULL && is_heir(t, home))
+        from = choose_from(c, t, &steps);
+    bytes = from == NULL ? 0 : folder_bytes(from);
+    free(from);
+    free(home);
+    return bytes;
+}
+
+void
+checkpoints_inherited(struct checkpoints *c, const struct trial *t)
+{
+    checkpoints_add(c, t->number, GIVEN_NUMBER);
 }
 
 /* What an earlier attempt saved, but in lock step, where each attempt reports
@@ -134,8 +193,7 @@ go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
     struct checkpoint_steps steps;
 
     checkpoints_clean(home);
-    if (t->origin.how != ORIGIN_NONE && !t->settled &&
-        checkpoint_newest(home) == 0 && inherit(c, t, err) != 0)
+    if (is_heir(t, home) && checkpoints_inherit(c, t, err) != 0)
         return -1;
     t->restore = choose_own(c, t, home);
     if (t->restore == 0)
@@ -147,14 +205,6 @@ go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
     }
     t->step = steps.steps;
     return 0;
-}
-
-static int
-make_folder(const char *path, struct err *err)
-{
-    if (mkdir(path, 0700) == 0 || errno == EEXIST)
-        return 0;
-    return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", path);
 }
 
 int

@@ -10,6 +10,7 @@
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
  *   placing.c   which of them may start
+ *   giving.c    what has to be copied for one first
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
@@ -39,6 +40,7 @@
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
+#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
@@ -64,6 +66,7 @@ struct skip {
 struct recovered {
     uint64_t finished, adopted, again;
     uint64_t resent; /* suggestions to come that it may have had */
+    struct orphans orphans; /* of its trials */
 };
 
 enum phase {

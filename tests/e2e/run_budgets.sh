@@ -145,6 +145,30 @@ told() {
 }
 check "people and hooks are told" told
 
+# Two megabytes are copied by another process; whoever waits for that says so.
+large() {
+    experiment "tuner: {plugin: $PLUGINS/advisor.so, classArgs: {labels: true,
+  budget: 3, clones: true}}" << 'E'
+step=0
+[ -z "$TUNEPIPE_RESTORE_DIR" ] || {
+    step=$(cat "$TUNEPIPE_RESTORE_DIR/step")
+    cmp "$TUNEPIPE_RESTORE_DIR/model" "$HERE/model" || exit 1
+}
+echo "${TUNEPIPE_TRIAL_DIR##*/} from $step $TUNEPIPE_STEP of $TUNEPIPE_BUDGET" \
+    >> "$HERE/said"
+while [ "$step" -lt "$TUNEPIPE_BUDGET" ]; do
+    step=$((step + 1))
+    tunepipe trial report "$TUNEPIPE_PARAM_x"
+    echo "$step" > "$TUNEPIPE_CHECKPOINT_DIR/step"
+    cp "$HERE/model" "$TUNEPIPE_CHECKPOINT_DIR/model"
+    tunepipe trial checkpoint save || exit 1
+done
+E
+    head -c 2000000 /dev/urandom > model
+    run 0 && count 3 paused && count 1 succeeded && said "$plain" && replays
+}
+check "a large checkpoint is copied for a clone" large
+
 c_and_python() {
     command -v "${CC:-cc}" > cc && command -v python3 > python ||
         { echo 'no C compiler or no Python'; return 77; }

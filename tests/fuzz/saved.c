@@ -42,6 +42,7 @@ static const struct {
     {"evolution", NULL, false}, {"regularized_evolution", NULL, false},
     {"cmaes", NULL, false},     {"qmc", NULL, false},
     {"auto", NULL, false},      {"tpe", "fallback", false},
+    {"asha", NULL, false},
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
     {"patience", NULL, true},   {"percentile", NULL, true},
     {"threshold", NULL, true},  {"wilcoxon", NULL, true},

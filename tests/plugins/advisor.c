@@ -300,11 +300,17 @@ load(void *vself, const struct tp_source *source)
     return rc;
 }
 
+#ifndef ADVISOR_NAME
+#define ADVISOR_NAME "advisor"
+#define ADVISOR_FLAGS 0
+#endif
+
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
-    .name = "advisor",
+    .name = ADVISOR_NAME,
     .doc = "successive halving, for tests",
     .version = 1,
+    .flags = ADVISOR_FLAGS,
     ARGS(args),
     .create = create,
     .destroy = base_destroy,

@@ -229,6 +229,7 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
 
 #define TUNERS(X) \
     X(anneal)     \
+    X(asha)       \
     X(auto)       \
     X(batch)      \
     X(cmaes)      \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner auto: its parts, and the plugin as the dispatcher uses it. */
-#include "auto/defaults.h"
 #include "auto/owners.h"
 #include "auto/plan.h"
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "parts/defaults.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
 #include "t.h"

@@ -6,10 +6,10 @@
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
  * turn comes. */
-#include "auto/defaults.h"
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
+#include "parts/defaults.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "auto/defaults.h"
+#include "parts/defaults.h"
 
 #include <stdlib.h>
 #include <string.h>

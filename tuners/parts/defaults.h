@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* defaults.h - the defaults in a plugin's table of arguments, as values. */
-#ifndef TUNERS_AUTO_DEFAULTS_H
-#define TUNERS_AUTO_DEFAULTS_H
+#ifndef TUNERS_PARTS_DEFAULTS_H
+#define TUNERS_PARTS_DEFAULTS_H
 
 #include "tunepipe/plugin.h"
 

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `asha`: asha.h behind the plugin interface. */
+#include "asha/asha.h"
+#include "asha/searcher.h"
+#include "asha/state.h"
+#include "tunepipe/tuner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shell {
+    const struct tp_host *host;
+    struct asha *asha;
+    struct searcher searcher;
+    bool maximize;
+};
+
+enum {
+    MODE,
+    MIN_BUDGET,
+    MAX_BUDGET,
+    ETA,
+    BRACKETS,
+    TYPE,
+    SEARCHER,
+    CONFIGURATIONS,
+    SEED,
+    N_ARGS
+};
+
+#define BUDGET_MAX 1e15
+
+static const struct tp_arg args[N_ARGS] = {
+    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
+              "maximize|minimize", "whether larger results are better"},
+    [MIN_BUDGET] = {"min_budget", TP_ARG_INT, 0, "1", 1, BUDGET_MAX, NULL,
+                    "the first rung, in intermediate results"},
+    [MAX_BUDGET] = {"max_budget", TP_ARG_INT, 0, "27", 1, BUDGET_MAX, NULL,
+                    "the most a trial gets, in intermediate results"},
+    [ETA] = {"eta", TP_ARG_INT, 0, "3", 2, 1000, NULL,
+             "one in so many goes on from a rung to the next"},
+    [BRACKETS] = {"brackets", TP_ARG_INT, 0, "1", 1, ASHA_LEVELS_MAX, NULL,
+                  "ladders of rungs, each begins one rung higher"},
+    [TYPE] = {"type", TP_ARG_STRING, 0, "\"stopping\"", 0, 0,
+              "stopping|promotion",
+              "trials are stopped at rungs, or paused there and promoted"},
+    [SEARCHER] = {"searcher", TP_ARG_STRING, 0, "\"tpe\"", 0, 0, "tpe|random",
+                  "where new configurations come from: a model of all results, "
+                  "or samples"},
+    [CONFIGURATIONS] = {"configurations", TP_ARG_INT, 0, "0", 0, BUDGET_MAX,
+                        NULL, "points that are tried; 0: any number"},
+    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+              "seed of the random numbers; null: the experiment's"},
+};
+
+static int
+fail(const struct shell *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct shell *self = calloc(1, sizeof *self);
+
+    if (self == NULL) {
+        host->error(host->ctx, "out of memory");
+        return NULL;
+    }
+    self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct shell *self = vself;
+
+    asha_free(self->asha);
+    searcher_fini(&self->searcher);
+    free(self);
+}
+
+static int
+check(const struct shell *self, const struct asha_options *o)
+{
+    const struct tp_host *host = self->host;
+    uint64_t levels[ASHA_LEVELS_MAX];
+    size_t n;
+
+    if (o->max_budget < o->min_budget) {
+        host->error(host->ctx,
+                    "max_budget: %llu is less than min_budget, which is %llu",
+                    (unsigned long long)o->max_budget,
+                    (unsigned long long)o->min_budget);
+        return TP_ERR;
+    }
+    n = asha_levels(o, levels);
+    if (o->brackets <= n)
+        return TP_OK;
+    host->error(host->ctx,
+                "brackets: %zu are more than the %zu rungs from %llu to %llu "
+                "by %llu",
+                o->brackets, n, (unsigned long long)o->min_budget,
+                (unsigned long long)o->max_budget, (unsigned long long)o->eta);
+    return TP_ERR;
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct shell *self = vself;
+    struct asha_options o = {
+        .min_budget = (uint64_t)values[MIN_BUDGET].integer,
+        .max_budget = (uint64_t)values[MAX_BUDGET].integer,
+        .eta = (uint64_t)values[ETA].integer,
+        .brackets = (size_t)values[BRACKETS].integer,
+        .promotes = strcmp(values[TYPE].text, "promotion") == 0,
+        .configs = (uint64_t)values[CONFIGURATIONS].integer,
+    };
+
+    (void)n;
+    if (check(self, &o) != TP_OK)
+        return TP_ERR;
+    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+    self->asha = asha_new(&o);
+    if (self->asha == NULL)
+        return fail(self, "out of memory");
+    return searcher_init(&self->searcher, self->host,
+                         strcmp(values[SEARCHER].text, "tpe") == 0,
+                         values[MODE].text);
+}
+
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct shell *self = vself;
+
+    if (searcher_space(&self->searcher, s) != TP_OK)
+        return TP_ERR;
+    if (asha_space(self->asha, s->n_dims) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static double
+as_loss(const struct shell *self, double value)
+{
+    return self->maximize ? -value : value;
+}
+
+static bool
+is_explaining(const struct shell *self)
+{
+    const struct tp_host *host = self->host;
+
+    return TP_HAS(host, explain) && host->explain(host->ctx, NULL);
+}
+
+/* Bracket and rung are counted from 1 for people. */
+static void
+explain_ask(const struct shell *self, const struct asha_suggestion *s, int rc)
+{
+    const struct tp_host *host = self->host;
+    const struct asha *a = self->asha;
+    const struct rung *below;
+    size_t n_rungs = a->brackets[s->bracket].n_rungs;
+
+    if (!is_explaining(self))
+        return;
+    if (rc == ASHA_NEW) {
+        host->explain(host->ctx,
+                      "a new configuration in bracket %zu of %zu: no other "
+                      "waits to be promoted; first rung of %zu: after %llu "
+                      "intermediate results",
+                      s->bracket + 1, a->options.brackets, n_rungs,
+                      (unsigned long long)asha_level(a, s->bracket, s->rung));
+        return;
+    }
+    below = asha_rung(a, s->bracket, s->rung - 1);
+    host->explain(host->ctx,
+                  "bracket %zu of %zu: trial %llu, with %.9g, was the best "
+                  "that waited in rung %zu of %zu, and in the top %zu of %zu",
+                  s->bracket + 1, a->options.brackets,
+                  (unsigned long long)s->from, as_loss(self, s->loss), s->rung,
+                  n_rungs, below->top.n, below->n);
+    host->explain(host->ctx,
+                  "it goes on to rung %zu: to %llu intermediate results",
+                  s->rung + 1, (unsigned long long)s->budget);
+}
+
+static void
+explain_entry(const struct shell *self, const struct asha_judgement *j)
+{
+    const struct tp_host *host = self->host;
+    const struct asha *a = self->asha;
+    const struct rung *r = asha_rung(a, j->bracket, j->rung);
+
+    if (!j->is_recorded || !is_explaining(self))
+        return;
+    host->explain(host->ctx,
+                  "bracket %zu of %zu, rung %zu of %zu (after %llu "
+                  "intermediate results): rank %zu of %zu",
+                  j->bracket + 1, a->options.brackets, j->rung + 1,
+                  a->brackets[j->bracket].n_rungs,
+                  (unsigned long long)asha_level(a, j->bracket, j->rung),
+                  asha_rung_rank(r, j->entry), r->n);
+    if (r->top.n > 0)
+        host->explain(
+            host->ctx, "the best %zu are its top (1/%llu); the cut is at %.9g",
+            r->top.n, (unsigned long long)r->eta, as_loss(self, j->cut));
+    else
+        host->explain(host->ctx, "it has no top yet: that takes %llu results",
+                      (unsigned long long)r->eta);
+}
+
+/* Those that nobody goes on from. */
+static void
+release(struct shell *self)
+{
+    const struct tp_host *host = self->host;
+    uint64_t id;
+
+    while (asha_released(self->asha, &id))
+        if (TP_HAS(host, decide))
+            host->decide(host->ctx, id, TP_RELEASE);
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct shell *self = vself;
+    struct asha_suggestion s;
+    int rc = asha_ask(self->asha, id, out->x, &s);
+
+    release(self);
+    if (rc < 0)
+        return fail(self, "out of memory");
+    if (rc == ASHA_LATER || rc == ASHA_DONE)
+        return rc == ASHA_LATER ? TP_LATER : TP_DONE;
+    explain_ask(self, &s, rc);
+    if (rc == ASHA_NEW && searcher_ask(&self->searcher, id, out) != TP_OK)
+        return TP_ERR;
+    if (TP_HAS(out, budget))
+        out->budget = (double)s.budget;
+    if (rc == ASHA_PROMOTED && TP_HAS(out, from_how)) {
+        out->from = s.from;
+        out->from_how = TP_PROMOTED;
+    }
+    return TP_OK;
+}
+
+/* A result from elsewhere says where to look, and enters no rung: nobody knows
+ * what it took. */
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct shell *self = vself;
+    struct asha_judgement j;
+    uint64_t first;
+
+    if (id == TP_NO_ID)
+        return searcher_tell(&self->searcher, id, x, TP_RESULT_IMPORTED,
+                             result->value);
+    first = asha_first(self->asha, id);
+    if (asha_final(self->asha, id, x, as_loss(self, result->value), &j) < 0)
+        return fail(self, "out of memory");
+    return searcher_tell(&self->searcher, first != ASHA_NO_ID ? first : id, x,
+                         TP_RESULT_FINAL, result->value);
+}
+
+static int
+metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
+       struct tp_verdict *out)
+{
+    static const struct {
+        int decision;
+        const char *rule;
+    } says[] = {
+        [ASHA_GO] = {TP_GO, "in the top of its rung"},
+        [ASHA_STOP] = {TP_STOP, "below the top of its rung"},
+        [ASHA_PAUSE] = {TP_PAUSE, "has used its budget"},
+        [ASHA_FINISH] = {TP_FINISH, "has used max_budget"},
+    };
+    struct shell *self = vself;
+    struct asha_judgement j;
+    int rc = asha_report(self->asha, id, x, m->step + 1,
+                         as_loss(self, m->value), &j);
+
+    if (rc < 0)
+        return fail(self, "out of memory");
+    out->decision = says[rc].decision;
+    if (!j.is_recorded)
+        return TP_OK;
+    explain_entry(self, &j);
+    out->rule = says[rc].rule;
+    out->value = m->value;
+    out->threshold = as_loss(self, j.cut);
+    return searcher_tell(&self->searcher, asha_first(self->asha, id), x,
+                         TP_RESULT_FINAL, m->value);
+}
+
+/* What was cancelled or failed is out, even behind its rung: its checkpoint
+ * may be half a one. */
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    bool is_whole = how == TP_ENDED_SUCCEEDED || how == TP_ENDED_PAUSED;
+    struct shell *self = vself;
+    uint64_t first = asha_first(self->asha, id);
+    int rc = asha_ended(self->asha, id, is_whole);
+
+    release(self);
+    if (rc != 0)
+        return fail(self, "out of memory");
+    return searcher_ended(&self->searcher, first != ASHA_NO_ID ? first : id, x,
+                          how);
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct shell *self = vself;
+
+    asha_save(self->asha, sink);
+    return searcher_save(&self->searcher, sink);
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct shell *self = vself;
+    const char *wrong = asha_load(self->asha, source);
+
+    if (wrong != NULL)
+        return fail(self, wrong);
+    return searcher_load(&self->searcher, source);
+}
+
+static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct shell *self = vself;
+
+    return searcher_score(&self->searcher, points, n, out);
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "asha",
+    .doc = "asynchronous successive halving: the best 1/eta of a rung go on",
+    .version = 1,
+    .args = args,
+    .n_args = N_ARGS,
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+    .score = score,
+    .metric = metric,
+};
+TP_REGISTER_TUNER(tuner)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "asha/searcher.h"
+
+#include <math.h>
+
+int
+searcher_init(struct searcher *s, const struct tp_host *host, bool has_model,
+              const char *mode)
+{
+    s->host = host;
+    s->last_id = TP_NO_ID;
+    if (!has_model)
+        return TP_OK;
+    s->table = searcher_tpe();
+    s->model = s->table->create(host);
+    if (s->model == NULL)
+        return TP_ERR;
+    if (defaults_fill(&s->defaults, s->table->args, s->table->n_args, mode) !=
+        0) {
+        host->error(host->ctx, "tpe: its arguments have no defaults");
+        return TP_ERR;
+    }
+    return s->table->config(s->model, s->defaults.values, s->table->n_args);
+}
+
+void
+searcher_fini(struct searcher *s)
+{
+    if (s->model != NULL)
+        s->table->destroy(s->model);
+}
+
+int
+searcher_space(struct searcher *s, const struct tp_space *space)
+{
+    s->last_id = TP_NO_ID;
+    return s->table == NULL ? TP_OK : s->table->space(s->model, space);
+}
+
+/* As the tuner random. */
+static void
+sample(struct searcher *s, uint64_t id, double *x)
+{
+    s->again = id == s->last_id ? s->again + 1 : 0;
+    s->last_id = id;
+    s->host->sample(s->host->ctx, id ^ (s->again << 40), x);
+}
+
+int
+searcher_ask(struct searcher *s, uint64_t id, struct tp_suggestion *out)
+{
+    if (s->table != NULL)
+        return s->table->ask(s->model, id, out);
+    sample(s, id, out->x);
+    return TP_OK;
+}
+
+int
+searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
+              double value)
+{
+    const struct tp_result result = {
+        ._struct_size = sizeof result,
+        .how = how,
+        .value = value,
+    };
+
+    if (s->table == NULL)
+        return TP_OK;
+    return s->table->tell(s->model, id, x, &result);
+}
+
+int
+searcher_ended(struct searcher *s, uint64_t id, const double *x, int how)
+{
+    return s->table == NULL ? TP_OK : s->table->ended(s->model, id, x, how);
+}
+
+int
+searcher_score(struct searcher *s, const double *const *points, size_t n,
+               double *out)
+{
+    if (s->table != NULL)
+        return s->table->score(s->model, points, n, out);
+    for (size_t i = 0; i < n; i++)
+        out[i] = NAN;
+    return TP_OK;
+}
+
+int
+searcher_save(const struct searcher *s, const struct tp_sink *sink)
+{
+    if (s->table != NULL)
+        return s->table->save(s->model, sink);
+    sink->u64(sink->ctx, s->last_id);
+    sink->u64(sink->ctx, s->again);
+    return TP_OK;
+}
+
+int
+searcher_load(struct searcher *s, const struct tp_source *source)
+{
+    if (s->table != NULL)
+        return s->table->load(s->model, source);
+    if (source->u64(source->ctx, &s->last_id) == TP_OK &&
+        source->u64(source->ctx, &s->again) == TP_OK)
+        return TP_OK;
+    s->host->error(s->host->ctx, "what was asked for last is cut off");
+    return TP_ERR;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* searcher.h - where new configurations come from: samples of the prior, or
+ * the tuner tpe, which is compiled into asha and learns from all results.
+ *
+ * To tpe a configuration is one trial, known by the first of its ids.  Its
+ * value is the latest that counted at a rung: what is bad was not let on, and
+ * what was let on has had time to become better.
+ *
+ * All of these return TP_OK or TP_ERR, with the host told why. */
+#ifndef ASHA_SEARCHER_H
+#define ASHA_SEARCHER_H
+
+#include "parts/defaults.h"
+#include "tunepipe/tuner.h"
+
+#include <stdbool.h>
+
+struct searcher {
+    const struct tp_host *host;
+    const struct tp_tuner *table; /* of the model; NULL: samples */
+    void *model;
+    struct defaults defaults;
+    uint64_t last_id, again; /* asked for last, and again so often */
+};
+
+/* The table of the plugin tpe, under another name. */
+const struct tp_tuner *searcher_tpe(void);
+
+/* A zeroed one may be given to fini.  `mode`, borrowed, is optimize_mode. */
+int searcher_init(struct searcher *s, const struct tp_host *host,
+                  bool has_model, const char *mode);
+void searcher_fini(struct searcher *s);
+
+int searcher_space(struct searcher *s, const struct tp_space *space);
+
+/* A point for `id`, or another one. */
+int searcher_ask(struct searcher *s, uint64_t id, struct tp_suggestion *out);
+
+/* A result of the configuration that began as `id`, which is tried at x:
+ * TP_RESULT_FINAL or TP_RESULT_IMPORTED. */
+int searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
+                  double value);
+int searcher_ended(struct searcher *s, uint64_t id, const double *x, int how);
+
+int searcher_score(struct searcher *s, const double *const *points, size_t n,
+                   double *out);
+int searcher_save(const struct searcher *s, const struct tp_sink *sink);
+int searcher_load(struct searcher *s, const struct tp_source *source);
+
+#endif
