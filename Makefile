@@ -5,6 +5,7 @@
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX)
+#   make soak-advisors    10,000 simulated experiments of each kind of advisor
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
 #                         manager or both, and of the manager beside each of
@@ -17,6 +18,7 @@
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
+#   make bench-fidelity   what advisors and assessors make of learning curves
 #                         (tests/bench/README.md has what may be set)
 #   make bench-nni        beside NNI's dispatcher, as it was measured
 #   make bench-guard      instruction counts; make bench-guard-refresh
@@ -125,11 +127,16 @@ TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
 SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
+FIDELITY := $(addprefix $(B)/tests/bench/,fidelity standings)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
+FIDELITY_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/budgets/*.c)) \
+                $(B)/tests/sim/object.o
+SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
+.PHONY: soak-advisors
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
@@ -215,9 +222,10 @@ $(B)/tests/cases.c: $(TEST_OBJ) scripts/gen-tests $(B)/lists
 $(B)/tests/cases.o: $(B)/tests/cases.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 $(B)/tests/unit/run: $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-                     $(B)/libtunepipe.a $(ALG_OBJ) $(SEARCH_OBJ)
+                     $(B)/libtunepipe.a $(ALG_OBJ) $(SEARCH_OBJ) $(SIM_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
-	    $(ALG_OBJ) $(SEARCH_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+	    $(ALG_OBJ) $(SEARCH_OBJ) $(SIM_OBJ) $(B)/libtunepipe.a $(PKG_LIBS) \
+	    -ldl -lm
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -233,6 +241,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(FUZZ_MAIN) $(ALG_OBJ) $(B)/libtunepipe.a
 	    $(PKG_LIBS) -ldl -lm
 $(B)/fuzz/replay $(B)/fuzz/exp_params $(B)/fuzz/saved: | $(PLUGIN_SO)
 $(SEARCH): $(SEARCH_OBJ)
+$(B)/tests/bench/fidelity: $(FIDELITY_OBJ)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
@@ -252,7 +261,7 @@ $(B)/tests/abi/released.so: tests/data/abi/released.c Makefile
 	    $(FLAGS_$(V)) $(ALL_LDFLAGS) -shared -o $@ $<
 
 tests: all $(B)/tests/unit/run $(TOOLS) $(TEST_SO) $(FUZZERS) \
-       $(TORTURE) $(SEARCH)
+       $(TORTURE) $(SEARCH) $(FIDELITY)
 
 setup:
 	@$(UNWANTED) scripts/setup $(SETUP)
@@ -269,6 +278,13 @@ check: setup
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@scripts/torture $(B) $(SEED)
+
+# SEED=N: others.
+soak-advisors: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) $(B)/tests/unit/run \
+	    $(PLUGIN_SO) $(TEST_SO)
+	@TP_BUILD=$(abspath $(B)) TP_SOURCE=$(CURDIR) TP_LONG=1 \
+	    TP_PATIENCE=3600 SIM_SEED=$(SEED) $(B)/tests/unit/run simulated
 
 # make fuzz TARGET=frames SECONDS=60: without TARGET all, each so long.
 TARGET  ?=
@@ -305,6 +321,10 @@ bench-manager: setup
 bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
+
+bench-fidelity: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(FIDELITY)
+	@scripts/bench-fidelity $(B)
 
 bench-nni: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/nni

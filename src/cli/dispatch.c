@@ -5,10 +5,12 @@
 #include "cli/endpoint.h"
 #include "cli/exitguard.h"
 #include "cli/filters.h"
+#include "cli/folder_arg.h"
 #include "cli/options.h"
 #include "cli/resumption.h"
 #include "config/experiment.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "dispatcher/dispatcher.h"
 #include "frame.h"
@@ -160,6 +162,39 @@ parse_both(const struct dispatch_words *w, struct json *out[2], struct err *err)
     return out[1] == NULL ? -1 : 0;
 }
 
+/* DIR/checkpoint, whether it is there already or not; NULL: no --dir. */
+static char *
+checkpoint_folder(const char *dir)
+{
+    char *here = dir != NULL && dir[0] != '/' ? realpath(".", NULL) : NULL;
+    char *folder = here != NULL ? file_join(here, dir) : NULL, *all = NULL;
+
+    if (dir != NULL && dir[0] == '/')
+        all = file_join(dir, "checkpoint");
+    else if (folder != NULL)
+        all = file_join(folder, "checkpoint");
+    free(here);
+    free(folder);
+    return all;
+}
+
+static int
+complete_args(const struct dispatch_words *w, const struct plugin_paths *paths,
+              struct json **args, struct err *err)
+{
+    char *folder = checkpoint_folder(w->folder);
+    struct json *made = NULL;
+    int rc = folder_arg_complete(paths, w->tuner, json_root(*args), folder,
+                                 &made, err);
+
+    free(folder);
+    if (made != NULL) {
+        json_free(*args);
+        *args = made;
+    }
+    return rc;
+}
+
 static int
 choose_seed(struct dispatch_words *w, const struct log *log, struct err *err)
 {
@@ -230,6 +265,7 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
         parse_both(w, args, err) != 0 ||
+        complete_args(w, session->paths, &args[0], err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;

@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "json.h"
 #include "manager/rehearsal.h"
+#include "manager/resources.h"
 #include "manager/shown.h"
 
 #include <inttypes.h>
@@ -189,6 +190,21 @@ print_text(struct page *page, const struct rehearsal *r)
                r->sure);
 }
 
+/* It may be looked at elsewhere than it is to run. */
+static void
+warn_of_machine(const struct experiment *x)
+{
+    struct resources have = RESOURCES_CLOSED;
+    struct err err = {0};
+
+    if (resources_open(&have, &x->wishes, &err) != 0)
+        fprintf(stderr,
+                "tunepipe run: warning: on this machine it would not start: "
+                "%s\n",
+                err.text);
+    resources_close(&have);
+}
+
 int
 dryrun(const struct experiment *x, const char *dispatcher, bool json)
 {
@@ -205,6 +221,7 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     }
     if (!x->has_seed)
         r.seed = drawn;
+    warn_of_machine(x);
     buf_init(&page.out, OUT_MAX);
     if (rehearse(&r, &(struct rehearsal_audience){take, take_word, &page},
                  &err) != 0)

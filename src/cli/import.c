@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/database.h"
+#include "cli/import_into.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "import/import.h"
+#include "json.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 static const char help[] =
-    "usage: tunepipe import --into FILE [--value NAME] [--study NAME] SOURCE...\n"
+    "usage: tunepipe import --into FILE|DIR [--value NAME] [--study NAME] [--json]\n"
+    "                       SOURCE...\n"
     "\n"
     "Brings finished trials from elsewhere: writes FILE, a line of JSON each,\n"
     "for the key `import` of a new experiment or `tunepipe run --import FILE`.\n"
-    "Its tuner is told of them before it is asked.  A SOURCE is\n"
+    "Its tuner is told of them before it is asked.  DIR, the folder of an\n"
+    "experiment that there is already: its tuner is told at once where it runs,\n"
+    "else when it goes on.  A SOURCE is\n"
     "\n"
     "  an experiment's folder of NNI's, or its db/nni.sqlite\n"
     "  Optuna's SQLite database, or its journal\n"
@@ -25,25 +32,31 @@ static const char help[] =
     "What is not taken is counted and listed by its reason: trials that have\n"
     "not finished, parameters of an unknown kind.  Nothing is guessed.\n"
     "\n"
-    "  --into FILE    written anew\n"
+    "  --into FILE    written anew; or an experiment's folder\n"
     "  --value NAME   CSV: the column with the values (default: value);\n"
     "                 Optuna: the number of the objective, where there are\n"
     "                 several\n"
     "  --study NAME   Optuna: the study, where there are several\n"
+    "  --json         {\"into\", \"trials\", \"fit\", \"told\", \"left_out\":\n"
+    "                 [{\"trials\", \"reason\"}, ...]}; fit, how many fit the\n"
+    "                 search space, and told, whether the tuner has heard of\n"
+    "                 them, are null with a FILE\n"
     "\n"
-    "Exit status: 0 done; 1 no trial was found; 2 usage; 3 a source cannot be\n"
-    "read.\n"
+    "Exit status: 0 done; 1 no trial was found, or the experiment takes none; 2\n"
+    "usage; 3 a source cannot be read, or does not go with the experiment.\n"
     "\n"
     "Example: tunepipe import --into old.jsonl ~/nni-experiments/a1b2c3d4\n";
 
 struct words {
     const char *into, *value, *study;
+    bool json;
 };
 
 static const struct option options[] = {
     {"into", OPTION_TEXT, offsetof(struct words, into), "FILE"},
     {"value", OPTION_TEXT, offsetof(struct words, value), "NAME"},
     {"study", OPTION_TEXT, offsetof(struct words, study), "NAME"},
+    {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -53,17 +66,50 @@ load(struct err *err)
     return database_load("tunepipe import of a database", err);
 }
 
+/* `given` NULL: into a file. */
 static void
-tell(const struct import *im, const char *into)
+tell(const struct import *im, const char *into, const struct import_into *given)
 {
-    printf("%s: %" PRIu64 " trials\n", into, im->n);
+    printf("%s: %" PRIu64 " trials", into, im->n);
+    if (given != NULL)
+        printf(", %" PRIu64 " fit; %s", given->fit,
+               given->told ? "its tuner is told"
+                           : "its tuner is told when it goes on (tunepipe "
+                             "resume)");
+    printf("\n");
     for (size_t i = 0; i < im->n_reasons; i++)
         printf("left out: %" PRIu64 " of them: %s\n", im->reasons[i].n,
                im->reasons[i].text);
 }
 
+static void
+tell_json(const struct import *im, const char *into,
+          const struct import_into *given)
+{
+    struct buf out;
+
+    buf_init(&out, IMPORT_TEXT_MAX);
+    buf_add_text(&out, "{\"into\": ");
+    json_write_text(&out, into);
+    buf_printf(&out, ", \"trials\": %" PRIu64, im->n);
+    if (given != NULL)
+        buf_printf(&out, ", \"fit\": %" PRIu64 ", \"told\": %s", given->fit,
+                   given->told ? "true" : "false");
+    else
+        buf_add_text(&out, ", \"fit\": null, \"told\": null");
+    buf_add_text(&out, ", \"left_out\": [");
+    for (size_t i = 0; i < im->n_reasons; i++) {
+        buf_printf(&out, "%s{\"trials\": %" PRIu64 ", \"reason\": ",
+                   i > 0 ? ", " : "", im->reasons[i].n);
+        json_write_text(&out, im->reasons[i].text);
+        buf_add_char(&out, '}');
+    }
+    printf("%s]}\n", buf_text(&out));
+    buf_fini(&out);
+}
+
 static int
-read_all(struct import *im, char **sources, const char *into, struct err *err)
+read_all(struct import *im, char **sources, struct err *err)
 {
     for (; *sources != NULL; sources++)
         if (import_source(im, *sources, err) != 0) {
@@ -71,11 +117,28 @@ read_all(struct import *im, char **sources, const char *into, struct err *err)
                 err->code = ERR_CONFIG;
             return -1;
         }
-    if (im->n == 0) {
-        tell(im, into);
-        return err_set(err, ERR_INPUT, "no finished trial was found");
-    }
-    return file_write(into, buf_text(&im->lines), im->lines.len, err);
+    return 0;
+}
+
+static int
+import(struct import *im, char **sources, const struct words *w,
+       struct err *err)
+{
+    bool experiment = import_is_experiment(w->into);
+    struct import_into given = {0};
+    int rc = read_all(im, sources, err);
+
+    if (rc != 0)
+        return rc;
+    if (im->n == 0)
+        rc = err_set(err, ERR_INPUT, "no finished trial was found");
+    else if (experiment)
+        rc = import_into(w->into, &im->lines, &given, err);
+    else
+        rc = file_write(w->into, buf_text(&im->lines), im->lines.len, err);
+    if (rc == 0 || im->n == 0)
+        (w->json ? tell_json : tell)(im, w->into, experiment ? &given : NULL);
+    return rc;
 }
 
 static int
@@ -92,17 +155,15 @@ run(int argc, char **argv)
     if (argc < 2)
         err_set(&err, ERR_USAGE, "expected a source; see --help");
     else if (w.into == NULL)
-        err_set(&err, ERR_USAGE, "expected --into FILE; see --help");
+        err_set(&err, ERR_USAGE, "expected --into FILE or DIR; see --help");
     if (err.code != ERR_NONE)
         return verb_fail("import", &err);
     o.value = w.value;
     o.study = w.study;
     import_init(&im, &o);
     argv[argc] = NULL;
-    if (read_all(&im, argv + 1, w.into, &err) != 0)
+    if (import(&im, argv + 1, &w, &err) != 0)
         status = verb_fail("import", &err);
-    else
-        tell(&im, w.into);
     import_fini(&im);
     return verb_printed("import", status);
 }

@@ -16,6 +16,7 @@
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
 #include "manager/results.h"
+#include "manager/trial.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@
 
 static const char help[] =
     "usage: tunepipe resume FOLDER [--max-trials N] [--max-duration TIME]\n"
-    "                       [--dispatcher PROGRAM]\n"
+    "                       [--retry-failed] [--dispatcher PROGRAM]\n"
     "\n"
     "Goes on with an experiment whose manager, dispatcher or machine died, or\n"
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
@@ -47,6 +48,9 @@ static const char help[] =
     "                         included, instead of maxTrialNumber; kept\n"
     "  --max-duration TIME    such as 500s, 10m or 1.5h: so long in all, instead\n"
     "                         of maxExperimentDuration; kept\n"
+    "  --retry-failed         run the parameters of all trials that failed, were\n"
+    "                         lost or out of memory, and that no later trial\n"
+    "                         has, again, on top of maxTrialNumber\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -94,6 +98,7 @@ struct words {
     const char *dispatcher;
     uint64_t max_trials; /* 0: as before */
     int64_t max_ms;      /* the same */
+    bool retry_failed;
 };
 
 /* As the last manager had them, or as is said now. */
@@ -114,6 +119,9 @@ extends(const struct results *r, const struct words *w)
 {
     struct budget b = {0};
 
+    for (size_t i = 0; w->retry_failed && i < r->n; i++)
+        if (trial_is_failure(trial_state_of(r->items[i].status)))
+            return true;
     budget_load(&b, r->folder);
     return w->max_trials > r->n || w->max_ms > b.used_ns / 1000000;
 }
@@ -129,6 +137,7 @@ go_on(struct experiment *x, void *ctx)
     const struct going_on *g = ctx;
     struct manager_options options = {.dispatcher = g->words->dispatcher,
                                       .resume = g->results->folder,
+                                      .retry_failed = g->words->retry_failed,
                                       .walk_log = walk_log};
 
     set_limits(x, g->results->folder, g->words);
@@ -138,6 +147,7 @@ go_on(struct experiment *x, void *ctx)
 static const struct option options[] = {
     {"max-trials", OPTION_UINT, offsetof(struct words, max_trials), "N"},
     {"max-duration", OPTION_DURATION, offsetof(struct words, max_ms), "TIME"},
+    {"retry-failed", OPTION_FLAG, offsetof(struct words, retry_failed), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)

@@ -16,6 +16,7 @@
 #include "space/space.h"
 
 #include <stdbool.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,9 @@ static const char help[] =
     "  trialGpuNumber: 1         GPUs of each trial, 0: none; gpuIndices,\n"
     "                            maxTrialNumberPerGpu and useActiveGpu too\n"
     "  trialGpuMemory: 8GB       reserved on each of them\n"
+    "  trialLabels: ['*A100*']   a trial runs where each matches a label: a\n"
+    "                            GPU's (deviceLabels, its model) or those of\n"
+    "                            the machine (machineLabels, its name)\n"
     "  memoryHeadroom: 20%       stays free; memoryFloor: 512MiB, too\n"
     "  memoryLimit: auto         cgroup, rlimit or none\n"
     "  outOfMemoryRetry: 3       with more memory, or GPUs of its own\n"
@@ -213,6 +217,7 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
       struct problems *notes)
 {
     struct buf lines;
+    char why[128];
 
     x->deterministic |= w->deterministic;
     check_space(x, problems);
@@ -224,7 +229,8 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
         x->import = realpath(w->import, NULL);
     }
     if (w->import != NULL && x->import == NULL)
-        problems_add(problems, "--import", "%s: cannot open", w->import);
+        problems_add(problems, "--import", "cannot open %s: %s", w->import,
+                     strerror_r(errno, why, sizeof why));
     buf_init(&lines, SIZE_MAX / 2);
     imports_load(x, &lines, problems, notes);
     buf_fini(&lines);

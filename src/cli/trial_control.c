@@ -6,16 +6,15 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/map.h"
 #include "core/number.h"
 #include "json.h"
 #include "manager/results.h"
-#include "manager/trial.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REQUEST_MAX ((size_t)64 << 10) /* the socket's own limit */
 
@@ -33,6 +32,11 @@ read_named(const char *verb, int argc, char **argv, struct named *out,
     uint64_t number;
     bool dir = argc > 1 && !number_parse_u64(argv[1], strlen(argv[1]), &number);
 
+    if (dir && access(argv[1], F_OK) != 0)
+        return err_set(err, ERR_USAGE,
+                       "'%s': expected a trial's number, such as 00003, or an "
+                       "experiment's folder",
+                       argv[1]);
     *out = (struct named){.trials = argv + 1 + dir, .n = argc - 1 - dir};
     for (int i = 0; i < out->n; i++)
         if (!number_parse_u64(out->trials[i], strlen(out->trials[i]), &number))
@@ -111,97 +115,6 @@ trial_control_kill(int argc, char **argv, struct err *err)
 
 /* ---- retry ---- */
 
-static bool
-failed(const struct result *r)
-{
-    return trial_is_failure(trial_state_of(r->status));
-}
-
-static uint64_t
-number_of(const char *trial)
-{
-    uint64_t number = 0;
-
-    number_parse_u64(trial, strlen(trial), &number);
-    return number;
-}
-
-/* By their parameters, the last trial that had them: JSON text -> its number,
- * and one. */
-static void
-note_last(struct map *last, const char *parameters, uint64_t number)
-{
-    uintptr_t before = (uintptr_t)map_get(last, parameters, strlen(parameters));
-
-    if (number + 1 > before)
-        map_put(last, parameters, strlen(parameters),
-                (void *)(uintptr_t)(number + 1));
-}
-
-static void
-note_live(struct map *last, struct jval account)
-{
-    struct jval trials, parameters, v;
-
-    if (!jval_get(account, "trials", &trials))
-        return;
-    for (size_t i = 0; i < jval_count(trials); i++) {
-        const char *id = "";
-        struct buf text;
-
-        buf_init(&text, (size_t)64 << 20);
-        if (jval_get(jval_at(trials, i), "trial", &v) &&
-            jval_get(jval_at(trials, i), "parameters", &parameters) &&
-            jval_string(v, &id, NULL)) {
-            jval_write(parameters, &text);
-            note_last(last, buf_text(&text), number_of(id));
-        }
-        buf_fini(&text);
-    }
-}
-
-static size_t
-add_failed(struct buf *request, const struct results *r, struct jval account)
-{
-    struct map last = {0};
-    size_t n = 0;
-
-    note_live(&last, account);
-    for (size_t i = 0; i < r->n; i++)
-        note_last(&last, r->items[i].parameters, number_of(r->items[i].trial));
-    for (size_t i = 0; i < r->n; i++) {
-        const struct result *one = &r->items[i];
-        uint64_t number = number_of(one->trial);
-
-        if (failed(one) &&
-            (uintptr_t)map_get(&last, one->parameters,
-                               strlen(one->parameters)) == number + 1)
-            add_number(request, number, n++);
-    }
-    map_fini(&last);
-    return n;
-}
-
-/* What runs is asked for first: what ends meanwhile is then among the
- * results. */
-static int
-find_failed(struct buf *request, const char *folder, size_t *n, struct err *err)
-{
-    struct jval account;
-    struct json *doc;
-    struct results *r;
-
-    if (target_ask(folder, "{\"command\": \"status\", \"rows\": 1000000}", &doc,
-                   &account, err) != 0)
-        return -1;
-    r = results_load(folder, err);
-    if (r != NULL)
-        *n = add_failed(request, r, account);
-    results_free(r);
-    json_free(doc);
-    return r == NULL ? -1 : 0;
-}
-
 static void
 print_new(struct jval answer)
 {
@@ -215,29 +128,45 @@ print_new(struct jval answer)
             puts(id);
 }
 
+/* One that is over can be given more to do, by another manager. */
+static int
+refuse(const char *folder, struct err *err)
+{
+    struct results *r = results_load(folder, NULL);
+    int rc = -1;
+
+    if (r != NULL && r->state != RESULTS_RUNNING)
+        rc = err_set(err, ERR_SYSTEM,
+                     "%s does not run; to run all of its trials that failed "
+                     "again: tunepipe resume %s --retry-failed",
+                     r->id, folder);
+    results_free(r);
+    return rc;
+}
+
 static int
 retry(const struct named *named, bool all_failed, struct err *err)
 {
     struct json *doc = NULL;
-    struct jval answer;
+    struct jval answer, list;
     struct buf request;
-    size_t n = (size_t)named->n;
-    int rc = 0;
+    int rc;
 
-    begin(&request, "retry");
-    if (all_failed)
-        rc = find_failed(&request, named->folder, &n, err);
-    else
+    if (all_failed) {
+        rc = target_ask(named->folder,
+                        "{\"command\": \"retry\", \"trials\": \"failed\"}",
+                        &doc, &answer, err);
+    } else {
+        begin(&request, "retry");
         add_named(&request, named);
-    if (rc != 0 || n == 0) {
-        if (rc == 0)
-            fprintf(stderr, "tunepipe trial retry: none has failed whose "
-                            "parameters no later trial has\n");
-        buf_fini(&request);
-        return rc;
+        rc = finish(&request, named->folder, &doc, &answer, err);
     }
-    rc = finish(&request, named->folder, &doc, &answer, err);
-    if (rc == 0)
+    if (rc != 0)
+        rc = refuse(named->folder, err);
+    else if (jval_get(answer, "trials", &list) && jval_count(list) == 0)
+        fprintf(stderr, "tunepipe trial retry: none has failed whose "
+                        "parameters no later trial has\n");
+    else
         print_new(answer);
     json_free(doc);
     return rc;

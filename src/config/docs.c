@@ -9,6 +9,9 @@
 #define GPU_LIST                                      \
     "\"type\": [\"integer\", \"string\", \"array\", " \
     "\"null\"], \"items\": {\"type\": \"integer\", \"minimum\": 0}"
+#define LABELS                                                  \
+    "\"type\": [\"string\", \"number\", \"array\", \"null\"], " \
+    "\"items\": {\"type\": [\"string\", \"number\"]}"
 
 const struct key_doc key_docs[] = {
     {"experimentName", "A name for people; default: the file's.", NULL},
@@ -99,6 +102,15 @@ const struct key_doc key_docs[] = {
     {"trialMemory", "Memory that a trial is given: 4GB, 512MiB; auto: learnt.",
      MEMORY},
     {"trialGpuMemory", "The same of a GPU's memory.", MEMORY},
+    {"trialLabels",
+     "Globs: a trial runs where each matches a label, of the GPU or of the "
+     "machine.",
+     LABELS},
+    {"*.machineLabels", "Labels of this machine, and so of all its GPUs.",
+     LABELS},
+    {"*.deviceLabels", "Labels of GPUs, by their numbers.",
+     "\"type\": [\"object\", \"null\"], \"additionalProperties\": {" LABELS
+     "}"},
     {"memoryHeadroom", "The part of each memory that stays free; default: 20%.",
      "\"type\": [\"string\", \"number\", \"null\"]"},
     {"memoryFloor", "The amount that stays free; default: 512MiB.", MEMORY},

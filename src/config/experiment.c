@@ -3,6 +3,7 @@
 
 #include "config/keys_failure.h"
 #include "config/keys.h"
+#include "config/labels.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
 #include "config/v1.h"
@@ -52,6 +53,7 @@ fini(struct experiment *x)
     free(x->import);
     free(x->metrics_pattern);
     wishes_fini(&x->wishes);
+    labels_fini(&x->wishes.labels);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);
     for (size_t i = 0; i < x->n_filters; i++)

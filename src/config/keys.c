@@ -4,6 +4,7 @@
 #include "config/hookkey.h"
 #include "config/keys_algorithm.h"
 #include "config/keys_failure.h"
+#include "config/label_keys.h"
 #include "config/reader.h"
 #include "config/wish_keys.h"
 #include "config/yaml.h"
@@ -209,11 +210,13 @@ static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
     }
 
 /* The same beside trainingService and in it. */
-#define DEVICE_KEYS                                             \
-    HELD("trialGpuNumber", wish_devices, x.wishes, 0),          \
-        HELD("useActiveGpu", set_bool, x.wishes.use_active, 0), \
-        HELD("gpuIndices", wish_indices, x.wishes, 0),          \
-        HELD("maxTrialNumberPerGpu", set_count, x.wishes.trials_a_device, 0)
+#define DEVICE_KEYS                                                           \
+    HELD("trialGpuNumber", wish_devices, x.wishes, 0),                        \
+        HELD("useActiveGpu", set_bool, x.wishes.use_active, 0),               \
+        HELD("gpuIndices", wish_indices, x.wishes, 0),                        \
+        HELD("maxTrialNumberPerGpu", set_count, x.wishes.trials_a_device, 0), \
+        HELD("machineLabels", label_machine, x.wishes.labels, 0),             \
+        HELD("deviceLabels", label_devices, x.wishes.labels, 0)
 
 static const struct key service_keys[] = {
     {"platform", NULL, 0, KEY_REQUIRED, NULL, NULL, NULL},
@@ -293,6 +296,7 @@ const struct key config_keys[] = {
     HELD("index", set_bool, x.index, 0),
     HELD("trialMemory", wish_memory, x.wishes, 0),
     HELD("trialGpuMemory", wish_device_memory, x.wishes, 0),
+    HELD("trialLabels", label_globs, x.wishes.labels, 0),
     HELD("memoryHeadroom", wish_headroom, x.wishes, 0),
     HELD("memoryFloor", wish_floor, x.wishes, 0),
     {"memoryLimit", set_word, OF(x.wishes.limit), 0, NULL, wish_limit_words,

@@ -4,6 +4,8 @@
 #ifndef CONFIG_WISHES_H
 #define CONFIG_WISHES_H
 
+#include "config/labels.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@ struct wishes {
     uint64_t trials_a_device; /* maxTrialNumberPerGpu */
     bool use_active;          /* devices that others compute on, too */
     uint64_t indices;         /* gpuIndices, a bit each; 0: all */
+    struct labels labels;     /* of what is asked for, of what there is */
 
     uint64_t memory, device_memory; /* bytes; 0: not reserved */
     bool memory_auto;               /* `memory` is learned from peaks */

@@ -33,6 +33,7 @@ static const struct command_row {
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
     {"why", {"trial"}, commands_why},
+    {"import", {NULL}, commands_import}, /* what lies in FOLDER_IMPORT_NEW */
     {"pause", {NULL}, commands_pause},
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},

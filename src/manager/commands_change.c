@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
+#include "manager/imports.h"
 #include "manager/state.h"
 
 #define DURATION_MAX_MS                                   \
@@ -137,5 +138,21 @@ commands_stop(struct manager *m, struct jval request, struct buf *reply,
     if (now && m->interrupts == 1)
         manager_interrupt(m);
     buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    return 0;
+}
+
+int
+commands_import(struct manager *m, struct jval request, struct buf *reply,
+                struct err *err)
+{
+    uint64_t n;
+
+    (void)request;
+    if (m->phase != PHASE_RUNNING || m->end_known)
+        return err_set(err, ERR_INPUT,
+                       "the experiment asks for no more trials");
+    if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
+        return -1;
+    buf_printf(reply, "{\"trials\": %llu}", (unsigned long long)n);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 /* commands_change.c */
 commands_answerer commands_update, commands_pause, commands_continue,
-    commands_stop;
+    commands_stop, commands_import;
 /* commands_wait.c */
 commands_answerer commands_wait;
 /* commands_trials.c */

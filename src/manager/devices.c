@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/devices.h"
 
+#include "config/labels.h"
 #include "config/wishes.h"
 #include "core/buf.h"
 #include "core/bytes.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool
 in(uint64_t set, unsigned index)
@@ -113,11 +115,10 @@ check_memory(struct devices *d, const struct wishes *w, struct err *err)
     char want[BYTES_TEXT_MAX], most[BYTES_TEXT_MAX], kept[BYTES_TEXT_MAX];
     uint64_t enough = 0, largest = 0;
 
-    devices_look(d, nobody, NULL);
     for (unsigned i = 0; i < d->n; i++) {
         uint64_t total = d->of[i].total;
 
-        if (!in(d->usable, i))
+        if (!in(d->usable & d->labelled, i))
             continue;
         enough += w->device_memory + keep_free(w, total) <= total;
         if (total > largest)
@@ -137,12 +138,72 @@ check_memory(struct devices *d, const struct wishes *w, struct err *err)
                    (unsigned long long)w->headroom_percent);
 }
 
+/* Why no trial can run here: what there is instead. */
+static int
+refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
+              struct err *err)
+{
+    const struct labels *l = &w->labels;
+    struct buf text;
+    int rc;
+
+    buf_init(&text, 4096);
+    for (unsigned i = 0; i < d->n; i++)
+        if (in(d->usable, i)) {
+            buf_printf(&text, "GPU %u: ", i);
+            labels_list(l, (int)i, d->of[i].model, &text);
+            buf_add_text(&text, "; ");
+        }
+    buf_add_text(&text, "this machine: ");
+    labels_list(l, LABELS_MACHINE, d->host, &text);
+    rc = err_set(err, ERR_CONFIG, "trialLabels: '%.100s' %s; there are: %.700s",
+                 glob,
+                 d->nvml == NULL ? "matches no label of this machine"
+                 : count(d->labelled) > 0
+                     ? "and the others match too few GPUs for trialGpuNumber"
+                     : "matches no label of a GPU that has the others",
+                 buf_text(&text));
+    buf_fini(&text);
+    return rc;
+}
+
+/* The machine's own labels count for each device. */
+static int
+find_labelled(struct devices *d, const struct wishes *w, struct err *err)
+{
+    struct label_names names = {d->host, NULL};
+    const char *lacks = NULL, *glob;
+
+    if (gethostname(d->host, sizeof d->host - 1) != 0)
+        d->host[0] = '\0';
+    for (size_t i = 0; i < w->labels.n; i++)
+        if (d->nvml != NULL && w->labels.of[i].device >= (int)d->n)
+            return err_set(err, ERR_CONFIG,
+                           "deviceLabels: %d, but there %s %u GPU%s",
+                           w->labels.of[i].device, d->n == 1 ? "is" : "are",
+                           d->n, d->n == 1 ? "" : "s");
+    if (d->nvml == NULL)
+        lacks = labels_lack(&w->labels, LABELS_MACHINE, &names);
+    for (unsigned i = 0; i < d->n; i++) {
+        names.device = d->of[i].model;
+        glob = labels_lack(&w->labels, (int)i, &names);
+        if (glob == NULL)
+            d->labelled |= (uint64_t)1 << i;
+        else if (in(d->usable, i))
+            lacks = glob;
+    }
+    if (lacks == NULL ||
+        (d->nvml != NULL && count(d->usable & d->labelled) >= w->devices))
+        return 0;
+    return refuse_labels(d, w, lacks, err);
+}
+
 int
 devices_open(struct devices *d, const struct wishes *w, struct err *err)
 {
     *d = (struct devices){0};
     if (!w->devices_managed || w->devices == 0)
-        return 0;
+        return find_labelled(d, w, err);
     d->nvml = nvml_open(err);
     if (d->nvml == NULL) {
         if (err != NULL)
@@ -154,7 +215,10 @@ devices_open(struct devices *d, const struct wishes *w, struct err *err)
     d->n = nvml_count(d->nvml);
     if (d->n > DEVICES_MAX)
         d->n = DEVICES_MAX;
-    return find_usable(d, w, err) == 0 ? check_memory(d, w, err) : -1;
+    devices_look(d, nobody, NULL);
+    if (find_usable(d, w, err) != 0 || find_labelled(d, w, err) != 0)
+        return -1;
+    return check_memory(d, w, err);
 }
 
 void
@@ -176,6 +240,8 @@ devices_look(struct devices *d, bool (*is_ours)(void *ctx, pid_t pid),
         v->known = nvml_look(d->nvml, i, &now, NULL) == 0;
         v->total = now.total;
         v->used = now.used;
+        if (v->known)
+            memcpy(v->model, now.model, sizeof v->model);
         v->stranger = 0;
         for (size_t k = 0; k < now.n_pids && v->stranger == 0; k++)
             if (!is_ours(ctx, now.pids[k]))
@@ -224,15 +290,33 @@ is_free(const struct wishes *w, const struct device *v, unsigned index,
     return false;
 }
 
+static void
+tell_label(const struct devices *d, const struct wishes *w, unsigned index,
+           struct buf *why)
+{
+    const char *lacks =
+        labels_lack(&w->labels, (int)index,
+                    &(struct label_names){d->host, d->of[index].model});
+
+    if (lacks != NULL)
+        buf_printf(why, "GPU %u has no label that matches '%s'; ", index,
+                   lacks);
+}
+
 uint64_t
 devices_find(const struct devices *d, const struct wishes *w,
              const struct devices_need *need, struct buf *why, bool *strangers)
 {
     uint64_t could = 0, chosen = 0;
 
-    for (unsigned i = 0; i < d->n; i++)
-        if (in(d->usable, i) && is_free(w, &d->of[i], i, need, why, strangers))
+    for (unsigned i = 0; i < d->n; i++) {
+        if (!in(d->usable, i))
+            continue;
+        if (!in(d->labelled, i))
+            tell_label(d, w, i, why);
+        else if (is_free(w, &d->of[i], i, need, why, strangers))
             could |= (uint64_t)1 << i;
+    }
     if (count(could) < need->count)
         return 0;
     while (count(chosen) < need->count) {

@@ -23,6 +23,7 @@ struct device {
     uint64_t reserved; /* bytes */
     bool known;        /* at the last look: */
     uint64_t total, used;
+    char model[96];
     pid_t stranger; /* that computes on it; 0: none */
 };
 
@@ -30,6 +31,8 @@ struct devices {
     struct nvml *nvml; /* NULL: devices are not managed, or none is wanted */
     unsigned n;        /* there are */
     uint64_t usable;   /* of these, a bit each */
+    uint64_t labelled; /* as trialLabels asks */
+    char host[256];    /* the name of the machine, a label as well */
     struct device of[DEVICES_MAX];
 };
 

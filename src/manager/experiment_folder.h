@@ -5,7 +5,9 @@
  *
  *   config.yml          the configuration, byte for byte
  *   search_space.json   as sent to the dispatcher
- *   import.jsonl        the trials that it was told of first: imports.h
+ *   import.jsonl        the trials that it was told of first: imports.h;
+ *   import.N.jsonl      those that came later, in their order
+ *   import.new          the same, not taken yet: by `tunepipe import`
  *   experiment.json     name, seed, direction; the manager holds a lock on it
  *                       while it lives
  *   manager.pid         its process id, for people
@@ -42,6 +44,7 @@ struct trial;
 #define FOLDER_RESULTS "results.jsonl"
 #define FOLDER_SUMMARY "summary.json"
 #define FOLDER_IMPORT "import.jsonl"
+#define FOLDER_IMPORT_NEW "import.new"
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
 #define FOLDER_INDEX_LOG "index.log"

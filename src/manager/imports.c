@@ -13,6 +13,7 @@
 #include "manager/experiment_folder.h"
 #include "space/space.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,8 +219,9 @@ imports_keep(const struct experiment *x, const char *folder, struct err *err)
     return rc;
 }
 
-void
-imports_send(struct exchange *to, const char *lines, uint64_t skip)
+/* As many FD as it takes; the first *skip are counted, and not sent. */
+static void
+send_lines(struct exchange *to, const char *lines, uint64_t *skip)
 {
     const char *code = command_info(CMD_IMPORT)->code;
     struct buf frame;
@@ -235,30 +237,104 @@ imports_send(struct exchange *to, const char *lines, uint64_t skip)
             lines += len + (lines[len] == '\n');
         }
         buf_add_char(&frame, ']');
-        if (skip > 0)
-            skip--;
+        if (*skip > 0)
+            (*skip)--;
         else if (!frame.failed)
             exchange_send(to, code, frame.data, frame.len);
     }
     buf_fini(&frame);
 }
 
+void
+imports_send(struct exchange *to, const char *lines, uint64_t skip)
+{
+    send_lines(to, lines, &skip);
+}
+
+/* Of the first batch, which came with the experiment, and of later ones. */
+static char *
+batch_path(const char *folder, uint64_t batch)
+{
+    char *path = NULL;
+
+    if (batch == 0)
+        return file_join(folder, FOLDER_IMPORT);
+    return asprintf(&path, "%s/import.%llu.jsonl", folder,
+                    (unsigned long long)batch) < 0
+               ? NULL
+               : path;
+}
+
+static int
+send_file(struct exchange *to, const char *path, uint64_t *skip, uint64_t *n,
+          struct err *err)
+{
+    struct buf lines;
+    int rc;
+
+    buf_init(&lines, 2 * FILE_MAX);
+    rc = file_read(path, FILE_MAX, &lines, err);
+    if (rc == 0)
+        send_lines(to, buf_text(&lines), skip);
+    for (size_t i = 0; rc == 0 && i < lines.len; i++)
+        *n += lines.data[i] == '\n';
+    buf_fini(&lines);
+    return rc;
+}
+
 int
 imports_send_kept(struct exchange *to, const char *folder, uint64_t skip,
                   struct err *err)
 {
-    char *path = file_join(folder, FOLDER_IMPORT);
-    struct buf lines;
+    bool more = true;
+    uint64_t n = 0;
     int rc = 0;
 
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    buf_init(&lines, 2 * FILE_MAX);
-    if (access(path, F_OK) == 0)
-        rc = file_read(path, FILE_MAX, &lines, err);
-    if (rc == 0)
-        imports_send(to, buf_text(&lines), skip);
-    buf_fini(&lines);
+    for (uint64_t batch = 0; rc == 0 && more; batch++) {
+        char *path = batch_path(folder, batch);
+        bool there = path != NULL && access(path, F_OK) == 0;
+
+        if (path == NULL)
+            rc = err_set(err, ERR_MEMORY, "out of memory");
+        else if (there)
+            rc = send_file(to, path, &skip, &n, err);
+        more = there || batch == 0;
+        free(path);
+    }
+    return rc;
+}
+
+/* The path of the next batch, to be freed; NULL: out of memory. */
+static char *
+next_batch(const char *folder)
+{
+    char *path = NULL;
+
+    for (uint64_t batch = 1;; batch++) {
+        free(path);
+        path = batch_path(folder, batch);
+        if (path == NULL || access(path, F_OK) != 0)
+            return path;
+    }
+}
+
+int
+imports_accept(struct exchange *to, const char *folder, uint64_t *n,
+               struct err *err)
+{
+    char *from = file_join(folder, FOLDER_IMPORT_NEW);
+    char *path = next_batch(folder);
+    uint64_t skip = 0;
+    int rc = 0;
+
+    *n = 0;
+    if (from == NULL || path == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (rename(from, path) == 0)
+        rc = send_file(to, path, &skip, n, err);
+    else if (errno != ENOENT)
+        rc = err_errno(err, ERR_SYSTEM, "%s", from);
+    free(from);
     free(path);
     return rc;
 }

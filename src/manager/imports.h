@@ -34,8 +34,13 @@ int imports_keep(const struct experiment *x, const char *folder,
 /* Sends them, in as many FD as it takes, but the first `skip`. */
 void imports_send(struct exchange *to, const char *lines, uint64_t skip);
 
-/* The same with those that the folder keeps. */
+/* The same with those that the folder keeps, whenever they came. */
 int imports_send_kept(struct exchange *to, const char *folder, uint64_t skip,
                       struct err *err);
+
+/* Takes those that lie in the folder as FOLDER_IMPORT_NEW, if any: they are
+ * kept, and sent.  *n: how many trials they are. */
+int imports_accept(struct exchange *to, const char *folder, uint64_t *n,
+                   struct err *err);
 
 #endif

@@ -29,6 +29,7 @@ struct manager_options {
     int out_fd, err_fd;     /* progress; what went wrong */
     const char *resume;     /* absolute: the folder of an experiment that goes
                                on; NULL: a new one */
+    bool retry_failed;      /* only to resume: trials that failed run again */
     /* Only to resume: reads the folder's command log, where there is one. */
     int (*walk_log)(const char *folder, manager_record *take, void *ctx,
                     struct err *err);

@@ -35,6 +35,7 @@ struct nvml {
     int (*get_handle)(unsigned, handle *);
     int (*get_memory)(handle, struct memory_info *);
     int (*get_uuid)(handle, char *, unsigned);
+    int (*get_name)(handle, char *, unsigned);
     int (*get_processes)(handle, unsigned *, struct process_info *);
     const char *(*explain)(int);
 };
@@ -81,6 +82,7 @@ find_functions(struct nvml *n, const char *name, struct err *err)
                   {"nvmlDeviceGetHandleByIndex_v2", &n->get_handle},
                   {"nvmlDeviceGetMemoryInfo", &n->get_memory},
                   {"nvmlDeviceGetUUID", &n->get_uuid},
+                  {"nvmlDeviceGetName", &n->get_name},
                   {"nvmlDeviceGetComputeRunningProcesses", &n->get_processes},
                   {"nvmlErrorString", &n->explain}};
 
@@ -189,6 +191,8 @@ nvml_look(const struct nvml *n, unsigned index, struct nvml_device *out,
         rc = n->get_memory(device, &memory);
     if (rc == SUCCESS)
         rc = n->get_uuid(device, out->uuid, sizeof out->uuid);
+    if (rc == SUCCESS)
+        rc = n->get_name(device, out->model, sizeof out->model);
     if (rc == SUCCESS)
         rc = list_processes(n, device, out);
     if (rc != SUCCESS)

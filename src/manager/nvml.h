@@ -18,6 +18,7 @@ struct nvml;
 struct nvml_device {
     uint64_t total, used;      /* bytes of its memory */
     char uuid[96];             /* "GPU-..." */
+    char model[96];            /* "NVIDIA A100-SXM4-40GB" */
     pid_t pids[NVML_PIDS_MAX]; /* that compute on it */
     size_t n_pids;
 };

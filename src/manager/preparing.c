@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "manager/adopt.h"
 #include "manager/happened.h"
+#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -168,6 +169,9 @@ preparing_exited(struct manager *m, struct trial *t)
     struct outcome outcome;
     siginfo_t info = {0};
 
+    read_end(t, &outcome);
+    if (outcome.kind == OUTCOME_LOST)
+        orphans_kill(t->folder, t->pid);
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
     close_wrapper(t);
@@ -175,7 +179,6 @@ preparing_exited(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     m->n_preparing--;
     placing_release(m, t);
-    read_end(t, &outcome);
     if (is_good(t, &outcome)) {
         prepared(m, t);
         happened_trial(m, EVENT_TRIAL_PREPARED, t);
@@ -223,7 +226,12 @@ adopt(struct trial *t)
 static void
 restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
+    char *folder = folder_of(t);
+
     ended(t, outcome);
+    if (outcome->kind == OUTCOME_LOST && folder != NULL)
+        orphans_kill_old(&m->recovered.orphans, t->folder, folder);
+    free(folder);
     if (running_in_vain(t)) {
         running_again(m, t);
         return;

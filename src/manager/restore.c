@@ -22,8 +22,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/adopt.h"
+#include "manager/again.h"
 #include "manager/peer.h"
 #include "manager/ending.h"
+#include "manager/finish_past.h"
 #include "manager/found.h"
 #include "manager/imports.h"
 #include "manager/live.h"
@@ -54,6 +56,16 @@ struct restoring {
     bool records; /* the log has some */
 };
 
+/* Not what onFailure told in its place: the trial's own files have none. */
+static bool
+has_own_final(const struct restoring *r, const struct found *f)
+{
+    const struct on_failure *then = &r->m->x->on_failure;
+
+    return f->past->has_final && !(f->folder && then->then == FAILURE_REPORT &&
+                                   f->past->final == then->value);
+}
+
 static struct trial *
 make_trial(struct restoring *r, const struct found *f)
 {
@@ -78,7 +90,7 @@ make_trial(struct restoring *r, const struct found *f)
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
     if (f->past != NULL && f->past->attempt == f->attempt) {
         t->heard = f->past->heard;
-        t->has_final = f->past->has_final; /* its folder may be gone */
+        t->has_final = has_own_final(r, f); /* its folder may be gone */
         t->final = f->past->final;
     }
     if (f->past != NULL && r->m->lockstep.on)
@@ -142,6 +154,8 @@ restore_ended(struct manager *m, struct trial *t)
     t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST && !t->told)
+        orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
     if (running_in_vain(t)) {
@@ -219,49 +233,6 @@ take_record(void *ctx, const struct record *record)
     past_add(&r->past, record);
 }
 
-/* In their order, so that a goal is reached as it was or would have been. */
-static void
-count_ends(struct manager *m, const struct results *results)
-{
-    for (size_t i = 0; i < results->n; i++) {
-        const struct result *item = &results->items[i];
-        struct finish_end end = {
-            .trial = item->trial,
-            .counts = ending_counts(trial_state_of(item->status)),
-            .has_value = item->has_value,
-            .value = item->value,
-            .seconds = item->duration_s};
-
-        finish_ended(&m->finish, &end);
-    }
-}
-
-/* What attempts before the last one ran stands in their folders alone. */
-static void
-count_attempts(struct manager *m, const struct found *f)
-{
-    struct trial before = {.attempt = f->attempt};
-    bool there = true;
-
-    memcpy(before.id, f->id, sizeof before.id);
-    while (before.attempt > 0 && there) {
-        struct outcome o;
-
-        before.attempt--;
-        if (trial_place(&before, m->folder.path, NULL) != 0)
-            return;
-        there = access(before.folder, F_OK) == 0;
-        if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
-            o.ended_ns > o.started_ns)
-            finish_ended(
-                &m->finish,
-                &(struct finish_end){
-                    .trial = before.id,
-                    .seconds = (double)(o.ended_ns - o.started_ns) / 1e9});
-    }
-    free(before.folder);
-}
-
 static int
 read_witnesses(struct restoring *r, struct err *err)
 {
@@ -273,14 +244,12 @@ read_witnesses(struct restoring *r, struct err *err)
     if (r->results == NULL ||
         m->options->walk_log(m->folder.path, take_record, r, err) != 0)
         return -1;
-    count_ends(m, r->results);
     if (r->past.failed)
         return err_set(err, ERR_MEMORY, "out of memory");
     if (founds_gather(&r->found, r->results, &r->past, m->folder.path,
                       m->scheduler.concurrency + m->scheduler.ahead, err) != 0)
         return -1;
-    for (size_t i = 0; m->x->max_trial_hours > 0 && i < r->found.n; i++)
-        count_attempts(m, r->found.items[i]);
+    finish_past(m, r->results, &r->found);
     return 0;
 }
 
@@ -340,6 +309,7 @@ static int
 restore_all(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
+    uint64_t n;
 
     m->exchange.held = true;
     stepping_resume(m, &r->past);
@@ -348,11 +318,18 @@ restore_all(struct restoring *r, struct err *err)
     else if (!r->past.cut && imports_send_kept(&m->exchange, m->folder.path,
                                                r->past.imports, err) != 0)
         return -1;
+    if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
+        return -1;
+    if (n > 0)
+        progress_say(&m->progress, "tunepipe: %llu trials are imported",
+                     (unsigned long long)n);
     send_unlogged(r);
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
     restore_repeated(r);
+    if (m->options->retry_failed && again_all(m, err) != 0)
+        return -1;
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",
@@ -372,6 +349,7 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_all(&r, err);
+    orphans_fini(&m->recovered.orphans);
     founds_fini(&r.found);
     past_fini(&r.past);
     results_free(r.results);

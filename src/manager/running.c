@@ -8,6 +8,7 @@
 #include "manager/ending.h"
 #include "manager/happened.h"
 #include "manager/live.h"
+#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -214,6 +215,10 @@ running_exited(struct manager *m, struct trial *t)
         preparing_exited(m, t);
         return;
     }
+    if (outcome_read(t->folder, &t->outcome, &err) != 0)
+        snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    if (t->outcome.kind == OUTCOME_LOST)
+        orphans_kill(t->folder, t->pid);
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
     t->exited = true; /* from here on its process id may be a stranger's */
@@ -221,8 +226,6 @@ running_exited(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     placing_release(m, t);
     t->ended_ns = clock_monotonic_ns();
-    if (outcome_read(t->folder, &t->outcome, &err) != 0)
-        snprintf(t->why, sizeof t->why, "%.500s", err.text);
     resources_learn(&m->resources, t);
     if (t->again && running_in_vain(t))
         running_again(m, t);

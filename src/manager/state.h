@@ -39,6 +39,7 @@
 #include "manager/launch.h"
 #include "manager/lockstep.h"
 #include "manager/manager.h"
+#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
@@ -64,6 +65,7 @@ struct skip {
 struct recovered {
     uint64_t finished, adopted, again;
     uint64_t resent; /* suggestions to come that it may have had */
+    struct orphans orphans; /* of its trials */
 };
 
 enum phase {

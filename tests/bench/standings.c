@@ -99,7 +99,9 @@ print_family(const struct report *r, const struct table *t, size_t trials,
     size_t base = find_baseline(r);
     const char *name = family_name(r, family);
 
-    printf("\n%s, %s, after %zu trials\n", name, r->mode, trials);
+    printf("\n%s, %s, after %zu %s\n", name, r->mode, trials,
+           strncmp(r->mode, "epochs", 6) == 0 ? "whole trials' worth of them"
+                                              : "trials");
     printf("  %-32s %5s %6s %9s  %8s %18s   %s\n", "", "runs", "rank", "regret",
            "ratio", "95 %", "w/t/l");
     for (size_t s = 0; s < solvers->n; s++) {

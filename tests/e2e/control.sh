@@ -158,6 +158,7 @@ refused() {
         says 1 'trial 00009: there is none' trial kill "$dir" 0 9 &&
         says 1 'trial 00000 has not ended' trial retry "$dir" 0 &&
         says 2 "expected a trial's number" trial kill "$dir" 0 x &&
+        says 2 "'3.1': expected a trial's number" trial kill 3.1 &&
         says 2 'either --failed or TRIAL' trial retry "$dir" &&
         says 0 '1 running; 1 at a time' status "$dir" &&
         says 0 '' stop "$dir" && ended 1
@@ -179,6 +180,20 @@ kill_and_retry() {
             "$dir/trials/00003/parameters.json"
 }
 check "trials are killed and repeated" kill_and_retry
+
+# More than fit into a request, were each named; they are only on record.
+retry_many() {
+    begin 'maxTrialNumber: 1' && begun 00000 || return 1
+    awk 'BEGIN {
+        for (i = 1; i <= 10000; i++)
+            printf "{\"trial\": \"%05d\", \"parameter_id\": %d, \"seed\": 1, " \
+                "\"status\": \"failed\", \"parameters\": {\"x\": 0.%d1}}\n", i, i, i
+    }' >> "$dir/results.jsonl"
+    says 0 10000 trial retry "$dir" --failed && [ "$(wc -l < said)" = 10000 ] &&
+        says 0 '0/10001 done, 1 running, 10000 waiting' status "$dir" &&
+        says 0 '' stop "$dir" && ended 1
+}
+check "ten thousand trials are repeated by one word" retry_many
 
 retry_and_resume() {
     begin 'maxTrialNumber: 2' && begun 00000 && let_go 00000 bad &&

@@ -74,6 +74,49 @@ E
 }
 check "a lost trial is tried again" lost
 
+# Those that hold ./held open live; timeout(1) is for a fault alone.
+orphans='
+sleep 1000 > "$HERE/held" 2>&- &
+setsid sleep 1000 > "$HERE/held" 2>&- &
+env -i sh -c "sleep 1000; :" > "$HERE/held" 2>&- &
+: > "$HERE/begun"
+read -r wrapper rest < "$1/wrapper.pid"
+kill -KILL $killed "$wrapper"
+exec sleep 1000'
+
+all_gone() {
+    [ -e begun ] && timeout 30 cat <&8 || fail 'its processes live'
+}
+
+orphaned() {
+    mkfifo held && exec 7<> held 8< held
+    { echo 'set -- "$TUNEPIPE_TRIAL_DIR"; killed='; echo "$orphans"; } |
+        experiment 'maxTrialNumber: 1'
+    run 1 && count 1 lost && exec 7>&- && all_gone
+}
+check "nothing is left of a trial whose wrapper was killed" orphaned
+
+orphaned_prepared() {
+    mkfifo held && exec 7<> held 8< held
+    echo 'set -- "$TUNEPIPE_TRIAL_DIR/prepare"; killed=' > prepare.sh
+    echo "$orphans" >> prepare.sh
+    experiment 'maxTrialNumber: 1' 'prepareCommand: sh prepare.sh' < /dev/null
+    run 1 && count 1 lost && exec 7>&- && all_gone
+}
+check "nor of one that was prepared" orphaned_prepared
+
+orphaned_twice() {
+    mkfifo held && exec 7<> held 8< held
+    {
+        echo '[ ! -e "$HERE/begun" ] || exec tunepipe trial report --final 1'
+        echo 'set -- "$TUNEPIPE_TRIAL_DIR"; killed=$(cat "$HERE/pid")'
+        echo "$orphans"
+    } | experiment 'maxTrialNumber: 1'
+    run 137
+    resume 0 && count 1 succeeded && exec 7>&- && all_gone
+}
+check "nor where the manager was killed with it" orphaned_twice
+
 not_again() {
     experiment 'maxTrialNumber: 2' 'onFailure: {retry: 3, backoff: 0.01s}' \
         'maxTrialDuration: 1s' 'grace: 1s' << 'E'

@@ -205,11 +205,14 @@ check "NNI's database" nni
 
 usage() {
     "$T" import a.csv 2> err
-    [ $? = 2 ] && has err 'expected --into FILE' || return 1
+    [ $? = 2 ] && has err 'expected --into FILE or DIR' || return 1
     "$T" import --into i 2> err
     [ $? = 2 ] && has err 'expected a source' || return 1
     "$T" import --into i absent 2> err
     [ $? = 3 ] && has err 'absent: ' || return 1
+    echo 1 | experiment "$space" 'maxTrialNumber: 1'
+    "$T" run e.yml --import nope 2> err
+    [ $? = 3 ] && has err '--import: cannot open nope: No such file' || return 1
     mkdir folder && "$T" import --into i folder 2> err
     [ $? = 3 ] && has err 'folder: expected a file, or a folder of NNI'
 }
@@ -259,7 +262,7 @@ refused() {
         has err 'i.jsonl:5: ' && [ ! -e tunepipe-experiments ] || return 1
     rm i.jsonl
     run 3 && has err 'import: ' && has err 'i.jsonl' || return 1
-    run 3 --import none.jsonl && has err '--import: none.jsonl: cannot open'
+    run 3 --import none.jsonl && has err '--import: cannot open none.jsonl: No such file'
 }
 check "a file that is wrong" refused
 
@@ -295,5 +298,77 @@ lost() {
     told 1
 }
 check "again, when nothing of it came to the log" lost
+
+# frames N: so many FD, and behind which command the last of them came.
+frames() {
+    "$T" log "$dir" > log
+    grep '<  ' log | grep -o '<  ..' > codes
+    [ "$(grep -c FD codes)" = "$1" ] || fail "$(grep -c FD codes) FD"
+}
+
+into_running() {
+    mkfifo gate
+    experiment 'maxTrialNumber: 1' "$space" << 'E'
+tunepipe trial report 1
+read -r word < "$HERE/gate"
+tunepipe trial report --final 2
+E
+    printf '%s\n' x,o,value 0.25,a,1 0.5,a,2 7,a,3 0.5,a,nan > more.csv
+    printf '%s\n' x,o,value 0.75,a,4 > last.csv
+    exec 8<> gate
+    (
+        meanwhile 'grep -qs intermediate tunepipe-experiments/*/trials/*/metrics'
+        dir=$(ls -d tunepipe-experiments/*)
+        "$T" import --into "$dir" more.csv > first 2> first.err
+        "$T" import --json --into "$dir" last.csv > second 2> second.err
+        echo go >&8
+    ) &
+    run 0 && wait && exec 8>&- && frames 2 && replays &&
+        has first "$dir: 3 trials, 2 fit; its tuner is told" &&
+        has first 'left out: 1 of them: its value is no finite number' &&
+        has first.err '1 do not fit the search space; the first: line 3' &&
+        has second '"trials": 1, "fit": 1, "told": true, "left_out": []}' &&
+        grep -q '<  FD.*"x": 0.75' log && lacks log '"x": 7' || return 1
+    # All that came is told to whoever has to begin again.
+    rm "$dir/command.log" "$dir/summary.json"
+    : > "$dir/results.jsonl"
+    rm -r "$dir"/trials/*
+    exec 8<> gate && echo go >&8
+    resume 0 && frames 2 && exec 8>&- && replays
+}
+check "into an experiment that runs" into_running
+
+into_ended() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 2' \
+        "$space" && run 0 && frames 0 || return 1
+    printf '%s\n' x,o,value 0.25,a,1 > more.csv
+    "$T" import --into "$dir" more.csv > told && frames 0 &&
+        has told '1 fit; its tuner is told when it goes on' &&
+        "$T" import --into "$dir" more.csv > told &&
+        resume 0 --max-trials 3 && frames 1 && count 3 succeeded && replays &&
+        has out '2 trials are imported' && resume 0 --max-trials 4 &&
+        frames 1 && replays || return 1
+    printf '%s\n' x,o,value 25,a,1 > bad.csv
+    "$T" import --into "$dir" bad.csv 2> err
+    [ $? = 1 ] && has err 'no trial fits the search space' &&
+        [ ! -e "$dir/import.new" ]
+}
+check "into one that goes on later" into_ended
+
+into_deterministic() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 2' \
+        "$space" 'deterministic: true' && run 0 || return 1
+    printf '%s\n' x,o,value 0.25,a,1 > more.csv
+    "$T" import --into "$dir" more.csv 2> err
+    [ $? = 1 ] && has err 'is deterministic'
+}
+check "not into one that is deterministic" into_deterministic
+
+as_json() {
+    printf '%s\n' x,value 0.25,1 0.5, > t.csv
+    "$T" import --json --into i.jsonl t.csv > said &&
+        [ "$(cat said)" = '{"into": "i.jsonl", "trials": 1, "fit": null, "told": null, "left_out": [{"trials": 1, "reason": "no value"}]}' ]
+}
+check "what was done as JSON" as_json
 
 finish

@@ -85,6 +85,20 @@ resume() {
     [ "$got" = "$want" ] || fail "status $got, expected $want"
 }
 
+# meanwhile CONDITION [PID]: beside a manager (that of ./pid), waits until it
+# holds; where the manager ends first the subshell does, too.
+meanwhile() {
+    until eval "$1"; do
+        one=${2:-$(cat pid 2>&-)}
+        if [ -n "$one" ] && ! kill -0 "$one" 2>&-; then
+            eval "$1" && return
+            echo "the manager ended before: $1" >&2
+            exit 1
+        fi
+        sleep 0.02
+    done
+}
+
 # has FILE TEXT: the file contains the text.
 has() {
     grep -qF -- "$2" "$1" || fail "$1 lacks '$2'"

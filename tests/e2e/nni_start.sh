@@ -94,6 +94,8 @@ Batch batch
 BatchTuner batch
 GridSearch grid
 RegularizedEvolutionTuner regularized_evolution
+PBT pbt
+PBTTuner pbt
 EOF
     for word in medianstop CURVEFITTING; do
         rm -rf ck
@@ -115,7 +117,7 @@ line() {
 
 names_that_are_not_there() {
     for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner SMAC \
-        DNGO DNGOTuner Hyperband BOHB PBT PBTTuner; do
+        DNGO DNGOTuner Hyperband BOHB; do
         [ ! -e "$TP_BUILD/plugins/$(echo "${word%Tuner}" | tr A-Z a-z).so" ] ||
             continue
         nni 3 '{"tuner":{"name":"'$word'"}}' &&

@@ -8,7 +8,6 @@ for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
     name=$(basename "$file" .jsonl)
     case $name in
     hyperband) why='budgets' ;;
-    pbt) why='populations' ;;
     *) why= ;;
     esac
     [ -z "$why" ] || {

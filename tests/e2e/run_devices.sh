@@ -81,7 +81,7 @@ busy() {
     gpus "8000 100 $stranger"
     echo "$given" | experiment 'maxTrialNumber: 1' 'trialGpuNumber: 1'
     (
-        until grep -qs 'busy with pid' err; do sleep 0.02; done
+        meanwhile "grep -qs 'busy with pid' err"
         gpus '8000 0'
         kill "$stranger"
     ) &
@@ -117,6 +117,55 @@ E
 }
 check "processes of our trials do not make a device busy" ours
 
+labelled() {
+    gpus '8000 0 # NVIDIA T4' '8000 0 # NVIDIA A100-SXM4' '8000 0 # NVIDIA T4'
+    echo "$given" | experiment 'maxTrialNumber: 4' 'trialConcurrency: 4' \
+        'trialGpuNumber: 1' 'trialLabels: ["*A100*", rack-?]' \
+        'trainingService: {platform: local, machineLabels: rack-7}'
+    run 0 && count 4 succeeded && [ "$(grep -cx '<1>' given)" = 4 ]
+}
+check "trialLabels: the model of a device, and the machine's labels" labelled
+
+own_labels() {
+    gpus '8000 0' '8000 0' '8000 0'
+    echo "$given" | experiment 'maxTrialNumber: 4' 'trialConcurrency: 4' \
+        'trialGpuNumber: 2' 'trialLabels: [fast, "v[12]"]' \
+        'deviceLabels: {"0": [fast, v1], "1": fast, "2": [v2, fast]}'
+    run 0 && count 4 succeeded && [ "$(grep -cx '<0,2>' given)" = 4 ]
+}
+check "deviceLabels: each glob has to match one" own_labels
+
+without_devices() {
+    echo "$given" | experiment 'maxTrialNumber: 1' 'machineLabels: [big, quiet]' \
+        "trialLabels: ['b*', '$(uname -n)']"
+    run 0 && count 1 succeeded || return 1
+    echo 'trialLabels: [loud]' | cat - e.yml | sed '2,$s/^trialLabels.*//' > f.yml
+    mv f.yml e.yml
+    run 3 && has err "trialLabels: 'loud' matches no label of this machine" &&
+        has err "this machine: 'big', 'quiet', '"
+}
+check "without devices the machine's labels and its name count" without_devices
+
+# One device that matches is taken, one matches not.
+asked_label() {
+    gpus '8000 0' '8000 0'
+    experiment 'maxTrialNumber: 2' 'trialConcurrency: 2' 'trialGpuNumber: 1' \
+        'trialLabels: fast' 'deviceLabels: {"1": fast}' << 'E'
+: > "$HERE/runs"
+until [ -e "$HERE/asked" ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    (
+        meanwhile '[ -e runs ]'
+        d=$(ls -d tunepipe-experiments/*)
+        meanwhile '"$T" why "$d" 1 > why 2> no'
+        : > asked
+    ) &
+    run 0 && wait && count 2 succeeded &&
+        has why "GPU 0 has no label that matches 'fast'; GPU 1 has 1 trial"
+}
+check "tunepipe why tells which label a device lacks" asked_label
+
 # What one waits for is told while it waits.
 asked() {
     gpus "8000 0" "8000 100 $$"
@@ -127,9 +176,9 @@ until [ -e "$HERE/asked" ]; do sleep 0.02; done
 tunepipe trial report --final 1
 E
     (
-        until [ -e runs ]; do sleep 0.02; done
+        meanwhile '[ -e runs ]'
         d=$(ls -d tunepipe-experiments/*)
-        until "$T" why "$d" 1 > why 2> no; do sleep 0.02; done
+        meanwhile '"$T" why "$d" 1 > why 2> no'
         "$T" why --json "$d" 00000 > why.json 2>&1
         "$T" why "$d" 7 > why.none 2>&1
         echo $? >> why.none
@@ -202,6 +251,28 @@ open_library() {
 }
 check "a library that anyone may replace" open_library
 
+no_label() {
+    gpus '8000 0 # Old' '8000 0 # Old'
+    impossible "trialLabels: 'h100*' matches no label of a GPU" \
+        'trialGpuNumber: 1' "trialLabels: ['h100*']" \
+        'machineLabels: here' 'deviceLabels: {"1": fast}' 'maxTrialNumber: 1' &&
+        has err "GPU 0: 'Old'; GPU 1: 'fast', 'Old'; this machine: 'here', '" &&
+        run 0 --dry-run && has err "it would not start: trialLabels: 'h100*'"
+}
+check "a label that nothing has" no_label
+too_few() {
+    gpus '8000 0' '8000 0'
+    impossible "match too few GPUs for trialGpuNumber" 'trialGpuNumber: 2' \
+        'trialLabels: fast' 'deviceLabels: {"1": fast}'
+}
+check "a label that too few devices have" too_few
+no_such_device() {
+    gpus '8000 0' '8000 0'
+    impossible 'deviceLabels: 2, but there are 2 GPUs' 'trialGpuNumber: 1' \
+        'deviceLabels: {"2": fast}'
+}
+check "labels of a device that there is not" no_such_device
+
 # The manager dies while a trial has the one device; the next one counts it.
 resumed() {
     gpus '8000 0'
@@ -216,17 +287,17 @@ tunepipe trial report --final 1
 rmdir "$HERE/lock"
 E
     (
-        until [ -e holds ]; do sleep 0.02; done
-        kill -KILL "$(cat pid)"
-        until grep -qs adopted again; do sleep 0.02; done
+        meanwhile '[ -e holds ]'
+        manager=$(cat pid)
+        rm pid
+        kill -KILL "$manager"
+        meanwhile 'grep -qs adopted out err'
         : > resumed
     ) &
     run 137
-    HERE=$PWD "$T" resume "$dir" > again 2>&1 || return 1
+    resume 0 || return 1
     wait
-    cp again out
-    "$T" show --json "$dir" > show.json && count 3 succeeded &&
-        has again '1 adopted' && has "$dir/trials/00000/resources" 'devices 0'
+    count 3 succeeded && has out '1 adopted' && has "$dir/trials/00000/resources" 'devices 0'
 }
 check "devices of adopted trials stay taken" resumed
 

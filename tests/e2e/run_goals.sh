@@ -61,8 +61,8 @@ fi
 E
     exec 8<> gate # held open: neither of the two finds it closed
     { # both are let go behind the end of 00001
-        until grep -qs '"trial": "00001"' tunepipe-experiments/*/results.jsonl
-        do sleep 0.05; done
+        meanwhile \
+            "grep -qs '\"trial\": \"00001\"' tunepipe-experiments/*/results.jsonl"
         printf '\n\n' >&8
     } &
     run 0 && wait && ended 3 'trial 00001 has 1' && count 3 succeeded
@@ -165,12 +165,12 @@ paused() {
     sed -i 's/"paused": 0/"paused": 1/' "$dir/budget.json"
     "$T" resume --max-trials 2 "$dir" > out 2> err &
     manager=$!
-    until [ "$(cat "$dir/manager.pid")" = $manager ]; do sleep 0.05; done
     # It has asked nobody for anything by the time it looks at a signal.
-    until "$T" show "$dir" | grep 'paused: no trials are begun' > shown; do
-        sleep 0.05
-    done
-    kill -INT $manager
+    (
+        meanwhile '[ "$(cat "$dir/manager.pid")" = $manager ]' $manager
+        meanwhile \
+            '"$T" show "$dir" | grep -q "paused: no trials are begun"' $manager
+    ) && kill -INT $manager || return 1
     wait $manager
     [ "$(grep -c . "$dir/results.jsonl")" = 1 ] || fail 'a trial was begun' ||
         return 1
@@ -193,11 +193,12 @@ E
     sed -i 's/"concurrency": 0/"concurrency": 5/' "$dir/budget.json"
     : > alive
     exec 8<> gate # held open, whichever trial comes late to it
+    rm pid
     {
-        until [ "$(wc -l < alive)" = 5 ]; do sleep 0.05; done
+        meanwhile '[ "$(wc -l < alive)" = 5 ]'
         printf '\n\n\n\n\n\n' >&8
     } &
-    HERE=$PWD "$T" resume --max-trials 7 "$dir" > out 2>&1 && wait &&
+    resume 0 --max-trials 7 && wait &&
         ended 7 'finished: 7 trials'
     status=$?
     exec 8>&-

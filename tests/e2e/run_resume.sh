@@ -103,6 +103,35 @@ E
 }
 check "a trial that was ended for want of a manager" abandoned
 
+# It is over, and is given to do again what failed.
+retried() {
+    experiment 'maxTrialNumber: 4' << 'E'
+case $TUNEPIPE_TRIAL_ID in 00001 | 00003) [ -e "$HERE/mended" ] || exit 3 ;; esac
+tunepipe trial report --final 1
+E
+    run 0 && count 2 failed && count 2 succeeded || return 1
+    ! "$T" trial retry --failed "$dir" 2> why &&
+        has why "to run all of its trials that failed again: tunepipe resume" &&
+        : > mended && resume 0 --retry-failed && count 2 failed &&
+        count 4 succeeded && told 6 && replays &&
+        has out '2 trials that failed run again: "00004", "00005"' &&
+        cmp "$dir/trials/00003/parameters.json" \
+            "$dir/trials/00005/parameters.json" || return 1
+    resume 0 --retry-failed && told 6 && has out '0 trials that failed'
+}
+check "trials that failed run again behind the end" retried
+
+good_enough() {
+    experiment 'maxTrialNumber: 4' 'stopValue: 1' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] || exit 3
+tunepipe trial report --final 1
+E
+    run 0 && count 1 failed && resume 1 --retry-failed &&
+        has err 'trials: finished: trial 00001 has 1, stopValue is 1' &&
+        resume 0 && count 1 failed
+}
+check "but not behind a goal" good_enough
+
 # A stop is remembered, and what came behind it does not count.
 stopped() {
     experiment 'maxTrialNumber: 1' \

@@ -11,10 +11,8 @@ tunepipe trial report --final 2
 E
     "$T" run e.yml > out 2> err &
     manager=$!
-    until ls tunepipe-experiments/*/control > control 2>&-; do
-        kill -0 "$manager" || return 1
-        sleep 0.05
-    done
+    (meanwhile 'ls tunepipe-experiments/*/control > control 2>&-' "$manager") ||
+        return 1
     dir=$(dirname "$(cat control)")
 }
 
@@ -124,7 +122,7 @@ gone() {
     endless || return 1
     for i in 1 2 3 4 5; do
         "$T" wait "$dir" metric --count 1000000 > gone.$i 2>&1 &
-        until [ -s gone.$i ]; do sleep 0.05; done
+        (meanwhile "[ -s gone.$i ]" "$!") || return 1
         kill -KILL $!
     done
     waits 0 "$dir" trial.ended --count 3

@@ -91,6 +91,34 @@ run_dies() {
 }
 check "the manager dies beside a write" run_dies
 
+# What onFailure tells in the place of a result is none, whoever tells it: of
+# all moments that one is looked for where the value has come and the end has
+# not, which is told in the same write and much longer.
+told_half() {
+    long=a_name_that_makes_the_end_of_a_trial_longer_than_its_result
+    experiment 'maxTrialNumber: 1' \
+        'onFailure: {then: report, value: -100}' \
+        "searchSpace: {$long: {_type: choice, _value: [$long$long$long]}}" << 'E'
+exit 0
+E
+    dying 0 run e.yml
+    for at in $(seq "$(cat count)" -1 1); do
+        rm -rf tunepipe-experiments
+        dying "$at" run e.yml
+        dir=$(ls -d tunepipe-experiments/*)
+        "$T" log "$dir" > log && ! grep -q '<  EN{' log || continue
+        grep -q '"value": "-100' log && break
+    done
+    has log '"value": "-100' || return 1
+    : > "$dir/results.jsonl" # as when power is lost
+    "$T" resume "$dir" > out 2> err
+    "$T" log "$dir" > log && [ "$(grep -c '"FINAL"' log)" = 1 ] &&
+        has log '"event": "FAILED"' &&
+        has "$dir/results.jsonl" '"failed", "value": null' &&
+        has "$dir/results.jsonl" 'no final metric (reported as -100)' && replays
+}
+check "the manager dies between what onFailure reports and the end" told_half
+
 # It had died before, in the midst of a trial.
 resume_dies() {
     set_up

@@ -2,7 +2,7 @@
 /* A library such as NVIDIA's driver brings, with the devices that the file
  * $FAKE_NVML names, one a line, read anew by each call:
  *
- *   MIB_TOTAL MIB_USED PID...
+ *   MIB_TOTAL MIB_USED PID... [# MODEL]
  *
  * Loaded by its name, in the place of the driver's. */
 #include <stdio.h>
@@ -28,6 +28,7 @@ int nvmlDeviceGetCount_v2(unsigned *out);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out);
 int nvmlDeviceGetMemoryInfo(void *device, struct memory_info *out);
 int nvmlDeviceGetUUID(void *device, char *out, unsigned len);
+int nvmlDeviceGetName(void *device, char *out, unsigned len);
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count,
                                          struct process_info *out);
 const char *nvmlErrorString(int rc);
@@ -106,6 +107,19 @@ PUBLIC int
 nvmlDeviceGetUUID(void *device, char *out, unsigned len)
 {
     snprintf(out, len, "GPU-fake-%u", index_of(device));
+    return 0;
+}
+
+PUBLIC int
+nvmlDeviceGetName(void *device, char *out, unsigned len)
+{
+    char line[1024], *mark;
+
+    if (read_line(index_of(device), line, sizeof line) < 0)
+        return UNKNOWN_ERROR;
+    line[strcspn(line, "\n")] = '\0';
+    mark = strstr(line, "# ");
+    snprintf(out, len, "%s", mark != NULL ? mark + 2 : "Fake GPU");
     return 0;
 }
 

@@ -29,21 +29,41 @@ same_shape(struct jval a, struct jval b)
     return jval_count(a) == jval_count(b);
 }
 
+/* A folder below the experiment's: recorded with EXPDIR in its place. */
+static inline bool
+same_folder(const char *recorded, const char *got)
+{
+    char here[4096];
+    size_t len;
+
+    if (strncmp(recorded, "EXPDIR", 6) != 0 ||
+        getcwd(here, sizeof here) == NULL)
+        return strcmp(recorded, got) == 0;
+    len = strlen(here);
+    return strncmp(got, here, len) == 0 && strcmp(got + len, recorded + 6) == 0;
+}
+
 /* Parameters: the same keys in the same order.  What a choice gives depends on
- * which element was chosen; others have the same type. */
+ * which element was chosen; others have the same type.  A text that is of no
+ * parameter of the space is the same. */
 static inline bool
 same_parameters(struct jval space, struct jval a, struct jval b)
 {
     struct jval_iter i = jval_iter(a), k = jval_iter(b);
     struct jval entry;
+    const char *text, *other;
 
     while (jval_next(&i)) {
+        bool known = jval_get(space, i.key, &entry);
+
         if (!jval_next(&k) || strcmp(i.key, k.key) != 0)
             return false;
-        if (jval_get(space, i.key, &entry) &&
-            strcmp(text_of(entry, "_type"), "choice") == 0)
+        if (known && strcmp(text_of(entry, "_type"), "choice") == 0)
             continue;
         if (!same_shape(i.value, k.value))
+            return false;
+        if (!known && jval_string(i.value, &text, NULL) &&
+            jval_string(k.value, &other, NULL) && !same_folder(text, other))
             return false;
     }
     return jval_count(a) == jval_count(b);
@@ -154,6 +174,30 @@ check_kills_begin(const struct play *p)
     }
 }
 
+/* Those of the space alone; to be freed. */
+static inline struct json *
+without_extras(const struct play *p, struct jval space, struct jval parameters)
+{
+    struct jval_iter it = jval_iter(parameters);
+    struct json *doc;
+    struct jval entry;
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    while (jval_next(&it)) {
+        if (!jval_get(space, it.key, &entry))
+            continue;
+        buf_add_text(&text, text.len == 0 ? "{" : ", ");
+        json_write_string(&text, it.key, strlen(it.key));
+        buf_add_text(&text, ": ");
+        jval_write(it.value, &text);
+    }
+    buf_add_text(&text, text.len == 0 ? "{}" : "}");
+    doc = parse(p, buf_text(&text), "parameters");
+    buf_fini(&text);
+    return doc;
+}
+
 /* Each TR lies in the space of IN. */
 static inline void
 check_space(const struct play *p)
@@ -170,13 +214,16 @@ check_space(const struct play *p)
         die(p, "IN: %s", buf_text(&problems.lines));
     x = calloc(space_dims(space)->n_dims, sizeof *x);
     for (size_t k = 0; (text = answer(&p->got, "TR", k)) != NULL; k++) {
-        struct json *record = parse(p, text, "TR");
+        struct json *record = parse(p, text, "TR"), *own;
         struct err err = {0};
         struct jval v;
 
-        if (!jval_get(json_root(record), "parameters", &v) ||
-            space_encode(space, v, x, &err) != 0)
+        if (!jval_get(json_root(record), "parameters", &v))
+            die(p, "%s: no parameters", text);
+        own = without_extras(p, json_root(doc), v);
+        if (space_encode(space, json_root(own), x, &err) != 0)
             die(p, "%s: %s", text, err.text);
+        json_free(own);
         json_free(record);
     }
     free(x);

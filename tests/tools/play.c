@@ -16,7 +16,8 @@
  * (NNI repeats a KI for each metric that comes after it; one is enough).  Of
  * tuners without random numbers (GridSearch, BatchTuner): every byte.  Values
  * of others differ, because the random numbers do; they have to lie in the
- * search space.
+ * search space.  Texts beside the search space's parameters: the folders of
+ * PBTTuner, below the experiment's.
  *
  * NNI's Curvefitting needs a second for a judgement and is many values behind
  * when a session ends: the trials it killed have to be the first that are

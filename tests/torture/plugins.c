@@ -233,7 +233,7 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(auto)       \
     X(batch)      \
     X(cmaes)      \
-    X(evolution) X(grid) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(evolution) X(grid) X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \

@@ -407,6 +407,17 @@ static const struct {
     {"gpuIndices: 0;1",
      ":1: gpuIndices: expected numbers from 0 to 63 such as 0, \"0,1\" or "
      "[0, 1], got '0;1'"},
+    {"trialLabels: [a, []]",
+     ":1: trialLabels: expected a label: a line of at most 200 bytes, got a "
+     "list"},
+    {"deviceLabels: [fast]",
+     ":1: deviceLabels: expected a map from GPUs to labels such as "
+     "{\"0\": [fast]}, got a list"},
+    {"trainingService: {platform: local, deviceLabels: {x: fast}}",
+     ":1: trainingService.deviceLabels.x: expected a GPU's number from 0 to "
+     "63"},
+    {"machineLabels: ''",
+     ":1: machineLabels: expected a label: a line of at most 200 bytes"},
     {"gpuIndices: [1, 1]", ":1: gpuIndices: has 1 twice"},
     {"gpuIndices: '0 1'",
      ":1: gpuIndices: expected numbers with commas between them, got '0 1'"},

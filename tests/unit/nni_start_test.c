@@ -234,6 +234,7 @@ TEST(nni_names_stand_for_plugins_in_any_case)
         {"BatchTuner", "batch"},
         {"gridsearch", "grid"},
         {"RegularizedEvolutionTuner", "regularized_evolution"},
+        {"pbttuner", "pbt"},
         {"cmaes", "cmaes"},
         {"/some/where.so", "/some/where.so"},
     };

@@ -19,6 +19,7 @@ static const struct {
     {"Anneal", "{}", false},
     {"Evolution", "{\"population_size\": 100}", false},
     {"RegularizedEvolution", "{}", false},
+    {"PBT", "{\"population_size\": 100}", false},
 };
 #define N_TUNERS (sizeof tuners / sizeof *tuners)
 

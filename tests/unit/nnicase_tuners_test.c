@@ -200,6 +200,27 @@ TEST(nni_test_builtin_tuners_regularized_evolution)
     check_tuner("RegularizedEvolution");
 }
 
+/* Twelve members: more are owed until all twelve have ended. */
+TEST(nni_test_builtin_tuners_pbt)
+{
+    struct drive d;
+
+    check_tuner("PBT");
+    drive_setup(&d, "PBT", "{\"population_size\": 12}", NULL, NULL);
+    drive_start(&d);
+    drive_send(&d, "IN", "{\"x\": %s}", SPEC("uniform", "0, 1"));
+    CHECK_EQ(suggestions(drive_send(&d, "GE", "30")), 12);
+    for (int id = 0; id < 12; id++) {
+        char job[32];
+
+        snprintf(job, sizeof job, "job%d", id);
+        CHECK_EQ(suggestions(drive_final(&d, id, job, "0.5")), 0);
+        CHECK_EQ(suggestions(drive_end(&d, id, job, "SUCCEEDED")),
+                 id < 11 ? 0 : 12);
+    }
+    drive_stop(&d);
+}
+
 /* randint [0, 0] has no value. */
 TEST(nni_test_builtin_tuners_fail_randint)
 {

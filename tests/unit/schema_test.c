@@ -108,6 +108,8 @@ static const char *const right[] = {
     "assessor: {className: a.B, codeDirectory: .}",
     "assessor:",
     "trainingService: {platform: local, gpuIndices: '0,1'}",
+    "trialLabels: ['*A100*', big]\nmachineLabels: big",
+    "trainingService: {platform: local, deviceLabels: {'0': [a, 40]}}",
     "trainingServicePlatform: local",
     "authorName: x\nlogDir: y\nmultiPhase: false",
     "localConfig: {useActiveGpu: true}",

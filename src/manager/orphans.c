@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  A process id may become a stranger's between reading of it in /proc
+ * and the signal: a pidfd is opened first, and when the process behind it
+ * still lives after the reading, it is the one that was read of.
+ *
+ * A session's number is not given to another process while one is in it; when
+ * all have gone it may be.  Then its new owner lives and leads it, so that a
+ * session with a living leader is never a dead wrapper's. */
+#include "manager/orphans.h"
+
+#include "core/buf.h"
+#include "core/file.h"
+#include "trial/files.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STAT_MAX 65536
+#define ENVIRON_MAX ((size_t)8 << 20)
+#define PASSES_MAX 64 /* for those that make new ones all the time */
+
+struct process {
+    pid_t pid;
+    char state;
+    int session;
+    char *folder; /* the trial's; NULL: of none, or it cannot be seen */
+};
+
+static bool
+read_proc(pid_t pid, const char *name, size_t max, struct buf *out)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    buf_init(out, 2 * max);
+    return file_read(path, max, out, NULL) == 0;
+}
+
+static bool
+read_stat(struct process *p)
+{
+    struct buf text;
+    const char *at;
+    bool ok = false;
+
+    if (read_proc(p->pid, "stat", STAT_MAX, &text) &&
+        (at = strrchr(buf_text(&text), ')')) != NULL)
+        ok = sscanf(at + 1, " %c %*d %*d %d", &p->state, &p->session) == 2;
+    buf_fini(&text);
+    return ok;
+}
+
+static void
+read_folder(struct process *p)
+{
+    static const char name[] = TRIAL_ENV_DIR "=";
+    struct buf text;
+    const char *at, *end;
+
+    p->folder = NULL;
+    if (read_proc(p->pid, "environ", ENVIRON_MAX, &text)) {
+        at = buf_text(&text);
+        for (end = at + text.len; at < end; at += strlen(at) + 1)
+            if (strncmp(at, name, sizeof name - 1) == 0) {
+                p->folder = strdup(at + sizeof name - 1);
+                break;
+            }
+    }
+    buf_fini(&text);
+}
+
+static bool
+is_dead(char state)
+{
+    return state == 'Z' || state == 'X';
+}
+
+/* Every process but this one. */
+static void
+each(void (*take)(void *ctx, const struct process *p), void *ctx)
+{
+    DIR *all = opendir("/proc");
+    struct dirent *entry;
+
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        struct process p = {.pid = atoi(entry->d_name)};
+
+        if (p.pid <= 0 || p.pid == getpid() || !read_stat(&p) ||
+            is_dead(p.state))
+            continue;
+        read_folder(&p);
+        take(ctx, &p);
+        free(p.folder);
+    }
+    if (all != NULL)
+        closedir(all);
+}
+
+struct hunt {
+    const char *folder;
+    pid_t session; /* 0: not to be gone by */
+    struct map killed;
+    bool more; /* one that was not killed before */
+};
+
+static bool
+is_wanted(const struct hunt *h, const struct process *p)
+{
+    return (h->session > 0 && p->session == h->session) ||
+           (p->folder != NULL && strcmp(p->folder, h->folder) == 0);
+}
+
+/* Read of again: between the first look and this one it may be another. */
+static void
+strike(void *ctx, const struct process *seen)
+{
+    struct hunt *h = ctx;
+    struct process p = {.pid = seen->pid};
+    int fd;
+
+    if (!is_wanted(h, seen) || map_get(&h->killed, &p.pid, sizeof p.pid))
+        return;
+    fd = (int)syscall(SYS_pidfd_open, p.pid, 0);
+    if (fd < 0)
+        return;
+    if (read_stat(&p)) {
+        read_folder(&p);
+        if (is_wanted(h, &p) &&
+            syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
+            h->more = true;
+            map_put(&h->killed, &p.pid, sizeof p.pid, h);
+        }
+        free(p.folder);
+    }
+    close(fd);
+}
+
+void
+orphans_kill(const char *folder, pid_t wrapper)
+{
+    struct process leader = {.pid = wrapper};
+    struct hunt h = {.folder = folder, .session = wrapper, .more = true};
+
+    if (wrapper > 0 && read_stat(&leader) && !is_dead(leader.state))
+        h.session = 0;
+    for (int i = 0; i < PASSES_MAX && h.more; i++) {
+        h.more = false;
+        each(strike, &h);
+    }
+    map_fini(&h.killed);
+}
+
+static void
+remember(void *ctx, const struct process *p)
+{
+    struct orphans *o = ctx;
+
+    if (p->folder != NULL)
+        map_put(&o->found, p->folder, strlen(p->folder), o);
+    map_put(&o->found, &p->session, sizeof p->session, o);
+}
+
+static pid_t
+read_wrapper(const char *home)
+{
+    char *path = file_join(home, TRIAL_WRAPPER_PID);
+    struct buf text;
+    int pid = 0;
+
+    buf_init(&text, 2 * STAT_MAX);
+    if (path != NULL && file_read(path, STAT_MAX, &text, NULL) == 0 &&
+        sscanf(buf_text(&text), "%d", &pid) != 1)
+        pid = 0;
+    buf_fini(&text);
+    free(path);
+    return pid;
+}
+
+void
+orphans_kill_old(struct orphans *o, const char *folder, const char *home)
+{
+    pid_t wrapper = read_wrapper(home);
+
+    if (!o->looked)
+        each(remember, o);
+    o->looked = true;
+    if (map_get(&o->found, folder, strlen(folder)) != NULL ||
+        (wrapper > 0 && map_get(&o->found, &wrapper, sizeof wrapper) != NULL))
+        orphans_kill(folder, wrapper);
+}
+
+void
+orphans_fini(struct orphans *o)
+{
+    map_fini(&o->found);
+}

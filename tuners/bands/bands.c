@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "bands/bands.h"
+
+#include "bands/rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bands *
+bands_new(const struct bands_options *options)
+{
+    struct bands *b = calloc(1, sizeof *b);
+
+    if (b == NULL)
+        return NULL;
+    b->options = *options;
+    b->last_id = BANDS_NO_ID;
+    return b;
+}
+
+static void
+give_up_brackets(struct bands *b)
+{
+    while (b->n_open > 0)
+        bands_bracket_free(b->open[--b->n_open]);
+    b->n_out = 0;
+}
+
+void
+bands_free(struct bands *b)
+{
+    if (b == NULL)
+        return;
+    give_up_brackets(b);
+    free(b->open);
+    free(b->out);
+    free(b->stale);
+    free(b);
+}
+
+/* Trials of an open bracket whose checkpoint is still waited with: those that
+ * ended in this round, and those that the others of a promoted round come
+ * from. */
+static void
+note_stale(struct bands *b, const struct bands_bracket *k)
+{
+    size_t n = k->round == 0 ? k->n_given : (size_t)k->size;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bands_slot *slot = &k->slots[i];
+
+        if (slot->flags & BANDS_ENDED)
+            b->stale[b->n_stale++] = slot->id;
+        else if (slot->id == BANDS_NO_ID)
+            b->stale[b->n_stale++] = slot->from;
+    }
+}
+
+int
+bands_space(struct bands *b, size_t n_dims)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->n_open; i++)
+        n += b->open[i]->round == 0 ? b->open[i]->n_given
+                                    : (size_t)b->open[i]->size;
+    if (bands_stale_reserve(b, n) != 0)
+        return -1;
+    for (size_t i = 0; i < b->n_open; i++)
+        note_stale(b, b->open[i]);
+    b->begun -= b->n_open;
+    give_up_brackets(b);
+    b->n_dims = n_dims;
+    b->last_id = BANDS_NO_ID;
+    return 0;
+}
+
+static bool
+is_over(const struct bands_bracket *k)
+{
+    return k->n_ended == k->size;
+}
+
+/* What bands_ended() had no memory for, and bands_space() nobody to tell. */
+static int
+settle(struct bands *b)
+{
+    for (size_t i = 0; i < b->n_stale; i++)
+        b->options.release(b->options.ctx, b->stale[i]);
+    b->n_stale = 0;
+    for (size_t i = b->n_open; i-- > 0;)
+        if (is_over(b->open[i]) && bands_advance(b, i) != 0)
+            return -1;
+    return 0;
+}
+
+/* The bracket that has been ready for longest; NULL: none is. */
+static struct bands_bracket *
+first_ready(const struct bands *b)
+{
+    struct bands_bracket *first = NULL;
+
+    for (size_t i = 0; i < b->n_open; i++) {
+        struct bands_bracket *k = b->open[i];
+
+        if (k->n_given < k->size && (first == NULL || k->ready < first->ready))
+            first = k;
+    }
+    return first;
+}
+
+static bool
+may_open(const struct bands *b)
+{
+    const struct bands_bracket *before =
+        b->n_open > 0 ? b->open[b->n_open - 1] : NULL;
+
+    if (b->options.limit > 0 && b->begun >= b->options.limit)
+        return false;
+    if (before == NULL || before->seq + 1 != b->next_seq)
+        return true; /* the one before is over */
+    switch (b->options.order) {
+    case BANDS_PARALLEL:
+        return true;
+    case BANDS_BEGUN:
+        return before->round == before->s;
+    case BANDS_FINISHED:
+        break;
+    }
+    return false;
+}
+
+/* With nothing ready and no bracket to be opened. */
+static int
+later_or_done(const struct bands *b)
+{
+    if (b->options.limit == 0 || b->begun < b->options.limit)
+        return BANDS_LATER;
+    for (size_t i = 0; i < b->n_open; i++)
+        if (b->open[i]->round < b->open[i]->s)
+            return BANDS_LATER;
+    return BANDS_DONE;
+}
+
+/* The next trial of a bracket that is ready. */
+static int
+give(struct bands *b, struct bands_bracket *k, uint64_t id)
+{
+    struct bands_slot *slot;
+
+    if (bands_reserve(k, k->n_given + 1, b->n_dims) != 0 ||
+        bands_out_add(b, id, k, k->n_given) != 0)
+        return -1;
+    slot = &k->slots[k->n_given];
+    if (k->round == 0) {
+        *slot = (struct bands_slot){.n = k->first + k->n_given,
+                                    .from = BANDS_NO_ID};
+        memset(k->x + k->n_given * b->n_dims, 0, b->n_dims * sizeof *k->x);
+    }
+    slot->id = id;
+    k->n_given++;
+    return 0;
+}
+
+static const struct bands_out *
+find(const struct bands *b, uint64_t id)
+{
+    size_t i = bands_out_find(b, id);
+
+    return i < b->n_out && b->out[i].id == id ? &b->out[i] : NULL;
+}
+
+bool
+bands_find(const struct bands *b, uint64_t id, struct bands_job *job)
+{
+    const struct bands_table *t = &b->options.table;
+    const struct bands_out *out = find(b, id);
+
+    if (out == NULL)
+        return false;
+    *job = (struct bands_job){
+        .bracket = out->bracket,
+        .slot = &out->bracket->slots[out->slot],
+        .hyperband = out->bracket->seq / (t->s_max + 1),
+        .budget = bands_table_budget(t, out->bracket->s, out->bracket->round),
+        .x = out->bracket->x + out->slot * b->n_dims,
+        .again = id == b->last_id ? b->again : 0,
+    };
+    return true;
+}
+
+int
+bands_ask(struct bands *b, uint64_t id, struct bands_job *job)
+{
+    struct bands_bracket *k;
+
+    if (settle(b) != 0)
+        return BANDS_ERROR;
+    if (find(b, id) != NULL) {
+        b->again = id == b->last_id ? b->again + 1 : 1;
+    } else {
+        k = first_ready(b);
+        if (k == NULL && !may_open(b))
+            return later_or_done(b);
+        if (k == NULL && bands_open(b) != 0)
+            return BANDS_ERROR;
+        k = k != NULL ? k : b->open[b->n_open - 1];
+        if (give(b, k, id) != 0)
+            return BANDS_ERROR;
+        b->again = 0;
+    }
+    b->last_id = id;
+    bands_find(b, id, job);
+    return BANDS_JOB;
+}
+
+/* Where a trial's value goes; NULL: its round is over. */
+static struct bands_slot *
+visit(const struct bands *b, uint64_t id, const double *x,
+      struct bands_bracket **k)
+{
+    const struct bands_out *out = find(b, id);
+
+    if (out == NULL)
+        return NULL;
+    *k = out->bracket;
+    memcpy(out->bracket->x + out->slot * b->n_dims, x, b->n_dims * sizeof *x);
+    return &out->bracket->slots[out->slot];
+}
+
+static void
+record(struct bands_bracket *k, struct bands_slot *slot, double value,
+       uint64_t step)
+{
+    if (!(slot->flags & BANDS_REPORTED))
+        slot->turn = k->n_reported++;
+    slot->flags |= BANDS_REPORTED;
+    slot->value = value;
+    slot->step = step;
+}
+
+bool
+bands_metric(struct bands *b, uint64_t id, const double *x, double value,
+             uint64_t step)
+{
+    struct bands_bracket *k;
+    struct bands_slot *slot = visit(b, id, x, &k);
+
+    if (slot == NULL || (slot->flags & (BANDS_ENDED | BANDS_FINAL)))
+        return false;
+    if (slot->flags & BANDS_USED)
+        return true;
+    if (!(slot->flags & BANDS_REPORTED) || step >= slot->step)
+        record(k, slot, value, step);
+    if (step < bands_table_budget(&b->options.table, k->s, k->round) - 1)
+        return false;
+    slot->flags |= BANDS_USED;
+    return true;
+}
+
+void
+bands_final(struct bands *b, uint64_t id, const double *x, double value)
+{
+    struct bands_bracket *k;
+    struct bands_slot *slot = visit(b, id, x, &k);
+
+    if (slot == NULL || (slot->flags & BANDS_FINAL))
+        return;
+    record(k, slot, value, UINT64_MAX);
+    slot->flags |= BANDS_FINAL;
+}
+
+int
+bands_ended(struct bands *b, uint64_t id, const double *x)
+{
+    struct bands_bracket *k;
+    struct bands_slot *slot = visit(b, id, x, &k);
+
+    if (slot == NULL || (slot->flags & BANDS_ENDED))
+        return 0;
+    slot->flags |= BANDS_ENDED;
+    k->n_ended++;
+    for (size_t i = b->n_open; i-- > 0 && is_over(k);)
+        if (b->open[i] == k)
+            return bands_advance(b, i);
+    return 0;
+}

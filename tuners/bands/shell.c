@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "bands/shell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool
+bands_host_is_fit(const struct tp_host *host)
+{
+    if (TP_HAS(host, decide))
+        return true;
+    host->error(host->ctx, "this program is too old: it has no "
+                           "host->decide()");
+    return false;
+}
+
+void
+bands_release(void *vhost, uint64_t id)
+{
+    const struct tp_host *host = vhost;
+
+    host->decide(host->ctx, id, TP_RELEASE);
+}
+
+void
+bands_name(const struct bands_job *job, char out[BANDS_LABEL_SIZE])
+{
+    snprintf(out, BANDS_LABEL_SIZE, "%" PRIu64 "-%u", job->hyperband,
+             job->bracket->s);
+}
+
+void
+bands_suggest(const struct bands_job *job, struct tp_suggestion *out)
+{
+    out->budget = (double)job->budget;
+    out->from = TP_NO_ID;
+    out->from_how = TP_ANEW;
+    if (job->slot->from != BANDS_NO_ID) {
+        out->from = job->slot->from;
+        out->from_how = TP_PROMOTED;
+    }
+}
+
+void
+bands_explain(const struct bands_job *job, const struct tp_host *host)
+{
+    const struct bands_bracket *k = job->bracket;
+    const struct bands_slot *slot = job->slot;
+    char name[BANDS_LABEL_SIZE];
+
+    if (!host->explain(host->ctx, NULL))
+        return;
+    bands_name(job, name);
+    if (slot->from == BANDS_NO_ID) {
+        host->explain(host->ctx,
+                      "bracket %s, round 0 of 0 to %u: configuration "
+                      "%" PRIu64 " of %" PRIu64 ", budget %" PRIu64,
+                      name, k->s, slot->n - k->first + 1, k->size, job->budget);
+        return;
+    }
+    host->explain(host->ctx,
+                  "bracket %s, round %u of 0 to %u: in round %u rank "
+                  "%" PRIu64 " of %" PRIu64 " by value %.9g, cut at %.9g; "
+                  "promoted to budget %" PRIu64,
+                  name, k->round, k->s, k->round - 1, slot->rank, slot->of,
+                  slot->before, slot->cut, job->budget);
+}
+
+void
+bands_verdict(const struct bands_job *job, const struct tp_host *host,
+              double value, struct tp_verdict *out)
+{
+    const struct bands_bracket *k = job->bracket;
+    bool is_last = bands_is_last(job);
+    char name[BANDS_LABEL_SIZE];
+
+    out->decision = is_last ? TP_FINISH : TP_PAUSE;
+    out->value = value;
+    out->rule = is_last ? "the greatest budget is used up"
+                        : "the budget of its round is used up";
+    if (!host->explain(host->ctx, NULL))
+        return;
+    bands_name(job, name);
+    if (is_last)
+        host->explain(host->ctx,
+                      "bracket %s, round %u: budget %" PRIu64 " is used up, "
+                      "the greatest",
+                      name, k->round, job->budget);
+    else
+        host->explain(host->ctx,
+                      "bracket %s, round %u: budget %" PRIu64 " is used up; "
+                      "%zu of %" PRIu64 " trials have ended before",
+                      name, k->round, job->budget, k->n_ended, k->size);
+}

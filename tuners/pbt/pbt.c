@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "pbt/pbt.h"
+
+#include <string.h>
+
+/* What a draw is for, beside (id, dimension). */
+enum {
+    DRAW_EXPLORE, /* EXPLORE_DRAWS of them */
+    DRAW_PRIOR = DRAW_EXPLORE + EXPLORE_DRAWS,
+    DRAW_DONOR,
+    N_DRAWS /* each `again` has its own of those for an id */
+};
+
+static const struct pbt_way *
+way(const struct pbt *p)
+{
+    return p->set.async ? &pbt_async : &pbt_rounds;
+}
+
+struct pbt *
+pbt_new(const struct pbt_settings *set, struct prior_random random)
+{
+    struct pbt *p = calloc(1, sizeof *p);
+
+    if (p == NULL)
+        return NULL;
+    p->set = *set;
+    p->random = random;
+    p->last_id = PBT_NO_ID;
+    p->members = calloc(set->size, sizeof *p->members);
+    p->starts = calloc(set->size, sizeof *p->starts);
+    p->ranking = calloc(set->size, sizeof *p->ranking);
+    if (p->members == NULL || p->starts == NULL || p->ranking == NULL) {
+        pbt_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+static void
+free_points(struct pbt *p)
+{
+    for (size_t i = 0; p->members != NULL && i < p->set.size; i++)
+        free(p->members[i].x);
+    for (size_t i = 0; p->starts != NULL && i < p->set.size; i++)
+        free(p->starts[i].x);
+}
+
+void
+pbt_free(struct pbt *p)
+{
+    if (p == NULL)
+        return;
+    free_points(p);
+    free(p->members);
+    free(p->starts);
+    free(p->ranking);
+    explore_space_fini(&p->space);
+    free(p);
+}
+
+static void
+put_point(const struct pbt *p, double *to, const double *from)
+{
+    if (p->space.prior.n_dims > 0)
+        memcpy(to, from, p->space.prior.n_dims * sizeof *to);
+}
+
+/* Two points a member, x and base in one block, then one a start; NULL when
+ * out of memory. */
+static double **
+new_points(size_t size, size_t n_dims)
+{
+    double **at = calloc(2 * size, sizeof *at);
+    size_t n = 0;
+
+    while (at != NULL && n < 2 * size &&
+           (at[n] = calloc((n < size ? 2 : 1) * n_dims + 1, sizeof **at)) !=
+               NULL)
+        n++;
+    if (at == NULL || n == 2 * size)
+        return at;
+    while (n > 0)
+        free(at[--n]);
+    free(at);
+    return NULL;
+}
+
+/* Folders of the space before are not loaded from. */
+static uint64_t
+first_turn(const struct pbt *p)
+{
+    uint64_t first = p->first;
+
+    for (size_t i = 0; i < p->set.size; i++)
+        if (p->members[i].id != PBT_NO_ID && p->members[i].x != NULL &&
+            p->members[i].save.turn >= first)
+            first = p->members[i].save.turn + 1;
+    return first;
+}
+
+/* Whatever is copied is a point. */
+int
+pbt_space(struct pbt *p, struct explore_space *space)
+{
+    size_t size = p->set.size, n_dims = space->prior.n_dims;
+    double **points = new_points(size, n_dims);
+
+    if (points == NULL)
+        return -1;
+    p->first = p->turn = first_turn(p);
+    free_points(p);
+    explore_space_fini(&p->space);
+    p->space = *space;
+    *space = (struct explore_space){0};
+    for (size_t i = 0; i < size; i++) {
+        p->members[i] = (struct pbt_member){.x = points[i],
+                                            .base = points[i] + n_dims,
+                                            .save = {i, p->first},
+                                            .load = {i, p->first},
+                                            .kept = {i, p->first},
+                                            .id = PBT_NO_ID,
+                                            .from = PBT_NO_ID,
+                                            .before = PBT_NO_ID};
+        p->starts[i] = (struct pbt_start){.x = points[size + i]};
+        prior_fill(&p->space.prior, points[i], &p->random, i, DRAW_PRIOR);
+    }
+    free(points);
+    p->n_starts = p->n_scored = 0;
+    p->last_id = PBT_NO_ID;
+    p->again = 0;
+    way(p)->begin(p);
+    return 0;
+}
+
+static struct pbt_member *
+find(const struct pbt *p, uint64_t id)
+{
+    for (size_t i = 0; i < p->set.size; i++)
+        if (p->members[i].id == id)
+            return &p->members[i];
+    return NULL;
+}
+
+/* ---- for both ways ---- */
+
+size_t
+pbt_n_best(const struct pbt *p)
+{
+    double n = p->set.fraction * (double)p->set.size;
+    size_t whole = (size_t)n; /* rounded up, below */
+
+    return (double)whole < n ? whole + 1 : whole;
+}
+
+size_t
+pbt_n_worst(const struct pbt *p)
+{
+    size_t best = pbt_n_best(p), rest = p->set.size - best;
+
+    return best < rest ? best : rest;
+}
+
+void
+pbt_score(struct pbt *p, struct pbt_member *m, double value)
+{
+    m->score = isnan(value) ? -(double)INFINITY : value;
+    m->scored = true;
+    m->order = p->n_scored++;
+}
+
+size_t
+pbt_pick(const struct pbt *p, uint64_t id, size_t n)
+{
+    return (size_t)prior_index(
+        p->random.uniform(p->random.ctx, id, 0, DRAW_DONOR), n);
+}
+
+void
+pbt_copy(struct pbt *p, struct pbt_member *m, const struct pbt_member *d,
+         uint64_t from, struct pbt_place place)
+{
+    m->donor = (uint64_t)(d - p->members);
+    m->from = from;
+    m->load = place;
+    m->used = d->used;
+    put_point(p, m->base, d->x);
+}
+
+static bool
+goes_before(const struct pbt_member *a, const struct pbt_member *b)
+{
+    if (a->scored != b->scored)
+        return a->scored;
+    if (a->scored && a->score != b->score)
+        return a->score > b->score;
+    return a->order != b->order ? a->order < b->order : a < b;
+}
+
+static void
+sift(struct pbt *p, size_t i, size_t n)
+{
+    uint64_t *r = p->ranking;
+
+    for (size_t k; (k = 2 * i + 1) < n; i = k) {
+        uint64_t t = r[i];
+
+        if (k + 1 < n && goes_before(&p->members[r[k]], &p->members[r[k + 1]]))
+            k++;
+        if (!goes_before(&p->members[r[i]], &p->members[r[k]]))
+            return;
+        r[i] = r[k];
+        r[k] = t;
+    }
+}
+
+/* A heap: in place, and the same steps everywhere. */
+size_t
+pbt_rank(struct pbt *p)
+{
+    size_t n = p->set.size, n_scored = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        p->ranking[i] = i;
+        n_scored += p->members[i].scored;
+    }
+    for (size_t i = n / 2; i-- > 0;)
+        sift(p, i, n);
+    for (size_t i = n; i-- > 1;) {
+        uint64_t t = p->ranking[0];
+
+        p->ranking[0] = p->ranking[i];
+        p->ranking[i] = t;
+        sift(p, 0, i);
+    }
+    return n_scored;
+}
+
+/* ---- ask ---- */
+
+static void
+begin_anew(struct pbt *p, struct pbt_member *m, uint64_t id, bool *imported)
+{
+    uint32_t draw = (uint32_t)p->again * N_DRAWS + DRAW_PRIOR;
+    struct pbt_start s;
+
+    *imported = p->again == 0 && p->n_starts > 0;
+    if (!*imported) {
+        prior_fill(&p->space.prior, m->x, &p->random, id, draw);
+        return;
+    }
+    s = p->starts[0];
+    put_point(p, m->x, s.x);
+    p->n_starts--;
+    memmove(p->starts, p->starts + 1, p->n_starts * sizeof s);
+    p->starts[p->n_starts] = s; /* the place keeps its memory */
+}
+
+static void
+fill(struct pbt *p, struct pbt_member *m, uint64_t id, struct pbt_answer *out)
+{
+    struct explore how = {p->set.factor, p->set.resample, p->random, id,
+                          (uint32_t)p->again * N_DRAWS + DRAW_EXPLORE};
+    double *x = out->x;
+
+    *out = (struct pbt_answer){.x = x,
+                               .kind = m->kind,
+                               .member = (uint64_t)(m - p->members),
+                               .donor = m->donor,
+                               .from = m->from,
+                               .load = m->load,
+                               .save = m->save,
+                               .budget = way(p)->budget(p),
+                               .turn = m->save.turn - p->first,
+                               .base = m->base,
+                               .donor_rank = p->members[m->donor].rank,
+                               .rank = m->rank};
+    if (m->kind == PBT_FRESH)
+        begin_anew(p, m, id, &out->imported);
+    else if (m->kind == PBT_COPY)
+        explore_point(&p->space, &how, m->base, m->x);
+    put_point(p, x, m->x);
+}
+
+enum pbt_ask
+pbt_ask(struct pbt *p, uint64_t id, struct pbt_answer *out)
+{
+    struct pbt_member *m = find(p, id);
+    size_t n_done = 0;
+
+    if (m != NULL && m->state != PBT_OUT)
+        m = NULL;
+    p->again = m == NULL ? 0 : id == p->last_id ? p->again + 1 : 1;
+    if (m == NULL) {
+        m = way(p)->next(p);
+        for (size_t i = 0; m == NULL && i < p->set.size; i++)
+            n_done += p->members[i].state == PBT_DONE;
+        if (m == NULL)
+            return n_done == p->set.size ? PBT_OVER : PBT_LATER;
+        way(p)->prepare(p, m, id);
+        m->id = id;
+        m->state = PBT_OUT;
+        m->verdict = PBT_GO;
+        m->started = m->told = m->heard = false;
+    }
+    p->last_id = id;
+    fill(p, m, id, out);
+    return PBT_POINT;
+}
+
+/* ---- results ---- */
+
+struct pbt_judgement
+pbt_metric(struct pbt *p, uint64_t id, const double *x, double value,
+           uint64_t used)
+{
+    struct pbt_member *m = find(p, id);
+    struct pbt_judgement j = {.verdict = PBT_GO};
+
+    if (m == NULL || m->state != PBT_OUT)
+        return j;
+    put_point(p, m->x, x);
+    j = way(p)->metric(p, m, value, used);
+    m->started = m->heard = true;
+    m->latest = value;
+    m->used = used;
+    m->verdict = j.verdict;
+    return j;
+}
+
+/* In a round one that comes after the end still counts. */
+void
+pbt_tell(struct pbt *p, uint64_t id, const double *x, double value)
+{
+    struct pbt_member *m = find(p, id);
+
+    if (m == NULL || m->state == PBT_IDLE)
+        return;
+    put_point(p, m->x, x);
+    m->told = true;
+    pbt_score(p, m, value);
+}
+
+void
+pbt_import(struct pbt *p, const double *x, double value)
+{
+    size_t i = p->n_starts;
+    struct pbt_start s;
+
+    if (isnan(value) || (i == p->set.size && !(value > p->starts[i - 1].value)))
+        return;
+    i -= i == p->set.size; /* the worst one's place */
+    p->n_starts = i + 1;
+    s = p->starts[i];
+    put_point(p, s.x, x);
+    s.value = value;
+    for (; i > 0 && p->starts[i - 1].value < value; i--)
+        p->starts[i] = p->starts[i - 1];
+    p->starts[i] = s;
+}
+
+void
+pbt_ended(struct pbt *p, uint64_t id, const double *x, enum pbt_end how)
+{
+    struct pbt_member *m = find(p, id);
+
+    if (m == NULL || m->state != PBT_OUT)
+        return;
+    put_point(p, m->x, x);
+    way(p)->ended(p, m, how);
+    m->started = true;
+}
