@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 static const char help[] =
-    "usage: tunepipe report [DIR] [--out FILE] [--watch] [--refresh SECONDS]\n"
-    "       tunepipe report [DIR] --json [--out FILE]\n"
+    "usage: tunepipe report [DIR] [--out FILE] [--json]\n"
+    "                       [--watch] [--refresh SECONDS]\n"
     "\n"
     "Writes one HTML file that shows an experiment and needs nothing else, no\n"
     "network either: the best so far, the parameters and which of them matter,\n"

@@ -300,36 +300,19 @@ take_note(const struct told *t, struct err *err)
 
 /* ---- results ---- */
 
-/* How many its line had reported when it began: an extension. */
-static uint64_t
-base_of(const struct told *t)
-{
-    struct json *doc = NULL;
-    uint64_t base = 0;
-    struct jval v;
-
-    if (memmem(t->payload, t->len, "\"base\"", 6) != NULL)
-        doc = json_parse(t->payload, t->len, JSON_NAN, NULL);
-    if (doc != NULL && jval_get(json_root(doc), "base", &v))
-        jval_uint(v, &base);
-    json_free(doc);
-    return base;
-}
-
 static int
 add_metric(const struct told *t, const struct metric *m, struct err *err)
 {
     struct report_trial *trial = reading_trial(t->reading, m->job);
-    uint64_t base = base_of(t);
     double value = m->has_value ? m->value : (double)NAN;
 
     if (trial == NULL)
         return out_of_memory(err);
-    trial->base = base;
+    trial->base = m->base;
     trial->reports++;
     trial->latest = value;
     trial->has_latest = m->has_value;
-    return curve_add(&trial->curve, base + m->sequence, value) == 0
+    return curve_add(&trial->curve, m->base + m->sequence, value) == 0
                ? 0
                : out_of_memory(err);
 }

@@ -364,3 +364,39 @@ TEST(advisor_starts_anew_where_nothing_is_known)
     CHECK(strstr(buf_text(&d.sent), "resume_from") == NULL);
     drive_stop(&d);
 }
+
+/* ---- a manager of NNI's that is started again ---- */
+
+TEST(advisor_of_a_manager_that_was_started_again)
+{
+    static const struct policy nni = {.nni = true};
+    struct drive d;
+    char first[512];
+    const char *sent;
+
+    begin(&d, "{\"budget\": 3, \"eta\": 3, \"extra\": \"e\"}", nni);
+    sent = drive_send(&d, "GE", "3");
+    sent = strstr(strstr(sent, "\"parameter_id\": 2"), "\"parameters\"");
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(sent, "\n"), sent);
+    CHECK_HAS(first, "\"extra\": \"e\", \"TRIAL_BUDGET\": 1}");
+    report(&d, 0, "A", 0, "");
+    drive_final(&d, 0, "A", "0.1");
+    drive_end(&d, 0, "A", "SUCCEEDED");
+    report(&d, 1, "B", 0, "");
+    /* from then on B and 2 are lost */
+    drive_send(&d, "IN", "%s", HELP_SPACE);
+    drive_send(&d, "FD", "[]");
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 3, ");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 4, ");
+    CHECK_HAS(sent, first);
+    for (int i = 3; i < 5; i++) {
+        char job[2] = {(char)('A' + i), '\0'};
+
+        report(&d, i, job, 0, "");
+        drive_final(&d, i, job, "0.9");
+        sent = drive_end(&d, i, job, "SUCCEEDED");
+    }
+    CHECK_HAS(drive_send(&d, "GE", "1"), "\"TRIAL_BUDGET\": 3}");
+    drive_stop(&d);
+}

@@ -1,7 +1,22 @@
 /* What the reader chose; kept in the address, so that it outlives a reload. */
 
-const state = { tab: "overview", trial: "", q: "", sort: "", page: "1", y: "0", hold: "",
-    time: "", clip: "1", logy: "", curves: "", budget: "", brush: "", axes: "", schedule: "" };
+const state = {
+    tab: "overview",
+    trial: "",
+    q: "",
+    sort: "",
+    page: "1",
+    y: "0",
+    hold: "",
+    time: "",
+    clip: "1",
+    logy: "",
+    curves: "",
+    budget: "",
+    brush: "",
+    axes: "",
+    schedule: "",
+};
 for (const [k, v] of new URLSearchParams(location.hash.slice(1)))
     if (k in state) state[k] = v;
 const defaults = { tab: "overview", page: "1", y: "0", clip: "1" };
@@ -33,21 +48,30 @@ function select(i) {
 /* ---- controls that keep what they are set to ---- */
 
 function checkbox(key, label, changed) {
-    const box = el("input", { type: "checkbox", onchange: () => {
-        state[key] = box.checked ? "1" : "0";
-        save();
-        changed();
-    } });
+    const box = el("input", {
+        type: "checkbox",
+        onchange: () => {
+            state[key] = box.checked ? "1" : "0";
+            save();
+            changed();
+        },
+    });
     box.checked = state[key] === "1";
     return el("label", null, box, label);
 }
 
 function chooser(key, label, options, changed) {
-    const list = el("select", { onchange: () => {
-        state[key] = list.value;
-        save();
-        changed();
-    } }, options.map(([v, text]) => el("option", { value: v }, text)));
+    const list = el(
+        "select",
+        {
+            onchange: () => {
+                state[key] = list.value;
+                save();
+                changed();
+            },
+        },
+        options.map(([v, text]) => el("option", { value: v }, text)),
+    );
     if (options.some(([v]) => v === state[key])) list.value = state[key];
     return el("label", null, label, list);
 }
@@ -61,16 +85,30 @@ try {
     brushes = {};
 }
 const brushable = () => [...plotted, resultAxis];
-const resultAxis = { name: "result", scale: "linear", cells: result, share: NaN, at: P.length,
-    isResult: true };
+const resultAxis = {
+    name: "result",
+    scale: "linear",
+    cells: result,
+    share: NaN,
+    at: P.length,
+    isResult: true,
+};
 let brushed = null; /* of each trial; null: there are no ranges */
 
 function applyBrushes() {
     const used = brushable().filter((p) => brushes[p.name]);
-    brushed = used.length === 0 ? null : Uint8Array.from(T.id, (_, i) => used.every((p) => {
-        const part = axisOf(p).part(p.cells[i]), [a, b] = brushes[p.name];
-        return part >= a && part <= b;
-    }) ? 1 : 0);
+    brushed =
+        used.length === 0
+            ? null
+            : Uint8Array.from(T.id, (_, i) =>
+                  used.every((p) => {
+                      const part = axisOf(p).part(p.cells[i]),
+                          [a, b] = brushes[p.name];
+                      return part >= a && part <= b;
+                  })
+                      ? 1
+                      : 0,
+              );
 }
 
 function brush(name, part) {
@@ -85,6 +123,11 @@ function brush(name, part) {
 const scales = new Map();
 function axisOf(p) {
     if (!scales.has(p))
-        scales.set(p, p.isResult ? padded(range(result, true, false), false) : parameterScale(p));
+        scales.set(
+            p,
+            p.isResult
+                ? padded(range(result, true, false), false)
+                : parameterScale(p),
+        );
     return scales.get(p);
 }

@@ -6,20 +6,40 @@ const tip = el("div", { id: "tip" });
 function showTip(event, children) {
     tip.replaceChildren(...children);
     tip.style.display = "block";
-    const w = tip.offsetWidth, h = tip.offsetHeight;
-    tip.style.left = Math.max(4, Math.min(innerWidth - w - 8, event.clientX + 14)) + "px";
-    tip.style.top = Math.max(4, event.clientY + 14 + h > innerHeight ? event.clientY - h - 10 : event.clientY + 14) + "px";
+    const w = tip.offsetWidth,
+        h = tip.offsetHeight;
+    tip.style.left =
+        Math.max(4, Math.min(innerWidth - w - 8, event.clientX + 14)) + "px";
+    tip.style.top =
+        Math.max(
+            4,
+            event.clientY + 14 + h > innerHeight
+                ? event.clientY - h - 10
+                : event.clientY + 14,
+        ) + "px";
 }
-const hideTip = () => { tip.style.display = "none"; };
+const hideTip = () => {
+    tip.style.display = "none";
+};
 
 function trialTip(i) {
-    const list = byShare(plotted).filter((p) => !Number.isNaN(p.cells[i])).slice(0, 8);
-    return [el("b", null, "trial " + T.id[i] + ", " + statusOf(i)), pairs([
-        ["value", format(T.value[i])], ["latest", T.value[i] === null ? format(T.latest[i]) : ""],
-        ["budget", format(T.budget[i])], ...list.map((p) => [p.name, cellText(p, i)])])];
+    const list = byShare(plotted)
+        .filter((p) => !Number.isNaN(p.cells[i]))
+        .slice(0, 8);
+    return [
+        el("b", null, "trial " + T.id[i] + ", " + statusOf(i)),
+        pairs([
+            ["value", format(T.value[i])],
+            ["latest", T.value[i] === null ? format(T.latest[i]) : ""],
+            ["budget", format(T.budget[i])],
+            ...list.map((p) => [p.name, cellText(p, i)]),
+        ]),
+    ];
 }
 
-const resized = new ResizeObserver((entries) => entries.forEach((e) => e.target.chart.fit()));
+const resized = new ResizeObserver((entries) =>
+    entries.forEach((e) => e.target.chart.fit()),
+);
 
 class Chart {
     /* paint(chart) draws; name is read out in place of the picture. */
@@ -50,28 +70,43 @@ class Chart {
     draw() {
         if (!this.width || this.node.offsetParent === null) return;
         const ratio = devicePixelRatio || 1;
-        const height = typeof this.height === "function" ? this.height() : this.height;
+        const height =
+            typeof this.height === "function" ? this.height() : this.height;
         for (const c of [this.base, this.over]) {
             c.width = Math.round(this.width * ratio);
             c.height = Math.round(height * ratio);
             c.style.height = height + "px";
-            c.style.width = this.minWidth > this.node.clientWidth ? this.width + "px" : "";
+            c.style.width =
+                this.minWidth > this.node.clientWidth ? this.width + "px" : "";
             c.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
         }
         const m = this.margin;
         this.ctx = this.base.getContext("2d");
         this.ctx.font = "11.5px system-ui, 'DejaVu Sans', sans-serif";
         this.full = height;
-        this.box = { x: m.left, y: m.top, w: Math.max(10, this.width - m.left - m.right),
-            h: Math.max(10, height - m.top - m.bottom) };
+        this.box = {
+            x: m.left,
+            y: m.top,
+            w: Math.max(10, this.width - m.left - m.right),
+            h: Math.max(10, height - m.top - m.bottom),
+        };
         this.hits = [];
         this.paint(this);
         this.mark();
     }
 
-    px(v) { return this.box.x + this.x.part(v) * this.box.w; }
-    py(v) { return this.box.y + (1 - this.y.part(v)) * this.box.h; }
-    clampY(v) { return Math.min(this.box.y + this.box.h, Math.max(this.box.y, this.py(v))); }
+    px(v) {
+        return this.box.x + this.x.part(v) * this.box.w;
+    }
+    py(v) {
+        return this.box.y + (1 - this.y.part(v)) * this.box.h;
+    }
+    clampY(v) {
+        return Math.min(
+            this.box.y + this.box.h,
+            Math.max(this.box.y, this.py(v)),
+        );
+    }
 
     text(words, x, y, align, baseline, most) {
         this.ctx.textAlign = align || "left";
@@ -83,12 +118,17 @@ class Chart {
         words = String(words);
         if (!most || this.ctx.measureText(words).width <= most) return words;
         let n = words.length;
-        while (n > 1 && this.ctx.measureText(words.slice(0, n) + "…").width > most) n--;
+        while (
+            n > 1 &&
+            this.ctx.measureText(words.slice(0, n) + "…").width > most
+        )
+            n--;
         return words.slice(0, n) + "…";
     }
 
     axes(x, y, xName, yName) {
-        const { ctx, box } = this, low = box.y + box.h;
+        const { ctx, box } = this,
+            low = box.y + box.h;
         this.x = x;
         this.y = y;
         ctx.lineWidth = 1;
@@ -102,7 +142,8 @@ class Chart {
             ctx.lineTo(box.x + box.w, at);
             this.text(y.label(t), box.x - 6, at, "right", "middle", box.x - 18);
         }
-        const ticks = x.ticks(Math.max(2, box.w / (x.band ? 44 : 60))), room = box.w / Math.max(1, ticks.length) - 6;
+        const ticks = x.ticks(Math.max(2, box.w / (x.band ? 44 : 60))),
+            room = box.w / Math.max(1, ticks.length) - 6;
         for (const t of ticks) {
             const at = Math.round(this.px(t)) + 0.5;
             if (at < box.x - 1 || at > box.x + box.w + 1) continue;
@@ -110,10 +151,25 @@ class Chart {
                 ctx.moveTo(at, box.y);
                 ctx.lineTo(at, low);
             }
-            this.text(x.label(t), at, low + 5, "center", "top", Math.max(room, 24));
+            this.text(
+                x.label(t),
+                at,
+                low + 5,
+                "center",
+                "top",
+                Math.max(room, 24),
+            );
         }
         ctx.stroke();
-        if (xName) this.text(xName, box.x + box.w / 2, this.full - 2, "center", "bottom", box.w);
+        if (xName)
+            this.text(
+                xName,
+                box.x + box.w / 2,
+                this.full - 2,
+                "center",
+                "bottom",
+                box.w,
+            );
         if (yName) {
             ctx.save();
             ctx.translate(11, box.y + box.h / 2);
@@ -144,8 +200,10 @@ class Chart {
 
     nearest(event) {
         const box = this.base.getBoundingClientRect();
-        const x = event.clientX - box.left, y = event.clientY - box.top;
-        let best = null, least = 14 * 14;
+        const x = event.clientX - box.left,
+            y = event.clientY - box.top;
+        let best = null,
+            least = 14 * 14;
         for (const hit of this.hits) {
             const d = (hit[0] - x) ** 2 + (hit[1] - y) ** 2;
             if (d < least) [best, least] = [hit, d];
@@ -183,20 +241,37 @@ class Chart {
             ctx.stroke();
         };
         if (selected >= 0)
-            for (const [x, y, i] of this.hits) if (i === selected) ring(x, y, "best");
+            for (const [x, y, i] of this.hits)
+                if (i === selected) ring(x, y, "best");
         if (hit) ring(hit[0], hit[1], "text");
     }
 }
 
 /* No dot hides the others: the more there are, the smaller. */
-const dotSize = (n) => n > 4000 ? 1.4 : n > 800 ? 2 : 3;
+const dotSize = (n) => (n > 4000 ? 1.4 : n > 800 ? 2 : 3);
 
 function legend(items) {
-    return el("div", { class: "legend" }, items.map(([name, text, hollow]) => el("span", null,
-        el("i", { style: hollow ? "border:2px solid var(--" + name + ")" : "background:var(--" + name + ")" }), text)));
+    return el(
+        "div",
+        { class: "legend" },
+        items.map(([name, text, hollow]) =>
+            el(
+                "span",
+                null,
+                el("i", {
+                    style: hollow
+                        ? "border:2px solid var(--" + name + ")"
+                        : "background:var(--" + name + ")",
+                }),
+                text,
+            ),
+        ),
+    );
 }
 
 function statusLegend() {
-    const seen = [...new Set(T.id.map((_, i) => statusOf(i)))].filter((s) => s !== "");
+    const seen = [...new Set(T.id.map((_, i) => statusOf(i)))].filter(
+        (s) => s !== "",
+    );
     return seen.map((s) => [statusColors[s] || "soft", s]);
 }
