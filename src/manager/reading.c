@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/hungry.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -257,7 +258,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (agenda_has_reports(&t->agenda))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        reading_again(m, t);
+        hungry_add(m, t);
         return;
     }
     if (t->report.fd >= 0)
@@ -267,7 +268,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
-        reading_again(m, t);
+        hungry_add(m, t);
 }
 
 bool
@@ -283,7 +284,7 @@ reading_drain(struct manager *m, struct trial *t)
         m->lockstep.on)
         return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        reading_again(m, t);
+        hungry_add(m, t);
         return false;
     }
     if (t->report.fd >= 0)
@@ -293,55 +294,12 @@ reading_drain(struct manager *m, struct trial *t)
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
-        reading_again(m, t);
+        hungry_add(m, t);
         return false;
     }
     if (outputs)
         tail_rest(&t->out, take_output, &r);
     return true;
-}
-
-void
-reading_again(struct manager *m, struct trial *t)
-{
-    if (t->hungry)
-        return;
-    t->hungry = true;
-    t->hungry_previous = m->hungry_last;
-    t->hungry_next = NULL;
-    *(m->hungry_last != NULL ? &m->hungry_last->hungry_next : &m->hungry) = t;
-    m->hungry_last = t;
-}
-
-static void
-sate(struct manager *m, struct trial *t)
-{
-    struct trial *before = t->hungry_previous, *behind = t->hungry_next;
-
-    if (!t->hungry)
-        return;
-    *(before != NULL ? &before->hungry_next : &m->hungry) = behind;
-    *(behind != NULL ? &behind->hungry_previous : &m->hungry_last) = before;
-    t->hungry = false;
-}
-
-/* Once each: those that stay hungry come behind the last one of now, which may
- * be freed on the way, and all behind it with it. */
-void
-reading_hungry(struct manager *m)
-{
-    struct trial *t;
-    size_t n = 0;
-
-    for (t = m->hungry; t != NULL; t = t->hungry_next)
-        n++;
-    for (; n > 0 && (t = m->hungry) != NULL; n--) {
-        sate(m, t);
-        if (t->exited)
-            running_finish(m, t);
-        else if (t->state == TRIAL_RUNNING)
-            reading_feed(m, t);
-    }
 }
 
 void
@@ -357,7 +315,7 @@ reading_files(struct manager *m)
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
             for (t = m->live; t != NULL; t = t->next)
-                reading_again(m, t); /* whose they were is lost */
+                hungry_add(m, t); /* whose they were is lost */
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
@@ -408,7 +366,7 @@ unwatch_file(struct manager *m, int *watch)
 void
 reading_end(struct manager *m, struct trial *t)
 {
-    sate(m, t);
+    hungry_drop(m, t);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);

@@ -19,11 +19,6 @@ void reading_end(struct manager *m, struct trial *t);
 /* inotify has events. */
 void reading_files(struct manager *m);
 
-/* Goes on with files that were left alone; trials may end by that. */
-void reading_hungry(struct manager *m);
-/* Its files are to be looked at by that; not twice when it is said twice. */
-void reading_again(struct manager *m, struct trial *t);
-
 /* It is not its own doing that it reports nothing: it waits for an answer, or
  * its file for room. */
 bool reading_waits(const struct manager *m, const struct trial *t);

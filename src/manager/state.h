@@ -18,6 +18,7 @@
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
  *   reading_send.c  what stands in them, sent
+ *   hungry.c    what was not read of them yet
  *   stepping.c  what waits for an answer; lock step
  *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
