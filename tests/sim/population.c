@@ -96,6 +96,6 @@ const struct rules rules_pbt_rounds = {
 
 const struct rules rules_pbt_async = {
     .name = "pbt, async",
-    .copies_runners = true,
+    .turns = true,
     .asked = pbt_asked,
 };
