@@ -77,7 +77,7 @@ check_from(const struct game *g, uint64_t id, const struct suggested *s,
     if (p == NULL || (size_t)(p - g->at) < g->since)
         fault = "which there is not in this search space";
     else if (p->stage != STAGE_ENDED &&
-             (s->from_how != TP_CLONED || !g->setup->rules->copies_runners))
+             (s->from_how != TP_CLONED || !g->setup->rules->turns))
         fault = "which has not ended";
     else if (p->released)
         fault = "which it had released";
@@ -87,7 +87,7 @@ check_from(const struct game *g, uint64_t id, const struct suggested *s,
              memcmp(p->s.x, s->x, sizeof s->x) != 0)
         fault = "which has another point";
     else if (s->from_how == TP_PROMOTED && s->budget <= p->s.budget &&
-             p->s.budget > 0)
+             p->s.budget > 0 && !g->setup->rules->turns)
         fault = "which had as much budget";
     else if (s->from_how == TP_PROMOTED && p->promoted > 0)
         fault = "from which another one goes on already";

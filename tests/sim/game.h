@@ -62,9 +62,10 @@ struct played {
  * tells which promise was broken. */
 struct rules {
     const char *name;
-    bool never_waits;    /* TP_LATER is wrong */
-    bool endless;        /* TP_DONE is */
-    bool copies_runners; /* clones may come from what has not ended */
+    bool never_waits; /* TP_LATER is wrong */
+    bool endless;     /* TP_DONE is */
+    bool turns; /* a budget is for many trials, one after the other; clones
+                   come from whoever is ahead, ended or not */
     /* i has just been suggested. */
     int (*asked)(const struct game *g, size_t i, struct err *err);
     /* TP_LATER came. */

@@ -36,8 +36,8 @@ check_folder(const struct game *g, size_t i, struct err *err)
 
         if (len == other_len && memcmp(save, other, len) == 0)
             return err_set(err, ERR_PLUGIN,
-                           "%" PRIu64 " saves where %" PRIu64 " did", p->id,
-                           game_at(g, k)->id);
+                           "%" PRIu64 " saves where %" PRIu64 " did: %.*s",
+                           p->id, game_at(g, k)->id, (int)len, save);
     }
     return 0;
 }
@@ -96,6 +96,6 @@ const struct rules rules_pbt_rounds = {
 
 const struct rules rules_pbt_async = {
     .name = "pbt, async",
-    .copies_runners = true,
+    .turns = true,
     .asked = pbt_asked,
 };

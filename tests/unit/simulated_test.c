@@ -216,7 +216,7 @@ play_kinds(const char *file, const struct kind *kinds, size_t n)
         add(&sum, &counts);
     }
     CHECK(sum.trials > 0 && sum.metrics > 0 && sum.failed > 0);
-    CHECK(sum.reloads > 0 && sum.updates > 0);
+    CHECK(sum.reloads > 0);
     done(&setup);
 }
 
