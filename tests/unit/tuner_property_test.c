@@ -266,14 +266,6 @@ gives_budgets(const char *name)
            strcmp(name, "hyperband") == 0;
 }
 
-static bool
-is_whole(const struct space *space)
-{
-    const struct tp_space *s = space_dims(space);
-
-    return s->n_dims > 0 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE);
-}
-
 /* In every space; how many take it. */
 static size_t
 run_tuner(const char *name)
@@ -290,8 +282,6 @@ run_tuner(const char *name)
                          .space = spaces.at[i].space,
                          .random = i};
 
-        if (gives_budgets(name) && is_whole(p.space))
-            continue;
         printf("# %s\n", spaces.at[i].title);
         n += run_session(&p, is_large ? 20 : STEPS);
     }

@@ -14,17 +14,6 @@ bands_host_is_fit(const struct tp_host *host)
     return false;
 }
 
-bool
-bands_space_is_fit(const struct tp_host *host, const struct tp_space *s)
-{
-    if (s->n_dims == 0 || !(TP_DIM(s, 0)->flags & TP_DIM_WHOLE))
-        return true;
-    host->error(host->ctx, "the search space is one choice of whole sets of "
-                           "parameters, expected parameters by name, beside "
-                           "which TRIAL_BUDGET is given");
-    return false;
-}
-
 void
 bands_release(void *vhost, uint64_t id)
 {

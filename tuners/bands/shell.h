@@ -12,10 +12,6 @@
 /* Whether the host is young enough; else it is told. */
 bool bands_host_is_fit(const struct tp_host *host);
 
-/* Whether points of the space have a place for TRIAL_BUDGET; else the host is
- * told. */
-bool bands_space_is_fit(const struct tp_host *host, const struct tp_space *s);
-
 /* options->release, with the host as ctx. */
 void bands_release(void *host, uint64_t id);
 

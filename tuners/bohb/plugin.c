@@ -5,6 +5,7 @@
 #include "bands/state.h"
 #include "bohb/model.h"
 #include "bohb/state.h"
+#include "parts/budgets.h"
 #include "prior/space.h"
 
 #include <inttypes.h>
@@ -186,7 +187,7 @@ space(void *vself, const struct tp_space *s)
     struct prior prior = {.dims = NULL};
     struct axis *axes;
 
-    if (!bands_space_is_fit(self->host, s))
+    if (!budgets_fit(self->host, s))
         return TP_ERR;
     axes = calloc(s->n_dims + 1, sizeof *axes);
     if (axes == NULL || prior_of_space(&prior, s) != 0 ||

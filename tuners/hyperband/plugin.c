@@ -4,6 +4,7 @@
 #include "bands/bands.h"
 #include "bands/shell.h"
 #include "bands/state.h"
+#include "parts/budgets.h"
 #include "prior/space.h"
 #include "tunepipe/tuner.h"
 
@@ -95,7 +96,7 @@ space(void *vself, const struct tp_space *s)
     struct shell *self = vself;
     struct prior prior;
 
-    if (!bands_space_is_fit(self->host, s))
+    if (!budgets_fit(self->host, s))
         return TP_ERR;
     if (prior_of_space(&prior, s) != 0 ||
         bands_space(self->bands, s->n_dims) != 0) {
