@@ -3,6 +3,7 @@
 #include "asha/asha.h"
 #include "asha/searcher.h"
 #include "asha/state.h"
+#include "parts/budgets.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
@@ -140,6 +141,8 @@ space(void *vself, const struct tp_space *s)
 {
     struct shell *self = vself;
 
+    if (!budgets_fit(self->host, s))
+        return TP_ERR;
     if (searcher_space(&self->searcher, s) != TP_OK)
         return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
