@@ -98,7 +98,8 @@ turns() {
     "$T" export "$dir" --schedule "${best#* }" --json > schedule.json || return
     has schedule.json '{"segments": [{"trial": "0000' &&
         has schedule.json ', "from": 4, ' && has schedule.yml '#   from 2, ' &&
-        has schedule.yml '    max_budget: 6' || return
+        has schedule.yml '    max_budget: 6' &&
+        has schedule.yml '    optimize_mode: maximize' || return
     mv tunepipe-experiments first && mv said first.said
     grep -v '^tuner\|population' e.yml > again && cat schedule.yml >> again
     mv again e.yml
