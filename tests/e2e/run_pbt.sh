@@ -109,6 +109,24 @@ turns() {
 }
 check "turns of reports; the best line's schedule comes to the same again" turns
 
+# With one trial of the second round paused, and one that runs.
+killed() {
+    {
+        cat << 'E'
+[ "$TUNEPIPE_PARAMETER_ID" != 4 ] || ! mkdir "$HERE/once" ||
+    kill -KILL "$(cat "$HERE/pid")"
+E
+        program
+    } | experiment 'trialConcurrency: 1' 'tuner: {name: pbt, classArgs: {
+        population_size: 3, fraction: 0.3, interval: 2, max_budget: 6}}'
+    run 137
+    resume 0 && count 6 paused && count 3 succeeded && replays || return 1
+    n=$(awk '{print $1, $4, $5}' said | sort -u |
+        awk '$2 == 2 * int($1 / 3) && $3 == $2 + 2' | wc -l)
+    [ "$n" = 9 ] || fail "$(cat said)"
+}
+check "a manager that is killed in a round goes on with it" killed
+
 # Without any rounds.
 asynchronous() {
     program | experiment 'trialConcurrency: 4' 'maxTrialNumber: 40' \
