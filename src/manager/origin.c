@@ -6,6 +6,8 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "manager/live.h"
+#include "manager/parameters.h"
+#include "manager/past.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -123,4 +125,39 @@ origin_settled(struct manager *m, struct trial *t, bool started)
     t->settled = true;
     checkpoints_unpin(&m->checkpoints, t->origin.from,
                       started && t->origin.how == ORIGIN_PROMOTED);
+}
+
+static void
+release(struct manager *m, uint64_t number)
+{
+    checkpoints_release(&m->checkpoints, number,
+                        live_by_number(m, number) == NULL);
+}
+
+/* What was promoted needs its own no more. */
+static void
+release_promoted(struct manager *m, const struct past_trial *p)
+{
+    struct suggestion s;
+
+    if (p->record == NULL || !p->started ||
+        suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
+        return;
+    if (s.origin.how == ORIGIN_PROMOTED)
+        release(m, s.origin.from);
+    suggestion_fini(&s);
+}
+
+void
+origin_restore(struct manager *m, const struct past *past)
+{
+    if (m->checkpoints.n == 0)
+        return;
+    for (const struct past_trial *p = past->first; p != NULL; p = p->next) {
+        uint64_t number;
+
+        release_promoted(m, p);
+        if (p->released && number_parse_u64(p->id, strlen(p->id), &number))
+            release(m, number);
+    }
 }

@@ -13,6 +13,7 @@
 
 struct err;
 struct manager;
+struct past;
 struct trial;
 
 enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
@@ -44,5 +45,9 @@ bool origin_waits(const struct manager *m, const struct trial *t, char *why,
 void origin_taken(struct manager *m, const struct trial *t);
 /* It is started, or will not be any more. */
 void origin_settled(struct manager *m, struct trial *t, bool started);
+
+/* What an earlier manager was told that nobody needs any more, when all trials
+ * are there that it had begun. */
+void origin_restore(struct manager *m, const struct past *past);
 
 #endif

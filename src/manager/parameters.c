@@ -76,7 +76,6 @@ suggestion_read(const char *text, size_t len, struct suggestion *out,
     out->id = json_text(id);
     out->parameters = json_text(parameters);
     out->origin = origin_read(json_root(out->doc));
-    out->budget = parameters_budget(parameters);
     if (out->id != NULL && out->parameters != NULL)
         return 0;
     suggestion_fini(out);

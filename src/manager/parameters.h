@@ -18,7 +18,6 @@ struct suggestion {
     char *id;         /* JSON text of parameter_id: a number or a string */
     char *parameters; /* JSON text, one line */
     struct origin origin;
-    double budget; /* TRIAL_BUDGET; 0: none */
 };
 
 /* TRIAL_BUDGET of a set of parameters, when it is a positive number; else 0. */

@@ -21,7 +21,6 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/number.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
 #include "manager/peer.h"
@@ -32,6 +31,7 @@
 #include "manager/hungry.h"
 #include "manager/imports.h"
 #include "manager/live.h"
+#include "manager/origin.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
 #include "manager/preparing.h"
@@ -240,39 +240,6 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
-/* What was promoted needs its own no more, but for those that come again. */
-static void
-release_promoted(struct restoring *r, const struct past_trial *p)
-{
-    struct manager *m = r->m;
-    struct suggestion s;
-
-    if (p->record == NULL || !p->started ||
-        suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
-        return;
-    if (s.origin.how == ORIGIN_PROMOTED)
-        checkpoints_release(&m->checkpoints, s.origin.from,
-                            live_by_number(m, s.origin.from) == NULL);
-    suggestion_fini(&s);
-}
-
-static void
-restore_releases(struct restoring *r)
-{
-    struct manager *m = r->m;
-
-    if (m->checkpoints.n == 0)
-        return;
-    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
-        uint64_t number;
-
-        release_promoted(r, p);
-        if (p->released && number_parse_u64(p->id, strlen(p->id), &number))
-            checkpoints_release(&m->checkpoints, number,
-                                live_by_number(m, number) == NULL);
-    }
-}
-
 /* What the user wants once more and was not begun yet. */
 static void
 restore_repeated(const struct restoring *r)
@@ -321,9 +288,9 @@ restore_all(struct restoring *r, struct err *err)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
     restore_repeated(r);
+    origin_restore(m, &r->past);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
-    restore_releases(r);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",

@@ -266,7 +266,6 @@ running_next(const struct manager *m, const struct trial *t)
     next->failures = t->failures;
     next->origin = t->origin;
     next->settled = t->settled;
-    next->budget = t->budget;
     next->has_earlier = t->has_latest || t->has_earlier;
     next->earlier = t->has_latest ? t->latest : t->earlier;
     if (m->lockstep.on) /* it goes on where this one was */

@@ -7,13 +7,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Results with different budgets are not compared: those of the greatest
  * budget that so many trials have count, as in BOHB (Falkner 2018). */
 #define ENOUGH 20
 
 struct ranked {
-    double value; /* the less the better */
+    double reached; /* steps: the further the better; INFINITY: the end */
+    double value;   /* the less the better */
     size_t trial;
 };
 
@@ -22,6 +24,8 @@ compare(const void *va, const void *vb)
 {
     const struct ranked *a = va, *b = vb;
 
+    if (a->reached != b->reached)
+        return a->reached > b->reached ? -1 : 1;
     if (a->value != b->value && !isnan(a->value) && !isnan(b->value))
         return a->value < b->value ? -1 : 1;
     if (isnan(a->value) != isnan(b->value))
@@ -29,12 +33,23 @@ compare(const void *va, const void *vb)
     return (a->trial > b->trial) - (a->trial < b->trial);
 }
 
-/* One that was paused at its budget has its latest value as a result. */
 static bool
-result_of(const struct report_trial *t, double *out)
+is(const struct report_trial *t, const char *status)
 {
-    *out = t->counts ? t->value : t->latest;
-    return t->counts || (!isnan(t->budget) && t->has_latest);
+    return strcmp(t->status, status) == 0;
+}
+
+/* One that was paused at its budget has its latest value as a result; who was
+ * stopped comes behind all that were not. */
+static bool
+result_of(const struct report_trial *t, struct ranked *out)
+{
+    double reached = (double)(t->base + t->reports);
+    bool there = is(t, "paused") && reached >= t->budget;
+
+    out->value = t->counts ? t->value : t->latest;
+    out->reached = t->counts || there ? INFINITY : reached;
+    return t->counts || (t->has_latest && (there || is(t, "stopped")));
 }
 
 /* Whether budgets are the same, NAN the same as NAN. */
@@ -47,12 +62,12 @@ same(double a, double b)
 static size_t
 count_at(const struct report *r, double budget)
 {
+    struct ranked result;
     size_t n = 0;
-    double value;
 
     for (size_t i = 0; i < r->n_trials; i++)
         n += same(r->trials[i].budget, budget) &&
-             result_of(&r->trials[i], &value);
+             result_of(&r->trials[i], &result);
     return n;
 }
 
@@ -96,13 +111,15 @@ static size_t
 rank(const struct report *r, double budget, struct ranked *out)
 {
     size_t n = 0;
-    double value;
 
-    for (size_t i = 0; i < r->n_trials; i++)
-        if (same(r->trials[i].budget, budget) &&
-            result_of(&r->trials[i], &value))
-            out[n++] =
-                (struct ranked){r->results->minimize ? value : -value, i};
+    for (size_t i = 0; i < r->n_trials; i++) {
+        const struct report_trial *t = &r->trials[i];
+
+        if (!same(t->budget, budget) || !result_of(t, &out[n]))
+            continue;
+        out[n].value *= r->results->minimize ? 1 : -1;
+        out[n++].trial = i;
+    }
     qsort(out, n, sizeof *out, compare);
     return n;
 }

@@ -3,10 +3,11 @@
 # The manager dies beside any call that changes a file while trials are paused
 # and promoted: who goes on from another's checkpoint has all of it or makes it
 # anew, and the results are those of an undisturbed run.  KILL_EVERY=1: at every
-# moment (make torture), KILL_SEED=N: at which ones else.
+# moment (make torture), KILL_ROUNDS=N: so many experiments that are killed at any
+# moment, KILL_SEED=N: at which ones.
 . "$(dirname "$0")/lib.sh"
 
-every=${KILL_EVERY:-48}
+every=${KILL_EVERY:-80}
 seed=${KILL_SEED:-1}
 
 export LD_PRELOAD ASAN_OPTIONS
@@ -118,5 +119,20 @@ resume_dies() {
     done
 }
 check "the manager that goes on dies beside a write" resume_dies
+
+# At moments drawn from the seed, dispatcher, manager or both.
+any() {
+    undisturbed || return 1
+    for seed in $(seq "$seed" $((seed + ${KILL_ROUNDS:-1} - 1))); do
+        rm -rf tunepipe-experiments odd
+        HERE=$PWD "$TP_BUILD/tests/tools/killer" "$seed" 6 "$T" e.yml \
+            > out 2> err || fail "seed $seed: status $?" || return 1
+        grep '^killed: ' out >> kills
+        dir=$(ls -d tunepipe-experiments/*)
+        as_undisturbed || fail "seed $seed" || return 1
+    done
+    grep -q '[1-9]' kills || fail 'nobody was killed'
+}
+check "kill -9 at any moment" any
 
 finish

@@ -83,7 +83,7 @@ learn(struct world *w, size_t level, uint64_t n, double value)
 
 #define LINE "{'u': {'_type': 'uniform', '_value': [-1, 1]}}"
 
-/* Two parameters need five results: three good ones, and two more. */
+/* Two parameters need six results: three good ones, and three more. */
 TEST(bohb_models_the_greatest_budget_with_enough_results)
 {
     struct model_options options = published;
@@ -95,11 +95,11 @@ TEST(bohb_models_the_greatest_budget_with_enough_results)
                   &options);
     for (uint64_t n = 0; n < 40; n++) {
         ask(w, 1, 0);
-        CHECK_EQ(w->origin.needed, 5);
-        CHECK(w->origin.is_modelled == (n >= 5));
+        CHECK_EQ(w->origin.needed, 6);
+        CHECK(w->origin.is_modelled == (n >= 6));
         learn(w, 0, n, (double)n);
     }
-    for (uint64_t n = 0; n < 5; n++) {
+    for (uint64_t n = 0; n < 6; n++) {
         ask(w, 1, 0);
         CHECK_EQ(w->origin.level, 0);
         CHECK_EQ(w->origin.n_results, 40);
@@ -109,7 +109,7 @@ TEST(bohb_models_the_greatest_budget_with_enough_results)
     }
     ask(w, 1, 0);
     CHECK_EQ(w->origin.level, 2);
-    CHECK_EQ(w->origin.n_good, 3); /* one of them is among the others, too */
+    CHECK_EQ(w->origin.n_good, 3);
     CHECK_EQ(w->origin.n_others, 3);
     for (uint64_t n = 0; n < 50; n++)
         learn(w, 1, n, (double)n);
@@ -129,8 +129,8 @@ TEST(bohb_begins_with_min_points_in_model)
     for (uint64_t n = 0; n < 30; n++) {
         ask(w, 1, 0);
         CHECK(w->origin.is_modelled == (n >= 12));
-        CHECK(n < 12 || (w->origin.n_good == 10 &&
-                         w->origin.n_others == (n < 20 ? 10 : n - 10)));
+        CHECK(n < 12 ||
+              (w->origin.n_good == 10 && w->origin.n_others == n - 10));
         learn(w, 1, n, 0);
     }
     world_free(w);

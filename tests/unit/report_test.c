@@ -234,6 +234,47 @@ TEST(report_of_parameters_of_all_kinds)
     report_free(r);
 }
 
+static void
+end_at(size_t number, const char *status, double value, unsigned budget)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "{\"trial\": \"%zu\", \"parameter_id\": 0, \"seed\": 1, "
+             "\"status\": \"%s\", \"why\": \"\", \"ended_by\": \"itself\", "
+             "\"value\": %s%.3f, \"latest\": %.3f, \"duration_s\": 1.5, "
+             "\"intermediates\": %u, \"parameters\": {\"z\": %.3f, \"y\": %zu, "
+             "\"TRIAL_BUDGET\": 3}}",
+             number, status,
+             strcmp(status, "succeeded") == 0 ? "" : "null, \"unused\": ",
+             value, value, budget, number / 40.0, number * 7 % 11);
+    result(text);
+}
+
+/* The stopped are behind the others, whatever their values; who was paused
+ * before its budget has no result. */
+TEST(report_importance_of_stopped_trials)
+{
+    struct report *r;
+
+    make_folder();
+    for (size_t i = 0; i < 40; i++) {
+        bool stopped = i % 2 == 0;
+
+        if (i < 8)
+            end_at(i, "succeeded", 2, 3);
+        else
+            end_at(i, stopped ? "stopped" : "paused", stopped ? 1 : 5,
+                   i < 20 ? 2 : 3);
+    }
+    r = load();
+    CHECK_EQ(r->importance_budget, 3);
+    CHECK_EQ(r->importance_trials, 8 + 16 + 10);
+    CHECK_STR(r->parameters[0].name, "z");
+    CHECK(r->importance[0].share > 0.7); /* z: the best have little of it */
+    report_free(r);
+}
+
 /* Whatever a trial is called or runs with, the page's own markup is all that
  * there is. */
 TEST(report_page_shows_text_as_text)

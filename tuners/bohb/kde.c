@@ -49,7 +49,7 @@ reserve(struct kde *k, size_t n)
     if (n <= k->room && k->at != NULL)
         return 0;
     if (resize(&k->at, n * k->n_dims) != 0 ||
-        resize(&k->inside, n * k->n_dims) != 0 || resize(&k->sum, n) != 0 ||
+        resize(&k->inside, n * k->n_dims) != 0 || resize(&k->sum, n + 1) != 0 ||
         resize(&k->term, n) != 0)
         return -1;
     k->room = n;
@@ -264,7 +264,7 @@ mean_term(const struct kde *k, size_t j)
 double
 kde_log_density(struct kde *k, const struct place *at)
 {
-    for (size_t i = 0; i < k->n; i++)
+    for (size_t i = 0; i <= k->n; i++)
         k->sum[i] = 0;
     for (size_t j = 0; j < k->n_dims; j++) {
         const struct axis *a = &k->axes[j];
@@ -273,6 +273,7 @@ kde_log_density(struct kde *k, const struct place *at)
         if (isnan(at[j].at) || a->kind == AXIS_SINGLE)
             continue;
         others = tpe_axis_log_prior(a, at[j]);
+        k->sum[k->n] += others;
         if (k->dims[j].n > 0)
             set_terms(k, j, at[j]);
         if (k->dims[j].n > 0 && k->dims[j].n < k->n)
@@ -280,7 +281,7 @@ kde_log_density(struct kde *k, const struct place *at)
         for (size_t i = 0; i < k->n; i++)
             k->sum[i] += isnan(k->at[i * k->n_dims + j]) ? others : k->term[i];
     }
-    return num_log_sum_exp(k->sum, k->n) - num_log((double)k->n);
+    return num_log_sum_exp(k->sum, k->n + 1) - num_log((double)k->n + 1);
 }
 
 static double

@@ -14,6 +14,7 @@
  *   and of numbers 1 / (n + 2), without which good points that lie together by
  *   chance are never left again; h at most (k - 1) / k, where all categories
  *   are alike.
+ * - The prior is one more kernel.
  * - Where a point lacks a dimension its kernel has the mean of the others',
  *   which is what filling in their values at random, as the paper's code does,
  *   comes to.  Where all lack it, the prior.
@@ -40,7 +41,7 @@ struct kde {
     struct kde_dim *dims;
     double *at;         /* a row a point; NaN: it lacks the dimension */
     double *inside;     /* logarithm of what lies in the range of its kernel */
-    double *sum, *term; /* scratch, a point each */
+    double *sum, *term; /* scratch, a point each, and the prior */
 };
 
 /* What decides about a draw: uniform numbers in [0, 1). */

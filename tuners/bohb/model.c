@@ -130,12 +130,20 @@ min_points(const struct model *m)
     return m->options.min_points > least ? m->options.min_points : least;
 }
 
+static size_t
+n_good(const struct model *m, size_t n)
+{
+    size_t share = m->options.top_percent * n / 100;
+
+    return share > min_points(m) ? share : min_points(m);
+}
+
 /* The greatest budget that has enough results; n_levels: none has. */
 static size_t
 modelled_level(const struct model *m)
 {
     for (size_t i = m->n_levels; i-- > 0;)
-        if (m->levels[i].n >= min_points(m) + 2)
+        if (m->levels[i].n >= n_good(m, m->levels[i].n) + m->prior.n_dims + 1)
             return i;
     return m->n_levels;
 }
@@ -148,22 +156,6 @@ compare(const void *va, const void *vb)
     if (a->loss != b->loss)
         return a->loss < b->loss ? -1 : 1;
     return a->i < b->i ? -1 : 1;
-}
-
-static size_t
-n_good(const struct model *m, size_t n)
-{
-    size_t share = m->options.top_percent * n / 100;
-
-    return share > min_points(m) ? share : min_points(m);
-}
-
-static size_t
-n_others(const struct model *m, size_t n)
-{
-    size_t rest = n - n_good(m, n);
-
-    return rest > min_points(m) ? rest : min_points(m);
 }
 
 /* Around n results; of more than KERNELS_MAX, of each rank alike. */
@@ -185,16 +177,15 @@ fit(struct model *m, size_t level)
 {
     const struct model_level *l = &m->levels[level];
     struct rank *ranks = calloc(l->n, sizeof *ranks);
-    size_t others = n_others(m, l->n);
+    size_t good = n_good(m, l->n);
 
     if (ranks == NULL)
         return -1;
     for (size_t i = 0; i < l->n; i++)
         ranks[i] = (struct rank){l->results[i].loss, i};
     qsort(ranks, l->n, sizeof *ranks, compare);
-    m->is_fitted =
-        fit_some(m, &m->good, l, ranks, n_good(m, l->n)) == 0 &&
-        fit_some(m, &m->others, l, ranks + (l->n - others), others) == 0;
+    m->is_fitted = fit_some(m, &m->good, l, ranks, good) == 0 &&
+                   fit_some(m, &m->others, l, ranks + good, l->n - good) == 0;
     free(ranks);
     return m->is_fitted ? 0 : -1;
 }
@@ -277,7 +268,8 @@ model_ask(struct model *m, const struct prior_random *random, uint64_t id,
     double coin =
         random->uniform(random->ctx, id, 0, draw_for(m, again, last + 1));
 
-    *origin = (struct model_origin){.needed = min_points(m) + 2};
+    *origin =
+        (struct model_origin){.needed = min_points(m) + m->prior.n_dims + 1};
     origin->level = level < m->n_levels ? level : fullest(m);
     origin->n_results = m->levels[origin->level].n;
     origin->is_fraction =

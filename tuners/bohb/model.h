@@ -3,13 +3,13 @@
  * that used it; and densities of the good and of the others of the greatest
  * budget that has enough.  S. Falkner, A. Klein, F. Hutter: "BOHB: Robust and
  * Efficient Hyperparameter Optimization at Scale", ICML 2018, section 4.1 and
- * equation 3:
+ * equation 3, with as many as the paper's code waits for:
  *
- *     N_l = max(N_min, q N), N_g = max(N_min, N - N_l)   of N >= N_min + 2
+ *     N_l = max(N_min, q N), N_g = N - N_l           at least dimensions + 1
  *
- * The best N_l are good, the worst N_g are the others; while there are few they
- * overlap, and of more than 256 each so many are taken, evenly by rank.  Of
- * num_samples draws near good points the one with the greatest l / g is
+ * The best N_l are good, the N_g are the others; of more than 256 each so many
+ * are taken, evenly by rank.  Of num_samples draws near good points the one
+ * with the greatest l / g is
  * suggested; a share of random_fraction are draws of the prior.
  *
  * Memory: 16 bytes and 8 a dimension for each result, some twice as much again

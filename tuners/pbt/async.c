@@ -174,10 +174,13 @@ judge(struct pbt *p, struct pbt_member *m, uint64_t used)
     }
     m->rank = j.rank;
     j.cut = p->set.size - pbt_n_worst(p);
-    if (j.rank >= j.cut && is_donor)
+    if (j.rank >= j.cut && is_donor) {
         j.verdict = PBT_STOP;
-    else if (somebody_waits(p, used))
+        pbt_rank(p);
+        j.limit = p->members[p->ranking[j.cut - 1]].score;
+    } else if (somebody_waits(p, used)) {
         j.verdict = PBT_PAUSE;
+    }
     return j;
 }
 

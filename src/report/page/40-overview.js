@@ -181,7 +181,7 @@ function importance() {
         el("small", null, "PED-ANOVA"),
     );
     const basis =
-        plural(data.importance.trials, "result") +
+        plural(data.importance.trials, "trial") +
         (data.importance.budget === null
             ? ""
             : " at budget " + format(data.importance.budget));
@@ -191,7 +191,7 @@ function importance() {
             el(
                 "p",
                 { class: "note" },
-                "Too few results to tell (" +
+                "Too few of them to tell (" +
                     basis +
                     ", at least 10 are needed).",
             ),

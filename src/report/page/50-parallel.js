@@ -22,7 +22,8 @@ const atBudget = (i) =>
 /* One that was paused at its budget has a result there. */
 const judged = (i) =>
     Number.isFinite(result[i]) &&
-    (counts(i) || !Number.isNaN(budget[i]) || statusOf(i) === "paused");
+    (counts(i) ||
+        (statusOf(i) === "paused" && !(T.base[i] + T.reports[i] < budget[i])));
 const withResult = () =>
     Array.from(T.id, (_, i) => i).filter((i) => judged(i) && atBudget(i));
 

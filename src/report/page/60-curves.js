@@ -35,7 +35,7 @@ function traceCurve(c, i) {
     const [steps, values] = data.curves[i],
         f = from[i];
     let up = false;
-    if (f !== null && data.curves[f] !== null && lastStep(f) < steps[0]) {
+    if (f !== null && data.curves[f] !== null && lastStep(f) <= steps[0]) {
         const v = number(data.curves[f][1].at(-1));
         if (Number.isFinite(v)) {
             c.ctx.moveTo(c.px(lastStep(f)), c.clampY(v));

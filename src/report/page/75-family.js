@@ -94,13 +94,19 @@ function paintFamily(c) {
 /* The selected trial's line, else that of the best. */
 const shownLine = () => (selected >= 0 ? selected : bestTrial);
 
+/* Up to the checkpoint from which the next one goes on; there may be none. */
+function ranTo(t, next) {
+    const end = data.curves[t] === null ? T.base[t] : lastStep(t) + 1;
+    return next === undefined ? end : Math.min(end, T.base[next]);
+}
+
 /* From which step to which each of a line ran, and with what. */
 function schedule(i) {
-    return lineage(i).map((t) => ({
+    return lineage(i).map((t, k, line) => ({
         trial: T.id[t],
         how: from[t] === null ? "began" : T.cloned[t] ? "cloned" : "went on",
         from_step: T.base[t],
-        to_step: data.curves[t] === null ? T.base[t] : lastStep(t) + 1,
+        to_step: ranTo(t, line[k + 1]),
         value: T.value[t] === null ? T.latest[t] : T.value[t],
         parameters: parametersOf(t),
         at: t,
@@ -116,24 +122,25 @@ function paintSchedule(c) {
     );
     const last = all.reduce((m, i) => Math.max(m, lastStep(i) + 1), 1);
     c.axes(scale(0, last, false), axisOf(p), "step", p.name);
-    const trace = (list) => {
+    const trace = (list, isLine) => {
         c.ctx.beginPath();
-        for (const i of list) {
+        list.forEach((i, k) => {
+            const end = c.px(ranTo(i, isLine ? list[k + 1] : undefined));
             const y = c.clampY(p.cells[i]),
                 f = from[i];
             if (f !== null && !Number.isNaN(p.cells[f]))
                 c.ctx.moveTo(c.px(T.base[i]), c.clampY(p.cells[f]));
             else c.ctx.moveTo(c.px(T.base[i]), y);
             c.ctx.lineTo(c.px(T.base[i]), y);
-            c.ctx.lineTo(c.px(lastStep(i) + 1), y);
-            c.hits.push([c.px(lastStep(i) + 1), y, i]);
-        }
+            c.ctx.lineTo(end, y);
+            c.hits.push([end, y, i]);
+        });
         c.ctx.stroke();
     };
     c.ctx.strokeStyle = color("soft");
     c.ctx.globalAlpha = Math.max(0.1, Math.min(0.6, 100 / all.length));
     c.ctx.lineWidth = 1;
-    trace(all);
+    trace(all, false);
     c.ctx.globalAlpha = 1;
     if (shownLine() < 0) return;
     c.ctx.strokeStyle = color("best");
@@ -142,6 +149,7 @@ function paintSchedule(c) {
         lineage(shownLine()).filter(
             (i) => data.curves[i] !== null && !Number.isNaN(p.cells[i]),
         ),
+        true,
     );
 }
 
