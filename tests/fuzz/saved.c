@@ -37,15 +37,16 @@ static const struct {
     const char *name, *filter;
     bool assesses;
 } plugins[] = {
-    {"random", "dedup", false},   {"grid", NULL, false},
-    {"tpe", NULL, false},         {"anneal", NULL, false},
-    {"evolution", NULL, false},   {"regularized_evolution", NULL, false},
-    {"cmaes", NULL, false},       {"qmc", NULL, false},
-    {"auto", NULL, false},        {"tpe", "fallback", false},
-    {"asha", NULL, false},        {"medianstop", NULL, true},
-    {"curvefitting", NULL, true}, {"patience", NULL, true},
-    {"percentile", NULL, true},   {"threshold", NULL, true},
-    {"wilcoxon", NULL, true},
+    {"random", "dedup", false}, {"grid", NULL, false},
+    {"tpe", NULL, false},       {"anneal", NULL, false},
+    {"evolution", NULL, false}, {"regularized_evolution", NULL, false},
+    {"cmaes", NULL, false},     {"qmc", NULL, false},
+    {"hyperband", NULL, false}, {"bohb", NULL, false},
+    {"auto", NULL, false},      {"tpe", "fallback", false},
+    {"asha", NULL, false},      {"pbt", NULL, false},
+    {"medianstop", NULL, true}, {"curvefitting", NULL, true},
+    {"patience", NULL, true},   {"percentile", NULL, true},
+    {"threshold", NULL, true},  {"wilcoxon", NULL, true},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};
