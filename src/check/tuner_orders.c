@@ -79,8 +79,8 @@ static const char *const advisor_orders[] = {
     "saaamMMtsaamuam",
     "samuatamus",
     "siamCmFe",
-    "s" TEN_PAUSED TEN_PAUSED,
-    "s" ROUND ROUND ROUND ROUND ROUND ROUND,
+    "s" TEN_PAUSED,
+    "s" ROUND ROUND ROUND,
     "saaaaaaaaaaaaaaaaaaaaaaaaaaaaaxmupmucmFemunueFemuxmuammumgu"
     "aaaaammuammumFeaammummuammgummuam",
 };

@@ -27,6 +27,8 @@
  * - An id for which next->ask said TP_OK, the last time, is told and ended
  *   inside, too, at most once each.  Any other is unknown there: tell it with
  *   TP_NO_ID, as imported, and do not end it.
+ * - What goes on with the point of another (TP_PROMOTED) is let through as it
+ *   is.  Intermediate results go to the tuner and do not come by.
  * - takes is asked, after a space() that succeeded, also within ask, by the
  *   layers outside.
  * - When next fails and the filter does, too, it returns TP_ERR without
