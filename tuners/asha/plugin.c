@@ -15,7 +15,6 @@ struct shell {
     struct asha *asha;
     struct searcher searcher;
     bool maximize;
-    bool is_whole; /* points have no room for a budget beside them */
 };
 
 enum {
@@ -136,6 +135,24 @@ config(void *vself, const struct tp_value *values, size_t n)
                          values[MODE].text);
 }
 
+/* Of n in a rung n / eta are promoted. */
+static void
+announce(const struct shell *self)
+{
+    const struct tp_host *host = self->host;
+    const struct asha_options *o = &self->asha->options;
+    uint64_t left = o->configs;
+
+    for (size_t k = 1; k < self->asha->n_levels; k++)
+        left /= o->eta;
+    if (o->promotes && o->configs > 0 && left == 0)
+        host->log(host->ctx, TP_LOG_WARNING,
+                  "of %llu configurations none may get to max_budget, on the "
+                  "last of %zu rungs: one in %llu is promoted from each",
+                  (unsigned long long)o->configs, self->asha->n_levels,
+                  (unsigned long long)o->eta);
+}
+
 static int
 space(void *vself, const struct tp_space *s)
 {
@@ -147,8 +164,7 @@ space(void *vself, const struct tp_space *s)
         return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
         return fail(self, "out of memory");
-    self->is_whole =
-        s->n_dims == 1 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE) != 0;
+    announce(self);
     return TP_OK;
 }
 
@@ -250,7 +266,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     explain_ask(self, &s, rc);
     if (rc == ASHA_NEW && searcher_ask(&self->searcher, id, out) != TP_OK)
         return TP_ERR;
-    if (TP_HAS(out, budget) && !self->is_whole)
+    if (TP_HAS(out, budget))
         out->budget = (double)s.budget;
     if (rc == ASHA_PROMOTED && TP_HAS(out, from_how)) {
         out->from = s.from;
