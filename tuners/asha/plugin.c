@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `asha`: asha.h behind the plugin interface. */
+#include "asha/arguments.h"
 #include "asha/asha.h"
 #include "asha/searcher.h"
 #include "asha/state.h"
@@ -15,45 +16,6 @@ struct shell {
     struct asha *asha;
     struct searcher searcher;
     bool maximize;
-    bool is_whole; /* points have no room for a budget beside them */
-};
-
-enum {
-    MODE,
-    MIN_BUDGET,
-    MAX_BUDGET,
-    ETA,
-    BRACKETS,
-    TYPE,
-    SEARCHER,
-    CONFIGURATIONS,
-    SEED,
-    N_ARGS
-};
-
-#define BUDGET_MAX 1e15
-
-static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [MIN_BUDGET] = {"min_budget", TP_ARG_INT, 0, "1", 1, BUDGET_MAX, NULL,
-                    "the first rung, in intermediate results"},
-    [MAX_BUDGET] = {"max_budget", TP_ARG_INT, 0, "27", 1, BUDGET_MAX, NULL,
-                    "the most a trial gets, in intermediate results"},
-    [ETA] = {"eta", TP_ARG_INT, 0, "3", 2, 1000, NULL,
-             "one in so many goes on from a rung to the next"},
-    [BRACKETS] = {"brackets", TP_ARG_INT, 0, "1", 1, ASHA_LEVELS_MAX, NULL,
-                  "ladders of rungs, each begins one rung higher"},
-    [TYPE] = {"type", TP_ARG_STRING, 0, "\"stopping\"", 0, 0,
-              "stopping|promotion",
-              "trials are stopped at rungs, or paused there and promoted"},
-    [SEARCHER] = {"searcher", TP_ARG_STRING, 0, "\"tpe\"", 0, 0, "tpe|random",
-                  "where new configurations come from: a model of all results, "
-                  "or samples"},
-    [CONFIGURATIONS] = {"configurations", TP_ARG_INT, 0, "0", 0, BUDGET_MAX,
-                        NULL, "points that are tried; 0: any number"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
 };
 
 static int
@@ -87,53 +49,39 @@ destroy(void *vself)
 }
 
 static int
-check(const struct shell *self, const struct asha_options *o)
-{
-    const struct tp_host *host = self->host;
-    uint64_t levels[ASHA_LEVELS_MAX];
-    size_t n;
-
-    if (o->max_budget < o->min_budget) {
-        host->error(host->ctx,
-                    "max_budget: %llu is less than min_budget, which is %llu",
-                    (unsigned long long)o->max_budget,
-                    (unsigned long long)o->min_budget);
-        return TP_ERR;
-    }
-    n = asha_levels(o, levels);
-    if (o->brackets <= n)
-        return TP_OK;
-    host->error(host->ctx,
-                "brackets: %zu are more than the %zu rungs from %llu to %llu "
-                "by %llu",
-                o->brackets, n, (unsigned long long)o->min_budget,
-                (unsigned long long)o->max_budget, (unsigned long long)o->eta);
-    return TP_ERR;
-}
-
-static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct shell *self = vself;
-    struct asha_options o = {
-        .min_budget = (uint64_t)values[MIN_BUDGET].integer,
-        .max_budget = (uint64_t)values[MAX_BUDGET].integer,
-        .eta = (uint64_t)values[ETA].integer,
-        .brackets = (size_t)values[BRACKETS].integer,
-        .promotes = strcmp(values[TYPE].text, "promotion") == 0,
-        .configs = (uint64_t)values[CONFIGURATIONS].integer,
-    };
+    struct asha_options o;
 
     (void)n;
-    if (check(self, &o) != TP_OK)
+    if (asha_options_of(self->host, values, &o) != TP_OK)
         return TP_ERR;
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximize = strcmp(values[ARG_MODE].text, "maximize") == 0;
     self->asha = asha_new(&o);
     if (self->asha == NULL)
         return fail(self, "out of memory");
     return searcher_init(&self->searcher, self->host,
-                         strcmp(values[SEARCHER].text, "tpe") == 0,
-                         values[MODE].text);
+                         strcmp(values[ARG_SEARCHER].text, "tpe") == 0,
+                         values[ARG_MODE].text);
+}
+
+/* Of n in a rung n / eta are promoted. */
+static void
+announce(const struct shell *self)
+{
+    const struct tp_host *host = self->host;
+    const struct asha_options *o = &self->asha->options;
+    uint64_t left = o->configs;
+
+    for (size_t k = 1; k < self->asha->n_levels; k++)
+        left /= o->eta;
+    if (o->promotes && o->configs > 0 && left == 0)
+        host->log(host->ctx, TP_LOG_WARNING,
+                  "of %llu configurations none may get to max_budget, on the "
+                  "last of %zu rungs: one in %llu is promoted from each",
+                  (unsigned long long)o->configs, self->asha->n_levels,
+                  (unsigned long long)o->eta);
 }
 
 static int
@@ -147,8 +95,7 @@ space(void *vself, const struct tp_space *s)
         return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
         return fail(self, "out of memory");
-    self->is_whole =
-        s->n_dims == 1 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE) != 0;
+    announce(self);
     return TP_OK;
 }
 
@@ -250,7 +197,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     explain_ask(self, &s, rc);
     if (rc == ASHA_NEW && searcher_ask(&self->searcher, id, out) != TP_OK)
         return TP_ERR;
-    if (TP_HAS(out, budget) && !self->is_whole)
+    if (TP_HAS(out, budget))
         out->budget = (double)s.budget;
     if (rc == ASHA_PROMOTED && TP_HAS(out, from_how)) {
         out->from = s.from;
@@ -375,9 +322,9 @@ static const struct tp_tuner tuner = {
     .name = "asha",
     .doc = "asynchronous successive halving: the best 1/eta of a rung go on",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = asha_arguments,
+    .n_args = N_ARGUMENTS,
+    .arg_size = sizeof asha_arguments[0],
     .create = create,
     .destroy = destroy,
     .config = config,
