@@ -5,7 +5,6 @@
 #include "cli/endpoint.h"
 #include "cli/exitguard.h"
 #include "cli/filters.h"
-#include "cli/folder_arg.h"
 #include "cli/options.h"
 #include "cli/resumption.h"
 #include "config/experiment.h"
@@ -179,23 +178,6 @@ checkpoint_folder(const char *dir)
 }
 
 static int
-complete_args(const struct dispatch_words *w, const struct plugin_paths *paths,
-              struct json **args, struct err *err)
-{
-    char *folder = checkpoint_folder(w->folder);
-    struct json *made = NULL;
-    int rc = folder_arg_complete(paths, w->tuner, json_root(*args), folder,
-                                 &made, err);
-
-    free(folder);
-    if (made != NULL) {
-        json_free(*args);
-        *args = made;
-    }
-    return rc;
-}
-
-static int
 choose_seed(struct dispatch_words *w, const struct log *log, struct err *err)
 {
     if (w->has_seed)
@@ -265,7 +247,6 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
         parse_both(w, args, err) != 0 ||
-        complete_args(w, session->paths, &args[0], err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;
@@ -296,9 +277,12 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     struct filters filters = {{NULL}, {NULL}};
     struct resumption resumption = {0};
     struct json *args[2] = {NULL, NULL};
+    char *checkpoints = checkpoint_folder(w->folder);
     int rc = -1, status;
 
     setup.session.paths = paths;
+    if (!w->resume) /* the log has it */
+        setup.session.checkpoint_folder = checkpoints;
     if (paths != NULL)
         rc = w->resume ? resumption_begin(&resumption, w->folder, &w->skips,
                                           paths, log, &setup, err)
@@ -308,6 +292,7 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     resumption_fini(&resumption);
     plugin_paths_free(paths);
     filters_fini(&filters);
+    free(checkpoints);
     json_free(args[0]);
     json_free(args[1]);
     return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/nni_start.h"
 
-#include "cli/folder_arg.h"
 #include "cli/nni_folder.h"
 #include "cli/nni_registered.h"
 #include "cli/verb.h"
@@ -114,23 +113,6 @@ choose(struct nni_start *n, enum plugin_kind kind,
     return 0;
 }
 
-/* Where NNI's PBTTuner has its trials save what they go on from. */
-static int
-complete_args(struct nni_start *n, struct session_setup *s, struct err *err)
-{
-    struct json *made = NULL;
-
-    if (folder_arg_complete(n->paths, s->tuner, s->tuner_args,
-                            n->environment.checkpoint, &made, err) != 0)
-        return -1;
-    if (made == NULL)
-        return 0;
-    json_free(n->args[0]);
-    n->args[0] = made;
-    s->tuner_args = json_root(made);
-    return 0;
-}
-
 static int
 choose_both(struct nni_start *n, struct session_setup *s, struct err *err)
 {
@@ -148,8 +130,7 @@ choose_both(struct nni_start *n, struct session_setup *s, struct err *err)
         log_info(&n->log, "multiThread is ignored: commands are handled in "
                           "their order");
     if (choose(n, PLUGIN_TUNER, &p->tuner, &n->args[0], &s->tuner,
-               &s->tuner_args, err) != 0 ||
-        complete_args(n, s, err) != 0)
+               &s->tuner_args, err) != 0)
         return -1;
     return p->assessor.given
                ? choose(n, PLUGIN_ASSESSOR, &p->assessor, &n->args[1],
@@ -175,6 +156,7 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
     s->policy = (struct policy){
         .stopped = n->environment.intermediate ? TELL_LATEST : TELL_NOTHING,
         .nni = true};
+    s->checkpoint_folder = n->environment.checkpoint;
     if (choose_both(n, s, err) != 0)
         return -1;
     return draw_seed(&s->seed, err);

@@ -11,6 +11,7 @@
 #include "dispatcher/tuning.h"
 #include "frame.h"
 #include "plugin/assessor.h"
+#include "plugin/folder_arg.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
@@ -140,13 +141,29 @@ wrap_tuner(struct session *s, const struct session_setup *setup,
     }
 }
 
+static struct tuner *
+open_tuner(const struct session_setup *setup, const struct log *log,
+           struct err *err)
+{
+    struct json *made = NULL;
+    struct tuner *tuner;
+
+    if (folder_arg_complete(setup->paths, setup->tuner, setup->tuner_args,
+                            setup->checkpoint_folder, &made, err) != 0)
+        return NULL;
+    tuner = tuner_new(setup->paths, setup->tuner,
+                      made != NULL ? json_root(made) : setup->tuner_args,
+                      setup->seed, log, err);
+    json_free(made);
+    return tuner;
+}
+
 static int
 load_tuner(struct session *s, const struct session_setup *setup,
            const struct log *log, struct err *err)
 {
     if (!proxy_is_named(setup->tuner)) {
-        s->tuner = tuner_new(setup->paths, setup->tuner, setup->tuner_args,
-                             setup->seed, log, err);
+        s->tuner = open_tuner(setup, log, err);
         return s->tuner == NULL ? -1 : wrap_tuner(s, setup, log, err);
     }
     if (setup->n_filters > 0)

@@ -54,6 +54,8 @@ struct session_setup {
     int digits;          /* of the frames */
     size_t max_payload;
     const char *program_folder; /* where programs run; NULL: here */
+    const char *checkpoint_folder; /* for a tuner that names folders and is
+                                      given none: folder_arg.h; or NULL */
 };
 
 /* One side: either a plugin, with tuning or assessing around it, or a program

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* folder_arg.h - the argument `all_checkpoint_dir` of a tuner that has one: a
- * plugin may not look into its environment, so that whoever starts a session
- * completes what the user gave, and the log's head has it. */
-#ifndef CLI_FOLDER_ARG_H
-#define CLI_FOLDER_ARG_H
+ * plugin may not look into its environment, so that the session completes what
+ * the user gave, and the log's head has it. */
+#ifndef PLUGIN_FOLDER_ARG_H
+#define PLUGIN_FOLDER_ARG_H
 
 #include "json.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/folder_arg.h"
+#include "plugin/folder_arg.h"
 
 #include "core/buf.h"
 #include "core/err.h"
