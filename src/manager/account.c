@@ -156,6 +156,7 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     add_uint(out, "waiting", count_waiting(m));
     add_uint(out, "failed", m->progress.failed);
     add_uint(out, "stopped", m->progress.stopped);
+    add_uint(out, "cancelled", m->progress.cancelled);
     add_uint(out, "paused", m->progress.set_aside);
     json_write_text_member(out, "optimize_mode",
                            m->progress.minimize ? "minimize" : "maximize");

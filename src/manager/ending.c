@@ -192,6 +192,8 @@ ending_count(struct manager *m, const struct result *r, const char *id)
         p->set_aside++;
     else if (trial_is_failure(state))
         p->failed++;
+    else if (state == TRIAL_CANCELLED)
+        p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
     return results_counts(r) && count_best(m, r, id);

@@ -330,7 +330,10 @@ experiment_folder_add_result(const struct experiment_folder *f,
         buf_printf(&line, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
                    (unsigned long long)t->origin.from,
                    origin_word(t->origin.how));
-    buf_printf(&line, "\"intermediates\": %llu, \"parameters\": %s}\n",
+    buf_printf(&line,
+               "\"attempt\": %llu, \"intermediates\": %llu, "
+               "\"parameters\": %s}\n",
+               (unsigned long long)t->attempt,
                (unsigned long long)trial_reports(t), t->parameters);
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)

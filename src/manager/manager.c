@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "manager/happened.h"
 #include "manager/preparing.h"
+#include "manager/hungry.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -54,7 +55,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
-    m->hungry = true;
+    hungry_add_ended(m);
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -236,8 +237,8 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry)
-        reading_hungry(m);
+    if (m->hungry != NULL)
+        hungry_feed(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
         stepping_go(m);

@@ -8,6 +8,7 @@
 #include "manager/adopt.h"
 #include "manager/giving.h"
 #include "manager/happened.h"
+#include "manager/hungry.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
@@ -244,7 +245,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     trial_enter(t, TRIAL_PREPARING);
     if (m->lockstep.on)
         stepping_started(m, t);
-    m->hungry = true; /* settle() ends it */
+    hungry_add(m, t); /* settle() ends it */
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/hungry.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -257,7 +258,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (agenda_has_reports(&t->agenda))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        hungry_add(m, t);
         return;
     }
     if (t->report.fd >= 0)
@@ -267,7 +268,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
-        m->hungry = true;
+        hungry_add(m, t);
 }
 
 bool
@@ -283,7 +284,7 @@ reading_drain(struct manager *m, struct trial *t)
         m->lockstep.on)
         return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        hungry_add(m, t);
         return false;
     }
     if (t->report.fd >= 0)
@@ -293,27 +294,12 @@ reading_drain(struct manager *m, struct trial *t)
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
-        m->hungry = true;
+        hungry_add(m, t);
         return false;
     }
     if (outputs)
         tail_rest(&t->out, take_output, &r);
     return true;
-}
-
-void
-reading_hungry(struct manager *m)
-{
-    struct trial *t = m->live, *next;
-
-    m->hungry = false;
-    for (; t != NULL; t = next) {
-        next = t->next;
-        if (t->exited)
-            running_finish(m, t);
-        else if (t->state == TRIAL_RUNNING)
-            reading_feed(m, t);
-    }
 }
 
 void
@@ -328,7 +314,8 @@ reading_files(struct manager *m)
 
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
-            m->hungry = true; /* whose they were is lost: look at all */
+            for (t = m->live; t != NULL; t = t->next)
+                hungry_add(m, t); /* whose they were is lost */
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
@@ -379,6 +366,7 @@ unwatch_file(struct manager *m, int *watch)
 void
 reading_end(struct manager *m, struct trial *t)
 {
+    hungry_drop(m, t);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);

@@ -27,6 +27,8 @@
 #include "manager/ending.h"
 #include "manager/finish_past.h"
 #include "manager/found.h"
+#include "manager/found_trial.h"
+#include "manager/hungry.h"
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"
@@ -56,58 +58,6 @@ struct restoring {
     struct founds found;
     bool records; /* the log has some */
 };
-
-/* Not what onFailure told in its place: the trial's own files have none. */
-static bool
-has_own_final(const struct restoring *r, const struct found *f)
-{
-    const struct on_failure *then = &r->m->x->on_failure;
-
-    return f->past->has_final && !(f->folder && then->then == FAILURE_REPORT &&
-                                   f->past->final == then->value);
-}
-
-static struct trial *
-make_trial(struct restoring *r, const struct found *f)
-{
-    char *record = found_record(f, r->m->folder.path);
-    struct trial *t = NULL;
-    struct suggestion s;
-
-    if (record != NULL &&
-        suggestion_read(record, strlen(record), &s, NULL) == 0) {
-        t = trial_of(f->number, record, strlen(record), &s);
-        suggestion_fini(&s);
-    }
-    free(record);
-    if (t == NULL)
-        return NULL;
-    snprintf(t->id, sizeof t->id, "%s", f->id);
-    t->attempt = f->attempt;
-    t->again = true;
-    t->known = f->result != NULL;
-    t->told = f->told;
-    t->noted =
-        f->past != NULL && f->past->started && f->past->attempt == f->attempt;
-    if (f->past != NULL && f->past->attempt == f->attempt) {
-        t->heard = f->past->heard;
-        t->has_final = has_own_final(r, f); /* its folder may be gone */
-        t->final = f->past->final;
-    }
-    if (f->past != NULL) {
-        t->has_earlier = f->past->has_latest;
-        t->earlier = f->past->latest;
-    }
-    if (f->past != NULL && r->m->lockstep.on)
-        t->heard = f->past->all;
-    if (f->result != NULL)
-        t->ends = trial_state_of(f->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(f->past->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
-    return t;
-}
 
 static void
 append(struct manager *m, struct trial *t)
@@ -173,7 +123,7 @@ restore_ended(struct manager *m, struct trial *t)
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);
-    m->hungry = true; /* settle() reads it to its end */
+    hungry_add(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -208,7 +158,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
             return 0;
         }
     }
-    t = make_trial(r, f);
+    t = found_trial(m, f);
     if (t == NULL) {
         discard(r, f);
         return 0;

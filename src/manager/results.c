@@ -270,7 +270,7 @@ results_load(const char *folder, struct err *err)
     }
     r->folder = realpath(folder, NULL);
     if (r->folder == NULL) {
-        err_errno(err, ERR_CONFIG, "%s: no such folder", folder);
+        err_errno(err, ERR_CONFIG, "%s", folder);
         goto fail;
     }
     if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "manager/happened.h"
+#include "manager/hungry.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
@@ -104,7 +105,7 @@ stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
     if (m->lockstep.on)
         stepping_stopped(m, t);
     else
-        m->hungry = true; /* settle() ends it */
+        hungry_add(m, t); /* settle() ends it */
 }
 
 void

@@ -147,6 +147,8 @@ struct trial {
     unsigned offers;                 /* that failed, in a row */
     bool queued;                     /* placing.h; it waits for a place */
     struct trial *queue_next, *queue_previous;
+    bool hungry; /* hungry.h; its files may hold more */
+    struct trial *hungry_next, *hungry_previous;
     struct trial *next, *previous; /* live.h */
 };
 

@@ -128,8 +128,12 @@ def report(value, sync=False, done=False):
     tunepipe, and when the manager has died, now or meanwhile.
 
     With done it is the trial's result instead, and the trial has done its work:
-    it has succeeded, and what runs on is ended.
+    it has succeeded, and what runs on is ended.  No assessor judges a result:
+    both together raise ValueError.
     """
+    if done and sync:
+        raise ValueError("sync is for intermediate results: no assessor "
+                         "judges a final one")
     if done:
         _append("done " + _spell(value))
         return
