@@ -145,6 +145,14 @@ told() {
 }
 check "people and hooks are told" told
 
+# What was paused at its budget has a value to be compared by.
+ends_early() {
+    steps < /dev/null | advised 'maxTrialNumber: 3'
+    run 0 && count 3 paused && has out 'best 0.5067956214, trial 00000' &&
+        has show.json '"best": {"trial": "00000", "value": 0.5067956'
+}
+check "the best of those that were paused" ends_early
+
 # Two megabytes are copied by another process; whoever waits for that says so.
 large() {
     experiment "tuner: {plugin: $PLUGINS/advisor.so, classArgs: {labels: true,
