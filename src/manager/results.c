@@ -125,9 +125,6 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     item->parameters = get_json(root, "parameters");
     item->from = get_text(root, "from");
     item->from_how = get_text(root, "from_how");
-    item->steps = item->intermediates;
-    if (jval_get(root, "steps", &v))
-        jval_uint(v, &item->steps);
     if (jval_get(root, "parameters", &v))
         item->budget = parameters_budget(v);
     item->has_value = get_number(root, "value", &item->value);
@@ -138,6 +135,9 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
         jval_uint(v, &item->seed);
     if (jval_get(root, "intermediates", &v))
         jval_uint(v, &item->intermediates);
+    item->steps = item->intermediates;
+    if (jval_get(root, "steps", &v))
+        jval_uint(v, &item->steps);
     if (item->trial == NULL || item->status == NULL || item->why == NULL ||
         item->ended_by == NULL || item->parameter_id == NULL ||
         item->parameters == NULL || item->from == NULL ||
