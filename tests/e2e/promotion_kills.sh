@@ -50,7 +50,7 @@ E
 
 # table: what must be the same.
 table() {
-    sed 's/"duration_s": [^,]*, //; s/"seed": [^,]*, //' "$dir/results.jsonl"
+    sed 's/"duration_s": [^,]*, //; s/"seed": [^,]*, //; s/"attempt": [^,]*, //' "$dir/results.jsonl"
 }
 
 as_undisturbed() {
