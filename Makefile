@@ -95,11 +95,12 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core numerics space plugin check config nni dispatcher replay \
-           manager trial bridge store import cli
+           manager trial bridge store import report cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
-LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC)))
+LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out src/cli/main.c,$(LIB_SRC))) \
+           $(B)/report/page_parts.o
 NUM_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/numerics/*.c))
 PLUGINS := $(patsubst tuners/%/plugin.c,%,\
              $(wildcard tuners/*/plugin.c tuners/filters/*/plugin.c))
@@ -153,7 +154,7 @@ $(B)/libtunepipe.a: $(LIB_OBJ) $(B)/lists
 # Written anew only when they change: the folders by `make install PREFIX=...`,
 # the lists when a source file goes, which leaves nothing newer behind.
 $(B)/folders: TEXT = $(subst ",,$(FOLDERS))
-$(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ)
+$(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ) $(PAGE_PARTS)
 $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
@@ -161,6 +162,14 @@ FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths manager/launch \
                 cli/module)
 $(FOLDERS_IN): $(B)/folders
 $(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)
+
+# What a report's page is made of, as bytes.
+PAGE_PARTS := $(wildcard src/report/page/*)
+$(B)/report/page_parts.c: $(PAGE_PARTS) scripts/gen-page $(B)/lists
+	@mkdir -p $(@D)
+	scripts/gen-page src/report/page > $@
+$(B)/report/page_parts.o: $(B)/report/page_parts.c
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 $(B)/completion/tunepipe.%: scripts/gen-completion $(B)/tunepipe
 	@mkdir -p $(@D)
@@ -202,6 +211,8 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
 # What a plugin is made of besides its own folder.
 PARTS_asha := parts tpe
 PARTS_auto := cmaes parts tpe
+PARTS_bohb := bands tpe
+PARTS_hyperband := bands
 define plugin_rule
 $(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) \
     $(foreach p,$(PARTS_$(1)),$(filter $(B)/tuners/$(p)/%,$(ALG_OBJ))) $(NUM_OBJ)

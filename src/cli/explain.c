@@ -30,7 +30,7 @@ static const char help[] =
     "                         \"judgements\", \"verdict\": {\"command\",\n"
     "                         \"step\", \"stop\", \"decision\", \"rule\",\n"
     "                         \"value\", \"threshold\", \"why\"},\n"
-    "                         \"killed\",\n"
+    "                         \"killed\", \"decided\",\n"
     "                         \"final\": {\"command\", \"value\"},\n"
     "                         \"end\": {\"command\", \"event\"}}; null where\n"
     "                         there is none\n"

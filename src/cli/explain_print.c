@@ -44,6 +44,11 @@ print_parameters(const char *suggestion, FILE *out)
     else
         buf_add_text(&text, suggestion);
     fprintf(out, "parameters  %s\n", buf_text(&text));
+    if (doc != NULL && jval_text_of(json_root(doc), "resume_from")[0] != '\0')
+        fprintf(out,
+                "            %s from trial %s: goes on from its checkpoint\n",
+                jval_text_of(json_root(doc), "resume_how"),
+                jval_text_of(json_root(doc), "resume_from"));
     buf_fini(&text);
     json_free(doc);
 }
@@ -118,11 +123,12 @@ print_comparison(const struct explanation *x, FILE *out)
 {
     char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
 
-    if (isnan(x->value) && isnan(x->threshold))
-        return;
     number_format(x->value, value);
     number_format(x->threshold, threshold);
-    fprintf(out, ": %s, limit %s", value, threshold);
+    if (!isnan(x->value))
+        fprintf(out, ": %s", value);
+    if (!isnan(x->threshold))
+        fprintf(out, "%s limit %s", isnan(x->value) ? ":" : ",", threshold);
 }
 
 /* Which of the two says how long it runs. */
@@ -165,6 +171,21 @@ print_verdict(const struct explanation *x, FILE *out)
     print_lines(&x->judged_why, out);
 }
 
+static void
+print_end(const struct explanation *x, FILE *out)
+{
+    bool itself =
+        strcmp(x->event, "SUCCEEDED") == 0 || strcmp(x->event, "FAILED") == 0;
+
+    fprintf(out, "end         %s (command %" PRIu64 ")", x->event, x->ended);
+    if (x->decided > 0 && x->decided != x->judged)
+        fprintf(out, ", on the tuner's word behind command %" PRIu64,
+                x->decided);
+    else if (x->killed == 0 && x->decided == 0 && !itself)
+        fputs(", the manager's word alone", out);
+    fputc('\n', out);
+}
+
 void
 explain_print(const struct explanation *x, FILE *out)
 {
@@ -174,15 +195,10 @@ explain_print(const struct explanation *x, FILE *out)
     print_suggestion(x, out);
     print_reports(x, out);
     print_verdict(x, out);
-    if (x->ended == 0) {
+    if (x->ended == 0)
         fputs("end         none in this log\n", out);
-        return;
-    }
-    fprintf(out, "end         %s (command %" PRIu64 ")%s\n", x->event, x->ended,
-            x->killed == 0 && strcmp(x->event, "SUCCEEDED") != 0 &&
-                    strcmp(x->event, "FAILED") != 0
-                ? ", the manager's word alone"
-                : "");
+    else
+        print_end(x, out);
 }
 
 /* ---- JSON ---- */
@@ -269,6 +285,8 @@ add_verdict(struct buf *out, const struct explanation *x)
         buf_add_text(out, "}, ");
     }
     add_command(out, "killed", x->killed);
+    buf_add_text(out, ", ");
+    add_command(out, "decided", x->decided);
 }
 
 static void

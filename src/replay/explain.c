@@ -93,7 +93,7 @@ note_metric(struct explanation *x, const struct command *cmd)
     if (m->type == METRIC_PERIODICAL) {
         x->reports++;
         x->latest = m->has_value ? m->value : x->latest;
-        x->latest_step = m->sequence;
+        x->latest_step = m->base + m->sequence;
     } else if (m->type == METRIC_FINAL && x->final == 0 && m->has_value) {
         x->final = cmd->arrival;
         x->result = m->value;
@@ -121,6 +121,20 @@ note_command(struct explaining *e, const struct record *r)
     command_free(cmd);
 }
 
+/* Whose checkpoint is released has ended before. */
+static void
+note_decision(struct explanation *x, const struct record *r)
+{
+    struct json *doc =
+        json_parse(r->payload + 2, r->len - 2, JSON_STRICT, NULL);
+
+    if (doc != NULL && x->decided == 0 &&
+        strcmp(jval_text_of(json_root(doc), "decision"),
+               trial_decision_name(TRIAL_RELEASE)) != 0)
+        x->decided = r->number;
+    json_free(doc);
+}
+
 static void
 note(struct explaining *e, const struct record *r)
 {
@@ -131,6 +145,8 @@ note(struct explaining *e, const struct record *r)
     else if ((r->kind == RECORD_ASSESSOR || r->kind == RECORD_TUNER) &&
              memcmp(r->payload, "KI", 2) == 0)
         e->x->killed = r->number;
+    else if (r->kind == RECORD_TUNER && memcmp(r->payload, "DT", 2) == 0)
+        note_decision(e->x, r);
 }
 
 /* The name of the head's tuner or assessor. */

@@ -52,7 +52,8 @@ struct explanation {
     double value, threshold;      /* NaN: nothing was compared */
     char *rule;
     struct explain_lines judged_why;
-    uint64_t killed; /* the cause of its KI */
+    uint64_t killed;  /* the cause of its KI */
+    uint64_t decided; /* of its DT that paused or finished it */
 
     uint64_t final; /* its final metric */
     double result;

@@ -202,8 +202,8 @@ why_it_was_stopped() {
         has out 'end         EARLY_STOPPED (command 30)' || return 1
     cp out plain
     explain 0 "$LOG" 3 && cmp out plain && explain 0 "$LOG" T3 --json &&
-        lines 1 && has out '"verdict": {"command": 29, "step": 3, "stop": true, "rule": "best value below the median of averages", "value": 0.1007, "threshold": 0.164625, "why": [{"who": "assessor medianstop", "text": ' &&
-        has out '"killed": 29, "final": null, "end": {"command": 30, "event": "EARLY_STOPPED"}}' &&
+        lines 1 && has out '"verdict": {"command": 29, "step": 3, "stop": true, "decision": "stop", "rule": "best value below the median of averages", "value": 0.1007, "threshold": 0.164625, "why": [{"who": "assessor medianstop", "text": ' &&
+        has out '"killed": 29, "decided": null, "final": null, "end": {"command": 30, "event": "EARLY_STOPPED"}}' &&
         explain 0 "$LOG" T2 && has out 'not stopped at that step' &&
         has out '; final 0.3961 (command 24)' || return 1
     explain 1 "$LOG" T99 && has err "nothing of a trial 'T99'" &&

@@ -136,7 +136,7 @@ host_decide(void *ctx, uint64_t id, int decision)
     struct object *o = ctx;
     struct decided *d = &o->decided;
 
-    if (id == o->about)
+    if (id == o->about && decision != TP_RELEASE)
         snprintf(o->fault, sizeof o->fault,
                  "decide() on %" PRIu64 ", which the call is about", id);
     else if (decision < TP_STOP || decision > TP_RELEASE)
@@ -161,6 +161,9 @@ static int
 leave(struct object *o, const char *callback, int rc, int most, struct err *err)
 {
     o->asking = false;
+    if ((rc < TP_OK || rc > most) && o->about == TP_NO_ID)
+        return err_set(err, ERR_PLUGIN, "%s: %s gave %d: %s", o->name, callback,
+                       rc, o->said);
     if (rc < TP_OK || rc > most)
         return err_set(err, ERR_PLUGIN, "%s: %s of %" PRIu64 " gave %d: %s",
                        o->name, callback, o->about, rc, o->said);

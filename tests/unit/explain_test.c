@@ -147,6 +147,53 @@ TEST(explain_of_a_trial_that_went_on)
     explanation_fini(&x);
 }
 
+/* Rungs of three and one, with budgets 1 and 3. */
+static void
+record_rungs(void)
+{
+    struct drive d;
+    char job[] = "A";
+
+    drive_setup(&d, "advisor", "{\"budget\": 3, \"eta\": 3}", NULL, NULL);
+    d.setup.policy = (struct policy){.extensions = true};
+    drive_start(&d);
+    drive_record(&d, "log");
+    drive_send(&d, "IN", "%s", HELP_SPACE); /* 1 */
+    drive_send(&d, "GE", "3");              /* 2 */
+    for (int i = 0; i < 3; i++, job[0]++)   /* 3 to 5 */
+        drive_periodical(&d, i, job, 0, (const char *[]){"1", "2", "3"}[i]);
+    for (int i = 0; i < 3; i++) /* 6 to 8 */
+        drive_end(&d, i, (const char *[]){"A", "B", "C"}[i], "PAUSED");
+    drive_send(&d, "GE", "1"); /* 9: "C" goes on, the others are released */
+    drive_send(&d, "ME",
+               "{\"parameter_id\": 3, \"trial_job_id\": \"D\", \"type\": "
+               "\"PERIODICAL\", \"sequence\": 0, \"value\": \"4\", \"base\": "
+               "1}"); /* 10 */
+    drive_stop(&d);
+}
+
+TEST(explain_of_a_trial_that_was_paused_and_went_on)
+{
+    struct explanation x;
+    struct err err;
+
+    record_rungs();
+    CHECK_EQ(explain("A", &x, &err), 0);
+    CHECK_STR(err.text, "");
+    CHECK_EQ(x.killed, 0);
+    CHECK_EQ(x.decided, 3); /* its release does not count */
+    CHECK_EQ(x.judged, 3);
+    CHECK_EQ(x.decision, TRIAL_PAUSE);
+    CHECK_STR(x.event, "PAUSED");
+    explanation_fini(&x);
+    CHECK_EQ(explain("D", &x, &err), 0);
+    CHECK_HAS(x.suggestion, "\"resume_from\": \"C\"");
+    CHECK_EQ(x.decided, 0);
+    CHECK_EQ(x.latest_step, 1); /* behind that of the trial it goes on from */
+    CHECK_EQ(x.decision, TRIAL_GO);
+    explanation_fini(&x);
+}
+
 /* What a failing tuner says in vain is told by the host. */
 TEST(explain_of_a_sample_in_the_place_of_a_failed_ask)
 {

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/follow_experiment.h"
+
+#include "cli/log_follow.h"
+#include "cli/logpath.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "manager/experiment_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NICE 10
+
+/* A log grows with each metric; an update for each would cost more than the
+ * experiment. */
+static void
+rest_until(int64_t when_ns)
+{
+    const struct timespec t = {.tv_sec = when_ns / 1000000000,
+                               .tv_nsec = when_ns % 1000000000};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        continue;
+}
+
+/* It holds a lock while it lives, and writes its last words behind the end of
+ * its dispatcher. */
+static int
+await_manager(const char *folder, struct err *err)
+{
+    char *path = file_join(folder, FOLDER_EXPERIMENT);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int rc;
+
+    free(path);
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM,
+                         "%s/" FOLDER_EXPERIMENT ": cannot open", folder);
+    do
+        rc = flock(fd, LOCK_SH);
+    while (rc != 0 && errno == EINTR);
+    close(fd);
+    return 0;
+}
+
+static int
+follow_log(struct follow *f, int64_t rest_ns, follow_update *update, void *ctx,
+           struct err *err)
+{
+    for (;;) {
+        int64_t next = clock_monotonic_ns() + rest_ns;
+
+        if (update(ctx, err) != 0)
+            return -1;
+        switch (follow_wait(f, err)) {
+        case FOLLOW_FAILED:
+            return -1;
+        case FOLLOW_GONE:
+        case FOLLOW_DEAF:
+            return 0;
+        case FOLLOW_MORE:
+            rest_until(next);
+            break;
+        }
+    }
+}
+
+int
+follow_experiment(const char *folder, int64_t rest_ns, follow_update *update,
+                  void *ctx, struct err *err)
+{
+    char *log = logpath_in(folder, err);
+    struct follow *f = log == NULL ? NULL : follow_new(log, err);
+    int rc = f == NULL ? -1 : 0;
+
+    if (rc == 0) {
+        errno = 0;
+        if (nice(NICE) == -1 && errno != 0)
+            rc = err_errno(err, ERR_SYSTEM, "nice");
+    }
+    if (rc == 0)
+        rc = follow_log(f, rest_ns, update, ctx, err);
+    if (rc == 0)
+        rc = await_manager(folder, err);
+    if (rc == 0)
+        rc = update(ctx, err);
+    follow_free(f);
+    free(log);
+    return rc;
+}

@@ -1,0 +1,319 @@
+/* The first tab: how it stands, the best so far, what matters. */
+
+function stateText() {
+    if (X.state === "running") return X.paused ? "paused" : "running";
+    return X.state === "died"
+        ? "manager died"
+        : X.over
+          ? "ended"
+          : "interrupted";
+}
+
+/* Until its end, its last sign of life, or the writing of the page. */
+const most = (list) => list.reduce((m, v) => (v > m ? v : m), 0);
+const elapsedEnd = () =>
+    Math.max(most(ended), most(data.attempts.map((a) => a[3] || a[2])));
+const elapsed =
+    X.duration_s !== null
+        ? X.duration_s
+        : X.state === "running"
+          ? (X.read_us - X.began_us) / 1e6
+          : elapsedEnd();
+
+function countStatuses() {
+    const counted = new Map();
+    for (let i = 0; i < N; i++)
+        counted.set(statusOf(i), (counted.get(statusOf(i)) || 0) + 1);
+    return [...counted].sort((a, b) => b[1] - a[1]);
+}
+
+function card(name, text, note) {
+    return el(
+        "div",
+        { class: "card" },
+        el("span", null, name),
+        el("b", null, text),
+        note ? el("span", null, note) : null,
+    );
+}
+
+function statusBar() {
+    const all = countStatuses();
+    return [
+        el(
+            "div",
+            {
+                class: "split",
+                role: "img",
+                "aria-label": "trials by how they ended",
+            },
+            all.map(([s, n]) =>
+                el("i", {
+                    style:
+                        "flex:" +
+                        n +
+                        ";background:var(--" +
+                        (statusColors[s] || "soft") +
+                        ")",
+                    title: s,
+                }),
+            ),
+        ),
+        el(
+            "div",
+            { class: "legend" },
+            all.map(([s, n]) =>
+                el(
+                    "span",
+                    null,
+                    el("i", {
+                        style:
+                            "background:var(--" +
+                            (statusColors[s] || "soft") +
+                            ")",
+                    }),
+                    n.toLocaleString("en") + " " + s,
+                ),
+            ),
+        ),
+    ];
+}
+
+/* ---- the best so far ---- */
+
+/* Trials in the order of their ends. */
+const endOrder = Array.from(T.id, (_, i) => i).sort((a, b) => {
+    const x = Number.isNaN(ended[a]) ? Infinity : ended[a],
+        y = Number.isNaN(ended[b]) ? Infinity : ended[b];
+    return x === y ? a - b : x - y;
+});
+
+function paintHistory(c) {
+    const byTime = state.time === "1" && ended.some(Number.isFinite),
+        log = state.logy === "1";
+    const place = (i, k) =>
+        byTime ? (Number.isNaN(ended[i]) ? elapsed : ended[i]) : k + 1;
+    const y = padded(range(result, state.clip === "1", log), log);
+    const last = byTime ? Math.max(elapsedEnd(), 1e-3) : Math.max(2, N);
+    c.axes(
+        scale(byTime ? 0 : 1, last, false),
+        y,
+        byTime
+            ? "seconds since the beginning"
+            : "trials, in the order of their ends",
+        "value",
+    );
+    const groups = new Map(),
+        line = [];
+    let best = NaN;
+    endOrder.forEach((i, k) => {
+        const x = c.px(place(i, k)),
+            key = statusOf(i) + (counts(i) ? "" : "/");
+        if (!Number.isNaN(result[i])) {
+            if (!groups.has(key)) groups.set(key, []);
+            groups.get(key).push([x, c.clampY(result[i]), i]);
+        }
+        if (
+            counts(i) &&
+            !Number.isNaN(value[i]) &&
+            (Number.isNaN(best) || better(value[i], best))
+        ) {
+            if (line.length) line.push([x, c.clampY(best)]);
+            best = value[i];
+            line.push([x, c.clampY(best)]);
+        }
+    });
+    for (const [key, list] of groups) {
+        c.ctx.globalAlpha = N > 2000 ? 0.55 : 0.85;
+        c.dots(
+            list,
+            statusColor(key.replace("/", "")),
+            dotSize(N),
+            key.endsWith("/"),
+        );
+    }
+    c.ctx.globalAlpha = 1;
+    if (line.length === 0) return;
+    line.push([c.px(last), c.clampY(best)]);
+    c.ctx.strokeStyle = color("best");
+    c.ctx.lineWidth = 2;
+    c.ctx.beginPath();
+    line.forEach(([x, at], k) =>
+        k ? c.ctx.lineTo(x, at) : c.ctx.moveTo(x, at),
+    );
+    c.ctx.stroke();
+}
+
+function history_() {
+    const chart = new Chart({
+        height: 320,
+        paint: paintHistory,
+        name: "the value of each trial, and the best so far",
+    });
+    const draw = () => chart.draw();
+    return [
+        el("h2", null, "Optimisation history"),
+        el(
+            "div",
+            { class: "tools" },
+            checkbox("time", "over time", draw),
+            checkbox("clip", "clip what is far off", draw),
+            checkbox("logy", "logarithmic", draw),
+        ),
+        legend([
+            ["best", "best so far"],
+            ...statusLegend(),
+            ["soft", "hollow: latest value, no result", true],
+        ]),
+        chart.node,
+    ];
+}
+
+/* ---- what matters ---- */
+
+const BARS = 15;
+
+function importance() {
+    const list = byShare(plotted).filter((p) => p.share > 0);
+    const head = el(
+        "h2",
+        null,
+        "Parameter importance ",
+        el("small", null, "PED-ANOVA"),
+    );
+    const basis =
+        plural(data.importance.trials, "trial") +
+        (data.importance.budget === null
+            ? ""
+            : " at budget " + format(data.importance.budget));
+    if (list.length === 0)
+        return [
+            head,
+            el(
+                "p",
+                { class: "note" },
+                "Too few of them to tell (" +
+                    basis +
+                    ", at least 10 are needed).",
+            ),
+        ];
+    const bars = el("div", { class: "bars" });
+    const add = (p) => {
+        const width = (100 * p.share) / list[0].share;
+        bars.append(
+            el("span", { title: p.name }, p.name),
+            el(
+                "div",
+                null,
+                el("div", { style: "width:" + width.toFixed(2) + "%" }),
+            ),
+            el("em", null, percent(p.share)),
+        );
+    };
+    const more = addMore(list, BARS, add);
+    return [
+        head,
+        el(
+            "p",
+            { class: "note" },
+            "How much the best tenth differs from all, by parameter; from " +
+                basis +
+                ".",
+        ),
+        bars,
+        more,
+    ];
+}
+
+function bestSection() {
+    if (data.best === null)
+        return [
+            el("h2", null, "Best parameters"),
+            el("p", { class: "note" }, "No trial has a result yet."),
+        ];
+    const text = () => JSON.stringify(data.best.parameters, null, 2);
+    return [
+        el(
+            "h2",
+            null,
+            "Best parameters ",
+            el("small", null, "trial " + T.id[bestTrial] + " "),
+        ),
+        copyButton(text),
+        el("pre", null, text()),
+        el(
+            "button",
+            {
+                onclick: () => {
+                    if (selected !== bestTrial) select(bestTrial);
+                },
+            },
+            "Show this trial",
+        ),
+    ];
+}
+
+function details() {
+    return [
+        el("h2", null, "Experiment"),
+        pairs([
+            ["folder", X.folder],
+            ["configuration", X.config],
+            ["direction", X.optimize_mode],
+            ["tuner", X.tuner],
+            ["assessor", X.assessor],
+            ["concurrency", X.concurrency || null],
+            ["trials at most", X.max_trials || null],
+            ["seed", X.seed],
+            ["began", new Date(X.began_us / 1000).toLocaleString()],
+            ["state", stateText() + (X.reason ? ": " + X.reason : "")],
+            ["as of", new Date(X.read_us / 1000).toLocaleString()],
+            [
+                "note",
+                X.log_lacks
+                    ? "The first segments of the log are gone: times and curves of old trials are not known."
+                    : null,
+            ],
+        ]),
+    ];
+}
+
+function overview() {
+    const done = T.id.filter((_, i) => counts(i)).length;
+    return [
+        el(
+            "div",
+            { class: "cards" },
+            card(
+                "best value",
+                data.best === null ? "none" : format(data.best.value),
+                data.best === null
+                    ? X.optimize_mode
+                    : "trial " + T.id[bestTrial] + ", " + X.optimize_mode,
+            ),
+            card("trials", N.toLocaleString("en"), plural(done, "result")),
+            card(
+                "duration",
+                formatSeconds(elapsed),
+                done > 0 && elapsed > 0
+                    ? format(Number(((3600 * N) / elapsed).toPrecision(3))) +
+                          " trials an hour"
+                    : null,
+            ),
+            card(
+                "tuner",
+                X.tuner || "?",
+                X.assessor ? "assessor " + X.assessor : null,
+            ),
+        ),
+        statusBar(),
+        history_(),
+        el(
+            "div",
+            { class: "columns" },
+            el("div", null, importance()),
+            el("div", null, bestSection()),
+        ),
+        details(),
+    ];
+}

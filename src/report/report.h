@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - an experiment as a report shows it: its trials with their
+ * parameters in columns, what they reported, where they went on from and when
+ * they ran; read from the experiment's folder, whether it runs, has ended or
+ * has died.  One owner, one thread. */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "report/curve.h"
+#include "report/importance.h"
+#include "store/columns.h"
+
+#include "core/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct results;
+
+#define REPORT_NONE SIZE_MAX /* no trial, no device */
+
+/* Texts are owned; NULL: not known. */
+struct report_trial {
+    char *id, *parameter_id; /* the second is JSON text */
+    char *status, *why, *ended_by;
+    char *parameters; /* JSON text */
+    char *from_id;    /* the trial_job_id of the trial it goes on from */
+    size_t from;      /* the same as an index; REPORT_NONE: from none */
+    bool cloned;      /* then: with other parameters */
+    bool has_value, has_latest;
+    bool counts; /* its value is a result: manager/results.h */
+    double value, latest;
+    double budget;                /* TRIAL_BUDGET; NAN: none */
+    double duration_s;            /* NAN: not ended */
+    int64_t started_us, ended_us; /* since 1970; 0: not known */
+    uint64_t reports, attempts;
+    uint64_t base; /* the first step of its curve */
+    struct curve curve;
+};
+
+struct report_attempt {
+    size_t trial;
+    uint64_t number;
+    int64_t from_us, to_us; /* 0: it still runs, or nobody saw its end */
+    size_t device;          /* in report.devices; REPORT_NONE: none */
+};
+
+/* How the values of a parameter lie on an axis. */
+enum report_scale {
+    SCALE_LINEAR,
+    SCALE_LOG,
+    SCALE_CHOICE, /* one of report_parameter.values */
+    SCALE_TEXT,   /* too many different ones for an axis */
+};
+
+/* A cell is NAN where a trial has no such parameter, else its number, or with
+ * CHOICE and TEXT an index into `values`. */
+struct report_parameter {
+    char *name; /* flattened: "activation/slope" */
+    enum report_scale scale;
+    bool searched;    /* the search space names it */
+    double low, high; /* of the search space; NAN: not known */
+    struct columns values;
+    double *cells; /* one a trial */
+};
+
+struct report {
+    struct results *results; /* id, direction, state, how it ended */
+    char *name;
+    char *tuner, *assessor;
+    uint64_t concurrency, max_trials; /* 0: not known */
+    int64_t began_us, read_us;
+    bool lacks; /* the log's first segments are gone */
+
+    struct report_trial *trials; /* in the order of their beginnings */
+    size_t n_trials, cap_trials;
+    struct report_attempt *attempts;
+    size_t n_attempts, cap_attempts;
+    struct columns devices; /* "0,1" */
+
+    struct report_parameter *parameters;
+    size_t n_parameters;
+    struct importance_score *importance; /* one for each parameter */
+    double importance_budget; /* of the trials that it is from; NAN: any */
+    size_t importance_trials; /* so many */
+};
+
+/* NULL: the folder is no experiment's, or the log is damaged (ERR_LOG). */
+struct report *report_load(const char *folder, struct err *err);
+void report_free(struct report *r);
+
+/* Appends the JSON of tunepipe-report(1), DATA. */
+void report_write_json(const struct report *r, struct buf *out);
+
+/* Appends the page: HTML that needs nothing else.  refresh_s > 0: it loads
+ * itself anew after so many seconds while the experiment runs. */
+int report_write_page(const struct report *r, uint64_t refresh_s,
+                      struct buf *out, struct err *err);
+
+#endif

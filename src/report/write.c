@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/write.h"
+
+#include "core/buf.h"
+#include "core/number.h"
+#include "json.h"
+#include "manager/results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Beyond so many cells their numbers are shortened, so that a page stays some
+ * MB long; the points of all curves. */
+#define CELLS_EXACT 200000
+#define CELL_DIGITS 7
+#define POINTS_ALL 240000
+#define POINTS_MIN 8
+#define POINTS_MAX 256
+#define POINT_DIGITS 6
+
+void
+write_comma(struct buf *out, size_t i)
+{
+    if (i > 0)
+        buf_add_char(out, ',');
+}
+
+static void
+write_word(struct buf *out, double value)
+{
+    buf_add_text(out, isnan(value) ? "\"NaN\""
+                      : value > 0  ? "\"Infinity\""
+                                   : "\"-Infinity\"");
+}
+
+void
+write_value(struct buf *out, double value)
+{
+    char text[NUMBER_TEXT_MAX];
+    size_t len;
+
+    if (!isfinite(value)) {
+        write_word(out, value);
+        return;
+    }
+    len = number_format(value, text);
+    if (len > 2 && strcmp(text + len - 2, ".0") == 0)
+        text[len - 2] = '\0';
+    buf_add_text(out, text);
+}
+
+void
+write_short(struct buf *out, double value, int digits)
+{
+    char text[NUMBER_TEXT_MAX];
+    double back;
+
+    if (!isfinite(value)) {
+        write_word(out, value);
+        return;
+    }
+    /* Rounded in decimal, then in the shortest spelling. */
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == ',')
+            *c = '.';
+    write_value(out, number_parse(text, strlen(text), &back) ? back : value);
+}
+
+void
+write_moment(struct buf *out, const struct report *r, int64_t us)
+{
+    if (us == 0)
+        buf_add_text(out, "null");
+    else
+        write_value(out, (double)((us - r->began_us) / 1000) / 1000);
+}
+
+void
+write_names(struct buf *out, const char *key, const struct columns *names)
+{
+    buf_printf(out, "\"%s\":[", key);
+    for (size_t i = 0; i < names->n; i++) {
+        write_comma(out, i);
+        json_write_text(out, names->names[i]);
+    }
+    buf_add_char(out, ']');
+}
+
+/* ---- the experiment ---- */
+
+static const char *
+state_name(enum results_state state)
+{
+    switch (state) {
+    case RESULTS_RUNNING:
+        return "running";
+    case RESULTS_ENDED:
+        return "ended";
+    case RESULTS_DIED:
+        return "died";
+    }
+    return "";
+}
+
+static void
+write_experiment(struct buf *out, const struct report *r)
+{
+    const struct results *x = r->results;
+    const struct {
+        const char *key, *text;
+    } texts[] = {{"id", x->id},
+                 {"name", r->name},
+                 {"folder", x->folder},
+                 {"config", x->config},
+                 {"state", state_name(x->state)},
+                 {"reason", x->reason},
+                 {"optimize_mode", x->minimize ? "minimize" : "maximize"},
+                 {"tuner", r->tuner},
+                 {"assessor", r->assessor}};
+
+    buf_add_text(out, "\"experiment\":{");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        json_write_text_member(out, texts[i].key, texts[i].text);
+    buf_printf(out,
+               "\"seed\": \"%" PRIu64 "\", \"concurrency\": %" PRIu64
+               ", \"max_trials\": %" PRIu64 ", \"began_us\": %" PRId64
+               ", \"read_us\": %" PRId64 ", \"over\": %s, \"paused\": %s, "
+               "\"log_lacks\": %s, \"duration_s\": ",
+               x->seed, r->concurrency, r->max_trials, r->began_us, r->read_us,
+               x->over ? "true" : "false", x->paused ? "true" : "false",
+               r->lacks ? "true" : "false");
+    json_write_number(out,
+                      x->state == RESULTS_ENDED ? x->duration_s : (double)NAN);
+    buf_add_text(out, "},\n");
+}
+
+static size_t
+index_of(const struct report *r, const char *id)
+{
+    for (size_t i = 0; i < r->n_trials; i++)
+        if (strcmp(r->trials[i].id, id) == 0)
+            return i;
+    return REPORT_NONE;
+}
+
+static void
+write_best(struct buf *out, const struct report *r)
+{
+    const struct result *best = results_best(r->results);
+    size_t trial = best == NULL ? REPORT_NONE : index_of(r, best->trial);
+
+    buf_add_text(out, "\"best\":");
+    if (trial == REPORT_NONE) {
+        buf_add_text(out, "null,\n");
+        return;
+    }
+    buf_printf(out, "{\"trial\":%zu,\"value\":", trial);
+    write_value(out, best->value);
+    buf_printf(out, ",\"parameters\":%s},\n", best->parameters);
+}
+
+/* ---- parameters ---- */
+
+static const char *const scale_names[] = {
+    [SCALE_LINEAR] = "linear",
+    [SCALE_LOG] = "log",
+    [SCALE_CHOICE] = "choice",
+    [SCALE_TEXT] = "text",
+};
+
+static void
+write_cells(struct buf *out, const struct report *r,
+            const struct report_parameter *p)
+{
+    bool exact = p->scale == SCALE_CHOICE || p->scale == SCALE_TEXT ||
+                 r->n_trials * r->n_parameters <= CELLS_EXACT;
+
+    buf_add_text(out, "\"cells\":[");
+    for (size_t i = 0; i < r->n_trials; i++) {
+        write_comma(out, i);
+        if (isnan(p->cells[i]))
+            buf_add_text(out, "null");
+        else if (exact)
+            write_value(out, p->cells[i]);
+        else
+            write_short(out, p->cells[i], CELL_DIGITS);
+    }
+    buf_add_char(out, ']');
+}
+
+static void
+write_parameters(struct buf *out, const struct report *r)
+{
+    buf_add_text(out, "\"parameters\":[");
+    for (size_t i = 0; i < r->n_parameters; i++) {
+        const struct report_parameter *p = &r->parameters[i];
+
+        write_comma(out, i);
+        buf_add_text(out, "\n{");
+        json_write_text_member(out, "name", p->name);
+        json_write_text_member(out, "scale", scale_names[p->scale]);
+        json_write_number_member(out, "low", p->low);
+        json_write_number_member(out, "high", p->high);
+        buf_printf(out, "\"searched\":%s,", p->searched ? "true" : "false");
+        write_names(out, "values", &p->values);
+        buf_add_char(out, ',');
+        write_cells(out, r, p);
+        buf_add_char(out, '}');
+    }
+    buf_add_text(out, "],\n");
+}
+
+static void
+write_importance(struct buf *out, const struct report *r)
+{
+    buf_printf(out, "\"importance\":{\"trials\":%zu,", r->importance_trials);
+    json_write_number_member(out, "budget", r->importance_budget);
+    buf_add_text(out, "\"share\":[");
+    for (size_t i = 0; i < r->n_parameters; i++) {
+        write_comma(out, i);
+        if (isnan(r->importance[i].share))
+            buf_add_text(out, "null");
+        else
+            write_short(out, r->importance[i].share, POINT_DIGITS);
+    }
+    buf_add_text(out, "]},\n");
+}
+
+/* ---- what was reported ---- */
+
+static size_t
+points_of_each(const struct report *r)
+{
+    size_t each = r->n_trials == 0 ? POINTS_MAX : POINTS_ALL / r->n_trials;
+
+    return each < POINTS_MIN   ? POINTS_MIN
+           : each > POINTS_MAX ? POINTS_MAX
+                               : each;
+}
+
+static void
+write_curve(struct buf *out, const struct curve *c, size_t max)
+{
+    struct curve_point points[POINTS_MAX];
+    size_t n = curve_thinned(c, max, points);
+
+    buf_add_text(out, "[[");
+    for (size_t i = 0; i < n; i++) {
+        write_comma(out, i);
+        buf_printf(out, "%" PRIu64, points[i].step);
+    }
+    buf_add_text(out, "],[");
+    for (size_t i = 0; i < n; i++) {
+        write_comma(out, i);
+        write_short(out, points[i].value, POINT_DIGITS);
+    }
+    buf_add_text(out, "]]");
+}
+
+static void
+write_curves(struct buf *out, const struct report *r)
+{
+    size_t each = points_of_each(r);
+
+    buf_add_text(out, "\"curves\":[");
+    for (size_t i = 0; i < r->n_trials; i++) {
+        write_comma(out, i);
+        if (r->trials[i].curve.seen == 0)
+            buf_add_text(out, "null");
+        else
+            write_curve(out, &r->trials[i].curve, each);
+    }
+    buf_add_text(out, "],\n");
+}
+
+/* ---- when ---- */
+
+static void
+write_attempts(struct buf *out, const struct report *r)
+{
+    buf_add_text(out, "\"attempts\":[");
+    for (size_t i = 0; i < r->n_attempts; i++) {
+        const struct report_attempt *a = &r->attempts[i];
+
+        write_comma(out, i);
+        buf_printf(out, "[%zu,%" PRIu64 ",", a->trial, a->number);
+        write_moment(out, r, a->from_us);
+        buf_add_char(out, ',');
+        write_moment(out, r, a->to_us);
+        if (a->device == REPORT_NONE)
+            buf_add_text(out, ",null]");
+        else
+            buf_printf(out, ",%zu]", a->device);
+    }
+    buf_add_text(out, "],\n");
+    write_names(out, "devices", &r->devices);
+}
+
+void
+report_write_json(const struct report *r, struct buf *out)
+{
+    buf_add_text(out, "{\"version\":1,\n");
+    write_experiment(out, r);
+    write_best(out, r);
+    write_trials(out, r);
+    write_parameters(out, r);
+    write_importance(out, r);
+    write_curves(out, r);
+    write_attempts(out, r);
+    buf_add_text(out, "}\n");
+}
