@@ -240,25 +240,6 @@ note_last(struct map *last, const char *parameters, uint64_t number)
     return map_put(last, parameters, len, (void *)(uintptr_t)(number + 1));
 }
 
-/* As results_load() writes them. */
-static int
-note_live(struct map *last, const struct trial *t)
-{
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, NULL);
-    struct buf text;
-    int rc = -1;
-
-    buf_init(&text, RECORD_MAX);
-    if (doc != NULL)
-        jval_write(json_root(doc), &text);
-    if (buf_check(&text, "the parameters", NULL) == 0)
-        rc = note_last(last, buf_text(&text), t->number);
-    buf_fini(&text);
-    json_free(doc);
-    return rc;
-}
-
 /* Moves them to the front; returns how many they are. */
 static size_t
 pick(struct results *r, const struct map *last)
@@ -285,7 +266,7 @@ note_all(struct map *last, const struct manager *m, const struct results *r,
     int rc = 0;
 
     for (const struct trial *t = m->live; t != NULL && rc == 0; t = t->next)
-        rc = note_live(last, t);
+        rc = note_last(last, t->parameters, t->number);
     for (size_t i = 0; i < r->n && rc == 0; i++)
         rc = note_last(last, r->items[i].parameters,
                        number_of(r->items[i].trial));

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
+#include "manager/results_line.h"
 #include "manager/parameters.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
@@ -62,22 +63,6 @@ get_text(struct jval object, const char *key)
     return strdup(text);
 }
 
-static char *
-get_json(struct jval object, const char *key)
-{
-    struct jval v;
-    struct buf b;
-    char *text;
-
-    if (!jval_get(object, key, &v))
-        return strdup("null");
-    buf_init(&b, RESULT_LINE_MAX);
-    jval_write(v, &b);
-    text = buf_take(&b);
-    buf_fini(&b);
-    return text;
-}
-
 static bool
 get_number(struct jval object, const char *key, double *out)
 {
@@ -106,47 +91,19 @@ static void
 take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct results *r = ctx;
-    struct json *doc =
-        too_long ? NULL : json_parse(line, len, JSON_STRICT, NULL);
-    struct result *item = doc == NULL ? NULL : append(r);
-    struct jval root, v;
+    struct result one, *item;
 
-    if (item == NULL) {
+    if (too_long || results_line(line, len, &one) != 0) {
         r->damaged++;
-        json_free(doc);
         return;
     }
-    root = json_root(doc);
-    item->trial = get_text(root, "trial");
-    item->status = get_text(root, "status");
-    item->why = get_text(root, "why");
-    item->ended_by = get_text(root, "ended_by");
-    item->parameter_id = get_json(root, "parameter_id");
-    item->parameters = get_json(root, "parameters");
-    item->from = get_text(root, "from");
-    item->from_how = get_text(root, "from_how");
-    if (jval_get(root, "parameters", &v))
-        item->budget = parameters_budget(v);
-    item->has_value = get_number(root, "value", &item->value);
-    item->has_latest = get_number(root, "latest", &item->latest);
-    get_number(root, "duration_s", &item->duration_s);
-    item->has_prepare = get_number(root, "prepare_s", &item->prepare_s);
-    if (jval_get(root, "seed", &v))
-        jval_uint(v, &item->seed);
-    if (jval_get(root, "intermediates", &v))
-        jval_uint(v, &item->intermediates);
-    item->steps = item->intermediates;
-    if (jval_get(root, "steps", &v))
-        jval_uint(v, &item->steps);
-    if (item->trial == NULL || item->status == NULL || item->why == NULL ||
-        item->ended_by == NULL || item->parameter_id == NULL ||
-        item->parameters == NULL || item->from == NULL ||
-        item->from_how == NULL) {
-        result_fini(item);
-        r->n--;
-        r->damaged++;
+    item = append(r);
+    if (item != NULL) {
+        *item = one;
+        return;
     }
-    json_free(doc);
+    result_fini(&one);
+    r->damaged++;
 }
 
 static int

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "manager/experiment_folder.h"
 #include "manager/results.h"
+#include "manager/results_line.h"
 #include "manager/table.h"
 #include "manager/trial.h"
 
@@ -190,4 +191,45 @@ TEST(manager_table_is_json_and_harmless_text)
     free(text);
     results_free(r);
     experiment_folder_close(&folder);
+}
+
+TEST(manager_results_line_of_each_kind)
+{
+    static const char line[] =
+        "{\"trial\": \"00007\", \"parameter_id\": \"1_0_5\", \"seed\": 12, "
+        "\"new\": [{\"trial\": \"x\"}], \"status\": \"failed\", \"value\": null, "
+        "\"latest\": -2.5e-3, \"duration_s\": 1.5, \"prepare_s\": null, "
+        "\"why\": \"a \\\"b\\\"\\u00e9\", \"from\": \"00003\", \"from_how\": "
+        "\"promoted\", \"intermediates\": 3, \"parameters\": {\"a\": [1, "
+        "{}], \"TRIAL_BUDGET\": 9}}";
+    static const char *const bad[] = {"",
+                                      "[]",
+                                      "{\"trial\": }",
+                                      "{\"trial\": \"1\"",
+                                      "{\"trial\": \"1\"} 2",
+                                      "{\"trial\": \"1\",}",
+                                      "{\"parameters\": {\"a\" 1}}"};
+    struct result r;
+
+    CHECK_EQ(results_line(line, sizeof line - 1, &r), 0);
+    CHECK_STR(r.trial, "00007");
+    CHECK_STR(r.parameter_id, "\"1_0_5\"");
+    CHECK_EQ(r.seed, 12);
+    CHECK_STR(r.status, "failed");
+    CHECK(!r.has_value && r.has_latest && r.latest == -2.5e-3);
+    CHECK(r.duration_s == 1.5 && !r.has_prepare);
+    CHECK_STR(r.why, "a \"b\"\xc3\xa9");
+    CHECK_STR(r.ended_by, "");
+    CHECK_STR(r.from, "00003");
+    CHECK_STR(r.from_how, "promoted");
+    CHECK_EQ(r.intermediates, 3);
+    CHECK_STR(r.parameters, "{\"a\": [1, {}], \"TRIAL_BUDGET\": 9}");
+    CHECK(r.budget == 9);
+    result_fini(&r);
+    CHECK_EQ(results_line("{}", 2, &r), 0);
+    CHECK_STR(r.parameters, "null");
+    CHECK_STR(r.trial, "");
+    result_fini(&r);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_EQ(results_line(bad[i], strlen(bad[i]), &r), -1);
 }
