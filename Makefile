@@ -211,6 +211,8 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
 # What a plugin is made of besides its own folder.
 PARTS_asha := parts tpe
 PARTS_auto := cmaes parts tpe
+PARTS_bohb := bands tpe
+PARTS_hyperband := bands
 define plugin_rule
 $(B)/plugins/$(notdir $(1)).so: $(patsubst %.c,$(B)/%.o,$(wildcard tuners/$(1)/*.c)) \
     $(foreach p,$(PARTS_$(1)),$(filter $(B)/tuners/$(p)/%,$(ALG_OBJ))) $(NUM_OBJ)

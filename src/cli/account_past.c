@@ -27,9 +27,22 @@ is_failed(const char *status)
 }
 
 static bool
+is_cancelled(const char *status)
+{
+    return trial_state_of(status) == TRIAL_CANCELLED;
+}
+
+static bool
+is_paused(const char *status)
+{
+    return trial_state_of(status) == TRIAL_PAUSED;
+}
+
+static bool
 is_stopped(const char *status)
 {
-    return !is_failed(status) && strcmp(status, "succeeded") != 0;
+    return !is_failed(status) && strcmp(status, "succeeded") != 0 &&
+           !is_cancelled(status) && !is_paused(status);
 }
 
 static void
@@ -84,8 +97,10 @@ account_of_results(const struct results *r, struct buf *out)
     add_limits(out, &b);
     buf_printf(out,
                "\"done\": %zu, \"running\": 0, \"waiting\": 0, "
-               "\"failed\": %zu, \"stopped\": %zu, \"unended\": %zu, ",
-               r->n, count(r, is_failed), count(r, is_stopped), r->unended);
+               "\"failed\": %zu, \"stopped\": %zu, \"cancelled\": %zu, "
+               "\"paused\": %zu, \"unended\": %zu, ",
+               r->n, count(r, is_failed), count(r, is_stopped),
+               count(r, is_cancelled), count(r, is_paused), r->unended);
     json_write_text_member(out, "optimize_mode",
                            r->minimize ? "minimize" : "maximize");
     add_best(out, r);

@@ -43,8 +43,8 @@ add_time(struct buf *out, double seconds)
 static void
 add_counts(struct buf *out, struct jval a)
 {
-    static const char *const more[] = {"waiting", "failed", "stopped",
-                                       "unended"};
+    static const char *const more[] = {"waiting",   "failed", "stopped",
+                                       "cancelled", "paused", "unended"};
 
     buf_printf(out, "%llu", count_of(a, "done"));
     if (count_of(a, "max_trials") > 0)

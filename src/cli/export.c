@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/export_schedule.h"
 #include "cli/options.h"
 #include "cli/target.h"
 #include "core/err.h"
@@ -17,6 +18,7 @@
 
 static const char help[] =
     "usage: tunepipe export [DIR] --csv|--json [--intermediate] [--out FILE]\n"
+    "       tunepipe export [DIR] --schedule TRIAL [--json] [--out FILE]\n"
     "\n"
     "Writes the results of an experiment as a table: a row for each trial that\n"
     "has ended, in the order of their ends, with a column for each parameter;\n"
@@ -32,16 +34,20 @@ static const char help[] =
     "  --intermediate   a row for each value that was reported instead: trial,\n"
     "                   attempt, type, sequence, value, said, time_us; said is\n"
     "                   what was reported where that is no plain number\n"
+    "  --schedule TRIAL the line of trials that led to this one, each of which\n"
+    "                   went on from the one before: from which intermediate\n"
+    "                   result on it had which parameters, as the tuner\n"
+    "                   pbt_replay runs it again; with --json as an object\n"
     "  --out FILE       there instead of on stdout\n"
     "\n"
     "Exit status: 0; 1 not all written; 2 usage; 3 DIR is no experiment's\n"
-    "folder; 5 the log is damaged.\n"
+    "folder, or it has no such TRIAL; 5 the log is damaged.\n"
     "\n"
     "Example: tunepipe export tunepipe-experiments/digits-1 --csv > digits.csv\n";
 
 struct words {
     bool csv, json, intermediate;
-    const char *out;
+    const char *schedule, *out;
 };
 
 #define OF(member) offsetof(struct words, member)
@@ -49,10 +55,24 @@ static const struct option options[] = {
     {"csv", OPTION_FLAG, OF(csv), NULL},
     {"json", OPTION_FLAG, OF(json), NULL},
     {"intermediate", OPTION_FLAG, OF(intermediate), NULL},
+    {"schedule", OPTION_TEXT, OF(schedule), "TRIAL"},
     {"out", OPTION_TEXT, OF(out), "FILE"},
 };
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
+
+static int
+check_words(const struct words *w, struct err *err)
+{
+    if (w->schedule == NULL)
+        return w->csv == w->json
+                   ? err_set(err, ERR_USAGE, "expected one of --csv and --json")
+                   : 0;
+    return w->csv || w->intermediate
+               ? err_set(err, ERR_USAGE,
+                         "--schedule goes with --json and --out alone")
+               : 0;
+}
 
 static int
 check_folder(const char *folder, struct err *err)
@@ -75,8 +95,11 @@ write_table(FILE *out, const struct words *w, const char *folder,
 {
     enum export_form form = w->csv ? EXPORT_CSV : EXPORT_JSON;
     uint64_t damaged = 0;
-    int rc = w->intermediate ? export_metrics(out, form, folder, err)
-                             : export_trials(out, form, folder, &damaged, err);
+    int rc = w->schedule != NULL
+                 ? export_schedule(out, w->json, folder, w->schedule, err)
+             : w->intermediate
+                 ? export_metrics(out, form, folder, err)
+                 : export_trials(out, form, folder, &damaged, err);
 
     if (rc == 0 && damaged > 0)
         rc = err_set(err, ERR_INPUT,
@@ -110,8 +133,8 @@ run(int argc, char **argv)
     char *folder = NULL;
     int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0 && w.csv == w.json)
-        rc = err_set(&err, ERR_USAGE, "expected one of --csv and --json");
+    if (rc == 0)
+        rc = check_words(&w, &err);
     if (rc == 0)
         folder = target_given("export", argc, argv, &err);
     rc = folder == NULL ? -1 : check_folder(folder, &err);

@@ -48,14 +48,19 @@ static const char help[] =
     "    --final       report the trial's result instead, once, at its end\n"
     "    --done        the same, and the trial has done its work: it has\n"
     "                  succeeded, and what runs on is ended\n"
-    "    --sync        return when the assessor has judged it: status 0 is go\n"
-    "                  on, 7 is stop: the trial should then end by itself\n"
+    "    --sync        return when it is judged: status 0 is go on; else the\n"
+    "                  trial should end by itself: 7 is stop, 8 is pause\n"
+    "                  (another trial may go on from its newest checkpoint), 9\n"
+    "                  is finish (this result is the final one)\n"
     "  checkpoint save FILE...\n"
     "                  save copies of these files and folders, all or none,\n"
-    "                  for an attempt that goes on after this one: it finds\n"
-    "                  them in $TUNEPIPE_RESTORE_DIR, which is not set where\n"
-    "                  there are none.  Without FILE, save what the trial\n"
-    "                  wrote into $TUNEPIPE_CHECKPOINT_DIR\n"
+    "                  for an attempt, or a trial, that goes on from here: it\n"
+    "                  finds them in $TUNEPIPE_RESTORE_DIR, which is not set\n"
+    "                  where there are none; $TUNEPIPE_STEP is how many\n"
+    "                  intermediate results had been reported by then, and\n"
+    "                  $TUNEPIPE_BUDGET, where a tuner sets one, how many there\n"
+    "                  may be.  Without FILE, save what the trial wrote into\n"
+    "                  $TUNEPIPE_CHECKPOINT_DIR\n"
     "\n"
     "The others are for people, about the trials of the experiment in DIR,\n"
     "which `tunepipe run` printed; without it the newest in\n"
@@ -66,7 +71,8 @@ static const char help[] =
     "                  where there is no final one\n"
     "    --json        {\"trials\": [{\"trial\", \"status\", \"value\", "
     "\"latest\",\n"
-    "                  \"duration_s\", \"why\", \"parameters\"}, ...]}\n"
+    "                  \"duration_s\", \"why\", \"from\", \"parameters\"}, "
+    "...]}\n"
     "  kill            end these trials, of a running experiment, which goes\n"
     "                  on; all of them or none\n"
     "  retry           run the parameters of these trials, which have ended,\n"
@@ -86,8 +92,8 @@ static const char help[] =
     "\n"
     "Exit status: 0 done; 1 no such parameter, no metric, or not written, or\n"
     "the experiment refuses or is run by nobody; 2 the command line is wrong or\n"
-    "this is no trial; 3 DIR is no experiment's folder; 7 (report --sync) the\n"
-    "assessor says stop.\n";
+    "this is no trial; 3 DIR is no experiment's folder; 7, 8, 9 (report\n"
+    "--sync) it should stop, pause, finish.\n";
 
 /* The trial's folder, or NULL with the reason. */
 static const char *
@@ -208,9 +214,15 @@ in_lockstep(void)
 static int
 report(int argc, char **argv, struct err *err)
 {
+    static const int statuses[] = {
+        [REPORT_GO] = EXIT_DONE,
+        [REPORT_STOP] = EXIT_STOP,
+        [REPORT_PAUSE] = EXIT_PAUSE,
+        [REPORT_FINISH] = EXIT_FINISH,
+    };
     struct report_words w = {0};
     const char *dir;
-    bool stop;
+    enum report_answer answer;
 
     if (options_parse(&options[1], 3, &w, &argc, argv, err) != 0)
         return -1;
@@ -235,9 +247,9 @@ report(int argc, char **argv, struct err *err)
                              : w.final ? REPORT_FINAL
                                        : REPORT_INTERMEDIATE,
                              argv[1], err);
-    if (report_wait(dir, argv[1], w.sync, &stop, err) != 0)
+    if (report_wait(dir, argv[1], w.sync, &answer, err) != 0)
         return -1;
-    return w.sync && stop ? EXIT_STOP : EXIT_DONE;
+    return w.sync ? statuses[answer] : EXIT_DONE;
 }
 
 static int

@@ -21,6 +21,7 @@
 /* One trial, of the results or of those that live; borrowed. */
 struct row {
     const char *trial, *status, *why;
+    const char *from;              /* the trial it goes on from; "": none */
     double value, latest, seconds; /* NAN: none */
     const char *parameters;        /* JSON text, or */
     struct jval live;              /* the manager's word of it */
@@ -37,6 +38,7 @@ row_of_result(const struct result *r)
     return (struct row){.trial = r->trial,
                         .status = r->status,
                         .why = r->why,
+                        .from = r->from,
                         .value = r->has_value ? r->value : (double)NAN,
                         .latest = r->has_latest ? r->latest : (double)NAN,
                         .seconds = r->duration_s,
@@ -49,6 +51,7 @@ row_of_live(struct jval trial)
     return (struct row){.trial = jval_text_of(trial, "trial"),
                         .status = jval_text_of(trial, "status"),
                         .why = "",
+                        .from = jval_text_of(trial, "from"),
                         .value = (double)NAN,
                         .latest = jval_number_of(trial, "latest"),
                         .seconds = jval_number_of(trial, "elapsed_s"),
@@ -122,7 +125,7 @@ print_parameters(const struct row *row)
 }
 
 static void
-print_row(const struct row *row)
+print_row(const struct row *row, bool origins)
 {
     char value[40] = "-", seconds[40] = "-";
     struct buf status;
@@ -135,8 +138,10 @@ print_row(const struct row *row)
         snprintf(seconds, sizeof seconds, "%.1f", row->seconds);
     buf_init(&status, 1000);
     shown_text(&status, row->status, strlen(row->status), TEXT_MAX);
-    printf("%-8.20s %-12s %12s %9s  ", row->trial, buf_text(&status), value,
-           seconds);
+    printf("%-8.20s ", row->trial);
+    if (origins)
+        printf("%-8.20s ", row->from[0] != '\0' ? row->from : "-");
+    printf("%-12s %12s %9s  ", buf_text(&status), value, seconds);
     buf_fini(&status);
     print_parameters(row);
 }
@@ -155,6 +160,10 @@ print_json_row(const struct row *row)
     json_write_number_member(&line, "latest", row->latest);
     json_write_number_member(&line, "duration_s", row->seconds);
     json_write_text_member(&line, "why", row->why);
+    if (row->from[0] != '\0')
+        json_write_text_member(&line, "from", row->from);
+    else
+        buf_add_text(&line, "\"from\": null, ");
     buf_add_text(&line, "\"parameters\": ");
     if (row->parameters != NULL)
         buf_add_text(&line, row->parameters);
@@ -167,12 +176,25 @@ print_json_row(const struct row *row)
     buf_fini(&line);
 }
 
+/* Whether a column for them is worth its room. */
+static bool
+has_origins(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->items[i].from[0] != '\0')
+            return true;
+    return false;
+}
+
 static void
 print(const struct rows *rows, bool json)
 {
+    bool origins = has_origins(rows);
+
     if (!json)
-        printf("%-8s %-12s %12s %9s  %s\n", "TRIAL", "STATUS", "VALUE",
-               "SECONDS", "PARAMETERS");
+        printf("%-8s %s%-12s %12s %9s  %s\n", "TRIAL",
+               origins ? "FROM     " : "", "STATUS", "VALUE", "SECONDS",
+               "PARAMETERS");
     else
         fputs("{\"trials\": [", stdout);
     for (size_t i = 0; i < rows->n; i++) {
@@ -181,7 +203,7 @@ print(const struct rows *rows, bool json)
         if (json)
             print_json_row(&rows->items[i]);
         else
-            print_row(&rows->items[i]);
+            print_row(&rows->items[i], origins);
     }
     if (json)
         puts("]}");

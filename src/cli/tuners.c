@@ -47,10 +47,18 @@ write_arg(const struct tp_arg *arg, struct buf *out)
     buf_printf(out, "%s\n", arg->doc);
 }
 
+/* It decides itself how long trials run. */
+static bool
+advises(const struct plugin *p)
+{
+    return p->kind == PLUGIN_TUNER && p->tuner.metric != NULL;
+}
+
 static void
 write_plugin(const struct plugin *p, struct buf *out)
 {
-    buf_printf(out, "%s %s: %s\n", plugin_kind_name(p->kind), p->name, p->doc);
+    buf_printf(out, "%s %s: %s%s\n", plugin_kind_name(p->kind), p->name, p->doc,
+               advises(p) ? " (takes no assessor)" : "");
     for (size_t i = 0; i < p->n_args; i++)
         write_arg(&p->args[i], out);
 }
@@ -103,7 +111,8 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     write_key(out, "file", p->file);
     buf_add_text(out, ", ");
     write_key(out, "doc", p->doc);
-    buf_add_text(out, ", \"arguments\": [");
+    buf_printf(out, ", \"advises\": %s, \"arguments\": [",
+               advises(p) ? "true" : "false");
     for (size_t i = 0; i < p->n_args; i++) {
         if (i > 0)
             buf_add_text(out, ", ");

@@ -18,7 +18,10 @@ enum exit_status {
     EXIT_PROTOCOL = 4, /* the byte stream could not be followed any more */
     EXIT_LOG = 5,      /* the command log is damaged or cannot be written */
     EXIT_GRACE = 6,    /* a plugin was still computing when the grace ended */
-    EXIT_STOP = 7,     /* a synchronous report: the assessor says stop */
+    EXIT_STOP = 7,     /* a synchronous report: the trial should end, not
+                          being worth its time */
+    EXIT_PAUSE = 8,    /* the same: for now; another may go on from there */
+    EXIT_FINISH = 9,   /* the same: this was its final result */
 };
 
 #include <stddef.h>

@@ -16,6 +16,7 @@ static const char *const names[EVENT_NAMES] = {
     [EVENT_TRIAL_PREPARED] = "trial.prepared",
     [EVENT_TRIAL_STARTED] = "trial.started",
     [EVENT_TRIAL_ENDED] = "trial.ended",
+    [EVENT_TRIAL_PAUSED] = "trial.paused",
     [EVENT_TRIAL_RETRIED] = "trial.retried",
     [EVENT_METRIC] = "metric",
     [EVENT_DECISION] = "decision",

@@ -19,6 +19,7 @@ enum event_name {
     EVENT_TRIAL_PREPARED,
     EVENT_TRIAL_STARTED,
     EVENT_TRIAL_ENDED,
+    EVENT_TRIAL_PAUSED, /* behind its trial.ended */
     EVENT_TRIAL_RETRIED,
     EVENT_METRIC,
     EVENT_DECISION,

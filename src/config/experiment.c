@@ -12,6 +12,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/nearest.h"
 #include "core/problems.h"
 #include "json.h"
 
@@ -97,9 +98,27 @@ check_folder(struct reader *r, const struct draft *d,
                        d->x.trial_folder);
 }
 
+/* What a Python class means by its own words is not known. */
+static void
+check_mode(struct reader *r, const struct yaml_node *root, const char *key,
+           const struct yaml_node *node)
+{
+    static const char *const words[] = {"maximize", "minimize"};
+    char path[64], hint[128];
+
+    if (strcmp(node->text, words[0]) == 0 ||
+        strcmp(node->text, words[1]) == 0 ||
+        yaml_get(yaml_get(root, key), "className") != NULL)
+        return;
+    snprintf(path, sizeof path, "%s.classArgs.optimize_mode", key);
+    reader_problem(r, node->line, path,
+                   "expected maximize or minimize, got '%.100s'%s", node->text,
+                   nearest_hint(node->text, words, 2, hint, sizeof hint));
+}
+
 /* Which way is better, as the tuner is told, else the assessor. */
 static void
-find_mode(struct experiment *x, const struct yaml_node *root)
+find_mode(struct reader *r, struct experiment *x, const struct yaml_node *root)
 {
     static const struct {
         const char *key, *from;
@@ -114,6 +133,7 @@ find_mode(struct experiment *x, const struct yaml_node *root)
         if (node == NULL || node->kind != YAML_SCALAR)
             continue;
         x->minimize = strcmp(node->text, "minimize") == 0;
+        check_mode(r, root, places[i].key, node);
         x->mode_from = places[i].from;
         return;
     }
@@ -218,7 +238,7 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
         x->debug = true;
     x->last_is_final = d->final == FINAL_LAST ||
                        (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
-    find_mode(x, root);
+    find_mode(r, x, root);
     fill_tuner(x);
     if (is_incomplete(x))
         reader_problem(r, root->line, "the defaults", "out of memory");

@@ -124,11 +124,24 @@ copy_link(const char *from, const char *to, struct err *err)
     return 0;
 }
 
+static int
+link_file(const char *from, const char *to, mode_t mode, struct err *err)
+{
+    (void)mode;
+    return link(from, to) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "%s: cannot link to %s", to, from);
+}
+
+typedef int copy_content(const char *from, const char *to, mode_t mode,
+                         struct err *err);
+
 static int copy_one(const char *from, const char *to, int depth,
-                    struct err *err);
+                    copy_content *content, struct err *err);
 
 static int
-copy_folder(const char *from, const char *to, int depth, struct err *err)
+copy_folder(const char *from, const char *to, int depth, copy_content *content,
+            struct err *err)
 {
     DIR *folder = opendir(from);
     struct dirent *entry;
@@ -146,7 +159,7 @@ copy_folder(const char *from, const char *to, int depth, struct err *err)
         a = file_join(from, entry->d_name);
         b = file_join(to, entry->d_name);
         rc = a == NULL || b == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                                    : copy_one(a, b, depth + 1, err);
+                                    : copy_one(a, b, depth + 1, content, err);
         free(a);
         free(b);
     }
@@ -155,7 +168,8 @@ copy_folder(const char *from, const char *to, int depth, struct err *err)
 }
 
 static int
-copy_one(const char *from, const char *to, int depth, struct err *err)
+copy_one(const char *from, const char *to, int depth, copy_content *content,
+         struct err *err)
 {
     struct stat st;
 
@@ -165,18 +179,24 @@ copy_one(const char *from, const char *to, int depth, struct err *err)
     if (lstat(from, &st) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot look at", from);
     if (S_ISDIR(st.st_mode))
-        return copy_folder(from, to, depth, err);
+        return copy_folder(from, to, depth, content, err);
     if (S_ISLNK(st.st_mode))
         return copy_link(from, to, err);
     if (S_ISREG(st.st_mode))
-        return copy_file(from, to, st.st_mode, err);
+        return content(from, to, st.st_mode, err);
     return err_set(err, ERR_INPUT, "%s: neither a file nor a folder", from);
 }
 
 int
 folder_copy(const char *from, const char *to, struct err *err)
 {
-    return copy_one(from, to, 0, err);
+    return copy_one(from, to, 0, copy_file, err);
+}
+
+int
+folder_link(const char *from, const char *to, struct err *err)
+{
+    return copy_one(from, to, 0, link_file, err);
 }
 
 /* ---- the others ---- */

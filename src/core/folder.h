@@ -14,6 +14,10 @@ struct err;
  * what was copied stays. */
 int folder_copy(const char *from, const char *to, struct err *err);
 
+/* The same, but files are hard links to those of the first: both change when
+ * one is written to. */
+int folder_link(const char *from, const char *to, struct err *err);
+
 /* Every file and folder within, and the folder itself, to stable storage. */
 int folder_sync(const char *path, struct err *err);
 

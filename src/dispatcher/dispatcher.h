@@ -13,6 +13,8 @@
  *   default    drains the default queue; owns tuning: tuner, search space,
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
+ *              Idle beside an advisor: a tuner that looks at intermediate
+ *              results gets all there is, in the order of arrival.
  *   syncing    puts the command log on stable storage when it is asked to.
  *   snapshot   writes what main and the workers packed, retires old segments.
  *   Shared: the queues, the outbox, the gauge, the begin slots, wake.

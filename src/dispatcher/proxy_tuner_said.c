@@ -91,7 +91,22 @@ struct suggestion {
     uint64_t theirs;
     struct jval parameters;
     const char *resume_from; /* NULL: none */
+    const char *resume_how;  /* NULL: it does not say */
 };
+
+static int
+read_how(struct jval root, struct suggestion *s, struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(root, "resume_how", &v) ||
+        (jval_string(v, &s->resume_how, NULL) &&
+         (strcmp(s->resume_how, "promoted") == 0 ||
+          strcmp(s->resume_how, "cloned") == 0)))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "resume_how: expected \"promoted\" or \"cloned\"");
+}
 
 static int
 read_suggestion(const struct frame *frame, struct suggestion *s,
@@ -113,11 +128,10 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
                        "text");
     if (!jval_get(root, "parameters", &s->parameters))
         return err_set(err, ERR_INPUT,
-                       "parameters: missing, expected what the "
-                       "trial is to get");
+                       "parameters: missing, expected what the trial gets");
     if (jval_get(root, "resume_from", &v))
         jval_string(v, &s->resume_from, NULL);
-    return 0;
+    return read_how(root, s, err);
 }
 
 /* Writes its TR; `text` becomes its parameters.  -1: it cannot be sent. */
@@ -133,6 +147,7 @@ write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
     record.parameters_len = text->len;
     if (t->base.policy->extensions)
         record.resume_from = s->resume_from;
+    record.resume_how = s->resume_how;
     buf_clear(out);
     command_write_trial(out, &record);
     if (out->failed || text->failed) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tuning.h - the default worker's side: the tuner, the search space, the
- * trials given out, the ids owed; one handler per command.  PROTOCOL.md,
- * "To the dispatcher".
+ * trials given out, the ids owed, and what an advisor decides on trials; one
+ * handler per command.  PROTOCOL.md, "To the dispatcher".
  *
  * One owner thread: the default worker, or replay.  What it answers is a
  * function of its arguments and the commands it was given, in their order. */

@@ -168,7 +168,7 @@ tuning_origins_fit(const struct tuning *t)
 }
 
 void
-tuning_name(struct tuning *t, uint64_t id, const char *job)
+tuning_name(struct tuning *t, uint64_t id, const char *job, bool over)
 {
     struct origin *o = origins_find(&t->origins, id);
     unsigned waiting;
@@ -179,7 +179,7 @@ tuning_name(struct tuning *t, uint64_t id, const char *job)
         tuning_out_of_memory(t);
         return;
     }
-    waiting = o->waiting;
+    waiting = over ? o->waiting & ORIGIN_SAID(TRIAL_RELEASE) : o->waiting;
     o->waiting = 0;
     for (int decision = TRIAL_STOP; decision <= TRIAL_RELEASE; decision++)
         if (waiting & ORIGIN_SAID(decision))

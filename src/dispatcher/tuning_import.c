@@ -132,6 +132,7 @@ replace_point(struct tuning *t, struct trial *trial, struct err *err)
     if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
                                        TP_ENDED_CANCELLED, err) != 0)
         tuning_plugin_failed(t, err);
+    tuning_over(t, tuning_id(t, trial), false);
     if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
         tuning_out_of_memory(t);
     trial->foreign = true;

@@ -24,7 +24,7 @@ tuning_ran(struct tuning *t, const char *job, const struct trial *trial)
 {
     if (t->policy->nni && restart_ran(&t->restart, job, trial) != 0)
         tuning_out_of_memory(t);
-    tuning_name(t, tuning_id(t, trial), job);
+    tuning_name(t, tuning_id(t, trial), job, false);
 }
 
 /* ---- IN ---- */

@@ -123,6 +123,7 @@ tuning_end(struct tuning *t, const struct command *cmd)
         tuning_complain_trial(t, end->job, &end->parameter, why);
         return;
     }
+    tuning_name(t, tuning_id(t, trial), end->job, true);
     tuning_ran(t, end->job, trial);
     if (end->stopped && !trial->told && !tuning_advised(t))
         tell_stopped(t, trial, end);

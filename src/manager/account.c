@@ -84,6 +84,17 @@ add_recent(struct buf *out, const struct recent *r)
 }
 
 static void
+add_origin(struct buf *out, const struct trial *t)
+{
+    if (t->origin.how != ORIGIN_NONE)
+        buf_printf(out, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
+                   (unsigned long long)t->origin.from,
+                   origin_word(t->origin.how));
+    else
+        buf_add_text(out, "\"from\": null, \"from_how\": null, ");
+}
+
+static void
 add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
 {
     int64_t end_ns = t->ended_ns > 0 ? t->ended_ns : now_ns;
@@ -102,6 +113,7 @@ add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
     json_write_number_member(
         out, "elapsed_s",
         t->started_ns == 0 ? 0 : (double)(end_ns - t->started_ns) / 1e9);
+    add_origin(out, t);
     add_recent(out, &t->recent);
     buf_printf(out, "\"parameters\": %s}", t->parameters);
 }
@@ -144,6 +156,8 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     add_uint(out, "waiting", count_waiting(m));
     add_uint(out, "failed", m->progress.failed);
     add_uint(out, "stopped", m->progress.stopped);
+    add_uint(out, "cancelled", m->progress.cancelled);
+    add_uint(out, "paused", m->progress.set_aside);
     json_write_text_member(out, "optimize_mode",
                            m->progress.minimize ? "minimize" : "maximize");
     add_best(out, &m->progress);

@@ -11,10 +11,10 @@ struct manager;
 
 /* {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
  * "max_duration_s", "elapsed_s", "done", "running", "waiting", "failed",
- * "stopped", "optimize_mode", "best": {"trial", "value"}, "trials": [...]};
- * the limits and best may be null.  Of the live trials, in their order, at most
- * `rows`: {"trial", "attempt", "status", "latest", "reports", "elapsed_s",
- * "recent": [values, oldest first], "parameters"}. */
+ * "stopped", "paused", "optimize_mode", "best": {"trial", "value"}, "trials":
+ * [...]}; the limits and best may be null.  Of the live trials, in their order,
+ * at most `rows`: {"trial", "attempt", "status", "latest", "reports",
+ * "elapsed_s", "recent": [values, oldest first], "parameters"}. */
 void account_write(const struct manager *m, uint64_t rows, struct buf *out);
 
 #endif

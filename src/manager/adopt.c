@@ -43,26 +43,18 @@ read_small(const char *folder, const char *name, struct buf *out)
 static void
 read_stop(struct trial *t)
 {
-    static const struct {
-        const char *word;
-        enum trial_stop stop;
-    } reasons[] = {{TRIAL_STOP_ASSESSOR, STOP_ASSESSOR},
-                   {TRIAL_STOP_TIMEOUT, STOP_TIMEOUT},
-                   {TRIAL_STOP_IDLE, STOP_IDLE},
-                   {TRIAL_STOP_CANCEL, STOP_CANCEL}};
     unsigned long long intermediates, finals;
     struct buf text;
     char word[16];
 
     if (read_small(t->folder, TRIAL_STOP, &text) &&
         sscanf(buf_text(&text), "%15s %llu %llu", word, &intermediates,
-               &finals) == 3)
-        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-            if (strcmp(reasons[i].word, word) == 0) {
-                t->stop = reasons[i].stop;
-                t->counted.intermediates = intermediates;
-                t->counted.finals = finals;
-            }
+               &finals) == 3 &&
+        trial_stop_of(word) != STOP_REASONS) {
+        t->stop = trial_stop_of(word);
+        t->counted.intermediates = intermediates;
+        t->counted.finals = finals;
+    }
     buf_fini(&text);
 }
 

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "json.h"
 #include "manager/happened.h"
 #include "manager/indexing.h"
@@ -26,9 +27,11 @@
 static void
 take_initialized(struct manager *m, const struct frame *frame)
 {
-    if (m->exchange.held)
+    if (m->exchange.held) {
         peer_resumed(m, frame);
-    else if (m->phase == PHASE_STARTING)
+        if (m->recovered.resent == 0) /* nothing comes that needs them */
+            checkpoints_settle(&m->checkpoints);
+    } else if (m->phase == PHASE_STARTING)
         m->phase = PHASE_RUNNING;
     if (!m->outcome->initialized)
         indexing_start(m);
@@ -55,8 +58,7 @@ take_trial(struct manager *m, const struct frame *frame)
         scheduler_repeated(&m->scheduler); /* it was sent twice */
     } else if (scheduler_take(&m->scheduler)) {
         manager_taken(m, record.id);
-        t = trial_new(m->n_trials++, frame->payload, frame->len, record.id,
-                      record.parameters);
+        t = trial_of(m->n_trials++, frame->payload, frame->len, &record);
         if (t != NULL && !resent)
             happened_trial(m, EVENT_TRIAL_WAITING, t);
         if (t != NULL)
@@ -70,6 +72,8 @@ take_trial(struct manager *m, const struct frame *frame)
                       record.id);
     }
     suggestion_fini(&record);
+    if (resent && m->recovered.resent == 0)
+        checkpoints_settle(&m->checkpoints);
 }
 
 /* Without a reason, as NNI's dispatcher writes it, it means the end. */
@@ -125,6 +129,51 @@ take_kill(struct manager *m, const struct frame *frame)
     json_free(doc);
 }
 
+static void
+release(struct manager *m, const char *id)
+{
+    uint64_t number;
+
+    if (number_parse_u64(id, strlen(id), &number))
+        checkpoints_release(&m->checkpoints, number,
+                            live_by_number(m, number) == NULL);
+}
+
+/* Of a trial that has ended only its checkpoints are left to decide about. */
+static void
+decide(struct manager *m, const char *id, const char *decision)
+{
+    enum trial_stop stop = trial_stop_of(decision);
+    struct trial *t = live_by_id(m, id);
+
+    if (strcmp(decision, "release") == 0)
+        release(m, id);
+    else if (stop != STOP_PAUSE && stop != STOP_FINISH)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher decided '%s' on a "
+                      "trial, expected pause, finish or release",
+                      decision);
+    else if (t != NULL)
+        running_stop(m, t, (int)stop);
+    else
+        m->late.words++;
+}
+
+static void
+take_decision(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *id, *decision;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_string(v, &id, NULL) && jval_get(json_root(doc), "decision", &v) &&
+        jval_string(v, &decision, NULL))
+        decide(m, id, decision);
+    json_free(doc);
+}
+
 /* Texts from there are shown as texts, whatever bytes they hold. */
 static void
 warn_shown(struct manager *m, const char *before, const char *text, size_t len)
@@ -155,6 +204,7 @@ take_frame(void *ctx, const struct frame *frame)
         {CMD_NEW_TRIAL, take_trial},
         {CMD_NO_MORE, take_no_more},
         {CMD_KILL_TRIAL, take_kill},
+        {CMD_DECIDE_TRIAL, take_decision},
         {CMD_ACKNOWLEDGE, stepping_acknowledged},
         {CMD_ERROR, take_error},
     };

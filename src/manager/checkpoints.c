@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN.  What is deleted: of one trial, what the policy does not keep; then,
- * as long as all together are above the quota, those of ended trials from the
- * worst on, then older ones of trials that go on.  The newest of a trial that
- * has not ended always stays, since another attempt may need it.  One that is
- * deleted is renamed first, so that half of it is never given to anybody. */
-#include "manager/checkpoints.h"
+#include "manager/checkpoints_inside.h"
 
 #include "config/experiment.h"
 #include "core/err.h"
@@ -24,9 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The trial's folder, or, where a name is given, what is in it. */
-static char *
-place(const struct checkpoints *c, uint64_t trial, const char *name)
+char *
+checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
 {
     char *path;
 
@@ -36,14 +30,14 @@ place(const struct checkpoints *c, uint64_t trial, const char *name)
     return path;
 }
 
-static char *
-place_of(const struct checkpoints *c, uint64_t trial, const char *prefix,
-         uint64_t number)
+char *
+checkpoints_place_of(const struct checkpoints *c, uint64_t trial,
+                     const char *prefix, uint64_t number)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%llu", prefix, (unsigned long long)number);
-    return place(c, trial, name);
+    return checkpoints_place(c, trial, name);
 }
 
 static struct checkpoint *
@@ -55,14 +49,14 @@ find(const struct checkpoints *c, uint64_t trial, uint64_t number)
     return NULL;
 }
 
-/* NULL: there is no such folder, or no memory. */
-static struct checkpoint *
-add(struct checkpoints *c, uint64_t trial, uint64_t number)
+struct checkpoint *
+checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    char *path = place_of(c, trial, "", number);
-    struct checkpoint *item = NULL;
+    char *path = checkpoints_place_of(c, trial, "", number);
+    struct checkpoint *item = find(c, trial, number);
+    struct checkpoint_steps steps;
 
-    if (path == NULL || access(path, F_OK) != 0)
+    if (item != NULL || path == NULL || access(path, F_OK) != 0)
         goto out;
     if (c->n == c->cap) {
         size_t cap = c->cap == 0 ? 16 : 2 * c->cap;
@@ -73,153 +67,17 @@ add(struct checkpoints *c, uint64_t trial, uint64_t number)
         c->items = items;
         c->cap = cap;
     }
+    checkpoints_steps_read(c, trial, number, &steps);
     item = &c->items[c->n++];
-    *item = (struct checkpoint){
-        .trial = trial, .number = number, .bytes = folder_bytes(path)};
+    *item = (struct checkpoint){.trial = trial,
+                                .number = number,
+                                .bytes = folder_bytes(path),
+                                .given = steps.given,
+                                .beyond = steps.beyond};
     c->bytes += item->bytes;
 out:
     free(path);
     return item;
-}
-
-/* ---- deletion ---- */
-
-static void delete (struct checkpoints *c, struct checkpoint *item)
-{
-    char *from = place_of(c, item->trial, "", item->number);
-    char *to = place_of(c, item->trial, TRIAL_CHECKPOINT_GONE, item->number);
-
-    if (from != NULL && to != NULL && rename(from, to) == 0)
-        folder_remove(to);
-    free(from);
-    free(to);
-    c->bytes -= item->bytes;
-    memmove(item, item + 1,
-            (size_t)(c->items + c->n - item - 1) * sizeof *item);
-    c->n--;
-}
-
-static bool
-is_newest(const struct checkpoints *c, const struct checkpoint *item)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (c->items[i].trial == item->trial &&
-            c->items[i].number > item->number)
-            return false;
-    return true;
-}
-
-static bool
-has_to_stay(const struct checkpoints *c, const struct checkpoint *item)
-{
-    return !item->ended && is_newest(c, item);
-}
-
-static bool
-is_older(const struct checkpoint *a, const struct checkpoint *b)
-{
-    return a->trial != b->trial ? a->trial < b->trial : a->number < b->number;
-}
-
-/* One without a value is worse than any. */
-static bool
-is_worse(const struct checkpoints *c, const struct checkpoint *a,
-         const struct checkpoint *b)
-{
-    bool known_a = a->valued && !isnan(a->value);
-    bool known_b = b->valued && !isnan(b->value);
-
-    if (known_a != known_b)
-        return known_b;
-    if (known_a && (a->value < b->value || a->value > b->value))
-        return c->minimize ? a->value > b->value : a->value < b->value;
-    return is_older(a, b);
-}
-
-/* How many of a trial's the policy lets be, apart from one that has to stay. */
-static size_t
-allowed(const struct checkpoints *c, bool ended)
-{
-    size_t max = c->policy->max > 0 ? (size_t)c->policy->max : 1;
-
-    switch (c->policy->keep) {
-    case CHECKPOINTS_LAST:
-        return ended ? max : max - 1;
-    case CHECKPOINTS_BEST:
-        return max;
-    case CHECKPOINTS_ALL:
-        if (c->policy->max == 0)
-            return SIZE_MAX;
-        return ended ? max : max - 1;
-    case CHECKPOINTS_NONE:
-        break;
-    }
-    return 0;
-}
-
-/* Whether some of the trial's has to go; *victim is the first to. */
-static bool
-choose_of(struct checkpoints *c, uint64_t trial, struct checkpoint **victim)
-{
-    bool best = c->policy->keep == CHECKPOINTS_BEST, ended = false;
-    size_t n = 0;
-
-    *victim = NULL;
-    for (size_t i = 0; i < c->n; i++) {
-        struct checkpoint *item = &c->items[i];
-
-        if (item->trial != trial)
-            continue;
-        ended = item->ended;
-        if (has_to_stay(c, item))
-            continue;
-        n++;
-        if (*victim == NULL ||
-            (best ? is_worse(c, item, *victim) : is_older(item, *victim)))
-            *victim = item;
-    }
-    return n > allowed(c, ended);
-}
-
-/* The first of all that goes for the quota; NULL: all have to stay. */
-static struct checkpoint *
-choose(const struct checkpoints *c)
-{
-    struct checkpoint *victim = NULL;
-
-    for (size_t i = 0; i < c->n; i++) {
-        struct checkpoint *item = &c->items[i];
-
-        if (has_to_stay(c, item))
-            continue;
-        if (victim == NULL || (item->ended != victim->ended
-                                   ? item->ended
-                                   : (item->ended ? is_worse(c, item, victim)
-                                                  : is_older(item, victim))))
-            victim = item;
-    }
-    return victim;
-}
-
-/* True: it is crowded, and was not before. */
-static bool
-prune(struct checkpoints *c, uint64_t trial)
-{
-    bool before = c->crowded;
-    struct checkpoint *victim;
-
-    while (choose_of(c, trial, &victim))
-        delete (c, victim);
-    c->crowded = false;
-    while (c->policy->quota > 0 && c->bytes > c->policy->quota) {
-        victim = choose(c);
-        if (victim == NULL) {
-            c->crowded = true;
-            break;
-        }
-        delete (c, victim);
-    }
-    return c->crowded && !before;
 }
 
 /* ---- a trial ---- */
@@ -227,8 +85,8 @@ prune(struct checkpoints *c, uint64_t trial)
 static bool
 is_unfinished(const char *name)
 {
-    static const char *const prefixes[] = {TRIAL_CHECKPOINT_SAVING,
-                                           TRIAL_CHECKPOINT_GONE};
+    static const char *const prefixes[] = {
+        TRIAL_CHECKPOINT_SAVING, TRIAL_CHECKPOINT_GONE, TRIAL_CHECKPOINT_GIVEN};
 
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
@@ -236,16 +94,32 @@ is_unfinished(const char *name)
     return false;
 }
 
-/* Whatever no checkpoint is, in a trial's folder. */
-static void
-clean(const char *home)
+/* What tells of one that is not there. */
+static bool
+is_orphan(const char *home, const char *name)
+{
+    static const char prefix[] = TRIAL_CHECKPOINT_STEPS;
+    char *path;
+    bool there;
+
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    path = file_join(home, name + sizeof prefix - 1);
+    there = path != NULL && access(path, F_OK) == 0;
+    free(path);
+    return !there;
+}
+
+void
+checkpoints_clean(const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
 
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        char *path = is_unfinished(entry->d_name)
-                         ? file_join(home, entry->d_name)
+        const char *name = entry->d_name;
+        char *path = is_unfinished(name) || is_orphan(home, name)
+                         ? file_join(home, name)
                          : NULL;
 
         if (path != NULL)
@@ -256,58 +130,36 @@ clean(const char *home)
         closedir(folder);
 }
 
-int
-checkpoints_begin(const struct checkpoints *c, struct trial *t, struct err *err)
+static void
+note_steps(struct checkpoints *c, const struct trial *t,
+           struct checkpoint *item, uint64_t reports)
 {
-    char *home = place(c, t->number, NULL), *saving = checkpoints_saving(c, t);
-    int rc = 0;
+    struct checkpoint_steps steps;
 
-    t->restore = 0;
-    if (home == NULL || saving == NULL) {
-        rc = err_set(err, ERR_MEMORY, "out of memory");
-    } else if (mkdir(home, 0700) != 0 && errno != EEXIST) {
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", home);
-    } else {
-        if (t->attempt > 0) { /* else nobody was there before */
-            clean(home);
-            t->restore = checkpoint_newest(home);
-        }
-        if (mkdir(saving, 0700) != 0 && errno != EEXIST)
-            rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
-                           saving);
-    }
-    free(saving);
-    free(home);
-    return rc;
-}
-
-char *
-checkpoints_saving(const struct checkpoints *c, const struct trial *t)
-{
-    return place_of(c, t->number, TRIAL_CHECKPOINT_SAVING, t->attempt);
-}
-
-char *
-checkpoints_restore(const struct checkpoints *c, const struct trial *t)
-{
-    return t->restore > 0 ? place_of(c, t->number, "", t->restore) : NULL;
+    if (checkpoints_steps_read(c, t->number, item->number, &steps))
+        return; /* it is told again */
+    steps.steps = t->step + reports;
+    steps.given = false;
+    steps.beyond = t->budget > 0 && (double)steps.steps > t->budget;
+    item->beyond = steps.beyond;
+    checkpoints_steps_write(c, t->number, item->number, &steps, NULL);
 }
 
 bool
-checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number)
+checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
+                  uint64_t reports)
 {
     struct checkpoint *item;
 
     if (c->folder == NULL)
         return false;
-    item = find(c, t->number, number);
-    if (item == NULL)
-        item = add(c, t->number, number);
+    item = checkpoints_add(c, t->number, number);
     if (item == NULL)
         return false;
+    note_steps(c, t, item, reports);
     item->valued = t->has_read;
     item->value = t->read;
-    return prune(c, t->number);
+    return checkpoints_prune(c, t->number);
 }
 
 /* What the trial saved and did not come to tell. */
@@ -319,30 +171,72 @@ take_stock(struct checkpoints *c, uint64_t trial, const char *home)
     uint64_t number;
 
     while (folder != NULL && (entry = readdir(folder)) != NULL)
-        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
-            find(c, trial, number) == NULL)
-            add(c, trial, number);
+        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
+            checkpoints_add(c, trial, number);
     if (folder != NULL)
         closedir(folder);
 }
 
 void
-checkpoints_ended(struct checkpoints *c, uint64_t trial)
+checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
 {
-    char *home = c->folder == NULL ? NULL : place(c, trial, NULL);
+    char *home = c->folder == NULL ? NULL : checkpoints_place(c, trial, NULL);
 
     if (home == NULL)
         return;
-    clean(home);
+    checkpoints_clean(home);
     if (rmdir(home) != 0 && errno != ENOENT) {
         take_stock(c, trial, home);
         for (size_t i = 0; i < c->n; i++)
             if (c->items[i].trial == trial)
-                c->items[i].ended = true;
-        prune(c, trial);
+                c->items[i].ended = !paused;
+        checkpoints_prune(c, trial);
         rmdir(home);
     }
+    checkpoints_drop(c, trial);
     free(home);
+}
+
+/* It was ended between the saving and the telling: all reports count. */
+static void
+note_untold(struct checkpoints *c, const struct trial *t)
+{
+    uint64_t reports = t->metrics.intermediates > t->matches
+                           ? t->metrics.intermediates
+                           : t->matches;
+    char *home = checkpoints_place(c, t->number, NULL);
+
+    if (home != NULL)
+        take_stock(c, t->number, home);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == t->number)
+            note_steps(c, t, &c->items[i], reports);
+    free(home);
+}
+
+void
+checkpoints_ended(struct checkpoints *c, const struct trial *t)
+{
+    if (c->folder != NULL)
+        note_untold(c, t);
+    checkpoints_known(c, t->number, t->state == TRIAL_PAUSED);
+}
+
+void
+checkpoints_over(struct checkpoints *c)
+{
+    checkpoints_settle(c);
+    for (size_t i = 0; i < c->n; i++)
+        c->items[i].ended = true;
+    for (size_t i = c->n; i > 0; i--) {
+        uint64_t trial = i <= c->n ? c->items[i - 1].trial : UINT64_MAX;
+        char *home = checkpoints_place(c, trial, NULL);
+
+        checkpoints_prune(c, trial);
+        if (home != NULL)
+            rmdir(home);
+        free(home);
+    }
 }
 
 /* ---- all ---- */
@@ -358,7 +252,7 @@ take_all(struct checkpoints *c)
         char *home = NULL;
 
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &trial))
-            home = place(c, trial, NULL);
+            home = checkpoints_place(c, trial, NULL);
         if (home != NULL)
             take_stock(c, trial, home);
         free(home);
@@ -387,5 +281,6 @@ checkpoints_close(struct checkpoints *c)
 {
     free(c->folder);
     free(c->items);
+    free(c->claims);
     *c = (struct checkpoints){0};
 }

@@ -215,6 +215,7 @@ commands_open(struct manager *m)
         err_errno(&err, ERR_SYSTEM, "cannot watch the socket");
         control_close(c);
     }
+    c->left = commands_wait_left;
     if (err.code != ERR_NONE)
         progress_warn(&m->progress,
                       "tunepipe: warning: this experiment cannot be "

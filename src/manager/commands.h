@@ -21,12 +21,14 @@
 struct buf;
 struct err;
 struct manager;
+struct waiter;
 
 struct commands {
     struct control control;
-    uint64_t asker;    /* who asks at the moment */
-    bool news;         /* since watchers were told */
-    int64_t pushed_ns; /* when they were */
+    uint64_t asker;         /* who asks at the moment */
+    struct waiter *waiters; /* commands_wait.c */
+    bool news;              /* since watchers were told */
+    int64_t pushed_ns;      /* when they were */
 };
 
 #define COMMANDS_CLOSED            \

@@ -11,6 +11,7 @@ commands_answerer commands_update, commands_pause, commands_continue,
     commands_stop, commands_import;
 /* commands_wait.c */
 commands_answerer commands_wait;
+void commands_wait_left(void *manager, uint64_t asker); /* it is gone */
 /* commands_trials.c */
 commands_answerer commands_kill, commands_retry;
 /* commands_why.c */

@@ -8,15 +8,29 @@
 #include "manager/happened.h"
 #include "manager/state.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct waiter {
     struct manager *m;
+    struct waiter *next, *previous; /* of m->commands.waiters */
     uint64_t asker, listener;
     uint64_t left; /* events it has not heard */
+    bool answers;  /* at this moment, during which it may be found gone */
+    bool gone;
 };
 
-/* A waiter that is gone is noticed here: nobody else keeps count of it. */
+static void
+forget(struct waiter *w)
+{
+    if (w->next != NULL)
+        w->next->previous = w->previous;
+    *(w->previous != NULL ? &w->previous->next : &w->m->commands.waiters) =
+        w->next;
+    free(w);
+}
+
 static int
 hear(void *ctx, const struct event *event, struct err *err)
 {
@@ -24,12 +38,13 @@ hear(void *ctx, const struct event *event, struct err *err)
     bool last = --w->left == 0;
 
     (void)err;
-    if (commands_answer(w->m, w->asker, event->json) != 0 && !last) {
+    w->answers = true;
+    commands_answer(w->m, w->asker, event->json);
+    w->answers = false;
+    if (w->gone && !last)
         events_off(&w->m->events, w->listener);
-        last = true;
-    }
-    if (last)
-        free(w);
+    if (w->gone || last)
+        forget(w);
     return 0;
 }
 
@@ -38,10 +53,29 @@ over(void *ctx, enum events_over why)
 {
     struct waiter *w = ctx;
 
+    w->answers = true;
     commands_answer(w->m, w->asker,
                     why == EVENTS_TIMEOUT ? "{\"over\": \"timeout\"}"
                                           : "{\"over\": \"ended\"}");
-    free(w);
+    forget(w);
+}
+
+void
+commands_wait_left(void *manager, uint64_t asker)
+{
+    struct manager *m = manager;
+    struct waiter *w = m->commands.waiters, *next;
+
+    for (; w != NULL; w = next) {
+        next = w->next;
+        if (w->asker != asker)
+            continue;
+        w->gone = true;
+        if (w->answers)
+            continue;
+        events_off(&m->events, w->listener);
+        forget(w);
+    }
 }
 
 static int
@@ -75,12 +109,17 @@ listen_for(struct manager *m, const char *glob, uint64_t count,
 
     if (w == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    *w = (struct waiter){m, commands_asker(m), 0, count};
+    *w = (struct waiter){.m = m, .asker = commands_asker(m), .left = count};
     w->listener = events_listen(&m->events, &l, err);
-    if (w->listener != 0)
-        return 0;
-    free(w);
-    return -1;
+    if (w->listener == 0) {
+        free(w);
+        return -1;
+    }
+    w->next = m->commands.waiters;
+    if (w->next != NULL)
+        w->next->previous = w;
+    m->commands.waiters = w;
+    return 0;
 }
 
 int

@@ -34,12 +34,16 @@ detach(struct control *c, const struct control_client *client)
 static void
 drop(struct control *c, struct control_client *client)
 {
+    uint64_t number = client->number;
+
     detach(c, client);
     c->n_clients--;
     close(client->fd); /* which takes it out of epoll */
     buf_fini(&client->in);
     buf_fini(&client->out);
     free(client);
+    if (c->left != NULL)
+        c->left(c->ctx, number);
 }
 
 static void

@@ -44,6 +44,8 @@ struct control {
     int spare_fd; /* given up to turn away whom there is no room for */
     char *folder; /* NULL: nothing is there to be removed */
     control_take *take;
+    void (*left)(void *ctx, uint64_t number); /* a client is gone; may be NULL
+                                                 and is set by the owner */
     void *ctx;
     struct control_client *clients; /* who was heard last comes first */
     size_t n_clients;

@@ -7,6 +7,7 @@
 #include "manager/lastwords.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
+#include "manager/results.h"
 #include "manager/shown.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -145,19 +146,30 @@ say_end(struct manager *m, const struct trial *t, double seconds)
     buf_fini(&line);
 }
 
+/* What took less than another took is no better than that, whatever came of
+ * it. */
+static bool
+is_better(const struct progress *p, double final, double budget)
+{
+    if (!p->has_best || budget > p->best_budget)
+        return true;
+    if (budget < p->best_budget)
+        return false;
+    return p->minimize ? final < p->best : final > p->best;
+}
+
 /* Whether it is better than all before. */
 static bool
-count_best(struct manager *m, double final, const char *id)
+count_best(struct manager *m, const struct result *r, const char *id)
 {
     struct progress *p = &m->progress;
 
     m->n_results++;
-    if (!isfinite(final))
-        return false;
-    if (p->has_best && (p->minimize ? final >= p->best : final <= p->best))
+    if (!isfinite(r->value) || !is_better(p, r->value, r->budget))
         return false;
     p->has_best = true;
-    p->best = final;
+    p->best = r->value;
+    p->best_budget = r->budget;
     snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
     return true;
 }
@@ -165,21 +177,26 @@ count_best(struct manager *m, double final, const char *id)
 bool
 ending_counts(enum trial_state state)
 {
-    return !trial_is_failure(state) && state != TRIAL_CANCELLED;
+    return !trial_is_failure(state) && state != TRIAL_CANCELLED &&
+           state != TRIAL_PAUSED;
 }
 
 bool
-ending_count(struct manager *m, enum trial_state state, bool has_final,
-             double final, const char *id)
+ending_count(struct manager *m, const struct result *r, const char *id)
 {
+    enum trial_state state = trial_state_of(r->status);
     struct progress *p = &m->progress;
 
     p->done++;
-    if (trial_is_failure(state))
+    if (state == TRIAL_PAUSED)
+        p->set_aside++;
+    else if (trial_is_failure(state))
         p->failed++;
+    else if (state == TRIAL_CANCELLED)
+        p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    return has_final && !trial_is_failure(state) && count_best(m, final, id);
+    return results_counts(r) && count_best(m, r, id);
 }
 
 void
@@ -195,10 +212,16 @@ ending_show_first(struct manager *m, const struct trial *t)
 void
 ending_show(struct manager *m, const struct trial *t, double seconds)
 {
+    char status[24];
+    struct result r = {.status = status,
+                       .has_value = t->has_final,
+                       .value = t->final,
+                       .budget = t->budget};
     struct progress *p = &m->progress;
 
+    snprintf(status, sizeof status, "%s", trial_state_name(t->state));
     p->running = m->n_running;
-    if (ending_count(m, t->state, t->has_final, t->final, t->id))
+    if (ending_count(m, &r, t->id))
         happened_best(m, t->final, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)

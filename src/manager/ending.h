@@ -10,13 +10,13 @@
 #include <stdbool.h>
 
 struct manager;
+struct result;
 
 /* Sends EN; t is in a state it ends in. */
 void ending_send(struct manager *m, const struct trial *t);
 
 /* Counts an end that has been shown before; whether it is a new best one. */
-bool ending_count(struct manager *m, enum trial_state state, bool has_final,
-                  double final, const char *id);
+bool ending_count(struct manager *m, const struct result *r, const char *id);
 
 /* The last lines of its standard error; those of the first failure alone. */
 void ending_show_stderr(struct manager *m, const struct trial *t);

@@ -2,10 +2,12 @@
 #include "manager/environment.h"
 
 #include "core/err.h"
+#include "core/number.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +157,7 @@ is_of_another_run(const char *var)
 {
     static const char *const names[] = {
         TRIAL_ENV_PARAM_PREFIX, TRIAL_ENV_NNI_CHANNEL "=",
-        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "="};
+        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "=", TRIAL_ENV_BUDGET "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -184,6 +186,22 @@ set_parameter_id(struct environment *e, const char *id)
     json_free(doc);
 }
 
+static void
+set_steps(struct environment *e, const struct trial *trial)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)trial->step);
+    set(e, TRIAL_ENV_STEP, text);
+    if (trial->budget <= 0)
+        return;
+    if (trial->budget < 1e15 && trial->budget - floor(trial->budget) <= 0)
+        snprintf(text, sizeof text, "%.0f", trial->budget);
+    else
+        number_format(trial->budget, text);
+    set(e, TRIAL_ENV_BUDGET, text);
+}
+
 int
 environment_make(struct environment *e, const struct environment_of *of,
                  const struct trial *trial, struct jval parameters,
@@ -205,6 +223,7 @@ environment_make(struct environment *e, const struct environment_of *of,
         set(e, TRIAL_ENV_CHECKPOINT, of->saving);
     if (of->restore != NULL)
         set(e, TRIAL_ENV_RESTORE, of->restore);
+    set_steps(e, trial);
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);

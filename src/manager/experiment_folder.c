@@ -326,8 +326,15 @@ experiment_folder_add_result(const struct experiment_folder *f,
                (double)t->prepare_ns / 1e9);
     add_text(&line, "why", t->why);
     add_text(&line, "ended_by", trial_ended_by(t));
-    buf_printf(&line, "\"intermediates\": %llu, \"parameters\": %s}\n",
-               (unsigned long long)t->sent, t->parameters);
+    if (t->origin.how != ORIGIN_NONE)
+        buf_printf(&line, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
+                   (unsigned long long)t->origin.from,
+                   origin_word(t->origin.how));
+    buf_printf(&line,
+               "\"attempt\": %llu, \"intermediates\": %llu, "
+               "\"parameters\": %s}\n",
+               (unsigned long long)t->attempt,
+               (unsigned long long)trial_reports(t), t->parameters);
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)
         rc = file_write_all(f->results_fd, line.data, line.len, err);

@@ -144,6 +144,8 @@ happened_end(struct manager *m, const struct trial *t, double seconds)
     };
 
     events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
+    if (t->state == TRIAL_PAUSED)
+        events_emit(&m->events, EVENT_TRIAL_PAUSED, fields);
 }
 
 void
@@ -170,9 +172,11 @@ happened_decision(struct manager *m, const struct trial *t)
         EVENT_TEXT("experiment", m->folder.id),
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("attempt", t->attempt),
-        EVENT_TEXT("decision", "stop"),
-        EVENT_TEXT("by", "assessor"),
-        EVENT_COUNT("reports", t->sent),
+        EVENT_TEXT("decision", t->stop == STOP_ASSESSOR
+                                   ? "stop"
+                                   : trial_stop_name(t->stop)),
+        EVENT_TEXT("by", t->stop == STOP_ASSESSOR ? "assessor" : "tuner"),
+        EVENT_COUNT("reports", trial_reports(t)),
         EVENT_NUMBER("value", t->has_latest ? t->latest : NAN),
         EVENT_FIELDS_END,
     };

@@ -73,11 +73,11 @@ empty(int fd)
 }
 
 static void
-write_answer(struct holding *h, int64_t end, bool stop)
+write_answer(struct holding *h, int64_t end, enum report_answer answer)
 {
     char line[TRIAL_ANSWER_MAX];
     int len = snprintf(line, sizeof line, "%lld %s\n", (long long)end,
-                       stop ? TRIAL_ANSWER_STOP : TRIAL_ANSWER_GO);
+                       report_answer_word(answer));
 
     if (h->fd < 0 || write(h->fd, line, (size_t)len) >= 0 || errno != EAGAIN)
         return;
@@ -92,12 +92,14 @@ holding_add(struct holding *h, const struct metric_line *metric)
     struct held *held = malloc(sizeof *held), **link = &h->first;
 
     if (held == NULL) {
-        write_answer(h, metric->end, false);
+        holding_answer_line(h, metric, REPORT_GO);
         return;
     }
     *held = (struct held){.sequence = metric->sequence,
                           .end = metric->end,
-                          .hears = metric->hears};
+                          .hears = metric->hears,
+                          .quiet = !metric->waits,
+                          .judges = metric->judges};
     while (*link != NULL)
         link = &(*link)->next;
     *link = held;
@@ -131,39 +133,49 @@ holding_hears(const struct holding *h)
     return false;
 }
 
+bool
+holding_judges(const struct holding *h)
+{
+    for (const struct held *held = h->first; held != NULL; held = held->next)
+        if (held->judges)
+            return true;
+    return false;
+}
+
 static void
-answer_one(struct holding *h, struct held **link, bool stop)
+answer_one(struct holding *h, struct held **link, enum report_answer answer)
 {
     struct held *held = *link;
 
     *link = held->next;
-    write_answer(h, held->end, stop);
+    if (!held->quiet)
+        write_answer(h, held->end, answer);
     free(held->payload);
     free(held);
 }
 
 void
-holding_answer(struct holding *h, uint64_t sequence, bool stop)
+holding_answer(struct holding *h, uint64_t sequence, enum report_answer answer)
 {
     struct held **link = &h->first;
 
     while (*link != NULL && (*link)->sequence != sequence)
         link = &(*link)->next;
     if (*link != NULL)
-        answer_one(h, link, stop);
+        answer_one(h, link, answer);
 }
 
 void
-holding_answer_all(struct holding *h, bool stop)
+holding_answer_all(struct holding *h, enum report_answer answer)
 {
     while (h->first != NULL)
-        answer_one(h, &h->first, stop);
+        answer_one(h, &h->first, answer);
 }
 
 void
 holding_answer_line(struct holding *h, const struct metric_line *metric,
-                    bool stop)
+                    enum report_answer answer)
 {
     if (metric->waits)
-        write_answer(h, metric->end, stop);
+        write_answer(h, metric->end, answer);
 }

@@ -160,9 +160,9 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
 
     if (rc == 0)
         rc = checkpoints_begin(l->checkpoints, t, err);
+    if (rc == 0)
+        rc = origin_write(t, err);
     if (rc == 0) {
-        if (l->lockstep)
-            t->restore = 0; /* it has to report again what it has reported */
         of.saving = saving = checkpoints_saving(l->checkpoints, t);
         of.restore = restore = checkpoints_restore(l->checkpoints, t);
         rc = environment_make(&env, &of, t, parameters, err);

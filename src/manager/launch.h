@@ -18,12 +18,12 @@ struct trial;
 struct launch {
     char *wrapper; /* the wrapper's path */
     char *program_folder;
-    char *python_folder;                   /* of tunepipe.py; NULL: not found */
-    const char *experiment_folder;         /* absolute; borrowed */
-    const char *command;                   /* for /bin/sh -c; borrowed */
-    const char *prepare_command;           /* the same; NULL: none */
-    const struct checkpoints *checkpoints; /* borrowed */
-    const char *cwd;                       /* absolute; borrowed */
+    char *python_folder;             /* of tunepipe.py; NULL: not found */
+    const char *experiment_folder;   /* absolute; borrowed */
+    const char *command;             /* for /bin/sh -c; borrowed */
+    const char *prepare_command;     /* the same; NULL: none */
+    struct checkpoints *checkpoints; /* borrowed */
+    const char *cwd;                 /* absolute; borrowed */
     int64_t grace_ms;
     uint64_t seed;
     bool wants_output; /* open the tail of stdout, too */

@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "manager/happened.h"
 #include "manager/preparing.h"
+#include "manager/hungry.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -54,6 +55,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
+    hungry_add_ended(m);
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -235,8 +237,8 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry)
-        reading_hungry(m);
+    if (m->hungry != NULL)
+        hungry_feed(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
         stepping_go(m);
@@ -297,6 +299,8 @@ finish(struct manager *m, struct err *err)
     struct manager_outcome *out = m->outcome;
 
     manager_keep_budget(m);
+    if (out->end <= MANAGER_DURATION)
+        checkpoints_over(&m->checkpoints);
     if (out->end == MANAGER_INTERRUPTED)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",

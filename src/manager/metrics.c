@@ -284,7 +284,7 @@ pattern_match(const struct pattern *p, const char *line, double *out)
 
 void
 metrics_write(struct buf *out, const char *job, const char *parameter_id,
-              uint64_t attempt, const struct metric_line *metric)
+              uint64_t attempt, uint64_t base, const struct metric_line *metric)
 {
     buf_printf(out, "{\"parameter_id\": %s, \"trial_job_id\": ", parameter_id);
     json_write_string(out, job, strlen(job));
@@ -298,5 +298,7 @@ metrics_write(struct buf *out, const char *job, const char *parameter_id,
     if (metric->elapsed_ns > 0)
         buf_printf(out, ", \"elapsed\": %.6f",
                    (double)metric->elapsed_ns / 1e9);
+    if (base > 0)
+        buf_printf(out, ", \"base\": %llu", (unsigned long long)base);
     buf_add_char(out, '}');
 }

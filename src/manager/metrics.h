@@ -23,6 +23,8 @@ struct metric_line {
     bool hears;         /* ... and ends by itself if that is to stop */
     int64_t end;        /* then: where its line ends */
     bool sync;          /* ME asks for an AK */
+    bool judges;        /* what it is answered tells how the trial's end is
+                           meant: it reaches the trial's budget */
     bool done;          /* final, and the trial is to be ended */
     int64_t elapsed_ns; /* since the report before it; 0: not known */
 };
@@ -63,8 +65,10 @@ void pattern_free(struct pattern *p);
  * nan and inf, as programs print them, are numbers too. */
 bool pattern_match(const struct pattern *p, const char *line, double *out);
 
-/* The payload of ME, in NNI's spelling; `parameter_id` is JSON text. */
+/* The payload of ME, in NNI's spelling; `parameter_id` is JSON text, `base` is
+ * how many intermediate results were reported before the attempt's first. */
 void metrics_write(struct buf *out, const char *job, const char *parameter_id,
-                   uint64_t attempt, const struct metric_line *metric);
+                   uint64_t attempt, uint64_t base,
+                   const struct metric_line *metric);
 
 #endif

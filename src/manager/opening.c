@@ -129,6 +129,7 @@ manager_open(struct manager *m, struct err *err)
         happened_open(m, err) != 0)
         return -1;
     commands_open(m);
+    m->checkpoints.lockstep = x->deterministic;
     m->launch.checkpoints = &m->checkpoints;
     m->launch.experiment_folder = m->folder.path;
     m->launch.command = x->trial_command;

@@ -5,7 +5,9 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "numerics/random.h"
+#include "trial/files.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,19 @@ check_record(struct jval root, struct jval *id, struct jval *parameters,
     return 0;
 }
 
+double
+parameters_budget(struct jval parameters)
+{
+    double budget;
+    struct jval v;
+
+    return jval_type(parameters) == JSON_OBJECT &&
+                   jval_get(parameters, TRIAL_BUDGET_PARAMETER, &v) &&
+                   jval_number(v, &budget) && isfinite(budget) && budget > 0
+               ? budget
+               : 0;
+}
+
 int
 suggestion_read(const char *text, size_t len, struct suggestion *out,
                 struct err *err)
@@ -60,6 +75,7 @@ suggestion_read(const char *text, size_t len, struct suggestion *out,
     }
     out->id = json_text(id);
     out->parameters = json_text(parameters);
+    out->origin = origin_read(json_root(out->doc));
     if (out->id != NULL && out->parameters != NULL)
         return 0;
     suggestion_fini(out);

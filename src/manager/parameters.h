@@ -5,6 +5,7 @@
 #define MANAGER_PARAMETERS_H
 
 #include "json.h"
+#include "manager/origin.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,11 @@ struct suggestion {
     struct json *doc;
     char *id;         /* JSON text of parameter_id: a number or a string */
     char *parameters; /* JSON text, one line */
+    struct origin origin;
 };
+
+/* TRIAL_BUDGET of a set of parameters, when it is a positive number; else 0. */
+double parameters_budget(struct jval parameters);
 
 int suggestion_read(const char *text, size_t len, struct suggestion *out,
                     struct err *err);

@@ -267,6 +267,11 @@ take_metric(struct past *p, const struct record *r)
     if (cmd == NULL)
         return;
     t = map_get(&p->by_id, cmd->metric.job, strlen(cmd->metric.job));
+    if (t != NULL && cmd->metric.type == METRIC_PERIODICAL &&
+        cmd->metric.has_value) {
+        t->has_latest = true;
+        t->latest = cmd->metric.value;
+    }
     if (t != NULL && t->attempt == cmd->metric.attempt) {
         count(&t->heard, &cmd->metric);
         take_final(t, &cmd->metric);
@@ -298,6 +303,24 @@ take_end(struct past *p, struct jval root, const char *id)
     json_free(hint);
 }
 
+static void
+take_decision(struct past *p, const char *payload, size_t len)
+{
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+    const char *id = "", *decision = "";
+    struct past_trial *t;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v))
+        jval_string(v, &id, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "decision", &v))
+        jval_string(v, &decision, NULL);
+    t = map_get(&p->by_id, id, strlen(id));
+    if (t != NULL && strcmp(decision, "release") == 0)
+        t->released = true;
+    json_free(doc);
+}
+
 void
 past_add(struct past *p, const struct record *r)
 {
@@ -312,6 +335,10 @@ past_add(struct past *p, const struct record *r)
         p->cut = p->space = true;
     if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
         take_trial(p, payload, r->len - CODE_SIZE);
+        return;
+    }
+    if (r->kind == RECORD_TUNER && memcmp(r->payload, "DT", CODE_SIZE) == 0) {
+        take_decision(p, payload, r->len - CODE_SIZE);
         return;
     }
     if (r->kind == RECORD_IN && memcmp(r->payload, "ME", CODE_SIZE) == 0) {

@@ -25,9 +25,12 @@ struct past_trial {
     struct metrics_count heard; /* of that attempt, from the first on */
     struct metrics_count all;   /* the same of all attempts; in lock step they
                                    are one to the dispatcher */
+    bool has_latest;
+    double latest; /* the last intermediate one that is a number */
     bool has_final;
-    double final; /* the first of that attempt that is a number */
-    char *event;  /* of its EN; NULL: none */
+    double final;  /* the first of that attempt that is a number */
+    char *event;   /* of its EN; NULL: none */
+    bool released; /* nobody needs what it saved any more */
     struct past_trial *next;
 };
 
@@ -52,9 +55,8 @@ struct past {
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* The next record; others than IN, FD, AD, TR, NT, ME, EN, GE
- * and G
- * change nothing. */
+/* The next record; others than IN, FD, AD, TR, NT, ME, EN, DT, GE and G change
+ * nothing. */
 void past_add(struct past *p, const struct record *r);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/adopt.h"
+#include "manager/giving.h"
 #include "manager/preparing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -77,7 +78,7 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
-    return true;
+    return !origin_waits(m, t, why, size);
 }
 
 enum placing
@@ -85,6 +86,10 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
     if (!is_next(m, t, why, size))
         return PLACING_LATER;
+    if (giving_first(m, t)) {
+        snprintf(why, size, GIVING_WHY);
+        return PLACING_LATER;
+    }
     return placing_claim(m, t, true, why, size);
 }
 
@@ -95,8 +100,10 @@ placing_explain(struct manager *m, const struct trial *t, struct buf *out)
     size_t before = out->len;
     char why[300] = "";
 
-    if (devices ? !is_next(m, t, why, sizeof why)
-                : !preparing_is_next(m, t, why, sizeof why))
+    if (t->state == TRIAL_WAITING && t->pidfd >= 0)
+        buf_add_text(out, GIVING_WHY);
+    else if (devices ? !is_next(m, t, why, sizeof why)
+                     : !preparing_is_next(m, t, why, sizeof why))
         buf_add_text(out, why);
     else
         resources_explain(&m->resources, t, devices, out);

@@ -6,7 +6,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
+#include "manager/hungry.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
@@ -57,6 +59,8 @@ bool
 preparing_is_next(const struct manager *m, const struct trial *t, char *why,
                   size_t size)
 {
+    if (origin_waits(m, t, why, size))
+        return false;
     if (may_start(m, t))
         return true;
     if (m->scheduler.paused)
@@ -98,7 +102,7 @@ preparing_offer(struct manager *m, struct trial *t)
     struct err err = {0};
     char why[300];
 
-    if (!may_start(m, t) ||
+    if (!preparing_is_next(m, t, why, sizeof why) || giving_first(m, t) ||
         placing_claim(m, t, false, why, sizeof why) != PLACING_NOW)
         return;
     placing_clear(m, t);
@@ -108,6 +112,7 @@ preparing_offer(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
+    origin_settled(m, t, true);
     enter(m, t, clock_monotonic_ns());
     happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }
@@ -240,7 +245,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     trial_enter(t, TRIAL_PREPARING);
     if (m->lockstep.on)
         stepping_started(m, t);
-    m->hungry = true; /* settle() ends it */
+    hungry_add(m, t); /* settle() ends it */
 }
 
 bool

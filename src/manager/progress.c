@@ -110,6 +110,10 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
         buf_printf(out, ", %llu failed", (unsigned long long)p->failed);
     if (p->stopped > 0)
         buf_printf(out, ", %llu stopped", (unsigned long long)p->stopped);
+    if (p->cancelled > 0)
+        buf_printf(out, ", %llu cancelled", (unsigned long long)p->cancelled);
+    if (p->set_aside > 0)
+        buf_printf(out, ", %llu paused", (unsigned long long)p->set_aside);
     if (p->paused)
         buf_add_text(out, " | paused");
     if (p->has_best)

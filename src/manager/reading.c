@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/hungry.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -36,7 +37,7 @@ counts(const struct trial *t, const struct metric_line *metric)
 {
     if (t->done)
         return false;
-    return t->stop == STOP_NOT ||
+    return t->stop == STOP_NOT || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
                (metric->final ? t->counted.finals : t->counted.intermediates);
 }
@@ -55,6 +56,33 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
     t->stamped_ns = now;
 }
 
+/* It stands in the trial's folder, and is not used. */
+static void
+take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
+{
+    holding_answer_line(&t->holding, metric, trial_answer(t));
+    m->late.reports++;
+    if (!metric->final)
+        running_defied(m, t);
+}
+
+/* One that uses up the budget is judged, as if the trial waited: else chance
+ * would decide whether a trial that ends there is paused or has failed. */
+static void
+take_counted(struct manager *m, struct trial *t, struct metric_line *metric)
+{
+    metric->judges = !metric->final && !t->told && t->stop == STOP_NOT &&
+                     trial_reaches(t, metric->sequence);
+    metric->sync |= metric->judges;
+    if (!metric->final && metric->sequence < t->heard.intermediates) {
+        holding_answer_line(&t->holding, metric, REPORT_GO);
+        metric->waits = metric->hears = false; /* nor did it in fact */
+    }
+    if (metric->waits || metric->judges)
+        holding_add(&t->holding, metric);
+    reading_apply(m, t, metric);
+}
+
 static void
 take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
 {
@@ -63,18 +91,12 @@ take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
         t->has_read = true;
         t->read = metric->value;
     }
-    if (!counts(t, metric)) { /* it stands in the trial's folder */
-        holding_answer_line(&t->holding, metric, true);
-        m->late.reports++;
-    } else if (m->lockstep.on && !t->told) {
+    if (!counts(t, metric))
+        take_late(m, t, metric);
+    else if (m->lockstep.on && !t->told)
         stepping_take(m, t, metric);
-    } else {
-        if (metric->sequence < t->heard.intermediates)
-            holding_answer_line(&t->holding, metric, false);
-        else if (metric->waits)
-            holding_add(&t->holding, metric);
-        reading_apply(m, t, metric);
-    }
+    else
+        take_counted(m, t, metric);
     if (metric->done && counts(t, metric))
         running_done(m, t);
 }
@@ -115,10 +137,22 @@ complain_records(struct manager *m, struct trial *t, const char *what)
     "metrics.pattern is set: intermediate results that come another " \
     "way are not used"
 
+static void take_output(void *ctx, const char *line, size_t len, bool too_long);
+static bool read_nni(struct reading *r, bool drain);
+
+/* What it had reported by then may stand in other files than this one. */
 static void
-take_checkpoint(struct manager *m, const struct trial *t, uint64_t number)
+take_checkpoint(struct reading *r, uint64_t number)
 {
-    if (checkpoints_saved(&m->checkpoints, t, number))
+    struct manager *m = r->m;
+    struct trial *t = r->t;
+
+    if (!m->lockstep.on && m->pattern != NULL && t->out.fd >= 0)
+        tail_read(&t->out, PORTION, take_output, r, NULL);
+    if (!m->lockstep.on)
+        read_nni(r, false);
+    if (checkpoints_saved(&m->checkpoints, t, number,
+                          reading_count(m, t).intermediates))
         progress_warn(&m->progress,
                       "tunepipe: warning: checkpoints take up %llu bytes, more "
                       "than checkpoints.quota, and running trials may need "
@@ -137,7 +171,7 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
 
     word = metrics_line(&r->t->metrics, line, len, too_long, &metric, &err);
     if (word == METRICS_CHECKPOINT) {
-        take_checkpoint(r->m, r->t, metric.sequence);
+        take_checkpoint(r, metric.sequence);
         return;
     }
     metric.sync = metric.waits;
@@ -147,7 +181,7 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
         return;
     }
     complain_lines(r->m, r->t, word == METRICS_BAD ? err.text : PATTERN_IS_SET);
-    holding_answer_line(&r->t->holding, &metric, r->t->stop != STOP_NOT);
+    holding_answer_line(&r->t->holding, &metric, trial_answer(r->t));
 }
 
 static void
@@ -224,7 +258,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (agenda_has_reports(&t->agenda))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        hungry_add(m, t);
         return;
     }
     if (t->report.fd >= 0)
@@ -234,7 +268,7 @@ reading_feed(struct manager *m, struct trial *t)
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
-        m->hungry = true;
+        hungry_add(m, t);
 }
 
 bool
@@ -246,10 +280,11 @@ reading_drain(struct manager *m, struct trial *t)
     int report = 0, out = 0;
 
     /* Of a stopped one nothing would be used: it is counted. */
-    if (t->stop != STOP_NOT && !t->again && m->lockstep.on)
+    if (t->stop != STOP_NOT && !trial_stops_well(t) && !t->again &&
+        m->lockstep.on)
         return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        m->hungry = true;
+        hungry_add(m, t);
         return false;
     }
     if (t->report.fd >= 0)
@@ -259,27 +294,12 @@ reading_drain(struct manager *m, struct trial *t)
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
-        m->hungry = true;
+        hungry_add(m, t);
         return false;
     }
     if (outputs)
         tail_rest(&t->out, take_output, &r);
     return true;
-}
-
-void
-reading_hungry(struct manager *m)
-{
-    struct trial *t = m->live, *next;
-
-    m->hungry = false;
-    for (; t != NULL; t = next) {
-        next = t->next;
-        if (t->exited)
-            running_finish(m, t);
-        else if (t->state == TRIAL_RUNNING)
-            reading_feed(m, t);
-    }
 }
 
 void
@@ -294,7 +314,8 @@ reading_files(struct manager *m)
 
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
-            m->hungry = true; /* whose they were is lost: look at all */
+            for (t = m->live; t != NULL; t = t->next)
+                hungry_add(m, t); /* whose they were is lost */
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
@@ -345,6 +366,7 @@ unwatch_file(struct manager *m, int *watch)
 void
 reading_end(struct manager *m, struct trial *t)
 {
+    hungry_drop(m, t);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);

@@ -19,9 +19,6 @@ void reading_end(struct manager *m, struct trial *t);
 /* inotify has events. */
 void reading_files(struct manager *m);
 
-/* Goes on with files that were left alone; trials may end by that. */
-void reading_hungry(struct manager *m);
-
 /* It is not its own doing that it reports nothing: it waits for an answer, or
  * its file for room. */
 bool reading_waits(const struct manager *m, const struct trial *t);
@@ -30,7 +27,7 @@ bool reading_waits(const struct manager *m, const struct trial *t);
 void reading_feed(struct manager *m, struct trial *t);
 
 /* Reads a portion of what the trial's processes, all gone, have left.  False
- * while there is more: m->hungry is then set.  A stopped trial's is left. */
+ * while there is more: it is then hungry.  A stopped trial's is left. */
 bool reading_drain(struct manager *m, struct trial *t);
 
 /* reading_send.c.  The metric counts: it is sent. */
@@ -42,6 +39,10 @@ struct metrics_count reading_count(const struct manager *m,
 
 /* Sends as its final result what it did not report. */
 void reading_tell(struct manager *m, struct trial *t, double value);
+
+/* It was told to finish: its latest value, or that which reached its budget, is
+ * its final one, unless it has one. */
+void reading_finish(struct manager *m, struct trial *t);
 
 /* A trial that ended well and named no final result has its last value, where
  * the configuration says so. */

@@ -20,7 +20,7 @@ send_metric(struct manager *m, struct trial *t,
 
     buf_init(&payload, PAYLOAD_MAX);
     metrics_write(&payload, t->id, t->parameter_id, stepping_attempt(m, t),
-                  metric);
+                  t->step, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
     if (metric->sync && m->lockstep.on)
@@ -35,6 +35,8 @@ void
 reading_apply(struct manager *m, struct trial *t,
               const struct metric_line *metric)
 {
+    bool fresh;
+
     if (metric->final) {
         if (!t->has_final) /* as for the tuner, the first one counts */
             t->final = metric->value;
@@ -44,13 +46,18 @@ reading_apply(struct manager *m, struct trial *t,
         t->latest = metric->value;
         recent_add(&t->recent, metric->value);
         t->sent++;
+        if (trial_reaches(t, metric->sequence)) {
+            t->has_reached = true;
+            t->reached = metric->value;
+            t->reached_at = metric->sequence;
+        }
     }
-    if (!t->told &&
-        metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates)) {
+    fresh = metric->sequence >=
+            (metric->final ? t->heard.finals : t->heard.intermediates);
+    if (!t->told && (fresh || metric->judges)) /* else it was answered */
         send_metric(m, t, metric);
+    if (!t->told && fresh)
         happened_metric(m, t, metric);
-    }
 }
 
 static struct metric_line
@@ -73,12 +80,31 @@ reading_tell(struct manager *m, struct trial *t, double value)
 }
 
 void
+reading_finish(struct manager *m, struct trial *t)
+{
+    struct metric_line metric;
+    char text[NUMBER_TEXT_MAX];
+
+    if (t->has_final || t->heard.finals > 0 ||
+        (!t->has_latest && !t->has_earlier))
+        return;
+    metric = final_metric(t,
+                          t->has_reached  ? t->reached
+                          : t->has_latest ? t->latest
+                                          : t->earlier,
+                          text);
+    reading_apply(m, t, &metric);
+}
+
+void
 reading_promote(struct manager *m, struct trial *t,
                 const struct outcome *outcome)
 {
     struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
 
+    if (t->stop == STOP_FINISH)
+        reading_finish(m, t);
     if (!m->x->last_is_final || t->has_final || !t->has_latest ||
         t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
         outcome->number != 0)

@@ -228,6 +228,26 @@ phase_folder(const char *folder, bool prepares)
     return prepares ? file_join(folder, TRIAL_PREPARE) : strdup(folder);
 }
 
+/* What the trial went on from. */
+static int
+check_checkpoint(const struct recipe *recipe, struct err *err)
+{
+    static const char name[] = TRIAL_ENV_RESTORE "=";
+
+    for (size_t i = 0; recipe->env[i] != NULL; i++) {
+        const char *folder = recipe->env[i] + sizeof name - 1;
+
+        if (strncmp(recipe->env[i], name, sizeof name - 1) == 0 &&
+            access(folder, F_OK) != 0)
+            return err_set(err, ERR_CONFIG,
+                           "the checkpoint that the trial went on from is "
+                           "deleted (%s), which `checkpoints: {keep: all}` "
+                           "prevents",
+                           folder);
+    }
+    return 0;
+}
+
 /* Before anything is made. */
 static int
 check_recipe(const struct rerun *r, struct err *err)
@@ -235,8 +255,10 @@ check_recipe(const struct rerun *r, struct err *err)
     struct recipe recipe;
     int rc = read_recipe(&recipe, r->from, err);
 
-    if (rc == 0)
-        recipe_fini(&recipe);
+    if (rc != 0)
+        return -1;
+    rc = check_checkpoint(&recipe, err);
+    recipe_fini(&recipe);
     return rc;
 }
 

@@ -27,8 +27,11 @@
 #include "manager/ending.h"
 #include "manager/finish_past.h"
 #include "manager/found.h"
+#include "manager/found_trial.h"
+#include "manager/hungry.h"
 #include "manager/imports.h"
 #include "manager/live.h"
+#include "manager/origin.h"
 #include "manager/outcome.h"
 #include "manager/parameters.h"
 #include "manager/preparing.h"
@@ -56,60 +59,13 @@ struct restoring {
     bool records; /* the log has some */
 };
 
-/* Not what onFailure told in its place: the trial's own files have none. */
-static bool
-has_own_final(const struct restoring *r, const struct found *f)
-{
-    const struct on_failure *then = &r->m->x->on_failure;
-
-    return f->past->has_final && !(f->folder && then->then == FAILURE_REPORT &&
-                                   f->past->final == then->value);
-}
-
-static struct trial *
-make_trial(struct restoring *r, const struct found *f)
-{
-    char *record = found_record(f, r->m->folder.path);
-    struct trial *t = NULL;
-    struct suggestion s;
-
-    if (record != NULL &&
-        suggestion_read(record, strlen(record), &s, NULL) == 0) {
-        t = trial_new(f->number, record, strlen(record), s.id, s.parameters);
-        suggestion_fini(&s);
-    }
-    free(record);
-    if (t == NULL)
-        return NULL;
-    snprintf(t->id, sizeof t->id, "%s", f->id);
-    t->attempt = f->attempt;
-    t->again = true;
-    t->known = f->result != NULL;
-    t->told = f->told;
-    t->noted =
-        f->past != NULL && f->past->started && f->past->attempt == f->attempt;
-    if (f->past != NULL && f->past->attempt == f->attempt) {
-        t->heard = f->past->heard;
-        t->has_final = has_own_final(r, f); /* its folder may be gone */
-        t->final = f->past->final;
-    }
-    if (f->past != NULL && r->m->lockstep.on)
-        t->heard = f->past->all;
-    if (f->result != NULL)
-        t->ends = trial_state_of(f->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(f->past->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
-    return t;
-}
-
 static void
 append(struct manager *m, struct trial *t)
 {
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     manager_taken(m, t->parameter_id);
+    origin_taken(m, t);
     scheduler_found(&m->scheduler, true);
 }
 
@@ -119,6 +75,7 @@ enter(struct manager *m, struct trial *t)
 {
     char detail[64];
 
+    origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -166,7 +123,7 @@ restore_ended(struct manager *m, struct trial *t)
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);
-    m->hungry = true; /* settle() reads it to its end */
+    hungry_add(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -189,18 +146,19 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     struct trial *t;
 
     if (f->result != NULL) {
-        ending_count(m, trial_state_of(f->result->status), f->result->has_value,
-                     f->result->value, f->id);
+        ending_count(m, f->result, f->id);
         if (f->told) {
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
-            checkpoints_ended(&m->checkpoints, f->number);
+            checkpoints_known(&m->checkpoints, f->number,
+                              trial_state_of(f->result->status) ==
+                                  TRIAL_PAUSED);
             scheduler_found(&m->scheduler, false);
             return 0;
         }
     }
-    t = make_trial(r, f);
+    t = found_trial(m, f);
     if (t == NULL) {
         discard(r, f);
         return 0;
@@ -214,6 +172,8 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);
+    if (t->folder != NULL && origin_load(t)) /* it was given that */
+        origin_settled(m, t, true);
     if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
         return 0;
     if (t->folder != NULL && !t->told && !t->known &&
@@ -294,8 +254,7 @@ restore_repeated(const struct restoring *r)
             map_get(&m->taken, p->parameter_id, strlen(p->parameter_id)) ||
             suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
             continue;
-        t = trial_new(m->n_trials, p->record, strlen(p->record), s.id,
-                      s.parameters);
+        t = trial_of(m->n_trials, p->record, strlen(p->record), &s);
         suggestion_fini(&s);
         if (t == NULL)
             continue;
@@ -312,6 +271,7 @@ restore_all(struct restoring *r, struct err *err)
     uint64_t n;
 
     m->exchange.held = true;
+    m->checkpoints.deferred = true; /* until it is known what comes again */
     stepping_resume(m, &r->past);
     if (!r->past.space)
         peer_ask_again(m);
@@ -328,6 +288,7 @@ restore_all(struct restoring *r, struct err *err)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
     restore_repeated(r);
+    origin_restore(m, &r->past);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
     progress_say(&m->progress,

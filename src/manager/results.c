@@ -7,6 +7,7 @@
 #include "json.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
+#include "manager/parameters.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
 
@@ -30,6 +31,8 @@ result_fini(struct result *r)
     free(r->ended_by);
     free(r->parameter_id);
     free(r->parameters);
+    free(r->from);
+    free(r->from_how);
 }
 
 void
@@ -120,6 +123,10 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     item->ended_by = get_text(root, "ended_by");
     item->parameter_id = get_json(root, "parameter_id");
     item->parameters = get_json(root, "parameters");
+    item->from = get_text(root, "from");
+    item->from_how = get_text(root, "from_how");
+    if (jval_get(root, "parameters", &v))
+        item->budget = parameters_budget(v);
     item->has_value = get_number(root, "value", &item->value);
     item->has_latest = get_number(root, "latest", &item->latest);
     get_number(root, "duration_s", &item->duration_s);
@@ -130,7 +137,8 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
         jval_uint(v, &item->intermediates);
     if (item->trial == NULL || item->status == NULL || item->why == NULL ||
         item->ended_by == NULL || item->parameter_id == NULL ||
-        item->parameters == NULL) {
+        item->parameters == NULL || item->from == NULL ||
+        item->from_how == NULL) {
         result_fini(item);
         r->n--;
         r->damaged++;
@@ -262,7 +270,7 @@ results_load(const char *folder, struct err *err)
     }
     r->folder = realpath(folder, NULL);
     if (r->folder == NULL) {
-        err_errno(err, ERR_CONFIG, "%s: no such folder", folder);
+        err_errno(err, ERR_CONFIG, "%s", folder);
         goto fail;
     }
     if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)
@@ -281,6 +289,8 @@ static bool
 is_better(const struct results *r, const struct result *a,
           const struct result *b)
 {
+    if (a->budget < b->budget || a->budget > b->budget)
+        return a->budget > b->budget;
     return r->minimize ? a->value < b->value : a->value > b->value;
 }
 

@@ -23,6 +23,9 @@ struct result {
     bool has_prepare;
     double prepare_s; /* of prepareCommand, which is not in duration_s */
     uint64_t intermediates;
+    double budget;  /* in intermediate results; 0: none */
+    char *from;     /* the trial it went on from; empty: none */
+    char *from_how; /* "promoted" or "cloned"; empty: none */
 };
 
 enum results_state { RESULTS_RUNNING, RESULTS_ENDED, RESULTS_DIED };
@@ -53,7 +56,8 @@ void result_fini(struct result *r);
 bool results_counts(const struct result *item);
 
 /* The best of the trials that have a final result and did not fail (the tuner
- * was told the same), the first of equals; NULL: none. */
+ * was told the same), the first of equals; NULL: none.  Where trials have
+ * budgets, of those with the greatest one. */
 const struct result *results_best(const struct results *r);
 
 /* Those trials, best first; fills at most `max`; returns how many. */

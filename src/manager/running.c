@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/orphans.h"
@@ -73,6 +74,7 @@ running_conclude(struct manager *m, struct trial *t)
     double seconds = seconds_of(t);
     struct err err = {0};
 
+    giving_stop(m, t);
     failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
@@ -81,7 +83,8 @@ running_conclude(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
-    checkpoints_ended(&m->checkpoints, t->number);
+    checkpoints_ended(&m->checkpoints, t);
+    origin_settled(m, t, false);
     let_go(m, t);
     if (!t->known) {
         ending_show(m, t, seconds);
@@ -142,6 +145,7 @@ start(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
+    origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     running_since(m, t, clock_monotonic_ns());
@@ -161,6 +165,7 @@ running_take(struct manager *m, struct trial *t)
 {
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
+    origin_taken(m, t);
     placing_add(m, t);
     running_start_waiting(m);
 }
@@ -215,6 +220,10 @@ running_exited(struct manager *m, struct trial *t)
         preparing_exited(m, t);
         return;
     }
+    if (t->state == TRIAL_WAITING) {
+        giving_exited(m, t);
+        return;
+    }
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->outcome.kind == OUTCOME_LOST)
@@ -255,6 +264,10 @@ running_next(const struct manager *m, const struct trial *t)
         return NULL;
     next->attempt = t->attempt + 1;
     next->failures = t->failures;
+    next->origin = t->origin;
+    next->settled = t->settled;
+    next->has_earlier = t->has_latest || t->has_earlier;
+    next->earlier = t->has_latest ? t->latest : t->earlier;
     if (m->lockstep.on) /* it goes on where this one was */
         next->heard = (struct metrics_count){
             t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
@@ -297,14 +310,22 @@ running_again(struct manager *m, struct trial *t)
     running_replace(m, t, next);
 }
 
+/* What the dispatcher makes of its last report tells how its end is meant. */
+static bool
+is_unjudged(const struct manager *m, const struct trial *t)
+{
+    return t->stop == STOP_NOT && !t->told && !m->end_known &&
+           holding_judges(&t->holding);
+}
+
 void
 running_finish(struct manager *m, struct trial *t)
 {
     if (m->lockstep.on && !t->told)
         stepping_exited(m, t); /* it ends when it is its turn */
-    else if (reading_drain(m, t))
+    else if (reading_drain(m, t) && !is_unjudged(m, t))
         running_end(m, t);
-    /* Else called again when the dispatcher has room. */
+    /* Else called again when the dispatcher has room, or has answered. */
 }
 
 /* False: its result is known, or nothing is started any more.  Frees t. */

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "manager/happened.h"
+#include "manager/hungry.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
@@ -26,32 +27,46 @@ signal_wrapper(const struct trial *t, int sig)
     syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
 }
 
+static bool
+is_decided(enum trial_stop stop)
+{
+    return stop == STOP_ASSESSOR || stop == STOP_PAUSE || stop == STOP_FINISH;
+}
+
+/* How much of what was read counts.  A trial that goes on beyond its budget is
+ * stopped on the dot, however much it had reported by the time. */
+static struct metrics_count
+count_before(const struct manager *m, const struct trial *t)
+{
+    struct metrics_count n = m->lockstep.on && is_decided(t->stop)
+                                 ? (struct metrics_count){t->sent, 0}
+                                 : reading_count(m, t);
+
+    if (trial_stops_well(t) && t->has_reached &&
+        n.intermediates > t->reached_at + 1)
+        n.intermediates = t->reached_at + 1;
+    return n;
+}
+
 /* So that another manager knows what counts and what does not. */
 static void
 record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 {
-    static const char *const reasons[] = {
-        [STOP_NOT] = "",
-        [STOP_ASSESSOR] = TRIAL_STOP_ASSESSOR,
-        [STOP_TIMEOUT] = TRIAL_STOP_TIMEOUT,
-        [STOP_IDLE] = TRIAL_STOP_IDLE,
-        [STOP_CANCEL] = TRIAL_STOP_CANCEL,
-    };
     char *path = file_join(t->folder, TRIAL_STOP);
     char line[80];
     int len;
 
     t->stop = stop;
-    t->counted = m->lockstep.on && stop == STOP_ASSESSOR
-                     ? (struct metrics_count){t->sent, 0}
-                     : reading_count(m, t);
-    len = snprintf(line, sizeof line, "%s %llu %llu\n", reasons[stop],
+    t->counted = count_before(m, t);
+    if (trial_stops_well(t) && t->has_reached)
+        t->latest = t->reached;
+    len = snprintf(line, sizeof line, "%s %llu %llu\n", trial_stop_name(stop),
                    (unsigned long long)t->counted.intermediates,
                    (unsigned long long)t->counted.finals);
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
-    if (stop == STOP_ASSESSOR)
+    if (is_decided(stop))
         happened_decision(m, t);
 }
 
@@ -64,13 +79,41 @@ terminate(struct manager *m, struct trial *t)
     signal_wrapper(t, SIGTERM);
 }
 
+/* It does not run, or not yet again; frees t. */
+static void
+stop_waiting(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    t->stop = stop;
+    if (stop == STOP_FINISH)
+        reading_finish(m, t);
+    trial_enter(t, trial_judge(t, &t->outcome));
+    running_conclude(m, t);
+}
+
+/* Its end is not known to anybody yet: the user's word counts, who does not
+ * wait for a dispatcher that is slow or hangs, and what the last report that
+ * is not answered yet leads to. */
+static void
+stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    bool counts = stop == STOP_CANCEL || stop == STOP_PAUSE ||
+                  stop == STOP_FINISH || m->lockstep.on ||
+                  holding_judges(&t->holding);
+
+    if (counts && !t->told && !t->known)
+        record_stop(m, t, stop);
+    if (m->lockstep.on)
+        stepping_stopped(m, t);
+    else
+        hungry_add(m, t); /* settle() ends it */
+}
+
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
     if ((t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) &&
-        stop == STOP_ASSESSOR && t->attempt > 0) {
-        trial_enter(t, TRIAL_STOPPED); /* by what an earlier attempt said */
-        running_conclude(m, t);
+        is_decided((enum trial_stop)stop)) {
+        stop_waiting(m, t, (enum trial_stop)stop);
         return;
     }
     if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
@@ -85,21 +128,24 @@ running_stop(struct manager *m, struct trial *t, int stop)
         (t->done && !m->lockstep.on))
         return;
     if (t->exited) {
-        /* Its end is not known to anybody yet: only the user's word counts,
-         * who does not wait for a dispatcher that is slow or hangs. */
-        if ((stop == STOP_CANCEL || m->lockstep.on) && !t->told && !t->known)
-            record_stop(m, t, (enum trial_stop)stop);
-        if (m->lockstep.on)
-            stepping_stopped(m, t);
+        stop_exited(m, t, (enum trial_stop)stop);
         return;
     }
-    reading_feed(m, t); /* what it reported before still counts */
+    if (stop != STOP_PAUSE && stop != STOP_FINISH)
+        reading_feed(m, t); /* what it reported before still counts */
     if (t->done && !m->lockstep.on)
         return; /* it had come first */
     record_stop(m, t, (enum trial_stop)stop);
-    if (m->lockstep.on && stop == STOP_ASSESSOR)
+    if (m->lockstep.on && is_decided((enum trial_stop)stop))
         stepping_stopped(m, t);
     running_press(m, t);
+}
+
+void
+running_defied(struct manager *m, struct trial *t)
+{
+    if (trial_stops_well(t) && t->state == TRIAL_RUNNING && !t->exited)
+        terminate(m, t);
 }
 
 void
@@ -112,18 +158,27 @@ running_done(struct manager *m, struct trial *t)
         terminate(m, t);
 }
 
+/* Whoever waits to be told so is, and ends within the grace.  So does who knows
+ * its budget; who does not is seen by what it reports behind it. */
+static bool
+ends_by_itself(const struct manager *m, const struct trial *t)
+{
+    if (trial_stops_well(t))
+        return reading_count(m, t).intermediates <= t->counted.intermediates;
+    return t->stop == STOP_ASSESSOR && holding_hears(&t->holding);
+}
+
 void
 running_press(struct manager *m, struct trial *t)
 {
     running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
     running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
-    /* Whoever waits to be told so is, and ends by itself within the grace. */
-    if (t->stop == STOP_ASSESSOR && holding_hears(&t->holding))
+    if (ends_by_itself(m, t))
         running_due(m, t, TRIAL_DUE_TERM,
                     clock_monotonic_ns() + m->x->grace_ms * 1000000);
     else
         terminate(m, t);
-    holding_answer_all(&t->holding, true);
+    holding_answer_all(&t->holding, trial_answer(t));
 }
 
 void

@@ -10,14 +10,24 @@
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
  *   placing.c   which of them may start
+ *   preparing.c  what runs before it: prepareCommand
+ *   resources.c  memory and devices: given, and waited for
+ *   deadlines.c  what is due when, of all of them
+ *   giving.c    what has to be copied for one first
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files
  *   reading_send.c  what stands in them, sent
+ *   hungry.c    what was not read of them yet
  *   stepping.c  what waits for an answer; lock step
+ *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
+ *   orphans.c   what is left where a wrapper was killed
+ *   again.c     those that ended, once more
  *   happened.c  whatever happens, told to whom it may concern
+ *   hooks.c     commands that are run when it does
+ *   finish*.c   goals, and how near they are
  *   commands*.c what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -64,7 +74,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
-    uint64_t resent; /* suggestions to come that it may have had */
+    uint64_t resent;        /* suggestions to come that it may have had */
     struct orphans orphans; /* of its trials */
 };
 
@@ -154,7 +164,7 @@ struct manager {
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
     struct map watches;       /* inotify's number -> struct trial */
-    bool hungry;              /* a file may hold more */
+    struct trial *hungry, *hungry_last; /* whose files may hold more */
 
     int epoll_fd, signal_fd, inotify_fd;
     enum phase phase;
@@ -198,7 +208,9 @@ void running_conclude(struct manager *m, struct trial *t);
 /* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
-void running_stop(struct manager *m, struct trial *t, int stop);
+void running_stop(struct manager *m, struct trial *t, int stop); /* may free */
+/* Told to end by itself it has reported another intermediate result. */
+void running_defied(struct manager *m, struct trial *t);
 void running_stop_all(struct manager *m);
 /* The user does not want this one; one that waits is freed. */
 void running_cancel(struct manager *m, struct trial *t);

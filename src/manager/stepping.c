@@ -51,7 +51,7 @@ stepping_take(struct manager *m, struct trial *t,
     struct err err = {0};
 
     if (!metric->final && metric->sequence < t->heard.intermediates) {
-        holding_answer_line(&t->holding, metric, false);
+        holding_answer_line(&t->holding, metric, REPORT_GO);
         reading_apply(m, t, metric); /* it is not sent again */
         return;
     }
@@ -171,12 +171,50 @@ is_expected(const struct manager *m, const char *job, bool end,
            e->end == end && (end || e->sequence == sequence);
 }
 
+/* "end", and words from another time, are no reason to end it. */
+static enum trial_stop
+decided(const char *decision)
+{
+    static const struct {
+        const char *word;
+        enum trial_stop stop;
+    } decisions[] = {{"stop", STOP_ASSESSOR},
+                     {"pause", STOP_PAUSE},
+                     {"finish", STOP_FINISH}};
+
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (strcmp(decisions[i].word, decision) == 0)
+            return decisions[i].stop;
+    return STOP_NOT;
+}
+
+/* The trial that was judged goes on, or ends.  Its stop has been told before,
+ * and is told here once more. */
+static void
+take_verdict(struct manager *m, const char *job, uint64_t sequence,
+             enum trial_stop stop)
+{
+    struct trial *t = live_by_id(m, job);
+
+    if (t != NULL && (stop == STOP_PAUSE || stop == STOP_FINISH))
+        running_stop(m, t, (int)stop);
+    t = live_by_id(m, job); /* if it still is there */
+    if (t == NULL)
+        return;
+    holding_answer(&t->holding, sequence,
+                   stop == STOP_NOT        ? REPORT_GO
+                   : stop == STOP_ASSESSOR ? REPORT_STOP
+                                           : trial_answer(t));
+    if (!m->lockstep.on && t->exited)
+        running_finish(m, t);
+}
+
 static void
 answer(struct manager *m, const char *job, struct jval root)
 {
     const char *decision = "";
-    struct trial *t = live_by_id(m, job);
     uint64_t sequence = 0;
+    struct trial *t;
     struct jval v;
     bool end;
 
@@ -185,11 +223,12 @@ answer(struct manager *m, const char *job, struct jval root)
     end = strcmp(decision, "end") == 0;
     if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
         return;
-    if (t != NULL && !end)
-        holding_answer(&t->holding, sequence, strcmp(decision, "stop") == 0);
+    if (!end)
+        take_verdict(m, job, sequence, decided(decision));
     if (!is_expected(m, job, end, sequence))
         return;
     lockstep_answered(&m->lockstep);
+    t = live_by_id(m, job);
     if (t != NULL)
         go_on(m, t);
 }

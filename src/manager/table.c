@@ -17,6 +17,7 @@
 #define BEST_SHOWN 10
 #define PARAMETERS_SHOWN 160
 #define ROW_HEAD 48 /* columns before the parameters */
+#define ORIGIN_COLUMN 7
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -98,20 +99,31 @@ print_best(FILE *out, const struct results *r)
 
 /* Bytes of parameters that a row has room for: on a terminal it is one line. */
 static size_t
-row_room(FILE *out)
+row_room(FILE *out, bool origins)
 {
     int columns;
 
     if (!isatty(fileno(out)))
         return PARAMETERS_SHOWN;
     columns = shown_columns(fileno(out)) - ROW_HEAD - 3; /* "..." */
+    columns -= origins ? ORIGIN_COLUMN : 0;
     return columns < 8                  ? 8
            : columns < PARAMETERS_SHOWN ? (size_t)columns
                                         : PARAMETERS_SHOWN;
 }
 
+/* `from` of the trials of these rows is worth a column. */
+static bool
+has_origins(const struct result *const *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (items[i]->from[0] != '\0')
+            return true;
+    return false;
+}
+
 static void
-print_row(FILE *out, const struct result *item, size_t room)
+print_row(FILE *out, const struct result *item, bool origins, size_t room)
 {
     struct buf parameters, shown;
     char value[32] = "-";
@@ -124,8 +136,11 @@ print_row(FILE *out, const struct result *item, size_t room)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     visit(item->parameters, add_parameter, &parameters);
     shown_text(&shown, buf_text(&parameters), parameters.len, room);
-    fprintf(out, "  %-6s %12s %9.1fs  %-13s %s\n", item->trial, value,
-            item->duration_s, item->status, buf_text(&shown));
+    fprintf(out, "  %-6s ", item->trial);
+    if (origins)
+        fprintf(out, "%-6s ", item->from[0] != '\0' ? item->from : "-");
+    fprintf(out, "%12s %9.1fs  %-13s %s\n", value, item->duration_s,
+            item->status, buf_text(&shown));
     buf_fini(&shown);
     buf_fini(&parameters);
 }
@@ -133,14 +148,15 @@ print_row(FILE *out, const struct result *item, size_t room)
 void
 table_print_rows(FILE *out, const struct result *const *items, size_t n)
 {
-    size_t room = row_room(out);
+    bool origins = has_origins(items, n);
+    size_t room = row_room(out, origins);
 
     if (n == 0)
         return;
-    fprintf(out, "  %-6s %12s %10s  %-13s %s\n", "trial", "value", "time",
-            "status", "parameters");
+    fprintf(out, "  %-6s %s%12s %10s  %-13s %s\n", "trial",
+            origins ? "from   " : "", "value", "time", "status", "parameters");
     for (size_t i = 0; i < n; i++)
-        print_row(out, items[i], room);
+        print_row(out, items[i], origins, room);
     fputc('\n', out);
 }
 
@@ -259,6 +275,15 @@ add_text(struct buf *b, const char *key, const char *text)
 }
 
 static void
+add_optional(struct buf *b, const char *key, const char *text)
+{
+    if (text[0] == '\0')
+        buf_printf(b, "\"%s\": null, ", key);
+    else
+        add_text(b, key, text);
+}
+
+static void
 add_number(struct buf *b, const char *key, bool known, double value)
 {
     buf_printf(b, "\"%s\": ", key);
@@ -276,6 +301,8 @@ table_write_json(struct buf *b, const struct result *item)
     add_text(b, "status", item->status);
     add_text(b, "why", item->why);
     add_text(b, "ended_by", item->ended_by);
+    add_optional(b, "from", item->from);
+    add_optional(b, "from_how", item->from_how);
     add_number(b, "value", item->has_value, item->value);
     add_number(b, "latest", item->has_latest, item->latest);
     add_number(b, "duration_s", true, item->duration_s);

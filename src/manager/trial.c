@@ -3,6 +3,8 @@
 
 #include "core/err.h"
 #include "manager/experiment_folder.h"
+#include "manager/parameters.h"
+#include "trial/files.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -12,7 +14,9 @@
 
 #define BIT(state) (1u << (state))
 /* How one ends that was told to, or could not even begin. */
-#define UNBEGUN (BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | BIT(TRIAL_CANCELLED))
+#define UNBEGUN                                                      \
+    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
+     BIT(TRIAL_PAUSED) | BIT(TRIAL_CANCELLED))
 #define BEGUN                                                    \
     (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
      BIT(TRIAL_LOST))
@@ -26,10 +30,11 @@ static const struct {
                        BIT(TRIAL_PREPARING) | BIT(TRIAL_RUNNING) | UNBEGUN},
     [TRIAL_PREPARING] = {"preparing", NULL, BIT(TRIAL_PREPARED) | BEGUN},
     [TRIAL_PREPARED] = {"prepared", NULL, BIT(TRIAL_RUNNING) | BEGUN},
-    [TRIAL_RUNNING] = {"running", NULL, BIT(TRIAL_SUCCEEDED) | BEGUN},
+    [TRIAL_RUNNING] = {"running", NULL, BEGUN},
     [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
     [TRIAL_FAILED] = {"failed", "FAILED", 0},
     [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
+    [TRIAL_PAUSED] = {"paused", "PAUSED", 0},
     [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
     [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
     [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
@@ -46,6 +51,17 @@ trial_state_of(const char *name)
     return (enum trial_state)state;
 }
 
+static double
+budget_of(const char *parameters)
+{
+    struct json *doc =
+        json_parse(parameters, strlen(parameters), JSON_STRICT, NULL);
+    double budget = doc == NULL ? 0 : parameters_budget(json_root(doc));
+
+    json_free(doc);
+    return budget;
+}
+
 struct trial *
 trial_new(uint64_t number, const char *record, size_t record_len,
           const char *parameter_id, const char *parameters)
@@ -60,6 +76,7 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->record_len = record_len;
     t->parameter_id = strdup(parameter_id);
     t->parameters = strdup(parameters);
+    t->budget = budget_of(parameters);
     t->pidfd = t->lease_fd = -1;
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
@@ -68,6 +85,19 @@ trial_new(uint64_t number, const char *record, size_t record_len,
         trial_free(t);
         return NULL;
     }
+    return t;
+}
+
+struct trial *
+trial_of(uint64_t number, const char *record, size_t record_len,
+         const struct suggestion *s)
+{
+    struct trial *t =
+        trial_new(number, record, record_len, s->id, s->parameters);
+
+    if (t == NULL)
+        return NULL;
+    t->origin = s->origin;
     return t;
 }
 
@@ -139,6 +169,64 @@ trial_enter(struct trial *t, enum trial_state state)
     t->state = state;
 }
 
+static const struct {
+    const char *word;
+    enum report_answer answer;
+} stops[STOP_REASONS] = {
+    [STOP_NOT] = {"", REPORT_GO},
+    [STOP_ASSESSOR] = {TRIAL_STOP_ASSESSOR, REPORT_STOP},
+    [STOP_TIMEOUT] = {TRIAL_STOP_TIMEOUT, REPORT_STOP},
+    [STOP_IDLE] = {TRIAL_STOP_IDLE, REPORT_STOP},
+    [STOP_CANCEL] = {TRIAL_STOP_CANCEL, REPORT_STOP},
+    [STOP_PAUSE] = {TRIAL_STOP_PAUSE, REPORT_PAUSE},
+    [STOP_FINISH] = {TRIAL_STOP_FINISH, REPORT_FINISH},
+};
+
+const char *
+trial_stop_name(enum trial_stop stop)
+{
+    return stops[stop].word;
+}
+
+enum trial_stop
+trial_stop_of(const char *word)
+{
+    int stop = STOP_NOT + 1;
+
+    while (stop < STOP_REASONS && strcmp(stops[stop].word, word) != 0)
+        stop++;
+    return (enum trial_stop)stop;
+}
+
+enum report_answer
+trial_answer(const struct trial *t)
+{
+    return stops[t->stop].answer;
+}
+
+bool
+trial_stops_well(const struct trial *t)
+{
+    return t->stop == STOP_PAUSE || t->stop == STOP_FINISH;
+}
+
+uint64_t
+trial_reports(const struct trial *t)
+{
+    bool cut = trial_stops_well(t) && t->has_reached;
+
+    return cut && t->sent > t->reached_at + 1 ? t->reached_at + 1 : t->sent;
+}
+
+bool
+trial_reaches(const struct trial *t, uint64_t sequence)
+{
+    double before = (double)t->step + (double)sequence;
+
+    return t->budget > 0 && before + 1 >= t->budget &&
+           (sequence == 0 || before < t->budget);
+}
+
 const char *
 trial_state_name(enum trial_state state)
 {
@@ -156,126 +244,4 @@ trial_is_failure(enum trial_state state)
 {
     return state == TRIAL_FAILED || state == TRIAL_OUT_OF_MEMORY ||
            state == TRIAL_LOST;
-}
-
-/* Above 128 a shell speaks of the signal that ended its last command. */
-static void
-describe_status(struct trial *t, int status)
-{
-    const char *name = status > 128 ? sigdescr_np(status - 128) : NULL;
-
-    if (name != NULL)
-        snprintf(t->why, sizeof t->why, "exit status %d (signal %d, %s)",
-                 status, status - 128, name);
-    else
-        snprintf(t->why, sizeof t->why, "exit status %d", status);
-}
-
-static enum trial_state
-judge_exited(struct trial *t, const struct outcome *outcome)
-{
-    if (outcome->number != 0) {
-        describe_status(t, outcome->number);
-        return TRIAL_FAILED;
-    }
-    if (t->has_final)
-        return TRIAL_SUCCEEDED;
-    snprintf(t->why, sizeof t->why, TRIAL_NO_FINAL);
-    return TRIAL_FAILED;
-}
-
-/* Says of which phase the failure is. */
-static void
-name_phase(struct trial *t)
-{
-    char why[sizeof t->why];
-
-    memcpy(why, t->why, sizeof why);
-    snprintf(t->why, sizeof t->why, "prepareCommand: %.480s", why);
-}
-
-static enum trial_state
-judge_unstopped(struct trial *t, const struct outcome *outcome)
-{
-    bool run = t->state == TRIAL_RUNNING;
-
-    if (run && t->done && t->has_final)
-        return TRIAL_SUCCEEDED;
-    /* Nobody knows how it would have ended; its result counts already. */
-    if (run && t->again && t->has_final &&
-        (outcome->kind == OUTCOME_LOST || outcome->abandoned))
-        return TRIAL_SUCCEEDED;
-    switch (outcome->kind) {
-    case OUTCOME_EXITED:
-        return judge_exited(t, outcome);
-    case OUTCOME_SIGNALLED:
-        snprintf(t->why, sizeof t->why, "signal %d (%s)", outcome->number,
-                 sigdescr_np(outcome->number) != NULL
-                     ? sigdescr_np(outcome->number)
-                     : "unknown");
-        return TRIAL_FAILED;
-    case OUTCOME_UNSTARTED:
-        snprintf(t->why, sizeof t->why, "could not be started: %s",
-                 outcome->text);
-        return TRIAL_FAILED;
-    case OUTCOME_LOST:
-        break;
-    }
-    if (t->why[0] == '\0')
-        snprintf(t->why, sizeof t->why, "its wrapper vanished");
-    return TRIAL_LOST;
-}
-
-enum trial_state
-trial_judge(struct trial *t, const struct outcome *outcome)
-{
-    enum trial_state state;
-
-    switch (t->stop) {
-    case STOP_ASSESSOR:
-        return TRIAL_STOPPED;
-    case STOP_TIMEOUT:
-        return TRIAL_TIMED_OUT;
-    case STOP_IDLE:
-        snprintf(t->why, sizeof t->why, "no metric within trialIdleTimeout");
-        return TRIAL_TIMED_OUT;
-    case STOP_CANCEL:
-        return TRIAL_CANCELLED;
-    case STOP_NOT:
-        break;
-    }
-    state = judge_unstopped(t, outcome);
-    if (t->state == TRIAL_PREPARING)
-        name_phase(t);
-    return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
-                                                           : state;
-}
-
-const char *
-trial_ended_by(const struct trial *t)
-{
-    const struct outcome *o = &t->outcome;
-
-    switch (t->stop) {
-    case STOP_ASSESSOR:
-        return "assessor";
-    case STOP_TIMEOUT:
-    case STOP_IDLE:
-        return "clock";
-    case STOP_CANCEL:
-        return "user";
-    case STOP_NOT:
-        break;
-    }
-    if (t->state == TRIAL_CANCELLED)
-        return "user";
-    if (t->state == TRIAL_STOPPED)
-        return "assessor";
-    if (!t->exited || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||
-        o->kind == OUTCOME_LOST)
-        return "system";
-    if (o->kind == OUTCOME_SIGNALLED ||
-        (o->number > 128 && sigdescr_np(o->number - 128) != NULL))
-        return "signal";
-    return "itself";
 }

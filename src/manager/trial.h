@@ -6,14 +6,17 @@
  *      |             |             |             +-------> out of memory
  *      +-------------+-------------+-------------+         lost
  *                          |                               stopped
- *                          +-----------------------------> cancelled
+ *                          +-----------------------------> paused
+ *                                                          cancelled
  *                                                          timed out
  *
- * Without prepareCommand a trial goes from waiting to running.  One that never
- * ran may end in any way but succeeded; one that never began to prepare can
- * neither be lost nor time out nor be short of memory.  From an end nothing
- * leads on: when it is tried again (failing.h), that is a new attempt, a struct
- * trial of its own, which begins by waiting. */
+ * Without prepareCommand a trial goes from waiting to running.  An attempt that
+ * never ran may end in any way, in succeeded when one before it had come as
+ * far as the tuner wanted; one that never began to prepare can neither be lost
+ * nor time out nor be short of memory.  From an end nothing leads on: when it
+ * is tried again (failing.h), that is a new attempt, a struct trial of its own,
+ * which begins by waiting; and what goes on from a paused one is another trial
+ * (origin.h). */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
@@ -23,15 +26,18 @@
 #include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
+#include "manager/origin.h"
 #include "manager/outcome.h"
 #include "manager/recent.h"
 #include "manager/tail.h"
+#include "trial/report.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct err;
+struct suggestion;
 
 enum trial_state {
     TRIAL_WAITING,   /* has its parameters, waits for a slot */
@@ -41,6 +47,7 @@ enum trial_state {
     TRIAL_SUCCEEDED, /* ended well, with a final result */
     TRIAL_FAILED,
     TRIAL_STOPPED,   /* by the assessor */
+    TRIAL_PAUSED,    /* by the tuner: its checkpoint is kept */
     TRIAL_CANCELLED, /* by the user */
     TRIAL_TIMED_OUT,
     TRIAL_OUT_OF_MEMORY, /* it failed, for want of memory */
@@ -54,7 +61,10 @@ enum trial_stop {
     STOP_ASSESSOR,
     STOP_TIMEOUT, /* maxTrialDuration */
     STOP_IDLE,    /* trialIdleTimeout */
-    STOP_CANCEL
+    STOP_CANCEL,
+    STOP_PAUSE,  /* the tuner's: its checkpoint is kept */
+    STOP_FINISH, /* the same: its latest value is its final one */
+    STOP_REASONS
 };
 
 /* What may have to be done with it at some time. */
@@ -80,6 +90,9 @@ struct trial {
     size_t record_len;
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
+    struct origin origin;
+    bool settled;  /* what it goes on from need not stay any more */
+    double budget; /* TRIAL_BUDGET: intermediate results; 0: none */
 
     enum trial_state state;
     enum trial_stop stop;
@@ -106,10 +119,16 @@ struct trial {
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
     bool has_latest, has_final;
-    bool done;          /* it said so: it is ended, and has succeeded */
-    bool has_read;      /* an intermediate result, perhaps not told yet: */
-    double read;        /* the last */
-    uint64_t restore;   /* the checkpoint it was given; 0: none */
+    bool done;        /* it said so: it is ended, and has succeeded */
+    bool has_read;    /* an intermediate result, perhaps not told yet: */
+    double read;      /* the last */
+    uint64_t restore; /* the checkpoint it was given; 0: none */
+    uint64_t step;    /* intermediate results before that was saved */
+    bool has_earlier; /* an earlier attempt reported, and what last */
+    double earlier;
+    bool has_reached; /* the one that reached its budget, and its position */
+    double reached;
+    uint64_t reached_at;
     int64_t stamped_ns; /* when the last report was read; 0: not known */
     bool complained, nni_complained, nni_cut; /* about the files */
     double latest, final;
@@ -128,12 +147,17 @@ struct trial {
     unsigned offers;                 /* that failed, in a row */
     bool queued;                     /* placing.h; it waits for a place */
     struct trial *queue_next, *queue_previous;
+    bool hungry; /* hungry.h; its files may hold more */
+    struct trial *hungry_next, *hungry_previous;
     struct trial *next, *previous; /* live.h */
 };
 
 /* Takes nothing; the three texts are copied.  NULL: out of memory. */
 struct trial *trial_new(uint64_t number, const char *record, size_t record_len,
                         const char *parameter_id, const char *parameters);
+/* The same of a TR that was read. */
+struct trial *trial_of(uint64_t number, const char *record, size_t record_len,
+                       const struct suggestion *s);
 /* Closes what is open; never kills. */
 void trial_free(struct trial *t);
 /* Closes what is open and forgets the folder: it may be placed anew. */
@@ -148,13 +172,26 @@ int trial_place(struct trial *t, const char *experiment_folder,
 void trial_enter(struct trial *t, enum trial_state state);
 bool trial_may_enter(enum trial_state from, enum trial_state to);
 
+/* The word in TRIAL_STOP; STOP_REASONS: no such word. */
+const char *trial_stop_name(enum trial_stop stop);
+enum trial_stop trial_stop_of(const char *word);
+/* What a report is answered. */
+enum report_answer trial_answer(const struct trial *t);
+/* It was told to pause or to finish: a final result still counts. */
+bool trial_stops_well(const struct trial *t);
+/* How many of its intermediate results count. */
+uint64_t trial_reports(const struct trial *t);
+/* Whether the intermediate result at this position is the first that uses up
+ * the trial's budget. */
+bool trial_reaches(const struct trial *t, uint64_t sequence);
+
 /* "succeeded", "stopped", ... */
 const char *trial_state_name(enum trial_state state);
 /* Failed, out of memory or lost: its result, should there be one, does not
  * count, and it may be tried again. */
 bool trial_is_failure(enum trial_state state);
-/* Whose doing the end was: "itself", "assessor", "clock", "user", "signal" or
- * "system"; t has ended. */
+/* Whose doing the end was: "itself", "assessor", "tuner", "clock", "user",
+ * "signal" or "system"; t has ended. */
 const char *trial_ended_by(const struct trial *t);
 /* The other way round; TRIAL_STATES: no such word. */
 enum trial_state trial_state_of(const char *name);
@@ -163,8 +200,8 @@ enum trial_state trial_state_of_event(const char *event);
 /* NNI's word for EN; state is one a trial ends in. */
 const char *trial_event_name(enum trial_state state);
 
-/* What the end of the process means, given why it was stopped and whether
- * there is a final result; fills t->why for failures. */
+/* trial_judge.c.  What the end of the process means, given why it was stopped
+ * and whether there is a final result; fills t->why for failures. */
 enum trial_state trial_judge(struct trial *t, const struct outcome *outcome);
 
 #endif

@@ -28,7 +28,8 @@ int logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
                   struct err *err);
 void logtrial_fini(struct logtrial *t);
 
-/* Whether the record is of this trial: its TR, ME, NT, KI, AK, EN, or AD. */
+/* Whether the record is of this trial: its TR, ME, NT, KI, DT, AK, EN, or AD.
+ */
 bool logtrial_has(struct logtrial *t, const struct record *record);
 
 #endif

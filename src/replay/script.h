@@ -4,9 +4,10 @@
  * it could send it.  For play.h.  One thread.
  *
  * A frame that names a parameter_id needs the TR that gave it; one of a trial
- * that was being killed needs the KI that stands before it in the log; one of
- * a trial that reports in step needs the AK of its reports before it.  Nothing
- * else is waited for, but that the order of the manager's frames is kept.
+ * that was being killed, or paused, needs the KI, the DT, that stands before it
+ * in the log; one of a trial that reports in step needs the AK of its reports
+ * before it.  Nothing else is waited for, but that the order of the manager's
+ * frames is kept.
  * What passed between the dispatcher and programs of its own (`exec`) is no
  * part of it. */
 #ifndef REPLAY_SCRIPT_H

@@ -27,9 +27,9 @@
 #define FLUSH_AT ((size_t)1 << 16)
 
 /* Before the parameters. */
-static const char *const head[] = {"trial",         "status",     "value",
-                                   "latest",        "duration_s", "attempts",
-                                   "intermediates", "ended_by",   "why"};
+static const char *const head[] = {
+    "trial",         "status",   "value", "latest", "duration_s", "attempts",
+    "intermediates", "ended_by", "why",   "from",   "from_how"};
 #define N_HEAD (sizeof head / sizeof *head)
 
 struct cell {

@@ -112,11 +112,14 @@ read_row(const struct reading *r, struct sql_query *q, struct result *out,
         .duration_s = s->real(q, 8),
         .intermediates = (uint64_t)s->integer(q, 9),
         .parameters = text_of(r, q, 10),
+        .from = text_of(r, q, 11),
+        .from_how = text_of(r, q, 12),
     };
     number_parse_u64(seed, strlen(seed), &out->seed);
     return out->trial != NULL && out->parameter_id != NULL &&
                    out->status != NULL && out->why != NULL &&
-                   out->ended_by != NULL && out->parameters != NULL
+                   out->ended_by != NULL && out->parameters != NULL &&
+                   out->from != NULL && out->from_how != NULL
                ? 0
                : err_set(err, ERR_MEMORY, "out of memory");
 }
@@ -129,13 +132,15 @@ select_rows(const struct reading *r, struct err *err)
     struct sql_query *q;
 
     snprintf(by, sizeof by, o->by, r->direction);
-    snprintf(text, sizeof text,
-             "SELECT trial, parameter_id, seed, status, why, ended_by, value, "
-             "latest, duration_s, intermediates, parameters FROM trials WHERE "
-             "trial IN (SELECT trial FROM trials INDEXED BY %s WHERE ended IS "
-             "NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY %s LIMIT ?2 "
-             "OFFSET ?3) ORDER BY %s",
-             o->index, by, by);
+    snprintf(
+        text, sizeof text,
+        "SELECT trial, parameter_id, seed, status, why, ended_by, value, "
+        "latest, duration_s, intermediates, parameters, "
+        "coalesce(from_trial, ''), coalesce(from_how, '') FROM trials "
+        "WHERE trial IN (SELECT trial FROM trials INDEXED BY %s WHERE ended IS "
+        "NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY %s LIMIT ?2 "
+        "OFFSET ?3) ORDER BY %s",
+        o->index, by, by);
     q = r->sql->prepare(r->db, text, err);
     if (q == NULL)
         return NULL;

@@ -57,7 +57,8 @@ add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
                    rows_text(line, "why"), rows_text(line, "ended_by"), value,
                    store_int(counts(status, value)),
                    rows_number(line, "latest"), rows_number(line, "duration_s"),
-                   rows_count(line, "intermediates"), store_text(parameters));
+                   rows_count(line, "intermediates"), store_text(parameters),
+                   rows_text(line, "from"), rows_text(line, "from_how"));
     free(id);
     free(seed);
     free(parameters);

@@ -37,7 +37,7 @@ static const char tables[] =
     "  ended INTEGER,      -- the how manieth to end, from 1; null: it has not\n"
     "  status TEXT,        -- succeeded, failed, ...; null: it has not ended\n"
     "  why TEXT,\n"
-    "  ended_by TEXT,      -- itself, assessor, clock, ...\n"
+    "  ended_by TEXT,      -- itself, assessor, tuner, ...\n"
     "  value REAL,         -- the final result\n"
     "  counts INTEGER,     -- 1: it has one, and did not fail\n"
     "  latest REAL,        -- the last intermediate result\n"
@@ -46,7 +46,9 @@ static const char tables[] =
     "  started_us INTEGER,\n"
     "  ended_us INTEGER,\n"
     "  event TEXT,         -- as the tuner was told: SUCCEEDED, ...\n"
-    "  parameters TEXT     -- JSON\n"
+    "  parameters TEXT,    -- JSON\n"
+    "  from_trial TEXT,    -- whose checkpoint it went on from; null: none\n"
+    "  from_how TEXT       -- promoted or cloned\n"
     ") WITHOUT ROWID;\n"
     "CREATE TABLE parameters ( -- nested ones as `outer/inner`\n"
     "  trial TEXT,\n"
@@ -142,8 +144,9 @@ tables_write_indexes(struct buf *out, const char *best)
 /* ---- v_trials ---- */
 
 static const char *const fixed[] = {
-    "trial",    "status",   "value",         "latest", "duration_s",
-    "attempts", "ended_by", "intermediates", "why",
+    "trial",      "status",     "value",    "latest",
+    "duration_s", "attempts",   "ended_by", "intermediates",
+    "why",        "from_trial", "from_how",
 };
 #define N_FIXED (sizeof fixed / sizeof *fixed)
 
@@ -205,7 +208,8 @@ tables_write_trials(struct buf *out, const char *const *names, size_t n)
                  "    t.value, t.latest, t.duration_s,\n"
                  "    (SELECT count(*) FROM attempts a WHERE a.trial = "
                  "t.trial) AS attempts,\n"
-                 "    t.ended_by, t.intermediates, t.why");
+                 "    t.ended_by, t.intermediates, t.why, t.from_trial, "
+                 "t.from_how");
     for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
         add_column(out, names, i);
     buf_add_text(out, "\n  FROM trials t;\n");

@@ -21,6 +21,7 @@
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
  *   command          manager     `tunepipe rerun`
+ *   origin           manager     a later manager
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
  *   stop             manager     a later manager
@@ -80,11 +81,16 @@
  * end of the line, where a reader that does not care sees white space:
  *
  *   intermediate JSON<TAB><LF>        it waits, and goes on whatever comes
- *   intermediate JSON<TAB><TAB><LF>   it waits, and ends by itself on "stop"
+ *   intermediate JSON<TAB><TAB><LF>   it waits, and ends by itself when told
  *
  * The answer comes through the FIFO `answers`, a line each, written at once:
  *
- *   OFFSET go<LF>    or    OFFSET stop<LF>
+ *   OFFSET go<LF>
+ *   OFFSET stop<LF>     it is not worth its time
+ *   OFFSET pause<LF>    enough for now: another trial may go on from its newest
+ *                       checkpoint
+ *   OFFSET finish<LF>   enough: this value is its final result, unless it
+ *                       reports one
  *
  * OFFSET, in decimal, is where the report's line ends in `metrics`, its LF
  * included: the trial's own file position behind its write.  An answer to
@@ -103,6 +109,8 @@
 #define TRIAL_METRIC_HEARS "\t\t"
 #define TRIAL_ANSWER_GO "go"
 #define TRIAL_ANSWER_STOP "stop"
+#define TRIAL_ANSWER_PAUSE "pause"
+#define TRIAL_ANSWER_FINISH "finish"
 #define TRIAL_ANSWER_MAX 32 /* bytes, its LF and a NUL included */
 
 /* NNI's names for the same two, so that a trial written with the trial API of
@@ -152,6 +160,10 @@
  *                     into, empty at its start
  *   saving.A.XXXXXX   the same for one caller, who makes and names it
  *   gone.NUMBER       is being deleted
+ *   given.NUMBER      becomes NUMBER once it is complete
+ *   steps.NUMBER      how many intermediate results had been reported when
+ *                     NUMBER was saved, by the trial, those before it that it
+ *                     goes on from, and so on: decimal and LF; the manager's
  *
  * To save: sync every file and folder within, rename saving.* to the number
  * behind the highest (and to the next where that exists by now), sync the
@@ -160,14 +172,30 @@
  * leaves what nobody is given: the manager removes every saving.* when the
  * trial ends and before another attempt of it begins.
  *
- * The manager gives an attempt that is not the first TUNEPIPE_RESTORE_DIR, the
- * newest checkpoint, to be read only; nobody deletes it before the attempt has
- * saved another one or has ended.  In lock step (--deterministic) it is not
- * given, since a trial started again has to report there what it reported
- * before.  Which ones are kept: `checkpoints` in the configuration. */
+ * The manager gives an attempt TUNEPIPE_RESTORE_DIR, the newest checkpoint, to
+ * be read only; nobody deletes it before the attempt has saved another one or
+ * has ended.  In lock step (--deterministic) what an earlier attempt saved is
+ * not given, since a trial started again has to report there what it reported
+ * before.  Which ones are kept: `checkpoints` in the configuration.
+ *
+ * A trial that goes on from another one (ORIGIN, below) has a copy of that
+ * one's newest checkpoint as its NUMBER 1 before its first attempt begins: hard
+ * links where both have the same parameters, else a copy that shares its bytes
+ * where the file system can.  It appears by rename, complete and synced. */
 #define TRIAL_CHECKPOINTS "checkpoints"
 #define TRIAL_CHECKPOINT_SAVING "saving."
 #define TRIAL_CHECKPOINT_GONE "gone."
+#define TRIAL_CHECKPOINT_GIVEN "given."
+#define TRIAL_CHECKPOINT_STEPS "steps."
+
+/* What the attempt goes on from, one line that appears before it is started:
+ *
+ *   STEPS NUMBER TRIAL HOW
+ *
+ * its TUNEPIPE_STEP; the checkpoint it was given; the trial that it comes from
+ * by the tuner's word, and whether it was `promoted` or `cloned`, each - for
+ * none.  Without the file: from nothing. */
+#define TRIAL_ORIGIN "origin"
 
 /* A FIFO.  The manager opens it for writing and keeps it open while it lives;
  * nothing is ever written.  (Opening for writing alone needs a reader: before
@@ -242,14 +270,17 @@
 #define TRIAL_PREPARE "prepare"
 
 /* Why the manager stopped the trial, one line that appears by rename before
- * the stop: REASON INTERMEDIATES FINALS, the reason being one of the four
- * words, followed by how many metrics of each type came before it.  What comes
- * behind these does not count. */
+ * the stop: REASON INTERMEDIATES FINALS, the reason being one of the words
+ * below, followed by how many metrics of each type came before it.  What comes
+ * behind these does not count, but for a final result of one that was told to
+ * pause or to finish. */
 #define TRIAL_STOP "stop"
 #define TRIAL_STOP_ASSESSOR "assessor"
 #define TRIAL_STOP_TIMEOUT "timeout"
 #define TRIAL_STOP_IDLE "idle"
 #define TRIAL_STOP_CANCEL "cancel"
+#define TRIAL_STOP_PAUSE "pause"   /* by the tuner, */
+#define TRIAL_STOP_FINISH "finish" /* and so is this */
 
 /* How the trial was started, so that the same can be done again: texts, each
  * ended by a NUL: the folder it runs in; how many words its command has, in
@@ -278,6 +309,14 @@
 
 #define TRIAL_ENV_CHECKPOINT "TUNEPIPE_CHECKPOINT_DIR" /* absolute */
 #define TRIAL_ENV_RESTORE "TUNEPIPE_RESTORE_DIR" /* absent: there is none */
+/* Decimal: how many intermediate results the trial, with all that it goes on
+ * from, had reported when that checkpoint was saved; "0" without one. */
+#define TRIAL_ENV_STEP "TUNEPIPE_STEP"
+/* The parameter of this name, which tuners add that decide how long a trial
+ * runs: so many intermediate results, TUNEPIPE_STEP of them included.  Absent:
+ * there is none. */
+#define TRIAL_ENV_BUDGET "TUNEPIPE_BUDGET"
+#define TRIAL_BUDGET_PARAMETER "TRIAL_BUDGET"
 
 /* One variable per line of parameters.tsv: this prefix and NAME with every
  * byte outside [A-Za-z0-9_] replaced by '_'; the value unescaped.  Values that

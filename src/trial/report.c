@@ -306,24 +306,46 @@ read_answer(int fd, char line[TRIAL_ANSWER_MAX])
     return true;
 }
 
-/* Whether the answer is to stop. */
-static bool
+static const char *const answers[] = {
+    [REPORT_GO] = TRIAL_ANSWER_GO,
+    [REPORT_STOP] = TRIAL_ANSWER_STOP,
+    [REPORT_PAUSE] = TRIAL_ANSWER_PAUSE,
+    [REPORT_FINISH] = TRIAL_ANSWER_FINISH,
+};
+
+const char *
+report_answer_word(enum report_answer answer)
+{
+    return answers[answer];
+}
+
+/* A word from another time is no reason to end. */
+static enum report_answer
+read_word(const char *word)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (strcmp(answers[i], word) == 0)
+            return (enum report_answer)i;
+    return REPORT_GO;
+}
+
+static enum report_answer
 await(int fd, off_t end)
 {
     char line[TRIAL_ANSWER_MAX], *word;
     int flags = fcntl(fd, F_GETFL);
 
     if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
-        return false;
+        return REPORT_GO;
     while (read_answer(fd, line))
         if (strtoll(line, &word, 10) == (long long)end && *word == ' ')
-            return strcmp(word + 1, TRIAL_ANSWER_STOP) == 0;
-    return false;
+            return read_word(word + 1);
+    return REPORT_GO;
 }
 
 int
-report_wait(const char *folder, const char *json, bool hears, bool *stop,
-            struct err *err)
+report_wait(const char *folder, const char *json, bool hears,
+            enum report_answer *answer, struct err *err)
 {
     int fd = open_answers(folder), status;
     const char *mark = fd < 0  ? ""
@@ -332,7 +354,7 @@ report_wait(const char *folder, const char *json, bool hears, bool *stop,
     off_t end;
 
     status = report(folder, REPORT_INTERMEDIATE, json, mark, &end, err);
-    *stop = status == 0 && fd >= 0 && await(fd, end);
+    *answer = status == 0 && fd >= 0 ? await(fd, end) : REPORT_GO;
     if (fd >= 0)
         close(fd);
     return status;

@@ -22,12 +22,17 @@ int report_check(const char *json, struct err *err);
 int report_append(const char *folder, enum report_type type, const char *json,
                   struct err *err);
 
-/* Reports an intermediate result and waits until the manager has answered:
- * *stop is then whether the trial should end.  Goes on at once where nobody
- * answers.  With `hears` false the trial only waits: what the answer says is
- * nothing to it. */
-int report_wait(const char *folder, const char *json, bool hears, bool *stop,
-                struct err *err);
+/* What the trial should do now; all but GO end it (trial/files.h). */
+enum report_answer { REPORT_GO, REPORT_STOP, REPORT_PAUSE, REPORT_FINISH };
+
+/* Its word in a trial's `answers`. */
+const char *report_answer_word(enum report_answer answer);
+
+/* Reports an intermediate result and waits until the manager has answered.
+ * Goes on at once where nobody answers.  With `hears` false the trial only
+ * waits: what the answer says is nothing to it. */
+int report_wait(const char *folder, const char *json, bool hears,
+                enum report_answer *answer, struct err *err);
 
 /* Tells the manager, which counts it, of the checkpoint that stands. */
 int report_checkpoint(const char *folder, unsigned long long number,

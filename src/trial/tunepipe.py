@@ -31,8 +31,8 @@ import shutil
 import sys
 import tempfile
 
-__all__ = ["params", "param", "report", "final", "seed", "Stop",
-           "checkpoint", "restore_dir"]
+__all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
+           "Finish", "checkpoint", "restore_dir", "restored_step", "budget"]
 
 _LINE_MAX = 1024 * 1024
 
@@ -89,6 +89,32 @@ class Stop(SystemExit):
     """
 
 
+class Pause(Stop):
+    """Enough for now: another trial may go on from the newest checkpoint.
+
+    Raised by report() with sync.  Who catches it may save one, and should end
+    without a final result.
+    """
+
+
+class Finish(Stop):
+    """Enough: the result just reported is the final one.
+
+    Raised by report() with sync.  Who catches it may report another with
+    final(), and should end.
+    """
+
+
+def budget(default=0):
+    """How many intermediate results this trial may report.
+
+    Those of restored_step() are included; when there are as many, a tuner
+    decides what becomes of the trial, and it is ended when it goes on by
+    itself.  The default where there is no such limit, and outside tunepipe.
+    """
+    return param("TRIAL_BUDGET", default)
+
+
 def report(value, sync=False, done=False):
     """Reports an intermediate result: once per epoch or step.
 
@@ -96,26 +122,34 @@ def report(value, sync=False, done=False):
     float() takes, NaN and infinities too), or a dict that has this number as
     "default".  Anything else raises TypeError or ValueError.
 
-    With sync the call returns when the assessor has judged the value, and
-    raises Stop when the trial should end now, by itself (after the experiment's
-    grace it is ended).  Where nobody answers it returns at once: outside
+    With sync the call returns when the value has been judged, and raises Stop,
+    or Pause or Finish, which are kinds of it, when the trial should end now, by
+    itself (after the experiment's grace it is ended).  Where nobody answers it returns at once: outside
     tunepipe, and when the manager has died, now or meanwhile.
 
     With done it is the trial's result instead, and the trial has done its work:
-    it has succeeded, and what runs on is ended.
+    it has succeeded, and what runs on is ended.  No assessor judges a result:
+    both together raise ValueError.
     """
+    if done and sync:
+        raise ValueError("sync is for intermediate results: no assessor "
+                         "judges a final one")
     if done:
         _append("done " + _spell(value))
         return
     text = "intermediate " + _spell(value)
     if sync:
-        if not _wait(text + "\t\t"):
-            raise Stop(0)
+        ends = _ENDS.get(_wait(text + "\t\t"))
+        if ends is not None:
+            raise ends(0)
         return
     if os.environ.get("TUNEPIPE_LOCKSTEP") == "1":
         _wait(text + "\t")
     else:
         _append(text)
+
+
+_ENDS = {b"stop": Stop, b"pause": Pause, b"finish": Finish}
 
 
 def final(value):
@@ -148,9 +182,20 @@ def checkpoint():
 def restore_dir():
     """The newest checkpoint of this trial, a folder to be read only.
 
-    None where there is none, as in a trial's first attempt.
+    An earlier attempt saved it, or the trial that this one goes on from.  None
+    where there is none.
     """
     return os.environ.get("TUNEPIPE_RESTORE_DIR") or None
+
+
+def restored_step():
+    """How many results had been reported when that checkpoint was saved.
+
+    Intermediate ones, of this trial and of those that it goes on from: the next
+    is the result of this step, counted from 0.
+    """
+    text = os.environ.get("TUNEPIPE_STEP", "")
+    return int(text) if text.isdigit() else 0
 
 
 def _make_folder(saving):
@@ -241,7 +286,7 @@ def _append(text):
 
 
 def _wait(text):
-    """Appends a line and waits for its answer: whether to go on."""
+    """Appends a line and waits for its answer, a word; nobody's is b"go"."""
     path = _path("answers")
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -250,7 +295,7 @@ def _wait(text):
         fd = None  # nobody answers
     if fd is None:
         _append(text.rstrip("\t"))
-        return True
+        return b"go"
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)  # one waits at a time
         end = b"%d" % _append(text)
@@ -258,7 +303,7 @@ def _wait(text):
         with open(fd, "rb", buffering=0, closefd=False) as answers:
             for line in answers:  # what others did not wait for is skipped
                 if line.endswith(b"\n") and line.split()[:1] == [end]:
-                    return line.split()[1:] != [b"stop"]
-        return True
+                    return b" ".join(line.split()[1:])
+        return b"go"
     finally:
         os.close(fd)

@@ -70,7 +70,7 @@ kill -KILL "$wrapper"
 exec sleep 1000
 E
     run 0 && count 1 succeeded && attempts 00000 2 && replays &&
-        has out 'trial 00000 lost'
+        has "$dir/results.jsonl" '"attempt": 1, ' && has out 'trial 00000 lost'
 }
 check "a lost trial is tried again" lost
 

@@ -94,6 +94,8 @@ Batch batch
 BatchTuner batch
 GridSearch grid
 RegularizedEvolutionTuner regularized_evolution
+Hyperband hyperband
+BOHB bohb
 PBT pbt
 PBTTuner pbt
 EOF
@@ -117,7 +119,7 @@ line() {
 
 names_that_are_not_there() {
     for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner SMAC \
-        DNGO DNGOTuner Hyperband BOHB; do
+        DNGO DNGOTuner; do
         [ ! -e "$TP_BUILD/plugins/$(echo "${word%Tuner}" | tr A-Z a-z).so" ] ||
             continue
         nni 3 '{"tuner":{"name":"'$word'"}}' &&

@@ -7,7 +7,7 @@
 kept() {
     home=$dir/checkpoints/$1
     shift
-    got=$(ls "$home" 2> /dev/null | sort -n | tr '\n' ' ')
+    got=$(ls "$home" 2> /dev/null | grep -v "^steps" | sort -n | tr '\n' ' ')
     [ "$got" = "$*${1:+ }" ] || fail "$home has $got, expected $*"
 }
 

@@ -114,6 +114,9 @@ many() {
     [ "$(ulimit -Hn)" = unlimited ] ||
         [ "$(ulimit -Hn)" -ge $((6 * n + 32)) ] ||
         { echo "ulimit -Hn is $(ulimit -Hn)"; return 77; }
+    processes=$(sed -n 's/^Max processes *\([^ ]*\).*/\1/p' /proc/self/limits)
+    [ "$processes" = unlimited ] || [ "$processes" -ge $((3 * n + 200)) ] ||
+        { echo "ulimit -u is $processes"; return 77; }
     mkfifo gate
     experiment "maxTrialNumber: $n" "trialConcurrency: $n" << 'E'
 echo "$$" >> "$HERE/alive"
@@ -124,7 +127,7 @@ E
     : > alive
     exec 8<> gate # held open, whichever trial comes late to it
     {
-        until [ "$(wc -l < alive)" = $n ]; do sleep 0.2; done
+        meanwhile '[ "$(wc -l < alive)" = $n ]'
         yes '' | head -n $n >&8
     } &
     run 0 && wait && count $n succeeded

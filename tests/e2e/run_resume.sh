@@ -237,7 +237,7 @@ check "an experiment that is given more to do" extended
 
 no_folder() {
     "$T" resume absent 2> err && return 1
-    has err 'absent: no such folder' || return 1
+    has err 'error: absent: No such file or directory' || return 1
     mkdir other && "$T" resume other 2> err && return 1
     has err "is no experiment's folder" && "$T" resume 2> err
     [ $? = 2 ]

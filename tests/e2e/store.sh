@@ -28,7 +28,7 @@ tunepipe trial report --final 1e-05
 E
     run 0 && "$T" export "$dir" --csv > csv && "$T" export "$dir" --json > json &&
         "$T" export "$dir" --csv --intermediate --out more || return 1
-    [ "$(head -n 1 csv)" = 'trial,status,value,latest,duration_s,attempts,intermediates,ended_by,why,"a,b"' ] ||
+    [ "$(head -n 1 csv)" = 'trial,status,value,latest,duration_s,attempts,intermediates,ended_by,why,from,from_how,"a,b"' ] ||
         fail "head: $(head -n 1 csv)" || return 1
     has csv '"q""u"' && has csv '"n' && has csv '"é,"' && has csv ',;' &&
         has csv ',succeeded,1e-05,,' && has more ',0,final,0,NaN,NaN,' &&

@@ -34,7 +34,7 @@ check_payload(const struct metric_line *m)
     struct buf out;
 
     buf_init(&out, 16 * MAX_LINE);
-    metrics_write(&out, "A", "7", 0, m);
+    metrics_write(&out, "A", "7", 0, 0, m);
     f.payload = out.data;
     f.len = out.len;
     MUST(!out.failed && (cmd = command_decode(&f, 1, NULL)) != NULL);

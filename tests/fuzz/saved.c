@@ -41,8 +41,9 @@ static const struct {
     {"tpe", NULL, false},       {"anneal", NULL, false},
     {"evolution", NULL, false}, {"regularized_evolution", NULL, false},
     {"cmaes", NULL, false},     {"qmc", NULL, false},
+    {"hyperband", NULL, false}, {"bohb", NULL, false},
     {"auto", NULL, false},      {"tpe", "fallback", false},
-    {"asha", NULL, false},
+    {"asha", NULL, false},      {"pbt", NULL, false},
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
     {"patience", NULL, true},   {"percentile", NULL, true},
     {"threshold", NULL, true},  {"wilcoxon", NULL, true},
@@ -116,6 +117,24 @@ tuner_open(const struct plugin_paths *paths, size_t which,
     return t;
 }
 
+static void
+report(struct tuner *t, uint64_t id, const double *x)
+{
+    uint64_t about;
+    int decision;
+
+    for (uint64_t step = 0; tuner_advises(t) && step < id % 4; step++) {
+        struct tp_metric metric = {.value = (double)(id % 7), .step = step};
+        struct tp_verdict verdict;
+        struct err err;
+
+        (void)tuner_metric(t, id, x, &metric, &verdict, &err);
+        MUST(verdict.decision >= TP_GO && verdict.decision <= TP_FINISH);
+    }
+    while (tuner_next_decision(t, &about, &decision))
+        MUST(decision >= TP_STOP && decision <= TP_RELEASE);
+}
+
 /* Whatever it answers: what it asks for has passed space_check(). */
 static void
 tuner_use(struct tuner *t, uint64_t from, uint64_t to)
@@ -131,6 +150,7 @@ tuner_use(struct tuner *t, uint64_t from, uint64_t to)
             continue;
         free(label);
         result.value = (double)(id * 7 % 11);
+        report(t, id, x);
         if (id % 5 != 0)
             (void)tuner_tell(t, id, x, &result, &err);
         if (id % 3 != 0)

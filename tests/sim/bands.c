@@ -5,6 +5,7 @@
 #include "sim/game.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,8 @@ bands_round(const struct bands *b, unsigned s, unsigned round, uint64_t *n,
     *r = b->most * power(b->eta, round) / power(b->eta, s);
 }
 
+#define NO_BAND UINT_MAX
+
 /* What a label says. */
 struct place {
     unsigned band, s, round, n;
@@ -62,7 +65,7 @@ read_label(const struct game *g, size_t i, struct place *out)
 {
     const char *label = game_at(g, i)->s.label;
 
-    out->band = 0;
+    out->band = NO_BAND;
     if (strchr(label, '-') != NULL && !take(&label, '-', &out->band))
         return false;
     return take(&label, '_', &out->s) && take(&label, '_', &out->round) &&
@@ -82,7 +85,7 @@ bracket_begins(const struct game *g, size_t i)
     for (size_t k = i; k-- > game_since(g);) {
         read_label(g, k, &before);
         if (before.s != at.s || before.band != at.band) {
-            if (at.band == 0 && before.band == 0)
+            if (at.band == NO_BAND)
                 break;
             continue;
         }
@@ -119,7 +122,7 @@ count_round(const struct game *g, size_t from, size_t to,
         c.n++;
         c.ended += p->ended != 0;
         c.valued += p->has_value;
-        c.promoted += p->children > 0;
+        c.promoted += p->promoted > 0;
     }
     return c;
 }
@@ -145,7 +148,7 @@ check_rank(const struct game *g, size_t begins, size_t i,
     for (size_t k = begins; k < i; k++) {
         const struct played *q = game_at(g, k);
 
-        if (is_in(g, k, at, at->round - 1) && q->children == 0 &&
+        if (is_in(g, k, at, at->round - 1) && q->promoted == 0 &&
             q->has_value && game_better(g, q->value, parent->value))
             return err_set(err, ERR_PLUGIN,
                            "%s goes on from a trial with %g, though %s has %g",

@@ -76,7 +76,8 @@ check_from(const struct game *g, uint64_t id, const struct suggested *s,
 
     if (p == NULL || (size_t)(p - g->at) < g->since)
         fault = "which there is not in this search space";
-    else if (p->stage != STAGE_ENDED)
+    else if (p->stage != STAGE_ENDED &&
+             (s->from_how != TP_CLONED || !g->setup->rules->turns))
         fault = "which has not ended";
     else if (p->released)
         fault = "which it had released";
@@ -85,9 +86,10 @@ check_from(const struct game *g, uint64_t id, const struct suggested *s,
     else if (s->from_how == TP_PROMOTED &&
              memcmp(p->s.x, s->x, sizeof s->x) != 0)
         fault = "which has another point";
-    else if (s->from_how == TP_PROMOTED && !(s->budget > p->s.budget))
+    else if (s->from_how == TP_PROMOTED && s->budget <= p->s.budget &&
+             p->s.budget > 0 && !g->setup->rules->turns)
         fault = "which had as much budget";
-    else if (s->from_how == TP_PROMOTED && p->children > 0)
+    else if (s->from_how == TP_PROMOTED && p->promoted > 0)
         fault = "from which another one goes on already";
     if (fault == NULL)
         return 0;
@@ -133,7 +135,7 @@ accept(struct game *g, uint64_t id, const struct suggested *s, struct err *err)
     }
     parent = s->from == TP_NO_ID ? NULL : find(g, s->from);
     if (parent != NULL)
-        parent->children++;
+        parent->promoted += s->from_how == TP_PROMOTED;
     g->at[g->n] = (struct played){.id = id, .s = *s};
     trial_draw(g, g->n++);
     g->n_waiting++;
@@ -199,7 +201,7 @@ obey(struct game *g, uint64_t id, int decision, struct err *err)
         p->released = true;
     else if (p->stage != STAGE_ENDED && p->told == TP_GO && !p->foreign &&
              (decision == TP_STOP || g->odds.extensions))
-        p->told = decision;
+        trial_told(p, decision, 0);
     return 0;
 }
 

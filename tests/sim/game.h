@@ -44,7 +44,7 @@ struct played {
     double value;
     uint64_t reached; /* step + 1 of it */
     bool released;    /* nobody needs its checkpoint any more */
-    size_t children;  /* suggestions that come from it */
+    size_t promoted;  /* suggestions that go on from it */
 
     /* The trial's own. */
     enum fate fate;
@@ -53,8 +53,9 @@ struct played {
     bool ignores, lost, late_final;
     double speed, next; /* time of a step; of the next event */
     uint64_t base, step, attempt;
-    int told;      /* enum tp_decision, by which it will end */
-    uint64_t left; /* reports until then */
+    int told;         /* enum tp_decision, by which it will end */
+    uint64_t told_at; /* what was reached then */
+    uint64_t left;    /* reports until then */
 };
 
 /* What one algorithm promises beyond what all do.  Each may be NULL; -1: err
@@ -63,6 +64,8 @@ struct rules {
     const char *name;
     bool never_waits; /* TP_LATER is wrong */
     bool endless;     /* TP_DONE is */
+    bool turns; /* a budget is for many trials, one after the other; clones
+                   come from whoever is ahead, ended or not */
     /* i has just been suggested. */
     int (*asked)(const struct game *g, size_t i, struct err *err);
     /* TP_LATER came. */
@@ -102,6 +105,8 @@ const struct odds *game_odds(const struct game *g);
 size_t game_count(const struct game *g);
 const struct played *game_at(const struct game *g, size_t i);
 const struct played *game_find(const struct game *g, uint64_t id);
+/* What i reports as step `step`, where nothing is odd. */
+double game_value(const struct game *g, size_t i, uint64_t step);
 /* Suggestions before this one are of a search space before. */
 size_t game_since(const struct game *g);
 /* Whether value a is better than b; what is no number is worse than all. */

@@ -30,6 +30,9 @@ void trial_start(struct game *g, size_t i);
 /* What i does next; it runs.  -1: err. */
 int trial_step(struct game *g, size_t i, struct err *err);
 
+/* p is to end, `left` reports from now. */
+void trial_told(struct played *p, int decision, uint64_t left);
+
 /* Draws how it will go with i. */
 void trial_draw(struct game *g, size_t i);
 

@@ -136,7 +136,7 @@ host_decide(void *ctx, uint64_t id, int decision)
     struct object *o = ctx;
     struct decided *d = &o->decided;
 
-    if (id == o->about)
+    if (id == o->about && decision != TP_RELEASE)
         snprintf(o->fault, sizeof o->fault,
                  "decide() on %" PRIu64 ", which the call is about", id);
     else if (decision < TP_STOP || decision > TP_RELEASE)

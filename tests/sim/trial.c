@@ -83,6 +83,14 @@ curve(const struct played *p, uint64_t step)
     return level + (1 - level) / (1 + (double)step / pace);
 }
 
+double
+game_value(const struct game *g, size_t i, uint64_t step)
+{
+    double v = curve(&g->at[i], step);
+
+    return g->setup->maximize ? 1 - v : v;
+}
+
 static double
 value_at(struct game *g, const struct played *p, uint64_t step)
 {
@@ -198,6 +206,14 @@ check_judged(const struct game *g, size_t i, int decision, struct err *err)
     return rules->judged(g, i, decision, err);
 }
 
+void
+trial_told(struct played *p, int decision, uint64_t left)
+{
+    p->told = decision;
+    p->told_at = p->reached;
+    p->left = left;
+}
+
 static int
 report(struct game *g, size_t i, struct err *err)
 {
@@ -216,8 +232,7 @@ report(struct game *g, size_t i, struct err *err)
         check_judged(g, i, decision, err) != 0)
         return -1;
     if (p->told == TP_GO && (decision == TP_STOP || g->odds.extensions)) {
-        p->told = decision;
-        p->left = dice_below(&g->dice, 3);
+        trial_told(p, decision, dice_below(&g->dice, 3));
     }
     return game_after(g, err);
 }

@@ -2,6 +2,7 @@
 /* Every tuner, assessor and filter of the tree as it is loaded, through a
  * short session, saved and loaded again.  A call that fails for lack of memory
  * is followed by the next, as in a dispatcher: a plugin goes on whole. */
+#include "report.h"
 #include "torture.h"
 
 #include "core/buf.h"
@@ -122,6 +123,7 @@ search(struct tuner *t, uint64_t from, struct err *first)
         note(first, &err);
         if (rc != TP_OK)
             continue;
+        note(first, torture_report(t, id, x));
         if (id % 5 == 1)
             tell(t, TP_NO_ID, x, first);
         if (id % 5 != 2)
@@ -227,13 +229,17 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     return first.text[0] == '\0' ? 0 : -1;
 }
 
-#define TUNERS(X) \
-    X(anneal)     \
-    X(asha)       \
-    X(auto)       \
-    X(batch)      \
-    X(cmaes)      \
-    X(evolution) X(grid) X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
+#define TUNERS(X)                                                          \
+    X(anneal)                                                              \
+    X(asha)                                                                \
+    X(auto)                                                                \
+    X(batch)                                                               \
+    X(bohb)                                                                \
+    X(cmaes)                                                               \
+    X(hyperband)                                                           \
+    X(evolution)                                                           \
+    X(grid) X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) \
+        X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \

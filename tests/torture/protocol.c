@@ -91,7 +91,8 @@ written(struct err *err)
                                  .label = "a \"label\"",
                                  .parameters = "{}",
                                  .parameters_len = 2,
-                                 .resume_from = "Z1Lxd"};
+                                 .resume_from = "Z1Lxd",
+                                 .resume_how = "promoted"};
     struct buf out;
     int rc;
 
@@ -100,7 +101,8 @@ written(struct err *err)
     command_write_no_more(&out, 7, NO_LATER, 2, true);
     command_write_no_more_label(&out, "7", NO_FAILED, 1, true);
     command_write_kill(&out, "Z1Lxd");
-    command_write_acknowledge(&out, "Z1Lxd", 3, true);
+    command_write_decide(&out, "Z1Lxd", TRIAL_PAUSE);
+    command_write_acknowledge(&out, "Z1Lxd", 3, TRIAL_STOP);
     command_write_initialized(&out, 9, true);
     frame_encode(&out, FRAME_DIGITS, "TR", "{}", 2);
     record_write_version(&out);

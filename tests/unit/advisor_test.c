@@ -224,3 +224,179 @@ TEST(advisor_hears_nothing_of_an_older_space)
     CHECK_HAS(report(&d, 3, "D", 0, ""), "\"decision\": \"pause\"");
     drive_stop(&d);
 }
+
+/* ---- decisions, one by one ---- */
+
+static void
+begin_puppet(struct drive *d, struct policy p)
+{
+    drive_setup(d, "puppet", NULL, NULL, NULL);
+    d->setup.policy = p;
+    drive_start(d);
+    drive_send(d, "IN", "%s", HELP_SPACE);
+    drive_send(d, "GE", "4");
+}
+
+/* Trial `id` is job "A" + id. */
+static const char *
+say(struct drive *d, int id, int sequence, int value, const char *rest)
+{
+    return drive_send(d, "ME",
+                      "{\"parameter_id\": %d, \"trial_job_id\": \"%c\", "
+                      "\"type\": \"PERIODICAL\", \"sequence\": %d, "
+                      "\"value\": \"%d\"%s}",
+                      id, 'A' + id, sequence, value, rest);
+}
+
+#define DT(n, job, word) \
+#n " DT {\"trial_job_id\": \"" job "\", \"decision\": \"" word "\"}\n"
+
+TEST(advisor_decides_on_other_trials_once)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    CHECK_STR(say(&d, 1, 0, 0, ""), "");
+    CHECK_STR(say(&d, 0, 0, 12, ""), DT(4, "B", "pause"));
+    CHECK_STR(say(&d, 0, 1, 12, ""), "");
+    CHECK_STR(say(&d, 0, 2, 13, ""), DT(6, "B", "finish"));
+    CHECK_STR(say(&d, 0, 3, 11, ""), "7 KI \"B\"\n");
+    CHECK_STR(say(&d, 0, 4, 12, ""), "");
+    CHECK_STR(say(&d, 0, 5, 13, ""), "");
+    CHECK_STR(say(&d, 0, 6, 14, ""), DT(10, "B", "release"));
+    CHECK_STR(say(&d, 0, 7, 14, ""), "");
+    CHECK_STR(say(&d, 0, 8, 992, ""), ""); /* nobody */
+    CHECK_STR(drive_end(&d, 1, "B", "USER_CANCELED"), "");
+    CHECK_STR(say(&d, 0, 9, 14, ""), "");
+    drive_stop(&d);
+}
+
+TEST(advisor_decides_on_trials_that_have_not_been_heard_of)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    CHECK_STR(say(&d, 0, 0, 11, ""), ""); /* stop 1 */
+    CHECK_STR(say(&d, 0, 1, 22, ""), ""); /* pause 2 */
+    CHECK_STR(say(&d, 0, 2, 24, ""), ""); /* release 2 */
+    CHECK_STR(say(&d, 0, 3, 31, ""), ""); /* stop 3 */
+    CHECK_STR(say(&d, 1, 0, -3, ", \"sync\": true"),
+              "7 KI \"B\"\n"
+              "7 AK {\"trial_job_id\": \"B\", \"sequence\": 0, \"decision\": "
+              "\"stop\"}\n");
+    CHECK_STR(say(&d, 2, 0, -3, ""), DT(8, "C", "pause") DT(8, "C", "release"));
+    /* too late */
+    CHECK_STR(drive_end(&d, 3, "D", "SUCCEEDED"), "");
+    drive_stop(&d);
+}
+
+TEST(advisor_decides_on_ended_trials_release_alone)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    say(&d, 1, 0, 0, "");
+    drive_end(&d, 1, "B", "SUCCEEDED");
+    CHECK_STR(say(&d, 0, 0, 12, ""), "");
+    CHECK_STR(say(&d, 0, 1, 11, ""), "");
+    CHECK_STR(say(&d, 0, 2, 14, ""), DT(7, "B", "release"));
+    CHECK_STR(say(&d, 0, 3, 14, ""), "");
+    drive_stop(&d);
+}
+
+/* Nobody knows of the checkpoint of one that was to be stopped. */
+TEST(advisor_releases_what_was_paused_and_then_stopped)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    say(&d, 0, 0, -2, "");
+    say(&d, 1, 0, 1, "");
+    CHECK_HAS(buf_text(&d.sent), "KI \"A\"");
+    CHECK_STR(drive_end(&d, 0, "A", "PAUSED"), DT(5, "A", "release"));
+    drive_stop(&d);
+}
+
+TEST(advisor_without_extensions_can_stop_alone)
+{
+    struct drive d;
+
+    begin_puppet(&d, plain);
+    CHECK_STR(say(&d, 1, 0, -2, ""), "");
+    CHECK_STR(say(&d, 1, 1, -3, ""), "");
+    CHECK_STR(say(&d, 0, 0, 14, ""), "");
+    CHECK_STR(say(&d, 0, 1, 12, ""), "");
+    CHECK_STR(say(&d, 0, 2, 11, ""), "7 KI \"B\"\n");
+    CHECK_STR(say(&d, 0, 3, -1, ""), "8 KI \"A\"\n");
+    CHECK_STR(say(&d, 0, 4, -1, ""), "");
+    drive_stop(&d);
+}
+
+/* Steps count over all that it went on from, and rise within an attempt. */
+TEST(advisor_sees_steps_in_their_order)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    say(&d, 0, 0, 0, ", \"base\": 4");
+    say(&d, 0, 2, 0, ", \"base\": 4");
+    say(&d, 0, 1, 0, ", \"base\": 4"); /* too late */
+    say(&d, 0, 0, 0, ", \"base\": 6, \"attempt\": 1");
+    say(&d, 0, 3, 0, ", \"base\": 4"); /* of the older attempt */
+    CHECK_HAS(drive_lines(&d), "tunepipe: tuner puppet: step 4 of attempt 0\n"
+                               "tunepipe: tuner puppet: step 6 of attempt 0\n"
+                               "tunepipe: tuner puppet: step 6 of attempt 1\n"
+                               "tunepipe: error: command 7 (ME): ");
+    drive_stop(&d);
+}
+
+/* A budget that is not whole, and one whose trial nobody has heard of. */
+TEST(advisor_starts_anew_where_nothing_is_known)
+{
+    struct drive d;
+
+    begin_puppet(&d, extended);
+    CHECK_HAS(buf_text(&d.sent), ", \"TRIAL_BUDGET\": 2.5}, "
+                                 "\"parameter_index\": 0}\n");
+    CHECK_HAS(drive_lines(&d),
+              "suggestion 1 is to go on from 0, of whose trial "
+              "nothing is known, or any more: it starts anew");
+    CHECK(strstr(buf_text(&d.sent), "resume_from") == NULL);
+    drive_stop(&d);
+}
+
+/* ---- a manager of NNI's that is started again ---- */
+
+TEST(advisor_of_a_manager_that_was_started_again)
+{
+    static const struct policy nni = {.nni = true};
+    struct drive d;
+    char first[512];
+    const char *sent;
+
+    begin(&d, "{\"budget\": 3, \"eta\": 3, \"extra\": \"e\"}", nni);
+    sent = drive_send(&d, "GE", "3");
+    sent = strstr(strstr(sent, "\"parameter_id\": 2"), "\"parameters\"");
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(sent, "\n"), sent);
+    CHECK_HAS(first, "\"extra\": \"e\", \"TRIAL_BUDGET\": 1}");
+    report(&d, 0, "A", 0, "");
+    drive_final(&d, 0, "A", "0.1");
+    drive_end(&d, 0, "A", "SUCCEEDED");
+    report(&d, 1, "B", 0, "");
+    /* from then on B and 2 are lost */
+    drive_send(&d, "IN", "%s", HELP_SPACE);
+    drive_send(&d, "FD", "[]");
+    sent = drive_send(&d, "GE", "2");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 3, ");
+    CHECK_HAS(sent, "TR {\"parameter_id\": 4, ");
+    CHECK_HAS(sent, first);
+    for (int i = 3; i < 5; i++) {
+        char job[2] = {(char)('A' + i), '\0'};
+
+        report(&d, i, job, 0, "");
+        drive_final(&d, i, job, "0.9");
+        sent = drive_end(&d, i, job, "SUCCEEDED");
+    }
+    CHECK_HAS(drive_send(&d, "GE", "1"), "\"TRIAL_BUDGET\": 3}");
+    drive_stop(&d);
+}

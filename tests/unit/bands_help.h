@@ -25,7 +25,6 @@ struct bands_world {
     struct bands *b;
     struct bands_trial trials[WORLD_MAX];
     uint64_t n_trials; /* ids from 0 */
-    bool check_releases;
 };
 
 static inline void

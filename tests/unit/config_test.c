@@ -418,6 +418,9 @@ static const struct {
      "63"},
     {"machineLabels: ''",
      ":1: machineLabels: expected a label: a line of at most 200 bytes"},
+    {"assessor: {name: median, classArgs: {optimize_mode: minimise}}",
+     ":1: assessor.classArgs.optimize_mode: expected maximize or minimize, got "
+     "'minimise' (did you mean 'minimize'?)"},
     {"gpuIndices: [1, 1]", ":1: gpuIndices: has 1 twice"},
     {"gpuIndices: '0 1'",
      ":1: gpuIndices: expected numbers with commas between them, got '0 1'"},

@@ -118,14 +118,14 @@ reporter(struct holding *h, const char *value, bool hears)
 {
     pid_t pid = fork();
     struct err err = {0};
-    bool stop = false;
+    enum report_answer answer = REPORT_GO;
 
     if (pid != 0)
         return pid;
     holding_close(h); /* as exec does: else it would wait for itself */
-    if (report_wait("t", value, hears, &stop, &err) != 0)
+    if (report_wait("t", value, hears, &answer, &err) != 0)
         _exit(9);
-    _exit(stop);
+    _exit((int)answer);
 }
 
 static int

@@ -182,14 +182,14 @@ TEST(manager_metrics_are_written_in_nnis_spelling)
     struct buf out;
 
     buf_init(&out, 4096);
-    metrics_write(&out, "00003", "\"0-3\"", 0, &line);
+    metrics_write(&out, "00003", "\"0-3\"", 0, 0, &line);
     CHECK_STR(buf_text(&out),
               "{\"parameter_id\": \"0-3\", \"trial_job_id\": \"00003\", "
               "\"type\": \"PERIODICAL\", \"sequence\": 7, "
               "\"value\": \"{\\\"default\\\": 1}\", \"attempt\": 0}");
     buf_clear(&out);
     line = (struct metric_line){.final = true, .json = "0.93", .len = 4};
-    metrics_write(&out, "00003", "3", 0, &line);
+    metrics_write(&out, "00003", "3", 0, 0, &line);
     CHECK_STR(buf_text(&out),
               "{\"parameter_id\": 3, \"trial_job_id\": \"00003\", "
               "\"type\": \"FINAL\", \"sequence\": 0, \"value\": \"0.93\", "
@@ -305,7 +305,7 @@ TEST(manager_metrics_say_who_waits)
     CHECK_EQ(give(&m, "intermediate 2\t", &line, &err), METRICS_METRIC);
     line.sync = true;
     buf_init(&out, 1000);
-    metrics_write(&out, "A", "0", 0, &line);
+    metrics_write(&out, "A", "0", 0, 0, &line);
     CHECK_HAS(buf_text(&out),
               "\"value\": \"2\", \"attempt\": 0, \"sync\": true}");
     buf_fini(&out);
@@ -353,7 +353,7 @@ TEST(manager_metrics_tell_the_time_between_them)
     struct buf out;
 
     buf_init(&out, 4096);
-    metrics_write(&out, "00003", "3", 0, &line);
+    metrics_write(&out, "00003", "3", 0, 0, &line);
     CHECK_HAS(buf_text(&out),
               "\"attempt\": 0, \"sync\": true, \"elapsed\": 1.500000}");
     buf_fini(&out);

@@ -66,15 +66,15 @@ TEST(manager_progress_lives_on_a_terminal)
     p.done = 12;
     p.running = 2;
     p.failed = 1;
-    p.stopped = 5;
+    p.cancelled = 2;
     p.has_best = true;
-    p.best = 97.331;
+    p.best = 97;
     memcpy(p.best_trial, "00007", 6);
     now = p.started_ns + 23 * SECOND;
     progress_touch(&p);
     CHECK_EQ(progress_paint(&p, now), INT64_MAX);
-    CHECK_SAYS(user, "\r\033[K12/40 done, 2 running, 1 failed, 5 stopped | "
-                     "best 97.331 (trial 00007) | 00:23");
+    CHECK_SAYS(user, "\r\033[K12/40 done, 2 running, 1 failed, 2 cancelled | "
+                     "best 97 (trial 00007) | 00:23");
     CHECK_EQ(progress_paint(&p, now + SECOND), INT64_MAX); /* no news */
     CHECK_SAYS(user, "");
     progress_touch(&p);
@@ -84,7 +84,7 @@ TEST(manager_progress_lives_on_a_terminal)
     CHECK_SAYS(user, "\r\033[Ktrial 3\n");
     progress_warn(&p, "error %d", 4); /* nothing stands there to be wiped */
     CHECK_SAYS(user, "error 4\n");
-    p.failed = p.stopped = 0;
+    p.failed = p.cancelled = 0;
     p.has_best = false;
     p.max_trials = 0;
     CHECK_EQ(progress_paint(&p, now + 3600 * SECOND), INT64_MAX);

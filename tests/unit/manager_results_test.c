@@ -130,7 +130,7 @@ TEST(manager_results_name_a_folder_that_is_none)
     struct err err;
 
     CHECK(results_load("absent", &err) == NULL);
-    CHECK_HAS(err.text, "absent: no such folder");
+    CHECK_HAS(err.text, "absent: No such file or directory");
     CHECK(results_load(".", &err) == NULL);
     CHECK_HAS(err.text, "is no experiment's folder");
 }

@@ -31,14 +31,15 @@ TEST(manager_trial_has_an_id_fit_for_a_file)
 /* As the diagram of trial.h says; one letter a state, in their order. */
 TEST(manager_trial_goes_by_legal_transitions_only)
 {
-    static const char letters[] = "wpPrSFsctol";
+    static const char letters[] = "wpPrSFsuctol";
     static const struct {
         char from;
         const char *to;
     } rows[] = {
-        {'w', "prFsc"}, {'p', "PFsctol"}, {'P', "rFsctol"}, {'r', "SFsctol"},
-        {'S', ""},      {'F', ""},        {'s', ""},        {'c', ""},
-        {'t', ""},      {'o', ""},        {'l', ""},
+        {'w', "prSFsuc"},  {'p', "PSFsuctol"}, {'P', "rSFsuctol"},
+        {'r', "SFsuctol"}, {'S', ""},          {'F', ""},
+        {'s', ""},         {'u', ""},          {'c', ""},
+        {'t', ""},         {'o', ""},          {'l', ""},
     };
 
     CHECK_EQ(sizeof letters - 1, TRIAL_STATES);

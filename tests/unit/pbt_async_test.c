@@ -72,25 +72,31 @@ TEST(pbt_async_judges_against_the_whole_population)
     world_free(w);
 }
 
-TEST(pbt_async_waits_for_no_straggler)
+/* Whoever is done has no budget left that a copy could go on with. */
+TEST(pbt_async_copies_nobody_who_is_done)
 {
     struct world *w = world_begun(&four, 3);
 
-    for (uint64_t id = 0; id < 3; id++)
-        CHECK_EQ(reports(w, id, (double)id, 1, 20), PBT_FINISH);
-    for (uint64_t id = 0; id < 3; id++) {
-        tell(w, id, (double)id);
+    for (uint64_t id = 0; id < 2; id++) {
+        CHECK_EQ(reports(w, id, 5 + (double)id, 1, 20), PBT_FINISH);
+        tell(w, id, 5 + (double)id);
         end(w, id, PBT_END_WELL);
     }
     CHECK_EQ(ask(w, 4), PBT_LATER);
-    CHECK_EQ(reports(w, 3, 0.5, 1, 5), PBT_GO);
-    CHECK_EQ(reports(w, 3, -1, 6, 5), PBT_STOP);
+    CHECK_EQ(reports(w, 2, 1, 1, 5), PBT_GO);
+    CHECK_EQ(reports(w, 3, 0, 1, 5), PBT_STOP);
     end(w, 3, PBT_END_BADLY);
     CHECK_EQ(ask(w, 4), PBT_POINT);
-    CHECK(w->a.kind == PBT_COPY && w->a.donor == 2);
-    CHECK_EQ(report(w, 4, 9, 20), PBT_FINISH);
-    end(w, 4, PBT_END_WELL);
-    CHECK_EQ(ask(w, 5), PBT_OVER);
+    CHECK(w->a.kind == PBT_COPY && w->a.from == 2);
+    CHECK_EQ(reports(w, 2, 1, 6, 15), PBT_FINISH);
+    end(w, 2, PBT_END_WELL);
+    CHECK_EQ(reports(w, 4, -9, 6, 5), PBT_GO); /* the worst, and alone */
+    end(w, 4, PBT_END_BADLY);
+    CHECK_EQ(ask(w, 5), PBT_POINT); /* ... goes on from what it had */
+    CHECK(w->a.kind == PBT_COPY && w->a.from == 4);
+    CHECK_EQ(report(w, 5, 9, 20), PBT_FINISH);
+    end(w, 5, PBT_END_WELL);
+    CHECK_EQ(ask(w, 6), PBT_OVER);
     world_free(w);
 }
 

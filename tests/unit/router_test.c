@@ -249,3 +249,47 @@ TEST(router_remembers_for_extensions_only)
     CHECK_EQ(router_unread(r.router)->trials, 0);
     finish(&r);
 }
+
+/* One queue: the lower arrival number first. */
+TEST(router_gives_an_advisor_everything)
+{
+    struct routing r;
+    const struct command *cmd;
+
+    begin(&r);
+    router_serve_advisor(r.router);
+    issue(&r);
+    CHECK_STR(route(&r, "IN", "{}"), "1+0");
+    CHECK_STR(route(&r, "ME", ME("A", "0", "PERIODICAL", "0", "1", "")), "1+0");
+    CHECK_STR(route(&r, "ME", ME("A", "0", "PERIODICAL", "0", "1", "")), "0+0");
+    CHECK_STR(route(&r, "ME", ME("A", "0", "FINAL", "0", "1", "")), "1+0");
+    CHECK_STR(
+        route(&r, "EN", "{\"trial_job_id\": \"A\", \"event\": \"PAUSED\"}"),
+        "1+0");
+    cmd = r.routed.by_default.last;
+    CHECK_EQ(cmd->code, CMD_TRIAL_END);
+    CHECK(!cmd->tuner_half);
+    CHECK_EQ(cmd->end.event, END_PAUSED);
+    CHECK_EQ(cmd->end.parameter.kind, PARAMETER_NUMBER);
+    CHECK(!cmd->end.stopped);
+    finish(&r);
+}
+
+/* Its trial waits for the answer. */
+TEST(router_gives_an_advisor_what_has_no_value)
+{
+    struct routing r;
+
+    begin(&r);
+    router_serve_advisor(r.router);
+    router_remember(r.router);
+    issue(&r);
+    CHECK_STR(route(&r, "ME",
+                    ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true")),
+              "1+0");
+    CHECK_STR(route(&r, "ME",
+                    ME("A", "0", "PERIODICAL", "0", "1", ", \"sync\": true")),
+              "1+0");
+    CHECK(!r.routed.by_default.last->metric.has_value);
+    finish(&r);
+}

@@ -6,6 +6,8 @@
 #include "sim/bands.h"
 #include "sim/dice.h"
 #include "sim/game.h"
+#include "sim/population.h"
+#include "sim/rungs.h"
 #include "unit/space_help.h"
 
 #include <inttypes.h>
@@ -186,4 +188,111 @@ TEST(simulated_brackets_are_as_they_are_printed)
     CHECK(n == 2 && r == 4);
     bands_round(&halves, 2, 1, &n, &r);
     CHECK(n == 3 && r == 4);
+}
+
+/* A kind of advisor: what it is given, and what it promises for that. */
+struct kind {
+    const char *args;
+    const struct rules *rules;
+    const void *arg; /* of the rules */
+    uint64_t longest;
+    bool minimize;
+};
+
+static void
+play_kinds(const char *file, const struct kind *kinds, size_t n)
+{
+    struct game_counts sum = {0}, counts;
+    struct game_setup setup = {0};
+
+    prepare(&setup, file);
+    for (size_t i = 0; i < n; i++) {
+        setup.args = kinds[i].args;
+        setup.rules = kinds[i].rules;
+        setup.rules_arg = kinds[i].arg;
+        setup.longest = kinds[i].longest;
+        setup.maximize = !kinds[i].minimize;
+        counts = play_all(&setup, how_many() / n + 1);
+        add(&sum, &counts);
+    }
+    CHECK(sum.trials > 0 && sum.metrics > 0 && sum.failed > 0);
+    CHECK(sum.reloads > 0);
+    done(&setup);
+}
+
+static const struct bands of_27 = {1, 27, 3}, of_16 = {1, 16, 4},
+                          three_to_81 = {3, 81, 3};
+
+TEST(simulated_hyperband)
+{
+    static const struct kind kinds[] = {
+        {"{\"R\": 27}", &rules_hyperband_parallel, &of_27, 30, false},
+        {"{\"R\": 16, \"eta\": 4, \"optimize_mode\": \"minimize\"}",
+         &rules_hyperband_parallel, &of_16, 16, true},
+        {"{\"R\": 9, \"exec_mode\": \"serial\"}", &rules_hyperband_serial,
+         &nine, 12, false},
+    };
+
+    play_kinds("plugins/hyperband.so", kinds, sizeof kinds / sizeof *kinds);
+}
+
+static const struct rules rules_any = {
+    .name = "bohb, parallel", .never_waits = true, .endless = true};
+
+TEST(simulated_bohb)
+{
+    static const struct kind kinds[] = {
+        {"{\"max_budget\": 9}", &rules_bohb, &nine, 9, false},
+        {"{\"min_budget\": 3, \"max_budget\": 81, "
+         "\"optimize_mode\": \"minimize\"}",
+         &rules_bohb, &three_to_81, 90, true},
+        {"{\"max_budget\": 27, \"exec_mode\": \"parallelism\"}", &rules_any,
+         NULL, 27, false},
+    };
+
+    play_kinds("plugins/bohb.so", kinds, sizeof kinds / sizeof *kinds);
+}
+
+static const struct rungs to_27 = {1, 27, 3}, to_50 = {2, 50, 2};
+
+TEST(simulated_asha)
+{
+    static const struct kind kinds[] = {
+        {"{}", &rules_asha_stopping, &to_27, 27, false},
+        {"{\"min_budget\": 2, \"max_budget\": 50, \"eta\": 2, "
+         "\"optimize_mode\": \"minimize\"}",
+         &rules_asha_stopping, &to_50, 60, true},
+        {"{\"type\": \"promotion\"}", &rules_asha_promotion, &to_27, 27, false},
+        {"{\"min_budget\": 2, \"max_budget\": 50, \"eta\": 2, "
+         "\"optimize_mode\": \"minimize\", \"type\": \"promotion\"}",
+         &rules_asha_promotion, &to_50, 60, true},
+        {"{\"brackets\": 3}", &rules_asha, NULL, 27, false},
+        {"{\"brackets\": 2, \"type\": \"promotion\", "
+         "\"configurations\": 30}",
+         &rules_asha_configurations, NULL, 27, false},
+    };
+
+    play_kinds("plugins/asha.so", kinds, sizeof kinds / sizeof *kinds);
+}
+
+static const struct population ten = {10}, four = {4};
+
+TEST(simulated_pbt)
+{
+    static const struct kind kinds[] = {
+        {"{\"all_checkpoint_dir\": \"/ck\"}", &rules_pbt_rounds, &ten, 6,
+         false},
+        {"{\"all_checkpoint_dir\": \"/ck\", \"population_size\": 4, "
+         "\"interval\": 3, \"optimize_mode\": \"minimize\"}",
+         &rules_pbt_rounds, &four, 100, true},
+        {"{\"all_checkpoint_dir\": \"/ck\", \"mode\": \"async\", "
+         "\"interval\": 3, \"max_budget\": 21}",
+         &rules_pbt_async, &ten, 30, false},
+        {"{\"all_checkpoint_dir\": \"/ck\", \"mode\": \"async\", "
+         "\"population_size\": 4, \"interval\": 2, \"fraction\": 0.5, "
+         "\"optimize_mode\": \"minimize\"}",
+         &rules_pbt_async, &four, 60, true},
+    };
+
+    play_kinds("plugins/pbt.so", kinds, sizeof kinds / sizeof *kinds);
 }

@@ -182,8 +182,8 @@ TEST(store_exports_nasty_parameters)
     CHECK_EQ(damaged, 1);
     CHECK_STR(written(out, &text),
               "trial,status,value,latest,duration_s,attempts,intermediates,"
-              "ended_by,why,z,a,\"b,c\"\n"
-              "00000,succeeded,1e-05,,0.5,3,,,\"a, b\",true,"
+              "ended_by,why,from,from_how,z,a,\"b,c\"\n"
+              "00000,succeeded,1e-05,,0.5,3,,,\"a, b\",,,true,"
               "\"q\"\"\n,\xc3\xa9\",null\n");
     buf_fini(&text);
     out = fopen("out", "w");

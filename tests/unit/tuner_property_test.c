@@ -58,7 +58,8 @@ open_tuner(const struct pair *p)
     json_free(none);
     if (tuner_space(t, p->space, &err) == 0)
         return t;
-    tuner_free(t); /* batch wants one choice, grid fewer points */
+    tuner_free(t); /* batch wants one choice, grid fewer points; a budget has to
+                      have a name */
     return NULL;
 }
 
@@ -119,6 +120,23 @@ tell(struct pair *p, uint64_t id, const double *x, int how)
     result.step = how == TP_RESULT_STOPPED ? below(p, 9) : 0;
     CHECK(tuner_tell(p->tuner, id, x, &result, &err) == 0);
     CHECK(tuner_tell(p->twin, id, x, &result, &err) == 0);
+}
+
+/* Of one that has not ended. */
+static void
+metric(struct pair *p)
+{
+    const struct out *o = &p->out[below(p, p->n_out)];
+    struct tp_metric m = {.value = (double)below(p, 40) / 8,
+                          .step = below(p, 70)};
+    struct tp_verdict one = {.decision = TP_GO}, other = {.decision = TP_GO};
+    struct err err = {0};
+
+    if (below(p, 12) == 0)
+        m.value = NAN;
+    CHECK(tuner_metric(p->tuner, o->id, o->x, &m, &one, &err) == 0);
+    CHECK(tuner_metric(p->twin, o->id, o->x, &m, &other, &err) == 0);
+    CHECK_EQ(one.decision, other.decision);
 }
 
 static void
@@ -197,7 +215,9 @@ step(struct pair *p)
 {
     uint64_t dice = below(p, 16);
 
-    if (dice < 5 && p->n_out < OUT_MAX)
+    if (tuner_advises(p->tuner) && p->n_out > 0 && below(p, 2) == 0)
+        metric(p);
+    else if (dice < 5 && p->n_out < OUT_MAX)
         ask(p, p->next_id);
     else if (dice < 7 && p->n_out > 0 && !p->out[p->n_out - 1].told &&
              p->out[p->n_out - 1].id + 1 == p->next_id)
@@ -238,6 +258,14 @@ run_session(struct pair *p, int steps)
     return true;
 }
 
+/* For which there is no place in a choice without its name. */
+static bool
+gives_budgets(const char *name)
+{
+    return strcmp(name, "asha") == 0 || strcmp(name, "bohb") == 0 ||
+           strcmp(name, "hyperband") == 0;
+}
+
 /* In every space; how many take it. */
 static size_t
 run_tuner(const char *name)
@@ -258,7 +286,8 @@ run_tuner(const char *name)
         n += run_session(&p, is_large ? 20 : STEPS);
     }
     CHECK(n == spaces.n || strcmp(name, "batch") == 0 ||
-          strcmp(name, "grid") == 0);
+          strcmp(name, "grid") == 0 ||
+          (n + 1 == spaces.n && gives_budgets(name)));
     CHECK(n > 0);
     plugin_paths_free(paths);
     spaces_fini(&spaces);
@@ -270,10 +299,17 @@ run_tuner(const char *name)
     {                            \
         CHECK(run_tuner(#name)); \
     }
-#define ALL(X)                                                    \
-    X(anneal)                                                     \
-    X(asha) X(auto) X(batch) X(cmaes) X(evolution) X(grid) X(pbt) \
-        X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
+#define ALL(X)                                         \
+    X(anneal)                                          \
+    X(asha)                                            \
+    X(auto)                                            \
+    X(batch)                                           \
+    X(bohb)                                            \
+    X(cmaes)                                           \
+    X(evolution)                                       \
+    X(grid)                                            \
+    X(hyperband) X(pbt) X(pbt_replay) X(qmc) X(random) \
+        X(regularized_evolution) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)

@@ -93,6 +93,7 @@ TEST(tuners_lists_as_json)
 
     take("every_arg");
     take("no_ask");
+    take("puppet");
     buf_init(&out, 1 << 20);
     list("--json", &out);
     doc = json_parse(buf_text(&out), out.len, 0, &err);
@@ -105,6 +106,10 @@ TEST(tuners_lists_as_json)
     one = jval_at(json_root(doc), 1);
     CHECK(jval_get(one, "error", &one) && jval_string(one, &text, NULL));
     CHECK_STR(text, "folder/no_ask.so: tuner needs .ask");
+    CHECK_HAS(buf_text(&out), "\"name\": \"puppet\", ");
+    CHECK_HAS(buf_text(&out),
+              "does what the values say\", \"advises\": true, ");
+    CHECK_HAS(buf_text(&out), "\"advises\": false, ");
     json_free(doc);
     buf_fini(&out);
 }

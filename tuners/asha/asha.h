@@ -133,7 +133,7 @@ int asha_ask(struct asha *a, uint64_t id, double *x,
 int asha_report(struct asha *a, uint64_t id, const double *x, uint64_t used,
                 double loss, struct asha_judgement *out);
 
-/* Its final result. */
+/* Its final result; ASHA_GO when it is not out. */
 int asha_final(struct asha *a, uint64_t id, const double *x, double loss,
                struct asha_judgement *out);
 

@@ -3,6 +3,7 @@
 #include "asha/asha.h"
 #include "asha/searcher.h"
 #include "asha/state.h"
+#include "parts/budgets.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ struct shell {
     struct asha *asha;
     struct searcher searcher;
     bool maximize;
+    bool is_whole; /* points have no room for a budget beside them */
 };
 
 enum {
@@ -139,10 +141,14 @@ space(void *vself, const struct tp_space *s)
 {
     struct shell *self = vself;
 
+    if (!budgets_fit(self->host, s))
+        return TP_ERR;
     if (searcher_space(&self->searcher, s) != TP_OK)
         return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
         return fail(self, "out of memory");
+    self->is_whole =
+        s->n_dims == 1 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE) != 0;
     return TP_OK;
 }
 
@@ -244,7 +250,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     explain_ask(self, &s, rc);
     if (rc == ASHA_NEW && searcher_ask(&self->searcher, id, out) != TP_OK)
         return TP_ERR;
-    if (TP_HAS(out, budget))
+    if (TP_HAS(out, budget) && !self->is_whole)
         out->budget = (double)s.budget;
     if (rc == ASHA_PROMOTED && TP_HAS(out, from_how)) {
         out->from = s.from;
@@ -253,23 +259,40 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     return TP_OK;
 }
 
+/* A configuration that used less than max_budget is to the model one that was
+ * stopped there: those that got further come first. */
+static int
+tell_model(struct shell *self, uint64_t id, const double *x, double value,
+           int verdict, const struct asha_judgement *j)
+{
+    uint64_t first = asha_first(self->asha, id);
+
+    if (verdict == ASHA_FINISH)
+        return searcher_tell(&self->searcher, first, x, TP_RESULT_FINAL, value,
+                             0);
+    return searcher_tell(&self->searcher, first, x, TP_RESULT_STOPPED, value,
+                         asha_level(self->asha, j->bracket, j->rung) - 1);
+}
+
 /* A result from elsewhere says where to look, and enters no rung: nobody knows
- * what it took. */
+ * what it took.  What comes after the trial's end, or after it was stopped, is
+ * not used. */
 static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct shell *self = vself;
     struct asha_judgement j;
-    uint64_t first;
+    int rc;
 
     if (id == TP_NO_ID)
         return searcher_tell(&self->searcher, id, x, TP_RESULT_IMPORTED,
-                             result->value);
-    first = asha_first(self->asha, id);
-    if (asha_final(self->asha, id, x, as_loss(self, result->value), &j) < 0)
+                             result->value, 0);
+    rc = asha_final(self->asha, id, x, as_loss(self, result->value), &j);
+    if (rc < 0)
         return fail(self, "out of memory");
-    return searcher_tell(&self->searcher, first != ASHA_NO_ID ? first : id, x,
-                         TP_RESULT_FINAL, result->value);
+    if (rc == ASHA_GO || rc == ASHA_STOP)
+        return TP_OK;
+    return tell_model(self, id, x, result->value, rc, &j);
 }
 
 static int
@@ -299,8 +322,7 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
     out->rule = says[rc].rule;
     out->value = m->value;
     out->threshold = as_loss(self, j.cut);
-    return searcher_tell(&self->searcher, asha_first(self->asha, id), x,
-                         TP_RESULT_FINAL, m->value);
+    return tell_model(self, id, x, m->value, rc, &j);
 }
 
 /* What was cancelled or failed is out, even behind its rung: its checkpoint

@@ -80,13 +80,15 @@ asha_report(struct asha *a, uint64_t id, const double *x, uint64_t used,
                                : report_stopping(a, c, id, x, used, loss, out);
 }
 
-/* A trial that stops of its own accord has used what it was given. */
+/* A trial that ends of its own accord has used what it was given. */
 int
 asha_final(struct asha *a, uint64_t id, const double *x, double loss,
            struct asha_judgement *out)
 {
+    const struct asha_out *o = asha_places_find(a, id);
+
+    if (a->options.promotes || o == NULL)
+        return asha_report(a, id, x, a->options.max_budget, loss, out);
     *out = (struct asha_judgement){.cut = NAN};
-    if (!a->options.promotes)
-        return ASHA_GO;
-    return asha_report(a, id, x, a->options.max_budget, loss, out);
+    return a->pool[o->config].is_stopped ? ASHA_STOP : ASHA_FINISH;
 }

@@ -57,12 +57,13 @@ searcher_ask(struct searcher *s, uint64_t id, struct tp_suggestion *out)
 
 int
 searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
-              double value)
+              double value, uint64_t step)
 {
     const struct tp_result result = {
         ._struct_size = sizeof result,
         .how = how,
         .value = value,
+        .step = step,
     };
 
     if (s->table == NULL)

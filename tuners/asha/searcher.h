@@ -2,9 +2,8 @@
 /* searcher.h - where new configurations come from: samples of the prior, or
  * the tuner tpe, which is compiled into asha and learns from all results.
  *
- * To tpe a configuration is one trial, known by the first of its ids.  Its
- * value is the latest that counted at a rung: what is bad was not let on, and
- * what was let on has had time to become better.
+ * To tpe a configuration is one trial, known by the first of its ids.  At each
+ * rung it is told again what became of it.
  *
  * All of these return TP_OK or TP_ERR, with the host told why. */
 #ifndef ASHA_SEARCHER_H
@@ -36,10 +35,10 @@ int searcher_space(struct searcher *s, const struct tp_space *space);
 /* A point for `id`, or another one. */
 int searcher_ask(struct searcher *s, uint64_t id, struct tp_suggestion *out);
 
-/* A result of the configuration that began as `id`, which is tried at x:
- * TP_RESULT_FINAL or TP_RESULT_IMPORTED. */
+/* A result of the configuration that began as `id`, which is tried at x; `how`
+ * and `step` as in struct tp_result. */
 int searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
-                  double value);
+                  double value, uint64_t step);
 int searcher_ended(struct searcher *s, uint64_t id, const double *x, int how);
 
 int searcher_score(struct searcher *s, const double *const *points, size_t n,

@@ -15,6 +15,7 @@ bands_new(const struct bands_options *options)
         return NULL;
     b->options = *options;
     b->last_id = BANDS_NO_ID;
+    b->ending = BANDS_NO_ID;
     return b;
 }
 
@@ -85,9 +86,7 @@ is_over(const struct bands_bracket *k)
 static int
 settle(struct bands *b)
 {
-    for (size_t i = 0; i < b->n_stale; i++)
-        b->options.release(b->options.ctx, b->stale[i]);
-    b->n_stale = 0;
+    bands_release_stale(b);
     for (size_t i = b->n_open; i-- > 0;)
         if (is_over(b->open[i]) && bands_advance(b, i) != 0)
             return -1;
@@ -275,13 +274,21 @@ bands_ended(struct bands *b, uint64_t id, const double *x)
 {
     struct bands_bracket *k;
     struct bands_slot *slot = visit(b, id, x, &k);
+    int rc = 0;
 
+    bands_release_stale(b);
     if (slot == NULL || (slot->flags & BANDS_ENDED))
         return 0;
     slot->flags |= BANDS_ENDED;
     k->n_ended++;
-    for (size_t i = b->n_open; i-- > 0 && is_over(k);)
-        if (b->open[i] == k)
-            return bands_advance(b, i);
-    return 0;
+    if (!is_over(k))
+        return 0;
+    b->ending = id;
+    for (size_t i = b->n_open; i-- > 0;)
+        if (b->open[i] == k) {
+            rc = bands_advance(b, i);
+            break;
+        }
+    b->ending = BANDS_NO_ID;
+    return rc;
 }

@@ -45,7 +45,8 @@ struct bands_options {
     bool maximize;
     uint64_t limit; /* brackets; 0: endless */
 
-    /* Nobody goes on from this trial.  Called by bands_ask and bands_ended. */
+    /* Nobody goes on from this trial.  Called by bands_ask and bands_ended,
+     * never of the trial that they are called for. */
     void (*release)(void *ctx, uint64_t id);
     void *ctx;
 };
@@ -106,6 +107,7 @@ struct bands {
     uint64_t begun;   /* brackets that count against the limit */
     uint64_t last_id; /* asked for last, or BANDS_NO_ID */
     uint64_t again;   /* and again so often */
+    uint64_t ending;  /* whose end is being told, or BANDS_NO_ID */
 };
 
 enum { BANDS_ERROR = -1, BANDS_JOB = 0, BANDS_LATER = 1, BANDS_DONE = 2 };

@@ -134,6 +134,14 @@ forget_trials(struct bands *b, const struct bands_bracket *k)
     b->n_out = n;
 }
 
+void
+bands_release_stale(struct bands *b)
+{
+    for (size_t i = 0; i < b->n_stale; i++)
+        b->options.release(b->options.ctx, b->stale[i]);
+    b->n_stale = 0;
+}
+
 int
 bands_stale_reserve(struct bands *b, size_t more)
 {
@@ -202,6 +210,16 @@ promote(const struct bands *b, const struct bands_bracket *k,
     }
 }
 
+/* The one whose end is being told is released with the next call. */
+static void
+release(struct bands *b, uint64_t id)
+{
+    if (id == b->ending)
+        b->stale[b->n_stale++] = id;
+    else
+        b->options.release(b->options.ctx, id);
+}
+
 /* The checkpoints of all that do not go on. */
 static void
 release_rest(struct bands *b, const struct bands_bracket *k,
@@ -211,7 +229,7 @@ release_rest(struct bands *b, const struct bands_bracket *k,
         k->slots[ranks[i].slot].flags = 0;
     for (size_t i = 0; i < k->n_given; i++)
         if (k->slots[i].flags != 0)
-            b->options.release(b->options.ctx, k->slots[i].id);
+            release(b, k->slots[i].id);
 }
 
 static void
@@ -242,7 +260,8 @@ bands_advance(struct bands *b, size_t i)
     next.slots = NULL;
     next.x = NULL;
     ranks = ranking(b, k);
-    if (ranks == NULL || bands_reserve(&next, next.size, b->n_dims) != 0) {
+    if (ranks == NULL || bands_stale_reserve(b, 1) != 0 ||
+        bands_reserve(&next, next.size, b->n_dims) != 0) {
         free(ranks);
         free(next.slots);
         return -1;

@@ -27,6 +27,8 @@ size_t bands_out_find(const struct bands *b, uint64_t id);
 int bands_out_add(struct bands *b, uint64_t id, struct bands_bracket *k,
                   size_t slot);
 
+void bands_release_stale(struct bands *b);
+
 /* So many more may be released later.  -1: out of memory. */
 int bands_stale_reserve(struct bands *b, size_t more);
 

@@ -67,13 +67,13 @@ arrived(struct pbt *p, struct pbt_member *m)
 /* ---- who is copied ---- */
 
 static bool
-is_at_work(const struct pbt_member *m)
+is_done(const struct pbt_member *m)
 {
-    return m->state != PBT_IDLE || m->kind == PBT_ON;
+    return m->state == PBT_DONE || m->verdict == PBT_FINISH;
 }
 
 /* Puts those of the best in front that m may copy: of those whose trial did
- * not fail, or else of all. */
+ * not fail, or else of all.  Who is done has no budget left to go on with. */
 static size_t
 gather(struct pbt *p, const struct pbt_member *m, bool all)
 {
@@ -82,9 +82,10 @@ gather(struct pbt *p, const struct pbt_member *m, bool all)
     best = best > 0 ? best : 1;
     for (size_t i = 0; i < n_scored && n < best; i++) {
         struct pbt_member *d = &p->members[p->ranking[i]];
+        bool failed = d->state == PBT_IDLE && d->kind != PBT_ON;
 
         d->rank = i;
-        if (all || (d != m && is_at_work(d)))
+        if (!is_done(d) && (all || (d != m && !failed)))
             p->ranking[n++] = p->ranking[i];
     }
     return n;
@@ -157,22 +158,29 @@ somebody_waits(const struct pbt *p, uint64_t used)
     return false;
 }
 
+/* Nobody is stopped for whom there is nobody to copy. */
 static struct pbt_judgement
 judge(struct pbt *p, struct pbt_member *m, uint64_t used)
 {
     struct pbt_judgement j = {.verdict = PBT_GO, .ranked = true};
+    bool is_donor = false;
 
     for (size_t i = 0; i < p->set.size; i++) {
         const struct pbt_member *other = &p->members[i];
+        bool better = other != m && other->scored && other->score > m->score;
 
-        j.rank += other != m && other->scored && other->score > m->score;
+        j.rank += better;
+        is_donor |= better && !is_done(other);
     }
     m->rank = j.rank;
     j.cut = p->set.size - pbt_n_worst(p);
-    if (j.rank >= j.cut)
+    if (j.rank >= j.cut && is_donor) {
         j.verdict = PBT_STOP;
-    else if (somebody_waits(p, used))
+        pbt_rank(p);
+        j.limit = p->members[p->ranking[j.cut - 1]].score;
+    } else if (somebody_waits(p, used)) {
         j.verdict = PBT_PAUSE;
+    }
     return j;
 }
 

@@ -86,15 +86,17 @@ new_points(size_t size, size_t n_dims)
     return NULL;
 }
 
-/* Folders of the space before are not loaded from. */
+/* Folders of the space before are neither loaded from nor saved to, whether
+ * their members have a trial now or not. */
 static uint64_t
 first_turn(const struct pbt *p)
 {
     uint64_t first = p->first;
 
+    if (p->last_id == PBT_NO_ID)
+        return first;
     for (size_t i = 0; i < p->set.size; i++)
-        if (p->members[i].id != PBT_NO_ID && p->members[i].x != NULL &&
-            p->members[i].save.turn >= first)
+        if (p->members[i].save.turn >= first)
             first = p->members[i].save.turn + 1;
     return first;
 }

@@ -110,6 +110,7 @@ struct pbt_judgement {
     enum pbt_verdict verdict;
     bool ranked; /* and then: */
     uint64_t rank, cut;
+    double limit; /* PBT_STOP: the score of the last one who is not stopped */
 };
 
 /* A point from elsewhere. */

@@ -229,8 +229,9 @@ metric(void *vself, uint64_t id, const double *x,
         self->pbt, id, x, goodness(self, metric->value), metric->step + 1);
 
     out->decision = decisions[j.verdict];
-    if (j.ranked) {
+    if (j.ranked && j.verdict == PBT_STOP) {
         out->value = metric->value;
+        out->threshold = goodness(self, j.limit);
         out->rule = "among the worst of the population";
     }
     words_judged(&words, metric->step + 1, &j);

@@ -2,13 +2,13 @@
 #include "pbt_replay/line.h"
 
 void
-line_begin(struct line *l)
+line_begin(struct schedule_line *l)
 {
-    *l = (struct line){.id = LINE_NO_ID, .from = LINE_NO_ID};
+    *l = (struct schedule_line){.id = LINE_NO_ID, .from = LINE_NO_ID};
 }
 
 enum line_ask
-line_ask(struct line *l, const struct schedule *s, uint64_t id)
+line_ask(struct schedule_line *l, const struct schedule *s, uint64_t id)
 {
     if (l->segment >= s->n_segments)
         return LINE_OVER;
@@ -20,15 +20,16 @@ line_ask(struct line *l, const struct schedule *s, uint64_t id)
 }
 
 uint64_t
-line_budget(const struct line *l, const struct schedule *s, uint64_t max_budget)
+line_budget(const struct schedule_line *l, const struct schedule *s,
+            uint64_t max_budget)
 {
     return l->segment + 1 < s->n_segments ? s->segments[l->segment].until
                                           : max_budget;
 }
 
 enum line_verdict
-line_metric(struct line *l, const struct schedule *s, uint64_t max_budget,
-            uint64_t id, uint64_t used)
+line_metric(struct schedule_line *l, const struct schedule *s,
+            uint64_t max_budget, uint64_t id, uint64_t used)
 {
     uint64_t budget;
 
@@ -41,7 +42,7 @@ line_metric(struct line *l, const struct schedule *s, uint64_t max_budget,
 }
 
 uint64_t
-line_ended(struct line *l, uint64_t id, bool well)
+line_ended(struct schedule_line *l, uint64_t id, bool well)
 {
     uint64_t needed_no_more = LINE_NO_ID;
 

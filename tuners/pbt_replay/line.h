@@ -19,7 +19,7 @@
 enum line_verdict { LINE_GO, LINE_PAUSE, LINE_FINISH };
 enum line_ask { LINE_POINT, LINE_LATER, LINE_OVER };
 
-struct line {
+struct schedule_line {
     uint64_t segment;         /* the next trial's, or that is out */
     uint64_t id;              /* is out, or LINE_NO_ID */
     uint64_t from;            /* it went on from, or LINE_NO_ID */
@@ -28,22 +28,23 @@ struct line {
 };
 
 /* Everything is to be run yet. */
-void line_begin(struct line *l);
+void line_begin(struct schedule_line *l);
 
 /* A trial of l->segment, from l->from; or again for the one that is out. */
-enum line_ask line_ask(struct line *l, const struct schedule *s, uint64_t id);
+enum line_ask line_ask(struct schedule_line *l, const struct schedule *s,
+                       uint64_t id);
 
 /* What it may use: to the end of its segment, or max_budget for the last one;
  * 0: no end. */
-uint64_t line_budget(const struct line *l, const struct schedule *s,
+uint64_t line_budget(const struct schedule_line *l, const struct schedule *s,
                      uint64_t max_budget);
 
 /* `used`: intermediate results along the line. */
-enum line_verdict line_metric(struct line *l, const struct schedule *s,
+enum line_verdict line_metric(struct schedule_line *l, const struct schedule *s,
                               uint64_t max_budget, uint64_t id, uint64_t used);
 
 /* well: it paused, or succeeded.  Returns the trial whose state nobody needs
  * any more, or LINE_NO_ID. */
-uint64_t line_ended(struct line *l, uint64_t id, bool well);
+uint64_t line_ended(struct schedule_line *l, uint64_t id, bool well);
 
 #endif

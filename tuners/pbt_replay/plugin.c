@@ -14,7 +14,7 @@ struct shell {
     const struct tp_space *space;
     struct schedule schedule;
     double *x; /* n_dims for each segment */
-    struct line line;
+    struct schedule_line line;
     uint64_t max_budget;
     const char *root; /* of the folders; NULL: none are named */
 };
@@ -107,7 +107,7 @@ static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct shell *self = vself;
-    const struct line *l = &self->line;
+    const struct schedule_line *l = &self->line;
     const struct tp_host *host = self->host;
     size_t n_dims = self->space->n_dims;
     uint64_t begins;
@@ -179,7 +179,7 @@ static int
 save(void *vself, const struct tp_sink *sink)
 {
     const struct shell *self = vself;
-    const struct line *l = &self->line;
+    const struct schedule_line *l = &self->line;
     const uint64_t numbers[] = {l->segment, l->id,        l->from,
                                 l->turn,    l->from_turn, l->verdict};
 
@@ -192,7 +192,7 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    struct line *l = &self->line;
+    struct schedule_line *l = &self->line;
     uint64_t verdict = 0;
     uint64_t *const numbers[] = {&l->segment, &l->id,        &l->from,
                                  &l->turn,    &l->from_turn, &verdict};

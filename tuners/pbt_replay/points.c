@@ -23,7 +23,7 @@ refuse(const struct place *p, const char *name, const char *fmt, ...)
 {
     va_list ap;
     int n = snprintf(p->why, SCHEDULE_WHY_MAX,
-                     "schedule: segment %zu: %.60s: ", p->segment, name);
+                     "schedule: segment %zu: %.60s: ", p->segment + 1, name);
 
     va_start(ap, fmt);
     vsnprintf(p->why + n, SCHEDULE_WHY_MAX - (size_t)n, fmt, ap);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tunepipe/checkpoint.h - for a trial that can go on where an earlier attempt
- * of it was lost.  Manual: tunepipe-trial(3).
+/* tunepipe/checkpoint.h - for a trial that can go on: where an earlier attempt
+ * of it was lost, or where another trial was paused.  Manual:
+ * tunepipe-trial(3).
  *
  *     const char *from = tp_restore_dir();
  *     int epoch = from ? load(from) : 0;
@@ -28,8 +29,9 @@
 /* Folders in folders, at most. */
 #define TP_IMPL_DEPTH_MAX 16
 
-/* The newest checkpoint that an earlier attempt of this trial has saved, a
- * folder to be read only; NULL: there is none. */
+/* The newest checkpoint that an earlier attempt of this trial has saved, or the
+ * one of the trial that it goes on from, a folder to be read only; NULL: there
+ * is none.  See tp_restored_step(). */
 static inline const char *
 tp_restore_dir(void)
 {

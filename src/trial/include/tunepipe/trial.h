@@ -255,6 +255,32 @@ tp_seed(unsigned long long fallback)
     return *end || errno ? fallback : value;
 }
 
+/* How many intermediate results this trial may report, tp_restored_step() of
+ * them included: then another one decides about its result, and it is ended
+ * when it goes on by itself.  0: as many as it likes, and outside tunepipe. */
+static inline double
+tp_budget(void)
+{
+    return tp_param_double("TRIAL_BUDGET", 0);
+}
+
+/* How many intermediate results this trial, or those it goes on from, had
+ * reported when the checkpoint in TUNEPIPE_RESTORE_DIR was saved: its next one
+ * is the result of that step, counted from 0.  0 without a checkpoint. */
+static inline unsigned long long
+tp_restored_step(void)
+{
+    const char *text = getenv("TUNEPIPE_STEP");
+    unsigned long long value;
+    char *end;
+
+    if (!text || *text < '0' || *text > '9')
+        return 0;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    return *end || errno ? 0 : value;
+}
+
 /* One write(2); the rest of a short one follows while it can. */
 static inline int
 tp_impl_write(int fd, const char *line, size_t len)
@@ -346,8 +372,20 @@ tp_impl_open_answers(void)
     return fd;
 }
 
-/* Waits for "OFFSET go" or "OFFSET stop"; 1: stop.  Answers to other offsets
- * are left over from somebody who has stopped waiting. */
+/* The answer tp_report_sync() gives for this word. */
+static inline int
+tp_impl_answer(const char *word)
+{
+    static const char *const words[] = {"go", "stop", "pause", "finish"};
+
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    return 0;
+}
+
+/* Waits for "OFFSET WORD".  Answers to other offsets are left over from
+ * somebody who has stopped waiting. */
 static inline int
 tp_impl_await(int fd, off_t end)
 {
@@ -373,7 +411,7 @@ tp_impl_await(int fd, off_t end)
         line[len] = '\0';
         len = 0;
         if (strtoll(line, &word, 10) == (long long)end && *word == ' ')
-            return strcmp(word, " stop") == 0;
+            return tp_impl_answer(word + 1);
     }
 }
 
@@ -381,17 +419,17 @@ tp_impl_await(int fd, off_t end)
 static inline int
 tp_impl_wait(const char *json, const char *mark)
 {
-    int fd = tp_impl_open_answers(), stop = 0, why;
+    int fd = tp_impl_open_answers(), answer = 0, why;
     off_t end;
     int status = tp_impl_line("intermediate ", json, fd < 0 ? "" : mark, &end);
 
     why = errno;
     if (status == 0 && fd >= 0)
-        stop = tp_impl_await(fd, end);
+        answer = tp_impl_await(fd, end);
     if (fd >= 0)
         close(fd);
     errno = why;
-    return status ? status : stop;
+    return status ? status : answer;
 }
 
 static inline int
@@ -467,11 +505,23 @@ tp_report(double value)
     return tp_impl_report_double("intermediate ", value);
 }
 
-/* Reports an intermediate result and waits until the assessor has judged it.
+/* What a report that waits is answered.  All but TP_GO: the trial should end
+ * now, by itself and well (after the experiment's grace, or when it reports
+ * another intermediate result, it is ended). */
+enum tp_answer {
+    TP_GO = 0,
+    TP_STOP = 1,  /* it was judged to be not worth its time */
+    TP_PAUSE = 2, /* enough for now: save a checkpoint, if that is not done, and
+                     end without a final result; another trial may go on from
+                     there */
+    TP_FINISH = 3 /* enough: this result is the final one, unless the trial
+                     reports another with tp_final() */
+};
+
+/* Reports an intermediate result and waits until it is judged.
  *
- * Returns 0: go on; 1: stop, the trial was judged to be not worth its time and
- * should end now, by itself (after the experiment's grace it is ended); -1 with
- * errno set as tp_report() does, and then nothing was waited for.
+ * Returns an enum tp_answer, or -1 with errno set as tp_report() does, and then
+ * nothing was waited for.
  *
  * Where nobody answers it is 0 at once: outside tunepipe, and when the manager
  * has died, now or while the trial waited.  Of a trial's processes and threads

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `bohb`: bands.h with configurations of model.h, behind the plugin
+ * interface. */
+#include "bands/shell.h"
+#include "bands/state.h"
+#include "bohb/model.h"
+#include "bohb/state.h"
+#include "parts/budgets.h"
+#include "prior/space.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shell {
+    const struct tp_host *host;
+    struct bands *bands;
+    struct model *model;
+    char label[BANDS_LABEL_SIZE];
+};
+
+enum {
+    MODE,
+    MIN_BUDGET,
+    MAX_BUDGET,
+    ETA,
+    MIN_POINTS,
+    TOP_PERCENT,
+    NUM_SAMPLES,
+    RANDOM_FRACTION,
+    BANDWIDTH_FACTOR,
+    MIN_BANDWIDTH,
+    CONFIG_SPACE,
+    EXEC,
+    BRACKETS,
+    SEED,
+    N_ARGS
+};
+
+#define COUNT_MAX 1000000
+
+static const struct tp_arg args[N_ARGS] = {
+    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
+              "maximize|minimize", "whether larger results are better"},
+    [MIN_BUDGET] = {"min_budget", TP_ARG_INT, 0, "1", 1, BANDS_BUDGET_MAX, NULL,
+                    "the least budget, in intermediate results"},
+    [MAX_BUDGET] = {"max_budget", TP_ARG_INT, 0, "3", 1, BANDS_BUDGET_MAX, NULL,
+                    "the greatest budget, in intermediate results"},
+    [ETA] = {"eta", TP_ARG_INT, 0, "3", BANDS_ETA_MIN, BANDS_ETA_MAX, NULL,
+             "one of so many goes on to the next round"},
+    [MIN_POINTS] = {"min_points_in_model", TP_ARG_INT, 1, "null", 1, COUNT_MAX,
+                    NULL,
+                    "good results, at least; null, and at least: parameters "
+                    "+ 1"},
+    [TOP_PERCENT] = {"top_n_percent", TP_ARG_INT, 0, "15", 1, 99, NULL,
+                     "percentage of the results that is good"},
+    [NUM_SAMPLES] = {"num_samples", TP_ARG_INT, 0, "64", 1, COUNT_MAX, NULL,
+                     "draws from the model, the best of which is tried"},
+    [RANDOM_FRACTION] = {"random_fraction", TP_ARG_DOUBLE, 0,
+                         "0.3333333333333333", 0, 1, NULL,
+                         "share of configurations drawn from the prior"},
+    [BANDWIDTH_FACTOR] = {"bandwidth_factor", TP_ARG_DOUBLE, 0, "3", 1e-6, 9999,
+                          NULL,
+                          "draws are so many times as wide as the model's "
+                          "kernels"},
+    [MIN_BANDWIDTH] = {"min_bandwidth", TP_ARG_DOUBLE, 0, "0.001", 1e-6, 9999,
+                       NULL, "least width of a kernel, in units of the range"},
+    [CONFIG_SPACE] = {"config_space", TP_ARG_STRING, 1, "null", 0, 0, NULL,
+                      "refused: the search space tells all"},
+    [EXEC] = {"exec_mode", TP_ARG_STRING, 0, "\"serial\"", 0, 0,
+              "serial|parallelism",
+              "whether a bracket begins before the one before it is over"},
+    [BRACKETS] = {"brackets", TP_ARG_INT, 0, "0", 0, BANDS_BUDGET_MAX, NULL,
+                  "how many are run; 0: no end"},
+    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
+              "seed of the random numbers; null: the experiment's"},
+};
+
+static int
+fail(const struct shell *self, const char *why)
+{
+    self->host->error(self->host->ctx, "%s", why);
+    return TP_ERR;
+}
+
+static void *
+create(const struct tp_host *host)
+{
+    struct shell *self;
+
+    if (!bands_host_is_fit(host))
+        return NULL;
+    self = calloc(1, sizeof *self);
+    if (self == NULL)
+        host->error(host->ctx, "out of memory");
+    else
+        self->host = host;
+    return self;
+}
+
+static void
+destroy(void *vself)
+{
+    struct shell *self = vself;
+
+    bands_free(self->bands);
+    model_free(self->model);
+    free(self);
+}
+
+/* What the table of arguments cannot say. */
+static int
+check(const struct shell *self, const struct tp_value *values)
+{
+    const struct tp_host *host = self->host;
+
+    if (!values[CONFIG_SPACE].is_null) {
+        host->error(host->ctx,
+                    "config_space: is \"%.200s\", expected null: files of "
+                    "ConfigSpace are not read, the search space tells all",
+                    values[CONFIG_SPACE].text);
+        return TP_ERR;
+    }
+    if (values[MIN_BUDGET].integer > values[MAX_BUDGET].integer) {
+        host->error(host->ctx,
+                    "min_budget: is %" PRId64 ", expected at most "
+                    "max_budget, which is %" PRId64,
+                    values[MIN_BUDGET].integer, values[MAX_BUDGET].integer);
+        return TP_ERR;
+    }
+    return TP_OK;
+}
+
+static struct bands_options
+bands_options(const struct shell *self, const struct tp_value *values)
+{
+    return (struct bands_options){
+        .table = bands_table((uint64_t)values[MIN_BUDGET].integer,
+                             (uint64_t)values[MAX_BUDGET].integer,
+                             (uint64_t)values[ETA].integer),
+        .order = values[EXEC].text[0] == 'p' ? BANDS_PARALLEL : BANDS_FINISHED,
+        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .limit = (uint64_t)values[BRACKETS].integer,
+        .release = bands_release,
+        .ctx = (void *)(uintptr_t)self->host,
+    };
+}
+
+static struct model_options
+model_options(const struct tp_value *values)
+{
+    const struct tp_value *points = &values[MIN_POINTS];
+
+    return (struct model_options){
+        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .min_points = points->is_null ? 0 : (size_t)points->integer,
+        .top_percent = (size_t)values[TOP_PERCENT].integer,
+        .num_samples = (size_t)values[NUM_SAMPLES].integer,
+        .random_fraction = values[RANDOM_FRACTION].number,
+        .bandwidth_factor = values[BANDWIDTH_FACTOR].number,
+        .min_bandwidth = values[MIN_BANDWIDTH].number,
+    };
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct shell *self = vself;
+    struct bands_options bands = bands_options(self, values);
+    struct model_options model = model_options(values);
+
+    (void)n;
+    if (check(self, values) != TP_OK)
+        return TP_ERR;
+    self->bands = bands_new(&bands);
+    self->model = model_new(&model, bands.table.s_max + 1);
+    return self->bands != NULL && self->model != NULL
+               ? TP_OK
+               : fail(self, "out of memory");
+}
+
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct shell *self = vself;
+    struct prior prior = {.dims = NULL};
+    struct axis *axes;
+
+    if (!budgets_fit(self->host, s))
+        return TP_ERR;
+    axes = calloc(s->n_dims + 1, sizeof *axes);
+    if (axes == NULL || prior_of_space(&prior, s) != 0 ||
+        bands_space(self->bands, s->n_dims) != 0) {
+        prior_fini(&prior);
+        free(axes);
+        return fail(self, "out of memory");
+    }
+    for (size_t i = 0; i < s->n_dims; i++)
+        axes[i] = tpe_axis_of(TP_DIM(s, i));
+    if (model_space(self->model, &prior, axes) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+/* The budget of the job's round, counted from the least. */
+static size_t
+level_of(const struct shell *self, const struct bands_job *job)
+{
+    return self->bands->options.table.s_max -
+           (job->bracket->s - job->bracket->round);
+}
+
+static void
+explain(const struct shell *self, const struct model_origin *o)
+{
+    const struct tp_host *host = self->host;
+
+    if (!host->explain(host->ctx, NULL))
+        return;
+    if (o->is_modelled)
+        host->explain(host->ctx,
+                      "draw %zu from the model of %zu results of budget "
+                      "%" PRIu64 ", %zu of them good: log density %.4g above "
+                      "that of the %zu worst",
+                      o->candidate + 1, o->n_results,
+                      bands_table_budget(&self->bands->options.table,
+                                         self->bands->options.table.s_max,
+                                         (unsigned)o->level),
+                      o->n_good, o->score, o->n_others);
+    else if (o->is_fraction)
+        host->explain(host->ctx, "a draw of the prior, as random_fraction "
+                                 "wants");
+    else
+        host->explain(host->ctx,
+                      "a draw of the prior: no budget has the %zu results "
+                      "that a model begins with, %zu at most",
+                      o->needed, o->n_results);
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct shell *self = vself;
+    struct prior_random random = prior_host_random(self->host);
+    struct model_origin origin;
+    struct bands_job job;
+    int rc = bands_ask(self->bands, id, &job);
+
+    if (rc == BANDS_ERROR)
+        return fail(self, "out of memory");
+    if (rc != BANDS_JOB)
+        return rc == BANDS_LATER ? TP_LATER : TP_DONE;
+    snprintf(self->label, sizeof self->label, "%u_%u_%" PRIu64, job.bracket->s,
+             job.bracket->round, job.slot->n);
+    out->label = self->label;
+    bands_suggest(&job, out);
+    bands_explain(&job, self->host);
+    if (job.slot->from == BANDS_NO_ID) {
+        model_ask(self->model, &random, id, job.again, job.x, &origin);
+        explain(self, &origin);
+    }
+    memcpy(out->x, job.x, self->model->prior.n_dims * sizeof *out->x);
+    return TP_OK;
+}
+
+static int
+learn(struct shell *self, const struct bands_job *job, const double *x,
+      double value, bool again)
+{
+    if (model_learn(self->model, level_of(self, job), job->slot->n, x, value,
+                    again) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
+metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
+       struct tp_verdict *out)
+{
+    struct shell *self = vself;
+    struct bands_job job;
+    bool is_new;
+
+    if (!bands_find(self->bands, id, &job))
+        return TP_OK;
+    is_new = (job.slot->flags & BANDS_USED) == 0;
+    if (!bands_metric(self->bands, id, x, m->value, m->step))
+        return TP_OK;
+    bands_verdict(&job, self->host, m->value, out);
+    return is_new ? learn(self, &job, x, m->value, false) : TP_OK;
+}
+
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct shell *self = vself;
+    struct bands_job job;
+
+    if (id == TP_NO_ID) {
+        if (model_learn(self->model, self->model->n_levels - 1, MODEL_NO_N, x,
+                        result->value, false) != 0)
+            return fail(self, "out of memory");
+        return TP_OK;
+    }
+    if (!bands_find(self->bands, id, &job))
+        return TP_OK;
+    bands_final(self->bands, id, x, result->value);
+    return learn(self, &job, x, result->value, true);
+}
+
+/* A trial that failed before it had used its budget is as bad as any. */
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    struct shell *self = vself;
+    struct bands_job job;
+    int rc = TP_OK;
+
+    if (how == TP_ENDED_FAILED && bands_find(self->bands, id, &job) &&
+        (job.slot->flags & (BANDS_USED | BANDS_FINAL)) == 0)
+        rc = learn(self, &job, x, (double)NAN, false);
+    if (bands_ended(self->bands, id, x) != 0)
+        return fail(self, "out of memory");
+    return rc;
+}
+
+static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct shell *self = vself;
+
+    if (model_score(self->model, points, n, out) != 0)
+        return fail(self, "out of memory");
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct shell *self = vself;
+
+    bands_save(self->bands, sink);
+    model_save(self->model, sink);
+    return TP_OK;
+}
+
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct shell *self = vself;
+    const char *wrong = bands_load(self->bands, &self->model->prior, source);
+
+    if (wrong == NULL)
+        wrong = model_load(self->model, source);
+    return wrong == NULL ? TP_OK : fail(self, wrong);
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "bohb",
+    .doc = "hyperband, whose configurations a model of good results suggests",
+    .version = 1,
+    .flags = TP_TUNER_UNITS,
+    .args = args,
+    .n_args = N_ARGS,
+    .arg_size = sizeof args[0],
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+    .score = score,
+    .metric = metric,
+};
+TP_REGISTER_TUNER(tuner)
