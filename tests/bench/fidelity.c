@@ -85,15 +85,18 @@ write_default(const struct plugin *p, const char *args, const char *name,
 static char *
 complete_args(const struct plugin *p, const char *args, uint64_t longest)
 {
-    char most[32];
+    char most[32], turn[32];
     struct buf out;
 
     snprintf(most, sizeof most, "%" PRIu64, longest);
+    snprintf(turn, sizeof turn, "%" PRIu64, (longest + 8) / 9);
     buf_init(&out, 65536);
     buf_add_char(&out, '{');
     write_default(p, args, "optimize_mode", "\"minimize\"", &out);
     write_default(p, args, "R", most, &out);
     write_default(p, args, "max_budget", most, &out);
+    if (p->kind == PLUGIN_TUNER) /* of an assessor it is something else */
+        write_default(p, args, "interval", turn, &out);
     if (args != NULL && strcmp(args, "{}") != 0)
         buf_printf(&out, "%s%s", out.len > 1 ? ", " : "", args + 1);
     else

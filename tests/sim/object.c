@@ -161,6 +161,9 @@ static int
 leave(struct object *o, const char *callback, int rc, int most, struct err *err)
 {
     o->asking = false;
+    if ((rc < TP_OK || rc > most) && o->about == TP_NO_ID)
+        return err_set(err, ERR_PLUGIN, "%s: %s gave %d: %s", o->name, callback,
+                       rc, o->said);
     if (rc < TP_OK || rc > most)
         return err_set(err, ERR_PLUGIN, "%s: %s of %" PRIu64 " gave %d: %s",
                        o->name, callback, o->about, rc, o->said);

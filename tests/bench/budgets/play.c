@@ -206,6 +206,14 @@ note(struct game *g, const struct trial *t)
         g->out->best[g->used / g->curves->longest - 1] = g->best_true;
 }
 
+/* What is left is not spent. */
+static void
+note_rest(struct game *g, uint64_t epochs)
+{
+    for (; g->used < epochs; g->used++)
+        g->out->best[g->used / g->curves->longest] = g->best_true;
+}
+
 /* One epoch of one trial. */
 static int
 step(struct game *g, struct trial *t, struct err *err)
@@ -238,6 +246,10 @@ spend(struct game *g, uint64_t epochs, struct err *err)
         if (request(g, err) != 0)
             return -1;
         t = next_event(g);
+        if (t == NULL && g->done) { /* it has had enough */
+            note_rest(g, epochs);
+            return 0;
+        }
         if (t == NULL)
             return err_set(err, ERR_PLUGIN,
                            "nothing runs after %" PRIu64 " epochs", g->used);
