@@ -21,6 +21,7 @@
  *   command.log         the dispatcher's
  *   dispatcher.log      what the dispatcher said on its standard error
  *   hooks.log           what hooks wrote: hooks.h
+ *   report.html         made by `tunepipe report`
  *   results.db          with `index: true`, or made by `tunepipe index`
  *   index.log           what the one that keeps it up to date said
  *   dispatcher.pid      its process, and when that began: peer.c

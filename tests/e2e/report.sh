@@ -121,6 +121,43 @@ population() {
 }
 check "a browser draws a family" population
 
+# Who is promoted goes on with a greater budget, from where it was paused; what
+# explains it names bracket, rung, rank and cut.
+promoted() {
+    experiment 'maxTrialNumber: 16' \
+        'tuner: {name: asha, classArgs: {type: promotion, max_budget: 9}}' << 'E'
+while tunepipe trial checkpoint save "$TUNEPIPE_TRIAL_DIR/parameters.json" &&
+    tunepipe trial report --sync "$(tunepipe trial param x)"; do :; done
+exit 0
+E
+    run 0 && "$T" report "$dir" --json > data.json || return 1
+    "$T" trial ls "$dir" > ls
+    last=$(grep -o '"trial": "[0-9]*"' "$dir/results.jsonl" | tail -n 1 |
+        tr -dc 0-9)
+    "$T" explain "$dir" "$last" > why || return 1
+    has why 'promoted from trial 000' && has why 'bracket 1 of 1' &&
+        has why 'it goes on to rung ' && has why ': rank ' &&
+        lacks why NaN && lacks why "the manager's word alone" || return 1
+    for trial in 0 1 2 3; do "$T" explain "$dir" "$trial"; done > why
+    has why 'the cut is at 0.' || return 1
+    ! command -v python3 > /dev/null || python3 - << 'E'
+import json
+data = json.load(open("data.json"))
+t = data["trials"]
+sources = [f for f in t["from"] if f is not None]
+assert len(sources) >= 3 and len(set(sources)) == len(sources), sources
+for i, f in enumerate(t["from"]):
+    steps = data["curves"][i][0]
+    assert t["budget"][i] == (1 if f is None else 3 * t["budget"][f])
+    assert steps[0] == t["base"][i] and steps[-1] + 1 == t["budget"][i], (i, steps)
+    if f is not None:
+        assert t["cloned"][i] == 0
+        assert [p["cells"][i] for p in data["parameters"]] == [
+            p["cells"][f] for p in data["parameters"]]
+E
+}
+check "a report and an explanation of promotions" promoted
+
 # The second trial waits for a page that shows the first one's end; the last
 # page, behind the end of the experiment, is not loaded anew.
 watched() {

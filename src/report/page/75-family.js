@@ -180,6 +180,16 @@ function scheduleTable(line) {
     );
 }
 
+const replayNote = (i) =>
+    el(
+        "p",
+        { class: "note" },
+        "As a configuration that runs it again: tunepipe export --schedule " +
+            T.id[i] +
+            " " +
+            X.folder,
+    );
+
 function familySection() {
     const tree = new Chart({
         height: () => Math.min(900, Math.max(160, 16 * family.rows + 50)),
@@ -211,7 +221,9 @@ function familySection() {
                 2,
             );
         place.replaceChildren(
-            ...(line.length ? [copyButton(text), scheduleTable(line)] : []),
+            ...(line.length
+                ? [copyButton(text), scheduleTable(line), replayNote(i)]
+                : []),
         );
         tree.draw();
         lines.draw();
