@@ -6,8 +6,13 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "core/problems.h"
+#include "dispatcher/commandlog.h"
+#include "dispatcher/logfile.h"
+#include "dispatcher/session.h"
 #include "json.h"
 #include "manager/experiment_folder.h"
+#include "record.h"
+#include "replay/loghead.h"
 #include "space/space.h"
 #include "store/lineage.h"
 
@@ -122,9 +127,32 @@ write_json(struct buf *out, const struct lineage *l, const char *schedule)
     buf_add_text(out, "}\n");
 }
 
+/* Which results are better stays as it was. */
+static void
+write_mode(struct buf *out, const char *folder)
+{
+    char *path = file_join(folder, COMMANDLOG_NAME);
+    struct session_setup setup = {.tuner = NULL};
+    struct record head;
+    struct logfile *log =
+        path != NULL ? loghead_open(path, 0, &head, NULL) : NULL;
+    struct json *doc =
+        log != NULL ? loghead_read(path, &head, &setup, NULL) : NULL;
+    const char *mode;
+    struct jval v;
+
+    if (doc != NULL && jval_get(setup.tuner_args, "optimize_mode", &v) &&
+        jval_string(v, &mode, NULL))
+        buf_printf(out, "    optimize_mode: %s\n", mode);
+    json_free(doc);
+    logfile_close(log);
+    free(path);
+}
+
 /* The text has no character that YAML's quotes would need to be told of. */
 static void
-write_yaml(struct buf *out, const struct lineage *l, const char *schedule)
+write_yaml(struct buf *out, const struct lineage *l, const char *schedule,
+           const char *folder)
 {
     struct jval budget;
 
@@ -142,6 +170,7 @@ write_yaml(struct buf *out, const struct lineage *l, const char *schedule)
                "  classArgs:\n"
                "    schedule: \"%s\"\n",
                schedule);
+    write_mode(out, folder);
     if (jval_get(lineage_parameters(&l->trials[l->n - 1]), "TRIAL_BUDGET",
                  &budget)) {
         buf_add_text(out, "    max_budget: ");
@@ -164,7 +193,10 @@ export_schedule(FILE *out, bool as_json, const char *folder, const char *trial,
     buf_init(&text, TEXT_MAX);
     rc = write_schedule(&schedule, &l, folder, err);
     if (rc == 0) {
-        (as_json ? write_json : write_yaml)(&text, &l, buf_text(&schedule));
+        if (as_json)
+            write_json(&text, &l, buf_text(&schedule));
+        else
+            write_yaml(&text, &l, buf_text(&schedule), folder);
         rc = buf_check(&text, "the schedule", err);
     }
     if (rc == 0)

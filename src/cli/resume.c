@@ -7,11 +7,7 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/problems.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/logvoid.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
@@ -22,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char help[] =
     "usage: tunepipe resume FOLDER [--max-trials N] [--max-duration TIME]\n"
@@ -60,39 +55,6 @@ static const char help[] =
     "used any more; 5 the command log is damaged.\n"
     "\n"
     "Example: tunepipe resume tunepipe-experiments/digits-20260801-120000\n";
-
-static int
-walk_file(struct logfile *file, manager_record *take, void *ctx,
-          struct err *err)
-{
-    struct record record;
-    enum logfile_status status;
-
-    while ((status = logfile_next(file, &record, err)) == LOGFILE_RECORD)
-        take(ctx, &record);
-    return status == LOGFILE_DAMAGED ? -1 : 0;
-}
-
-static int
-walk_log(const char *folder, manager_record *take, void *ctx, struct err *err)
-{
-    char *path = file_join(folder, COMMANDLOG_NAME);
-    struct logfile *file;
-    struct stat st;
-    int rc;
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    if (stat(path, &st) != 0 || logvoid(folder)) {
-        free(path);
-        return 0;
-    }
-    file = logfile_open(path, err);
-    rc = file == NULL ? -1 : walk_file(file, take, ctx, err);
-    logfile_close(file);
-    free(path);
-    return rc;
-}
 
 struct words {
     const char *dispatcher;
@@ -137,8 +99,7 @@ go_on(struct experiment *x, void *ctx)
     const struct going_on *g = ctx;
     struct manager_options options = {.dispatcher = g->words->dispatcher,
                                       .resume = g->results->folder,
-                                      .retry_failed = g->words->retry_failed,
-                                      .walk_log = walk_log};
+                                      .retry_failed = g->words->retry_failed};
 
     set_limits(x, g->results->folder, g->words);
     return conduct("resume", x, &options);

@@ -3,10 +3,11 @@
  * arrival.  PROTOCOL.md, "Order".
  *
  * EN and intermediate metrics go to the assessor queue, everything else to
- * the default queue; with an advisor, that is all.  A trial's end concerns both: in the same step the
+ * the default queue.  A trial's end concerns both: in the same step the
  * tuner's half of it, stamped with what the marks know, goes into the default
  * queue.  So a trial's final result comes before its end, and its end before
- * the next request, whatever the threads do.
+ * the next request, whatever the threads do.  With an advisor everything goes
+ * to the default queue, ends unsplit.
  *
  * One thread: the reader's, or replay's. */
 #ifndef DISPATCHER_ROUTER_H

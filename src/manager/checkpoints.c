@@ -111,7 +111,7 @@ is_orphan(const char *home, const char *name)
 }
 
 void
-checkpoints_clean(const char *home)
+checkpoints_clean(struct checkpoints *c, const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
@@ -123,7 +123,7 @@ checkpoints_clean(const char *home)
                          : NULL;
 
         if (path != NULL)
-            folder_remove(path);
+            trash_put(&c->trash, path);
         free(path);
     }
     if (folder != NULL)
@@ -184,7 +184,7 @@ checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
 
     if (home == NULL)
         return;
-    checkpoints_clean(home);
+    checkpoints_clean(c, home);
     if (rmdir(home) != 0 && errno != ENOENT) {
         take_stock(c, trial, home);
         for (size_t i = 0; i < c->n; i++)
@@ -266,11 +266,14 @@ checkpoints_open(struct checkpoints *c, const char *experiment_folder,
                  const struct checkpoint_policy *policy, bool minimize,
                  struct err *err)
 {
-    *c = (struct checkpoints){.policy = policy, .minimize = minimize};
+    *c = (struct checkpoints){
+        .policy = policy, .trash = TRASH_CLOSED, .minimize = minimize};
     c->folder = file_join(experiment_folder, TRIAL_CHECKPOINTS);
     if (c->folder == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     if (file_make_folder(c->folder, err) != 0)
+        return -1;
+    if (trash_open(&c->trash, c->folder, err) != 0)
         return -1;
     take_all(c);
     return 0;
@@ -279,6 +282,8 @@ checkpoints_open(struct checkpoints *c, const char *experiment_folder,
 void
 checkpoints_close(struct checkpoints *c)
 {
+    if (c->folder != NULL)
+        trash_close(&c->trash);
     free(c->folder);
     free(c->items);
     free(c->claims);

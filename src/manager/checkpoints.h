@@ -12,6 +12,8 @@
 #ifndef MANAGER_CHECKPOINTS_H
 #define MANAGER_CHECKPOINTS_H
 
+#include "manager/trash.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +29,7 @@ struct checkpoint {
     bool ended;   /* its trial has, and is not paused */
     bool given;   /* by another trial */
     bool beyond;  /* saved when the trial had used up its budget */
+    bool deleted; /* its row is to go, too */
 };
 
 /* Somebody else's word about what a trial has saved. */
@@ -49,7 +52,8 @@ struct checkpoints {
     struct checkpoint_claim *claims;
     size_t n_claims, claims_cap;
     uint64_t bytes; /* of all items */
-    bool crowded;   /* all that are left are needed, and above the quota */
+    struct trash trash;
+    bool crowded; /* all that are left are needed, and above the quota */
 };
 
 /* Takes stock of what an earlier manager has left; each counts as one of a

@@ -192,7 +192,7 @@ go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
 {
     struct checkpoint_steps steps;
 
-    checkpoints_clean(home);
+    checkpoints_clean(c, home);
     if (is_heir(t, home) && checkpoints_inherit(c, t, err) != 0)
         return -1;
     t->restore = choose_own(c, t, home);

@@ -15,7 +15,7 @@ char *checkpoints_place_of(const struct checkpoints *c, uint64_t trial,
 struct checkpoint *checkpoints_add(struct checkpoints *c, uint64_t trial,
                                    uint64_t number);
 /* Removes whatever no checkpoint is from a trial's folder. */
-void checkpoints_clean(const char *home);
+void checkpoints_clean(struct checkpoints *c, const char *home);
 
 /* checkpoints_keep.c.  Deletes what has to go, of this trial and for the quota;
  * true: it is crowded, and was not before. */

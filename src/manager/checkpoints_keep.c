@@ -4,12 +4,12 @@
  * worst on, then older ones of trials that go on.  The newest of a trial that
  * has not ended, or is paused, always stays, since another attempt may need it,
  * or another trial; where it was saved behind the end of the trial's budget,
- * the one before, too.  One that is deleted is renamed first, so that half of
- * it is never given to anybody. */
+ * the one before, too.  One that is deleted is renamed first (trash.h), so
+ * that half of it is never given to anybody. */
 #include "manager/checkpoints_inside.h"
 
 #include "config/experiment.h"
-#include "core/folder.h"
+#include "core/map.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -76,41 +76,51 @@ is_pinned(const struct checkpoints *c, uint64_t trial)
 
 /* ---- deletion ---- */
 
+/* Its row stays until sweep(). */
 static void delete (struct checkpoints *c, struct checkpoint *item)
 {
-    char *from = checkpoints_place_of(c, item->trial, "", item->number);
-    char *to = checkpoints_place_of(c, item->trial, TRIAL_CHECKPOINT_GONE,
-                                    item->number);
+    char *path = checkpoints_place_of(c, item->trial, "", item->number);
 
-    if (from != NULL && to != NULL && rename(from, to) == 0)
-        folder_remove(to);
+    if (path != NULL)
+        trash_put(&c->trash, path);
     checkpoints_steps_remove(c, item->trial, item->number);
-    free(from);
-    free(to);
+    free(path);
     c->bytes -= item->bytes;
-    memmove(item, item + 1,
-            (size_t)(c->items + c->n - item - 1) * sizeof *item);
-    c->n--;
+    item->deleted = true;
 }
 
-/* Of all, or of those that are not beyond the budget. */
-static bool
-is_newest(const struct checkpoints *c, const struct checkpoint *item, bool all)
+static void
+sweep(struct checkpoints *c)
 {
+    size_t n = 0;
+
     for (size_t i = 0; i < c->n; i++)
-        if (c->items[i].trial == item->trial &&
-            c->items[i].number > item->number && (all || !c->items[i].beyond))
-            return false;
-    return true;
+        if (!c->items[i].deleted)
+            c->items[n++] = c->items[i];
+    c->n = n;
+}
+
+/* The newest that a trial has, of all and of those within its budget. */
+struct newest {
+    uint64_t all, within;
+};
+
+static void
+note(struct newest *newest, const struct checkpoint *item)
+{
+    if (item->number > newest->all)
+        newest->all = item->number;
+    if (!item->beyond && item->number > newest->within)
+        newest->within = item->number;
 }
 
 static bool
-has_to_stay(const struct checkpoints *c, const struct checkpoint *item)
+has_to_stay(const struct checkpoints *c, const struct checkpoint *item,
+            const struct newest *newest)
 {
     if (item->ended && !is_pinned(c, item->trial))
         return false;
-    return is_newest(c, item, true) ||
-           (!item->beyond && is_newest(c, item, false)) ||
+    return item->number == newest->all || item->number == newest->within ||
            (c->lockstep && item->given);
 }
 
@@ -158,7 +168,8 @@ allowed(const struct checkpoints *c, bool ended)
 
 /* Whether some of the trial's has to go; *victim is the first to. */
 static bool
-choose_of(struct checkpoints *c, uint64_t trial, struct checkpoint **victim)
+choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
+          struct checkpoint **victim)
 {
     bool best = c->policy->keep == CHECKPOINTS_BEST, ended = false;
     size_t n = 0;
@@ -167,10 +178,10 @@ choose_of(struct checkpoints *c, uint64_t trial, struct checkpoint **victim)
     for (size_t i = 0; i < c->n; i++) {
         struct checkpoint *item = &c->items[i];
 
-        if (item->trial != trial)
+        if (item->trial != trial || item->deleted)
             continue;
         ended = item->ended;
-        if (has_to_stay(c, item))
+        if (has_to_stay(c, item, newest))
             continue;
         n++;
         if (*victim == NULL ||
@@ -180,24 +191,102 @@ choose_of(struct checkpoints *c, uint64_t trial, struct checkpoint **victim)
     return n > allowed(c, ended);
 }
 
-/* The first of all that goes for the quota; NULL: all have to stay. */
-static struct checkpoint *
-choose(const struct checkpoints *c)
+static void
+prune_trial(struct checkpoints *c, uint64_t trial)
 {
-    struct checkpoint *victim = NULL;
+    struct newest newest = {0, 0};
+    struct checkpoint *victim;
 
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == trial)
+            note(&newest, &c->items[i]);
+    while (choose_of(c, trial, &newest, &victim))
+        delete (c, victim);
+    sweep(c);
+}
+
+/* ---- the quota ---- */
+
+struct candidate {
+    const struct checkpoints *c;
+    struct checkpoint *item;
+};
+
+/* What goes first. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    bool first;
+
+    if (x->item->ended != y->item->ended)
+        return x->item->ended ? -1 : 1;
+    first = x->item->ended ? is_worse(x->c, x->item, y->item)
+                           : is_older(x->item, y->item);
+    return first ? -1 : 1;
+}
+
+/* Of each trial, by its number; NULL: no memory. */
+static struct newest *
+find_newest(const struct checkpoints *c, struct map *by_trial)
+{
+    struct newest *all = calloc(c->n + 1, sizeof *all);
+    size_t n = 0;
+
+    for (size_t i = 0; all != NULL && i < c->n; i++) {
+        const struct checkpoint *item = &c->items[i];
+        struct newest *of = map_get(by_trial, &item->trial, sizeof item->trial);
+
+        if (of == NULL) {
+            of = &all[n++];
+            if (map_put(by_trial, &item->trial, sizeof item->trial, of) != 0) {
+                free(all);
+                return NULL;
+            }
+        }
+        note(of, item);
+    }
+    return all;
+}
+
+/* All that may go, in the order in which they do; NULL: no memory. */
+static struct candidate *
+find_candidates(struct checkpoints *c, size_t *n)
+{
+    struct candidate *found = calloc(c->n + 1, sizeof *found);
+    struct map by_trial = {0};
+    struct newest *newest = find_newest(c, &by_trial);
+
+    *n = 0;
+    for (size_t i = 0; found != NULL && newest != NULL && i < c->n; i++) {
         struct checkpoint *item = &c->items[i];
 
-        if (has_to_stay(c, item))
-            continue;
-        if (victim == NULL || (item->ended != victim->ended
-                                   ? item->ended
-                                   : (item->ended ? is_worse(c, item, victim)
-                                                  : is_older(item, victim))))
-            victim = item;
+        if (!has_to_stay(c, item,
+                         map_get(&by_trial, &item->trial, sizeof item->trial)))
+            found[(*n)++] = (struct candidate){c, item};
     }
-    return victim;
+    if (*n > 0)
+        qsort(found, *n, sizeof *found, compare);
+    map_fini(&by_trial);
+    free(newest);
+    return found;
+}
+
+static void
+prune_all(struct checkpoints *c)
+{
+    struct candidate *found;
+    size_t n, i = 0;
+
+    c->crowded = false;
+    if (c->policy->quota == 0 || c->bytes <= c->policy->quota)
+        return;
+    found = find_candidates(c, &n);
+    for (; i < n && c->bytes > c->policy->quota; i++)
+        delete (c, found[i].item);
+    c->crowded = c->bytes > c->policy->quota;
+    free(found);
+    sweep(c);
 }
 
 /* True: it is crowded, and was not before. */
@@ -205,19 +294,9 @@ bool
 checkpoints_prune(struct checkpoints *c, uint64_t trial)
 {
     bool before = c->crowded;
-    struct checkpoint *victim;
 
-    while (choose_of(c, trial, &victim))
-        delete (c, victim);
-    c->crowded = false;
-    while (c->policy->quota > 0 && c->bytes > c->policy->quota) {
-        victim = choose(c);
-        if (victim == NULL) {
-            c->crowded = true;
-            break;
-        }
-        delete (c, victim);
-    }
+    prune_trial(c, trial);
+    prune_all(c);
     return c->crowded && !before;
 }
 
@@ -229,9 +308,10 @@ delete_all(struct checkpoints *c, uint64_t trial)
 {
     char *home = checkpoints_place(c, trial, NULL);
 
-    for (size_t i = c->n; i > 0; i--)
-        if (c->items[i - 1].trial == trial)
-            delete (c, &c->items[i - 1]);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == trial)
+            delete (c, &c->items[i]);
+    sweep(c);
     if (home != NULL)
         rmdir(home);
     free(home);

@@ -142,6 +142,25 @@ take_hooks(struct manager *m)
 }
 
 static void
+take_trash(struct manager *m)
+{
+    manager_unwatch(m, m->checkpoints.trash.pidfd);
+    trash_ended(&m->checkpoints.trash);
+}
+
+static void
+clear_away(struct manager *m)
+{
+    struct trash *t = &m->checkpoints.trash;
+
+    if (!trash_wants(t))
+        return;
+    trash_begin(t);
+    if (t->pidfd >= 0 && manager_watch(m, t->pidfd, EPOLLIN, SOURCE_TRASH) != 0)
+        trash_ended(t);
+}
+
+static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
@@ -154,6 +173,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_HOOKS] = take_hooks,
         [SOURCE_CONTROL] = commands_serve,
         [SOURCE_RESOURCES] = take_resources,
+        [SOURCE_TRASH] = take_trash,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -251,6 +271,7 @@ settle(struct manager *m)
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
         m->phase = PHASE_DONE;
     hooks_go(&m->hooks, clock_monotonic_ns());
+    clear_away(m);
     flush(m);
 }
 

@@ -30,7 +30,8 @@ struct manager_options {
     const char *resume;     /* absolute: the folder of an experiment that goes
                                on; NULL: a new one */
     bool retry_failed;      /* only to resume: trials that failed run again */
-    /* Only to resume: reads the folder's command log, where there is one. */
+    /* Reads the folder's command log, where there is one; NULL: it cannot, and
+     * nothing goes on. */
     int (*walk_log)(const char *folder, manager_record *take, void *ctx,
                     struct err *err);
 };

@@ -49,5 +49,8 @@ void origin_settled(struct manager *m, struct trial *t, bool started);
 /* What an earlier manager was told that nobody needs any more, when all trials
  * are there that it had begun. */
 void origin_restore(struct manager *m, const struct past *past);
+/* The same of a dispatcher that died, perhaps with such words on their way, and
+ * is to go on; they count once it is known what it repeats. */
+void origin_repeat(struct manager *m);
 
 #endif

@@ -8,6 +8,7 @@
 #include "lockfile.h"
 #include "manager/deaths.h"
 #include "manager/happened.h"
+#include "manager/origin.h"
 #include "manager/state.h"
 
 #include <fcntl.h>
@@ -178,6 +179,7 @@ go_on(struct manager *m)
 
     exchange_hold(&m->exchange);
     tail_close(&m->words);
+    origin_repeat(m);
     if (peer_resume(m, &err) == 0)
         return true;
     progress_warn(&m->progress, "tunepipe: error: %s", err.text);

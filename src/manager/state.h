@@ -20,7 +20,7 @@
  *   reading_send.c  what stands in them, sent
  *   hungry.c    what was not read of them yet
  *   stepping.c  what waits for an answer; lock step
- *   checkpoints.c  what they saved: kept, given, deleted
+ *   checkpoints*.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
  *   orphans.c   what is left where a wrapper was killed
@@ -96,6 +96,7 @@ enum source {
     SOURCE_HOOKS,
     SOURCE_CONTROL,
     SOURCE_RESOURCES,
+    SOURCE_TRASH,
     SOURCE_COUNT
 };
 

@@ -159,7 +159,8 @@
  *   saving.A          TUNEPIPE_CHECKPOINT_DIR: a folder for attempt A to write
  *                     into, empty at its start
  *   saving.A.XXXXXX   the same for one caller, who makes and names it
- *   gone.NUMBER       is being deleted
+ *   gone.NUMBER       is to be deleted, of an earlier version; what is being
+ *                     deleted lies in EXPERIMENT/checkpoints/.gone.N
  *   given.NUMBER      becomes NUMBER once it is complete
  *   steps.NUMBER      how many intermediate results had been reported when
  *                     NUMBER was saved, by the trial, those before it that it

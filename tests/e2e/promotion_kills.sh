@@ -28,7 +28,7 @@ dying() {
 # trial that is told to end by nobody goes on and on.
 set_up() {
     experiment "tuner: {plugin: $PLUGINS/advisor.so,
-  classArgs: {labels: true, budget: 3}}" << 'E'
+  classArgs: {labels: true, budget: 3}}" "$@" << 'E'
 step=0
 if [ -n "$TUNEPIPE_RESTORE_DIR" ]; then
     step=$(cat "$TUNEPIPE_RESTORE_DIR/step")
@@ -50,7 +50,7 @@ E
 
 # table: what must be the same.
 table() {
-    sed 's/"duration_s": [^,]*, //; s/"seed": [^,]*, //' "$dir/results.jsonl"
+    sed 's/"duration_s": [^,]*, //; s/"seed": [^,]*, //; s/"attempt": [^,]*, //' "$dir/results.jsonl"
 }
 
 as_undisturbed() {
@@ -63,7 +63,7 @@ as_undisturbed() {
 }
 
 undisturbed() {
-    set_up
+    set_up "$@"
     dying 0 run e.yml || fail "undisturbed: status $?" || return 1
     dir=$(ls -d tunepipe-experiments/*)
     table > want
@@ -122,7 +122,7 @@ check "the manager that goes on dies beside a write" resume_dies
 
 # At moments drawn from the seed, dispatcher, manager or both.
 any() {
-    undisturbed || return 1
+    undisturbed "$@" || return 1
     for seed in $(seq "$seed" $((seed + ${KILL_ROUNDS:-1} - 1))); do
         rm -rf tunepipe-experiments odd
         HERE=$PWD "$TP_BUILD/tests/tools/killer" "$seed" 6 "$T" e.yml \
@@ -134,5 +134,8 @@ any() {
     grep -q '[1-9]' kills || fail 'nobody was killed'
 }
 check "kill -9 at any moment" any
+
+in_lock_step() { any 'deterministic: true' 'trialConcurrency: 2'; }
+check "kill -9 at any moment of lock step" in_lock_step
 
 finish

@@ -98,7 +98,8 @@ turns() {
     "$T" export "$dir" --schedule "${best#* }" --json > schedule.json || return
     has schedule.json '{"segments": [{"trial": "0000' &&
         has schedule.json ', "from": 4, ' && has schedule.yml '#   from 2, ' &&
-        has schedule.yml '    max_budget: 6' || return
+        has schedule.yml '    max_budget: 6' &&
+        has schedule.yml '    optimize_mode: maximize' || return
     mv tunepipe-experiments first && mv said first.said
     grep -v '^tuner\|population' e.yml > again && cat schedule.yml >> again
     mv again e.yml
@@ -107,6 +108,24 @@ turns() {
     [ "$(awk '{print $4}' said | xargs)" = '0 2 4' ] || fail "$(cat said)"
 }
 check "turns of reports; the best line's schedule comes to the same again" turns
+
+# With one trial of the second round paused, and one that runs.
+killed() {
+    {
+        cat << 'E'
+[ "$TUNEPIPE_PARAMETER_ID" != 4 ] || ! mkdir "$HERE/once" ||
+    kill -KILL "$(cat "$HERE/pid")"
+E
+        program
+    } | experiment 'trialConcurrency: 1' 'tuner: {name: pbt, classArgs: {
+        population_size: 3, fraction: 0.3, interval: 2, max_budget: 6}}'
+    run 137
+    resume 0 && count 6 paused && count 3 succeeded && replays || return 1
+    n=$(awk '{print $1, $4, $5}' said | sort -u |
+        awk '$2 == 2 * int($1 / 3) && $3 == $2 + 2' | wc -l)
+    [ "$n" = 9 ] || fail "$(cat said)"
+}
+check "a manager that is killed in a round goes on with it" killed
 
 # Without any rounds.
 asynchronous() {

@@ -247,6 +247,7 @@ TEST(pbt_rounds_of_an_interval_pause_and_finish)
         }
     }
     CHECK_EQ(ask(w, 1000), PBT_OVER);
+    CHECK_EQ(w->n_released, 8); /* all but the last round's */
     world_free(w);
 }
 

@@ -62,7 +62,8 @@ prepare(struct pbt *p, struct pbt_member *m, uint64_t id)
     }
 }
 
-/* What its next trial is, by its rank. */
+/* What its next trial is, by its rank; whoever failed has no state to go on
+ * from, wherever it ranks. */
 static enum pbt_kind
 kind_of(const struct pbt *p, const struct pbt_member *m)
 {
@@ -71,8 +72,6 @@ kind_of(const struct pbt *p, const struct pbt_member *m)
     return p->n_donors > 0 ? PBT_COPY : PBT_FRESH;
 }
 
-/* A member that has no score was given one no better than any by nobody, and
- * lies behind them all: it is copied over, whatever its rank. */
 static void
 next_round(struct pbt *p)
 {
@@ -85,8 +84,6 @@ next_round(struct pbt *p)
     for (size_t rank = 0; rank < p->set.size; rank++) {
         struct pbt_member *m = &p->members[p->ranking[rank]];
 
-        if (m->before != PBT_NO_ID)
-            p->release(p->release_ctx, m->before);
         m->rank = rank;
         m->kind = kind_of(p, m);
         m->before = m->id;
@@ -96,6 +93,15 @@ next_round(struct pbt *p)
     }
     for (size_t i = 0; i < p->set.size; i++)
         p->members[i].scored = false;
+}
+
+/* All have gone on from what the round before left. */
+static void
+release_before(struct pbt *p)
+{
+    for (size_t i = 0; i < p->set.size; i++)
+        if (p->members[i].before != PBT_NO_ID)
+            p->release(p->release_ctx, p->members[i].before);
 }
 
 static struct pbt_judgement
@@ -124,7 +130,10 @@ ended(struct pbt *p, struct pbt_member *m, enum pbt_end how)
         m->order = p->n_scored++;
     for (size_t i = 0; i < p->set.size; i++)
         n_done += p->members[i].state == PBT_DONE;
-    if (n_done == p->set.size && !is_last_round(p))
+    if (n_done < p->set.size)
+        return;
+    release_before(p);
+    if (!is_last_round(p))
         next_round(p);
 }
 

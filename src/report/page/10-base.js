@@ -58,6 +58,47 @@ function copyButton(text) {
     return b;
 }
 
+/* Rows of cells under their heads; numbers stand at the right. */
+function table(heads, rows, isNumber) {
+    const line = (tag, cells) =>
+        el(
+            "tr",
+            null,
+            cells.map((c, k) => el(tag, { class: isNumber(k) && "n" }, c)),
+        );
+    return el(
+        "div",
+        { class: "scroll" },
+        el(
+            "table",
+            null,
+            el("thead", null, line("th", heads)),
+            el(
+                "tbody",
+                null,
+                rows.map((cells) => line("td", cells)),
+            ),
+        ),
+    );
+}
+
+/* The first `few` of a list, the others at the press of a button. */
+function addMore(list, few, add, what) {
+    list.slice(0, few).forEach(add);
+    if (list.length <= few) return null;
+    const more = el(
+        "button",
+        {
+            onclick: () => {
+                more.remove();
+                list.slice(few).forEach(add);
+            },
+        },
+        "All " + list.length + (what ? " " + what : ""),
+    );
+    return more;
+}
+
 /* ---- numbers: null is none; what JSON cannot say comes as a text ---- */
 
 const number = (v) => (v === null || v === undefined ? NaN : Number(v));
@@ -93,6 +134,7 @@ function formatSeconds(s) {
     );
 }
 
+const percent = (share) => (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
 const plural = (n, word) =>
     n.toLocaleString("en") + " " + word + (n === 1 ? "" : "s");
 

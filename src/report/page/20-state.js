@@ -120,6 +120,14 @@ function brush(name, part) {
     tell("brush");
 }
 
+function clearBrushes() {
+    brushes = {};
+    state.brush = "";
+    save();
+    applyBrushes();
+    tell("brush");
+}
+
 const scales = new Map();
 function axisOf(p) {
     if (!scales.has(p))

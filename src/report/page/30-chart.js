@@ -224,7 +224,11 @@ class Chart {
         this.mark();
     }
 
+    /* The click that ends a drag chooses nothing. */
     pick(event) {
+        const dragged = this.dragged;
+        this.dragged = false;
+        if (dragged) return;
         const hit = this.nearest(event);
         if (hit && hit[2] >= 0) select(hit[2]);
     }

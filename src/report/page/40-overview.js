@@ -171,9 +171,10 @@ function history_() {
 
 /* ---- what matters ---- */
 
+const BARS = 15;
+
 function importance() {
-    const list = byShare(plotted).filter((p) => p.share > 0),
-        most = 15;
+    const list = byShare(plotted).filter((p) => p.share > 0);
     const head = el(
         "h2",
         null,
@@ -197,30 +198,19 @@ function importance() {
             ),
         ];
     const bars = el("div", { class: "bars" });
-    const fill = (n) =>
-        bars.replaceChildren(
-            ...list
-                .slice(0, n)
-                .flatMap((p) => [
-                    el("span", { title: p.name }, p.name),
-                    el(
-                        "div",
-                        null,
-                        el("div", {
-                            style:
-                                "width:" +
-                                ((100 * p.share) / list[0].share).toFixed(2) +
-                                "%",
-                        }),
-                    ),
-                    el(
-                        "em",
-                        null,
-                        (100 * p.share).toFixed(p.share < 0.1 ? 1 : 0) + " %",
-                    ),
-                ]),
+    const add = (p) => {
+        const width = (100 * p.share) / list[0].share;
+        bars.append(
+            el("span", { title: p.name }, p.name),
+            el(
+                "div",
+                null,
+                el("div", { style: "width:" + width.toFixed(2) + "%" }),
+            ),
+            el("em", null, percent(p.share)),
         );
-    fill(most);
+    };
+    const more = addMore(list, BARS, add);
     return [
         head,
         el(
@@ -231,18 +221,7 @@ function importance() {
                 ".",
         ),
         bars,
-        list.length > most
-            ? el(
-                  "button",
-                  {
-                      onclick: (e) => {
-                          fill(list.length);
-                          e.target.remove();
-                      },
-                  },
-                  "All " + list.length,
-              )
-            : null,
+        more,
     ];
 }
 

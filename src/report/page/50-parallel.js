@@ -241,13 +241,7 @@ function parallel() {
     const clear = el(
         "button",
         {
-            onclick: () => {
-                brushes = {};
-                state.brush = "";
-                save();
-                applyBrushes();
-                tell("brush");
-            },
+            onclick: clearBrushes,
         },
         "Clear",
     );

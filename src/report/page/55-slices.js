@@ -50,45 +50,20 @@ function slices() {
     const list = byShare(plotted),
         grid = el("div", { class: "grid" }),
         charts = [];
-    const add = (n) => {
-        for (const p of list.slice(charts.length, n)) {
-            const chart = sliceChart(p);
-            charts.push(chart);
-            grid.append(
-                el(
-                    "div",
-                    null,
-                    el(
-                        "h3",
-                        { title: p.name },
-                        p.name +
-                            (p.share > 0
-                                ? " · " +
-                                  (100 * p.share).toFixed(
-                                      p.share < 0.1 ? 1 : 0,
-                                  ) +
-                                  " %"
-                                : ""),
-                    ),
-                    chart.node,
-                ),
-            );
-        }
+    const add = (p) => {
+        const chart = sliceChart(p);
+        const share = p.share > 0 ? " · " + percent(p.share) : "";
+        charts.push(chart);
+        grid.append(
+            el(
+                "div",
+                null,
+                el("h3", { title: p.name }, p.name + share),
+                chart.node,
+            ),
+        );
     };
-    add(SLICES);
-    const more =
-        list.length > SLICES
-            ? el(
-                  "button",
-                  {
-                      onclick: () => {
-                          add(list.length);
-                          more.remove();
-                      },
-                  },
-                  "All " + list.length,
-              )
-            : null;
+    const more = addMore(list, SLICES, add);
     const draw = () => charts.forEach((c) => c.draw());
     return [
         el(

@@ -198,85 +198,28 @@ function rungTable(all) {
             cut(r),
         ];
     };
-    return el(
-        "div",
-        { class: "scroll" },
-        el(
-            "table",
-            null,
-            el(
-                "thead",
-                null,
-                el(
-                    "tr",
-                    null,
-                    heads.map((h, k) =>
-                        el("th", { class: k ? "n" : false }, h),
-                    ),
-                ),
-            ),
-            el(
-                "tbody",
-                null,
-                all.flatMap((b) =>
-                    b.rungs.map((r) =>
-                        el(
-                            "tr",
-                            null,
-                            row(b, r).map((v, k) =>
-                                el("td", { class: k ? "n" : false }, v),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-        ),
+    return table(
+        heads,
+        all.flatMap((b) => b.rungs.map((r) => row(b, r))),
+        (k) => k > 0,
     );
 }
 
 function rungSection() {
     const all = rungs(),
         grid = el("div", { class: all.length > 1 ? "grid wide" : "" });
-    let shown = 0;
-    const add = (n) => {
-        for (; shown < Math.min(n, all.length); shown++) {
-            const bracket = all[shown];
-            const chart = new Chart({
-                height: all.length > 1 ? 260 : 380,
-                paint: (c) => paintBracket(c, bracket),
-                margin: { top: 24, bottom: 22 },
-                name: "values by budget " + bracket.name,
-            });
-            grid.append(
-                el(
-                    "div",
-                    null,
-                    el(
-                        "h3",
-                        null,
-                        bracket.name === ""
-                            ? "all brackets"
-                            : "bracket " + bracket.name,
-                    ),
-                    chart.node,
-                ),
-            );
-        }
+    const add = (bracket) => {
+        const chart = new Chart({
+            height: all.length > 1 ? 260 : 380,
+            paint: (c) => paintBracket(c, bracket),
+            margin: { top: 24, bottom: 22 },
+            name: "values by budget " + bracket.name,
+        });
+        const name =
+            bracket.name === "" ? "all brackets" : "bracket " + bracket.name;
+        grid.append(el("div", null, el("h3", null, name), chart.node));
     };
-    add(BRACKETS);
-    const more =
-        all.length > BRACKETS
-            ? el(
-                  "button",
-                  {
-                      onclick: () => {
-                          add(all.length);
-                          more.remove();
-                      },
-                  },
-                  "All " + all.length + " brackets",
-              )
-            : null;
+    const more = addMore(all, BRACKETS, add, "brackets");
     return [
         el(
             "h2",

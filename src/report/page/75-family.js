@@ -159,47 +159,24 @@ function scheduleTable(line) {
             line.some((s) => p.cells[s.at] !== p.cells[line[0].at]),
         ),
         list = moves.length ? moves : plotted;
-    return el(
-        "div",
-        { class: "scroll" },
-        el(
-            "table",
-            null,
-            el(
-                "thead",
-                null,
-                el(
-                    "tr",
-                    null,
-                    [
-                        "trial",
-                        "",
-                        "from step",
-                        "to step",
-                        "value",
-                        ...list.map((p) => p.name),
-                    ].map((h) => el("th", null, h)),
-                ),
-            ),
-            el(
-                "tbody",
-                null,
-                line.map((s) =>
-                    el(
-                        "tr",
-                        null,
-                        [
-                            s.trial,
-                            s.how,
-                            s.from_step,
-                            s.to_step,
-                            format(s.value),
-                            ...list.map((p) => cellText(p, s.at)),
-                        ].map((v) => el("td", null, v)),
-                    ),
-                ),
-            ),
-        ),
+    return table(
+        [
+            "trial",
+            "",
+            "from step",
+            "to step",
+            "value",
+            ...list.map((p) => p.name),
+        ],
+        line.map((s) => [
+            s.trial,
+            s.how,
+            s.from_step,
+            s.to_step,
+            format(s.value),
+            ...list.map((p) => cellText(p, s.at)),
+        ]),
+        () => false,
     );
 }
 

@@ -113,6 +113,7 @@ class Timeline {
             span = this.view[1] - this.view[0];
         if (this.from !== undefined && Math.abs(to - this.from) > span / 100) {
             this.view = [Math.min(to, this.from), Math.max(to, this.from)];
+            this.chart.dragged = true;
             this.chart.draw();
         }
         this.from = undefined;

@@ -194,13 +194,7 @@ function tableSection() {
     const clear = el(
         "button",
         {
-            onclick: () => {
-                brushes = {};
-                state.brush = "";
-                save();
-                applyBrushes();
-                tell("brush");
-            },
+            onclick: clearBrushes,
         },
         "Clear ranges",
     );

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/trash.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "core/folder.h"
+#include "core/number.h"
+#include "manager/spawn.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HEAP ".gone."
+#define PROGRAM "/bin/rm"
+
+static char *
+heap_path(const struct trash *t)
+{
+    char *path = NULL;
+
+    return asprintf(&path, "%s/" HEAP "%llu", t->folder,
+                    (unsigned long long)t->heap) < 0
+               ? NULL
+               : path;
+}
+
+/* Moved into one heap: each of them may be the rest of what was deleted. */
+static void
+take_over(struct trash *t)
+{
+    DIR *all = opendir(t->folder);
+    struct dirent *entry;
+    uint64_t number;
+
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        const char *digits = entry->d_name + sizeof HEAP - 1;
+        char *path;
+
+        if (strncmp(entry->d_name, HEAP, sizeof HEAP - 1) != 0 ||
+            !number_parse_u64(digits, strlen(digits), &number) ||
+            number == t->heap)
+            continue;
+        path = file_join(t->folder, entry->d_name);
+        if (path != NULL)
+            trash_put(t, path);
+        free(path);
+    }
+    if (all != NULL)
+        closedir(all);
+}
+
+/* The first that is not there: what another manager has begun to delete, and
+ * may delete still, is in another one. */
+int
+trash_open(struct trash *t, const char *folder, struct err *err)
+{
+    char *path;
+    bool there = true;
+
+    *t = TRASH_CLOSED;
+    t->folder = strdup(folder);
+    while (t->folder != NULL && there) {
+        t->heap++;
+        path = heap_path(t);
+        there = path != NULL && access(path, F_OK) == 0;
+        free(path);
+    }
+    if (t->folder == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    take_over(t);
+    return 0;
+}
+
+void
+trash_put(struct trash *t, const char *path)
+{
+    char *heap = NULL, *to = NULL;
+
+    if (rmdir(path) == 0 || (errno == ENOTDIR && unlink(path) == 0))
+        return; /* which is quick */
+    if (t->folder != NULL)
+        heap = heap_path(t);
+    if (heap != NULL && (mkdir(heap, 0700) == 0 || errno == EEXIST) &&
+        asprintf(&to, "%s/%llu", heap, (unsigned long long)t->names++) < 0)
+        to = NULL;
+    if (to != NULL && rename(path, to) == 0)
+        t->n++;
+    else
+        folder_remove(path);
+    free(to);
+    free(heap);
+}
+
+bool
+trash_wants(const struct trash *t)
+{
+    return t->n > 0 && t->pidfd < 0;
+}
+
+static int
+start(struct trash *t, const char *heap)
+{
+    const char *const argv[] = {PROGRAM, "-rf", "--", heap, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    int rc;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_init(&attr);
+    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
+    rc = spawn_start(PROGRAM, &files, &attr, (char *const *)argv, environ,
+                     &t->pid, NULL);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    return rc == 0 ? spawn_pidfd(t->pid, &t->pidfd, NULL) : -1;
+}
+
+/* A process that cannot be had costs time instead. */
+void
+trash_begin(struct trash *t)
+{
+    char *heap = heap_path(t);
+
+    if (heap == NULL)
+        return;
+    if (start(t, heap) != 0)
+        folder_remove(heap);
+    t->heap++;
+    t->n = 0;
+    free(heap);
+}
+
+void
+trash_ended(struct trash *t)
+{
+    waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
+    close(t->pidfd);
+    t->pidfd = -1;
+}
+
+void
+trash_close(struct trash *t)
+{
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    t->pidfd = -1;
+    if (t->folder != NULL && trash_wants(t))
+        trash_begin(t);
+    if (t->pidfd >= 0)
+        close(t->pidfd);
+    free(t->folder);
+    *t = TRASH_CLOSED;
+}
