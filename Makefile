@@ -132,8 +132,8 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
 SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
 FIDELITY := $(addprefix $(B)/tests/bench/,fidelity standings)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
-FIDELITY_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/budgets/*.c)) \
-                $(B)/tests/sim/object.o
+FIDELITY_OBJ := $(B)/tests/sim/object.o \
+                $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/budgets/*.c))
 SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind

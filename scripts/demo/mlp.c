@@ -5,9 +5,9 @@
  * last epoch's value.  The accuracy on a test set that nothing was chosen by is
  * printed at the end, for people.
  *
- * With --restartable it waits for what is said of it after each epoch, and saves
- * itself, so that another attempt goes on where this one was lost, and another
- * trial where this one was paused.
+ * With --restartable it waits for what is said of it after each epoch, and
+ * saves itself, so that another attempt goes on where this one was lost, and
+ * another trial where this one was paused.
  *
  * All there is to learn about being a trial is in main(), number() and
  * read_params(): include the header, ask for parameters, report. */

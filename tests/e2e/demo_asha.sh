@@ -34,7 +34,7 @@ demo_asha_finds_as_good_a_setting() {
 # Each went on where its checkpoint was saved: nobody's epochs are run twice.
 demo_asha_goes_on_from_checkpoints() {
     grep '"from_how": "promoted"' "$dir/results.jsonl" > "$folder/promoted"
-    sed -n 's/.*"intermediates": \([0-9]*\),.*BUDGET": \([0-9]*\).*/\1 of \2/p' \
+    sed 's/.*"intermediates": \([0-9]*\),.*BUDGET": \([0-9]*\).*/\1 of \2/' \
         "$folder/promoted" | sort | uniq > "$folder/went"
     [ "$(wc -l < "$folder/promoted")" -ge 40 ] &&
         [ "$(cat "$folder/went")" = "11 of 27
