@@ -1,6 +1,8 @@
 # tunepipe: make, make demo, make check, make bench, make install
 #
 #   make demo             tune a neural network on handwritten digits
+#   make demo-asha        more than three times as many settings of it in no
+#                         more epochs, from checkpoint to checkpoint
 #   make check            every test; V=asan or V=tsan: under a sanitizer
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
@@ -130,14 +132,14 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
 SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
 FIDELITY := $(addprefix $(B)/tests/bench/,fidelity standings)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
-FIDELITY_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/budgets/*.c)) \
-                $(B)/tests/sim/object.o
+FIDELITY_OBJ := $(B)/tests/sim/object.o \
+                $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/budgets/*.c))
 SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
@@ -309,6 +311,11 @@ demo: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
 	@scripts/demo/run $(B)
+
+demo-asha: setup
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/demo/asha $(B)
 
 bench: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(BENCHES)

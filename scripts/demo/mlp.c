@@ -5,8 +5,9 @@
  * last epoch's value.  The accuracy on a test set that nothing was chosen by is
  * printed at the end, for people.
  *
- * With --restartable it waits for the assessor's word after each epoch, and
- * saves itself, so that another attempt goes on where this one was lost.
+ * With --restartable it waits for what is said of it after each epoch, and
+ * saves itself, so that another attempt goes on where this one was lost, and
+ * another trial where this one was paused.
  *
  * All there is to learn about being a trial is in main(), number() and
  * read_params(): include the header, ask for parameters, report. */
@@ -362,7 +363,7 @@ accuracy(struct net *net, const struct rows *rows)
     return round(1e4 * right / rows->n) / 100;
 }
 
-/* ---- going on where another attempt was lost ---- */
+/* ---- going on where another one was lost or paused ---- */
 
 static FILE *
 open_state(const char *folder, const char *mode)
@@ -373,7 +374,8 @@ open_state(const char *folder, const char *mode)
     return fopen(path, mode);
 }
 
-/* The net is all there is to know; what was not saved is computed again. */
+/* The net is all there is to know; what was not saved is computed again.  Only
+ * what has been reported is saved: whoever goes on reports what comes next. */
 static void
 save(const struct net *net, int epoch)
 {
@@ -411,24 +413,23 @@ restore(struct net *net)
     return epoch;
 }
 
-/* The last value; -1: stopped, or it could not be reported. */
+/* The last value; -1: stopped, paused, or it could not be reported. */
 static double
 train_all(struct net *net, const struct rows *train, const struct rows *valid,
           bool restartable)
 {
-    int epoch = restartable ? restore(net) : 0;
+    int epoch = restartable ? restore(net) : 0, answer = TP_GO;
     double percent = epoch > 0 ? accuracy(net, valid) : 0;
 
-    for (; epoch < EPOCHS; epoch++) {
+    while (epoch < EPOCHS && answer == TP_GO) {
         train_epoch(net, train);
+        epoch++;
         percent = accuracy(net, valid);
-        if (restartable ? tp_report_sync(percent) != 0
-                        : tp_report(percent) != 0)
-            return -1;
-        if (restartable && (epoch + 1) % EPOCHS_SAVED == 0)
-            save(net, epoch + 1);
+        answer = restartable ? tp_report_sync(percent) : tp_report(percent);
+        if (restartable && (epoch % EPOCHS_SAVED == 0 || answer == TP_PAUSE))
+            save(net, epoch);
     }
-    return percent;
+    return answer == TP_GO || answer == TP_FINISH ? percent : -1;
 }
 
 int

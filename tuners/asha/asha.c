@@ -111,12 +111,14 @@ asha_released(struct asha *a, uint64_t *id)
     return true;
 }
 
-/* Those that wait in it. */
+/* Those that wait in it, in the order of its entries: that of the heap is
+ * another one after a load. */
 static int
 release_waiting(struct asha *a, const struct rung *r)
 {
-    for (size_t i = 0; i < r->wait.n; i++)
-        if (asha_release(a, r->entries[r->wait.at[i]].id) != 0)
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->entries[i].state == RUNG_WAITING &&
+            asha_release(a, r->entries[i].id) != 0)
             return -1;
     return 0;
 }
