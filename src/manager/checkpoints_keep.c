@@ -289,13 +289,27 @@ prune_all(struct checkpoints *c)
     sweep(c);
 }
 
+/* Its folder goes, too, where nothing is in it. */
+static void
+leave(const struct checkpoints *c, uint64_t trial)
+{
+    char *home = checkpoints_place(c, trial, NULL);
+
+    if (home != NULL)
+        rmdir(home);
+    free(home);
+}
+
 /* True: it is crowded, and was not before. */
 bool
 checkpoints_prune(struct checkpoints *c, uint64_t trial)
 {
     bool before = c->crowded;
 
+    if (c->deferred)
+        return false; /* a trial to come may go on from any of them */
     prune_trial(c, trial);
+    leave(c, trial);
     prune_all(c);
     return c->crowded && !before;
 }
@@ -306,15 +320,11 @@ checkpoints_prune(struct checkpoints *c, uint64_t trial)
 static void
 delete_all(struct checkpoints *c, uint64_t trial)
 {
-    char *home = checkpoints_place(c, trial, NULL);
-
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
             delete (c, &c->items[i]);
     sweep(c);
-    if (home != NULL)
-        rmdir(home);
-    free(home);
+    leave(c, trial);
 }
 
 static void
@@ -382,4 +392,7 @@ checkpoints_settle(struct checkpoints *c)
     c->deferred = false;
     for (size_t i = c->n_claims; i > 0; i--)
         drop(c, &c->claims[i - 1]);
+    for (size_t i = c->n; i > 0; i--)
+        if (i <= c->n)
+            checkpoints_prune(c, c->items[i - 1].trial);
 }
