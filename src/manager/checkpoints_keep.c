@@ -316,9 +316,8 @@ checkpoints_prune(struct checkpoints *c, uint64_t trial)
 
 /* ---- release ---- */
 
-/* Deletes all that the trial has saved. */
-static void
-delete_all(struct checkpoints *c, uint64_t trial)
+void
+checkpoints_delete(struct checkpoints *c, uint64_t trial)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
@@ -335,7 +334,7 @@ drop(struct checkpoints *c, struct checkpoint_claim *found)
     if (c->deferred || found->pins > 0 || (found->released && !found->ended))
         return;
     if (found->released && c->policy->keep != CHECKPOINTS_ALL)
-        delete_all(c, trial);
+        checkpoints_delete(c, trial);
     forget(c, found);
     checkpoints_prune(c, trial); /* what was pinned need not stay */
 }
