@@ -40,8 +40,8 @@ read_small(const char *folder, const char *name, struct buf *out)
     return ok;
 }
 
-static void
-read_stop(struct trial *t)
+void
+adopt_stop(struct trial *t)
 {
     unsigned long long intermediates, finals;
     struct buf text;
@@ -80,7 +80,7 @@ adopt_files(struct trial *t, bool wants_output)
     if (records == NULL || nnifile_open(&t->nni, records, NULL) != 0)
         nnifile_close(&t->nni);
     free(records);
-    read_stop(t);
+    adopt_stop(t);
 }
 
 static int

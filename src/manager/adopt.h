@@ -11,6 +11,8 @@ struct trial;
 /* Opens the files of t->folder to be read from the start, and takes the stop
  * that is recorded there.  Missing ones are left out. */
 void adopt_files(struct trial *t, bool wants_output);
+/* The latter alone. */
+void adopt_stop(struct trial *t);
 
 /* What a lease becomes that nobody held. */
 #define ADOPT_LEASE_OLD "lease.old"

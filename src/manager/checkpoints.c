@@ -214,12 +214,16 @@ note_untold(struct checkpoints *c, const struct trial *t)
     free(home);
 }
 
+/* One that ended with a result where it was to be paused may be promoted. */
 void
 checkpoints_ended(struct checkpoints *c, const struct trial *t)
 {
+    bool paused = t->state == TRIAL_PAUSED ||
+                  (t->state == TRIAL_SUCCEEDED && t->stop == STOP_PAUSE);
+
     if (c->folder != NULL)
         note_untold(c, t);
-    checkpoints_known(c, t->number, t->state == TRIAL_PAUSED);
+    checkpoints_known(c, t->number, paused);
 }
 
 void

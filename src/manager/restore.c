@@ -139,6 +139,25 @@ discard(const struct restoring *r, const struct found *f)
     free(folder);
 }
 
+/* As in checkpoints_ended(). */
+static bool
+was_paused(const struct manager *m, const struct found *f)
+{
+    enum trial_state state = trial_state_of(f->result->status);
+    struct trial t = {.number = f->number, .attempt = f->attempt};
+    bool paused = state == TRIAL_PAUSED;
+
+    if (state != TRIAL_SUCCEEDED || !f->folder || m->checkpoints.n == 0)
+        return paused;
+    snprintf(t.id, sizeof t.id, "%s", f->id);
+    if (trial_place(&t, m->folder.path, NULL) == 0) {
+        adopt_stop(&t);
+        paused = t.stop == STOP_PAUSE;
+    }
+    free(t.folder);
+    return paused;
+}
+
 static int
 restore_trial(struct restoring *r, const struct found *f, struct err *err)
 {
@@ -151,9 +170,7 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
             m->n_trials = f->number + 1;
             m->recovered.finished++;
             manager_taken(m, f->result->parameter_id);
-            checkpoints_known(&m->checkpoints, f->number,
-                              trial_state_of(f->result->status) ==
-                                  TRIAL_PAUSED);
+            checkpoints_known(&m->checkpoints, f->number, was_paused(m, f));
             scheduler_found(&m->scheduler, false);
             return 0;
         }

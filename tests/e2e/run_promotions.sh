@@ -143,9 +143,14 @@ by_itself() {
 check "one that ends at its budget without a result is paused" by_itself
 
 with_a_result() {
-    knowing yes | advised 'labels: true' 'trialConcurrency: 3'
-    run 0 && count 13 succeeded && has out 'best 0.826974, trial 00012' &&
-        said "$promoted" && nothing_left && replays
+    for keep in last none; do
+        rm -rf tunepipe-experiments said
+        knowing yes | advised 'labels: true' 'trialConcurrency: 3' \
+            "checkpoints: {keep: $keep}"
+        run 0 && count 13 succeeded && has out 'best 0.826974, trial 00012' &&
+            said "$promoted" && replays || return 1
+    done
+    nothing_left
 }
 check "one that ends at its budget with a result has succeeded" with_a_result
 
