@@ -67,9 +67,9 @@ said() {
     [ "$got" = "$1" ] || fail "trials said: $got"
 }
 
-# nothing_left: what was saved is gone.
+# nothing_left: what was saved is gone, but for what is being deleted.
 nothing_left() {
-    left=$(find "$dir/checkpoints" -mindepth 1)
+    left=$(find "$dir/checkpoints" -mindepth 1 -name ".gone.*" -prune -o -print)
     [ -z "$left" ] || fail "left: $left"
 }
 
