@@ -49,6 +49,7 @@ static void
 add_best(struct buf *out, const struct results *r)
 {
     const struct result *best = results_best(r);
+    double value;
 
     if (best == NULL) {
         buf_add_text(out, "\"best\": null, ");
@@ -57,7 +58,8 @@ add_best(struct buf *out, const struct results *r)
     buf_add_text(out, "\"best\": {");
     json_write_text_member(out, "trial", best->trial);
     buf_add_text(out, "\"value\": ");
-    json_write_number(out, best->value);
+    results_value(best, &value);
+    json_write_number(out, value);
     buf_add_text(out, "}, ");
 }
 

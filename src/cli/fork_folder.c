@@ -4,14 +4,19 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/folder.h"
+#include "core/number.h"
 #include "json.h"
 #include "manager/experiment_folder.h"
 #include "replay/fork.h"
+#include "trial/files.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PART_MAX ((size_t)1 << 30)
 
@@ -152,6 +157,51 @@ had_ended(const struct fork_report *report, const char *line, size_t len)
     return ended;
 }
 
+/* From there others go on: what is left of it is shared.  A trial that did not
+ * end so is started anew, or is over. */
+static int
+share_checkpoints(const char *from, const char *to, struct jval line,
+                  struct err *err)
+{
+    const char *trial = jval_text_of(line, "trial");
+    char *all = file_join(to, TRIAL_CHECKPOINTS), *old = NULL, *new = NULL;
+    uint64_t number;
+    int rc = 0;
+
+    if (strcmp(jval_text_of(line, "status"), "paused") == 0 &&
+        number_parse_u64(trial, strlen(trial), &number) && all != NULL &&
+        asprintf(&old, "%s/" TRIAL_CHECKPOINTS "/%s", from, trial) >= 0 &&
+        access(old, F_OK) == 0) {
+        new = file_join(all, trial);
+        rc = new == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                         : file_make_folder(all, err);
+        if (rc == 0)
+            rc = folder_link(old, new, err);
+    }
+    free(all);
+    free(old);
+    free(new);
+    return rc;
+}
+
+static int
+share_all(const char *from, const char *to, struct buf *results,
+          struct err *err)
+{
+    const char *line = buf_text(results), *end;
+    int rc = 0;
+
+    for (; rc == 0 && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        struct json *doc =
+            json_parse(line, (size_t)(end - line), JSON_NAN, NULL);
+
+        if (doc != NULL)
+            rc = share_checkpoints(from, to, json_root(doc), err);
+        json_free(doc);
+    }
+    return rc;
+}
+
 /* The results that the log knows of. */
 static int
 copy_results(const char *from, const char *to, const struct fork_report *report,
@@ -170,6 +220,8 @@ copy_results(const char *from, const char *to, const struct fork_report *report,
             buf_add(&kept, line, (size_t)(end - line) + 1);
     if (rc == 0)
         rc = write_part(to, FOLDER_RESULTS, &kept, err);
+    if (rc == 0)
+        rc = share_all(from, to, &kept, err);
     buf_fini(&text);
     buf_fini(&kept);
     return rc;

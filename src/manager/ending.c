@@ -160,15 +160,16 @@ is_better(const struct progress *p, double final, double budget)
 
 /* Whether it is better than all before. */
 static bool
-count_best(struct manager *m, const struct result *r, const char *id)
+count_best(struct manager *m, const struct result *r, double value,
+           const char *id)
 {
     struct progress *p = &m->progress;
 
     m->n_results++;
-    if (!isfinite(r->value) || !is_better(p, r->value, r->budget))
+    if (!isfinite(value) || !is_better(p, value, r->budget))
         return false;
     p->has_best = true;
-    p->best = r->value;
+    p->best = value;
     p->best_budget = r->budget;
     snprintf(p->best_trial, sizeof p->best_trial, "%s", id);
     return true;
@@ -186,6 +187,7 @@ ending_count(struct manager *m, const struct result *r, const char *id)
 {
     enum trial_state state = trial_state_of(r->status);
     struct progress *p = &m->progress;
+    double value;
 
     p->done++;
     if (state == TRIAL_PAUSED)
@@ -196,7 +198,7 @@ ending_count(struct manager *m, const struct result *r, const char *id)
         p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    return results_counts(r) && count_best(m, r, id);
+    return results_value(r, &value) && count_best(m, r, value, id);
 }
 
 void
@@ -216,13 +218,16 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     struct result r = {.status = status,
                        .has_value = t->has_final,
                        .value = t->final,
+                       .has_latest = t->has_latest,
+                       .latest = t->latest,
+                       .steps = t->step + trial_reports(t),
                        .budget = t->budget};
     struct progress *p = &m->progress;
 
     snprintf(status, sizeof status, "%s", trial_state_name(t->state));
     p->running = m->n_running;
     if (ending_count(m, &r, t->id))
-        happened_best(m, t->final, t->id);
+        happened_best(m, p->best, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);

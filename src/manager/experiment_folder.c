@@ -330,6 +330,9 @@ experiment_folder_add_result(const struct experiment_folder *f,
         buf_printf(&line, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
                    (unsigned long long)t->origin.from,
                    origin_word(t->origin.how));
+    if (t->step > 0)
+        buf_printf(&line, "\"steps\": %llu, ",
+                   (unsigned long long)(t->step + trial_reports(t)));
     buf_printf(&line,
                "\"attempt\": %llu, \"intermediates\": %llu, "
                "\"parameters\": %s}\n",

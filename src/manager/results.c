@@ -245,13 +245,29 @@ fail:
     return NULL;
 }
 
+bool
+results_value(const struct result *item, double *value)
+{
+    if (results_counts(item)) {
+        *value = item->value;
+        return true;
+    }
+    *value = item->latest;
+    return trial_state_of(item->status) == TRIAL_PAUSED && item->has_latest &&
+           item->budget > 0 && (double)item->steps >= item->budget;
+}
+
 static bool
 is_better(const struct results *r, const struct result *a,
           const struct result *b)
 {
+    double x, y;
+
     if (a->budget < b->budget || a->budget > b->budget)
         return a->budget > b->budget;
-    return r->minimize ? a->value < b->value : a->value > b->value;
+    results_value(a, &x);
+    results_value(b, &y);
+    return r->minimize ? x < y : x > y;
 }
 
 bool
@@ -277,9 +293,10 @@ results_ranked(const struct results *r, const struct result **out, size_t max)
 
     for (size_t i = 0; i < r->n; i++) {
         const struct result *item = &r->items[i];
+        double value;
         size_t at = n;
 
-        if (!results_counts(item))
+        if (!results_value(item, &value))
             continue;
         while (at > 0 && is_better(r, item, out[at - 1]))
             at--;

@@ -24,6 +24,7 @@ struct result {
     double prepare_s; /* of prepareCommand, which is not in duration_s */
     uint64_t intermediates;
     double budget;  /* in intermediate results; 0: none */
+    uint64_t steps; /* so many, those included that it went on from */
     char *from;     /* the trial it went on from; empty: none */
     char *from_how; /* "promoted" or "cloned"; empty: none */
 };
@@ -55,9 +56,12 @@ void result_fini(struct result *r);
 /* Whether it has a final result, and did not fail. */
 bool results_counts(const struct result *item);
 
-/* The best of the trials that have a final result and did not fail (the tuner
- * was told the same), the first of equals; NULL: none.  Where trials have
- * budgets, of those with the greatest one. */
+/* The same, or it was paused when it had used up its budget: the value by which
+ * it is compared with others. */
+bool results_value(const struct result *item, double *value);
+
+/* The best of the trials that have such a value, the first of equals; NULL:
+ * none.  Where trials have budgets, of those with the greatest one. */
 const struct result *results_best(const struct results *r);
 
 /* Those trials, best first; fills at most `max`; returns how many. */

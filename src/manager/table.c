@@ -80,13 +80,15 @@ print_best(FILE *out, const struct results *r)
     const struct result *best = results_best(r);
     struct lines lines = {out, 0};
     struct json *doc;
+    double value;
 
     if (best == NULL) {
         fputs("no trial has a final result\n\n", out);
         return;
     }
-    fprintf(out, "best %.10g, trial %s (%s, as %s says)\n", best->value,
-            best->trial, r->minimize ? "minimize" : "maximize", r->mode_from);
+    results_value(best, &value);
+    fprintf(out, "best %.10g, trial %s (%s, as %s says)\n", value, best->trial,
+            r->minimize ? "minimize" : "maximize", r->mode_from);
     visit(best->parameters, widen, &lines);
     visit(best->parameters, print_parameter, &lines);
     doc = json_parse(best->parameters, strlen(best->parameters), JSON_STRICT,
@@ -315,15 +317,17 @@ int
 table_print_json(FILE *out, const struct results *r, struct err *err)
 {
     const struct result *best = results_best(r);
+    double value = (double)NAN;
     struct buf b;
     int rc;
 
     buf_init(&b, JSON_MAX);
     buf_add_text(&b, "{\"best\": ");
     if (best != NULL) {
+        results_value(best, &value);
         buf_add_char(&b, '{');
         add_text(&b, "trial", best->trial);
-        add_number(&b, "value", true, best->value);
+        add_number(&b, "value", true, value);
         buf_printf(&b, "\"parameters\": %s}", best->parameters);
     } else {
         buf_add_text(&b, "null");

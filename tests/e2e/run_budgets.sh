@@ -127,7 +127,11 @@ kept() {
         steps < /dev/null | advised "checkpoints: {keep: $keep}"
         run 0 && said "$plain" || return 1
         (cd "$dir/checkpoints" && ls -d */[0-9]*) > "$keep"
+        HERE=$PWD "$T" rerun "$dir" 00003 > again.$keep 2>&1
+        echo $? >> again.$keep
     done
+    [ "$(tail -n 1 again.all)" = 0 ] && has again.none 'went on from is deleted' ||
+        fail "$(cat again.all again.none)" || return 1
     [ "$(tr '\n' ' ' < all)" = '00000/1 00001/1 00002/1 00003/1 00003/2 00003/3 ' ] &&
         [ ! -s none ] || fail "$(cat all none)"
 }
@@ -144,6 +148,29 @@ told() {
         has decisions '"decision": "finish", "by": "tuner", "reports": 2'
 }
 check "people and hooks are told" told
+
+# What was paused at its budget has a value to be compared by.
+ends_early() {
+    steps < /dev/null | advised 'maxTrialNumber: 3'
+    run 0 && count 3 paused && has out 'best 0.5067956214, trial 00000' &&
+        has show.json '"best": {"trial": "00000", "value": 0.5067956'
+}
+check "the best of those that were paused" ends_early
+
+# A fork behind the third pause finds what was saved by then.
+forked() {
+    steps < /dev/null | advised 'checkpoints: {keep: all}'
+    run 0 && said "$plain" || return 1
+    at=$("$T" log "$dir" | sed -n 's/^ *\([0-9]*\) .*"event": "PAUSED".*/\1/p' |
+        tail -n 1)
+    "$T" fork --plugin-path "$PLUGINS" "$dir" --at "$at" fork > out 2> err ||
+        fail "$(cat err)" || return 1
+    rm -r said "$dir"
+    dir=$PWD/fork
+    resume 0 && count 3 paused && count 1 succeeded && replays &&
+        said '00003 from 1 1 of 3'
+}
+check "a fork goes on from the same checkpoints" forked
 
 # Two megabytes are copied by another process; whoever waits for that says so.
 large() {
