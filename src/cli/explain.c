@@ -20,7 +20,7 @@ static const char help[] =
     "Says why a trial got its parameters and why it was stopped, or not: what\n"
     "the tuner, its filters and the assessor say of it when the experiment is\n"
     "replayed from its log.  DIR is what `tunepipe run` printed, or a log;\n"
-    "TRIAL is a trial_job_id or a parameter_id.\n"
+    "TRIAL is a trial_job_id, a parameter_id or a trial's number.\n"
     "\n"
     "  --json                 {\"trial_job_id\", \"parameter_id\", \"suggestion\",\n"
     "                         \"asked\": {\"command\", \"code\", \"time_us\"},\n"

@@ -45,10 +45,12 @@ print_parameters(const char *suggestion, FILE *out)
         buf_add_text(&text, suggestion);
     fprintf(out, "parameters  %s\n", buf_text(&text));
     if (doc != NULL && jval_text_of(json_root(doc), "resume_from")[0] != '\0')
-        fprintf(out,
-                "            %s from trial %s: goes on from its checkpoint\n",
-                jval_text_of(json_root(doc), "resume_how"),
-                jval_text_of(json_root(doc), "resume_from"));
+        fprintf(
+            out,
+            "            %s from trial %s: to go on from its checkpoint, if "
+            "it left one\n",
+            jval_text_of(json_root(doc), "resume_how"),
+            jval_text_of(json_root(doc), "resume_from"));
     buf_fini(&text);
     json_free(doc);
 }

@@ -158,7 +158,7 @@ log_select_find(struct log_select *s, struct logfile *file, const char *trial,
         return 0;
     return err_set(err, ERR_INPUT,
                    "the log has nothing of a trial '%.60s', expected a "
-                   "trial_job_id or a parameter_id",
+                   "trial_job_id, a parameter_id or a trial's number",
                    trial);
 }
 

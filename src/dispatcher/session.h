@@ -53,7 +53,7 @@ struct session_setup {
     bool maximize_given; /* policy.maximize is set; else the arguments tell */
     int digits;          /* of the frames */
     size_t max_payload;
-    const char *program_folder; /* where programs run; NULL: here */
+    const char *program_folder;    /* where programs run; NULL: here */
     const char *checkpoint_folder; /* for a tuner that names folders and is
                                       given none: folder_arg.h; or NULL */
 };

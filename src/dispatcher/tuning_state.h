@@ -96,7 +96,8 @@ void tuning_acknowledge(struct tuning *t, const struct command *cmd);
 void tuning_decide(struct tuning *t);
 /* t->x was given out under that id of the tuner's. */
 void tuning_know(struct tuning *t, uint64_t id);
-/* Its trial is that job: what waited for its name is said, unless it is over. */
+/* Its trial is that job: what waited for its name is said, unless it is over.
+ */
 void tuning_name(struct tuning *t, uint64_t id, const char *job, bool over);
 /* Its trial has ended, in the manager's words as paused, or not. */
 void tuning_over(struct tuning *t, uint64_t id, bool paused);

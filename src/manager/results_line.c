@@ -37,8 +37,8 @@ static const struct member {
     {"ended_by", TEXT, AT(ended_by), NOWHERE},
     {"from", TEXT, AT(from), NOWHERE},
     {"from_how", TEXT, AT(from_how), NOWHERE},
-    {"intermediates", COUNT, AT(intermediates), NOWHERE},
     {"steps", COUNT, AT(steps), NOWHERE},
+    {"intermediates", COUNT, AT(intermediates), NOWHERE},
     {"parameters", JSON, AT(parameters), NOWHERE},
 #undef AT
 };
@@ -185,8 +185,8 @@ results_line(const char *line, size_t len, struct result *out)
         result_fini(out);
         return -1;
     }
-    if (out->steps < out->intermediates)
-        out->steps = out->intermediates; /* it began at the first */
+    if (out->steps == 0) /* it went on from none */
+        out->steps = out->intermediates;
     find_budget(out);
     return 0;
 }

@@ -152,12 +152,11 @@ void
 trash_close(struct trash *t)
 {
     if (t->pidfd >= 0)
-        close(t->pidfd);
-    t->pidfd = -1;
+        trash_ended(t);
     if (t->folder != NULL && trash_wants(t))
         trash_begin(t);
     if (t->pidfd >= 0)
-        close(t->pidfd);
+        trash_ended(t);
     free(t->folder);
     *t = TRASH_CLOSED;
 }

@@ -30,7 +30,7 @@ struct trash {
 
 /* Heaps lie in this folder, on whose file system the folders are. */
 int trash_open(struct trash *t, const char *folder, struct err *err);
-/* What is left goes on being deleted behind us. */
+/* Waits until all is deleted. */
 void trash_close(struct trash *t);
 
 /* It is not there any more.  Where it cannot be renamed it is deleted here. */

@@ -213,8 +213,8 @@ read_log(struct explaining *e, const struct explain_setup *setup,
         rc = err_place(err, "nothing of a trial '%.60s'", setup->trial);
     else if (rc == 0)
         rc = err_set(err, ERR_INPUT,
-                     "%s: nothing of a trial '%.60s', expected a trial_job_id "
-                     "or a parameter_id",
+                     "%s: nothing of a trial '%.60s', expected a trial_job_id, "
+                     "a parameter_id or a trial's number",
                      setup->path, setup->trial);
     else if (rc > 0)
         rc = walk(e, file, err);

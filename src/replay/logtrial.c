@@ -302,8 +302,16 @@ logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
               struct err *err)
 {
     struct search s = {.word = word};
+    size_t n = strspn(word, "0123456789");
+    char id[8] = "00000";
     int rc = search_log(&s, file, err);
 
+    if (rc == 0 && !s.is_job && !s.is_parameter && n == strlen(word) && n < 5) {
+        memcpy(id + 5 - n, word, n);
+        s.word = id;
+        rc = search_log(&s, file, err);
+        word = s.is_job || s.is_parameter ? id : word;
+    }
     /* Else it is for who walks the log next to tell. */
     if (s.damaged && !s.is_job && !s.is_parameter)
         rc = -1;

@@ -21,9 +21,10 @@ struct logtrial {
                         tells the other one */
 };
 
-/* Finds the trial that `word`, a trial_job_id or else a parameter_id, names,
- * and rewinds the log.  1: found; 0: the log has nothing of it (yet): both
- * names are then `word`; -1: err tells. */
+/* Finds the trial that `word` names, a trial_job_id, else a parameter_id, else
+ * the number of a trial ("3" is our manager's 00003), and rewinds the log.
+ * 1: found; 0: the log has nothing of it (yet): both names are then `word`;
+ * -1: err tells. */
 int logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
                   struct err *err);
 void logtrial_fini(struct logtrial *t);

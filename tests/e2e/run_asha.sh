@@ -71,7 +71,7 @@ check "asha stops at rungs what does not care for budgets" stops
 explains() {
     heedless | asha 'type: promotion, configurations: 4, eta: 2' \
         'deterministic: true'
-    run 1 && has err 'of 4 configurations none may get to max_budget' &&
+    run 0 && has err 'of 4 configurations none may get to max_budget' &&
         "$T" explain "$dir" 0 > why || return 1
     has why 'a new configuration in bracket 1 of 1' &&
         has why 'rung 1 of 5 (after 1 intermediate results): rank 1 of 1' &&

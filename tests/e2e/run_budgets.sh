@@ -127,7 +127,11 @@ kept() {
         steps < /dev/null | advised "checkpoints: {keep: $keep}"
         run 0 && said "$plain" || return 1
         (cd "$dir/checkpoints" && ls -d */[0-9]*) > "$keep"
+        HERE=$PWD "$T" rerun "$dir" 00003 > again.$keep 2>&1
+        echo $? >> again.$keep
     done
+    [ "$(tail -n 1 again.all)" = 0 ] && has again.none 'went on from is deleted' ||
+        fail "$(cat again.all again.none)" || return 1
     [ "$(tr '\n' ' ' < all)" = '00000/1 00001/1 00002/1 00003/1 00003/2 00003/3 ' ] &&
         [ ! -s none ] || fail "$(cat all none)"
 }

@@ -104,10 +104,11 @@ TEST(asha_plugin_refuses_what_does_not_fit_together)
     struct err err = {0};
 
     CHECK(open_asha("{'min_budget': 9, 'max_budget': 8}", &err) == NULL);
-    CHECK_HAS(err.text, "max_budget: 8 is less than min_budget, which is 9");
+    CHECK_HAS(err.text, "min_budget: is 9, expected at most max_budget, which "
+                        "is 8");
     CHECK(open_asha("{'max_budget': 27, 'brackets': 5}", &err) == NULL);
-    CHECK_HAS(err.text, "brackets: 5 are more than the 4 rungs from 1 to 27 "
-                        "by 3");
+    CHECK_HAS(err.text, "brackets: is 5, expected at most 4, one for each "
+                        "rung from 1 to 27 by 3");
     CHECK(open_asha("{'eta': 1}", &err) == NULL);
     CHECK(open_asha("{'type': 'stoping'}", &err) == NULL);
     CHECK_HAS(err.text, "stopping");

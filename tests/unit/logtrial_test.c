@@ -136,3 +136,26 @@ TEST(logtrial_learns_the_other_name)
     logtrial_fini(&t);
     logfile_close(f);
 }
+
+/* As people write it, where it is no parameter_id. */
+TEST(logtrial_knows_a_trial_by_its_number)
+{
+    static const struct line lines[] = {
+        {RECORD_HEAD, "{}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": \"0-3_1\"}"},
+        {RECORD_IN, "ME{\"trial_job_id\": \"00003\", "
+                    "\"parameter_id\": \"0-3_1\"}"},
+        {RECORD_TUNER, "TR{\"parameter_id\": 4}"},
+        {RECORD_IN, "ME{\"trial_job_id\": \"00004\", "
+                    "\"parameter_id\": 5}"},
+    };
+    struct logfile *f = write_log(lines, sizeof lines / sizeof *lines);
+    char text[100];
+
+    CHECK_STR(records_of(f, "3", text, sizeof text), "1 2 ");
+    CHECK_STR(records_of(f, "003", text, sizeof text), "1 2 ");
+    CHECK_STR(records_of(f, "4", text, sizeof text), "3 ");
+    CHECK_STR(records_of(f, "6", text, sizeof text), "none");
+    CHECK_STR(records_of(f, "", text, sizeof text), "none");
+    logfile_close(f);
+}

@@ -211,3 +211,27 @@ TEST(manager_agenda_keeps_the_order_and_finals_apart)
     CHECK(!agenda_next_final(&a, note, text) && !agenda_has_reports(&a));
     CHECK_STR(text, "abcdF");
 }
+
+/* What its trial does not wait for, its end may. */
+TEST(manager_holding_what_only_the_end_waits_for)
+{
+    struct metric_line quiet = {.sequence = 3, .end = 15, .judges = true};
+    struct metric_line waits = line(4, 30, true);
+    struct holding h = HOLDING_CLOSED;
+
+    CHECK_EQ(mkdir("t", 0700), 0);
+    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    holding_add(&h, &waits);
+    CHECK(!holding_judges(&h));
+    holding_add(&h, &quiet);
+    CHECK(holding_judges(&h));
+    answered("");
+    holding_answer(&h, 3, REPORT_PAUSE);
+    CHECK(!holding_judges(&h));
+    answered("");
+    holding_answer(&h, 4, REPORT_FINISH);
+    answered("30 finish\n");
+    holding_answer_line(&h, &waits, REPORT_PAUSE);
+    answered("30 pause\n");
+    holding_close(&h);
+}

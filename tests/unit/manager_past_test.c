@@ -149,3 +149,27 @@ TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
     CHECK(p.cut && p.space);
     past_fini(&p);
 }
+
+TEST(manager_past_knows_what_was_released_and_reported_last)
+{
+    const struct past_trial *t;
+    struct past p = {0};
+
+    add(&p, RECORD_TUNER, TR_7);
+    add(&p, RECORD_IN, NT_7);
+    t = past_find(&p, "00003");
+    CHECK(!t->has_latest);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
+    CHECK(t->has_latest);
+    CHECK(t->latest > 0.5 && t->latest < 1.5);
+    add(&p, RECORD_TUNER,
+        "DT{\"trial_job_id\": \"00003\", \"decision\": \"pause\"}");
+    add(&p, RECORD_TUNER,
+        "DT{\"trial_job_id\": \"00004\", \"decision\": \"release\"}");
+    add(&p, RECORD_TUNER, "DT[]");
+    CHECK(!t->released);
+    add(&p, RECORD_TUNER,
+        "DT{\"trial_job_id\": \"00003\", \"decision\": \"release\"}");
+    CHECK(t->released);
+    past_fini(&p);
+}

@@ -223,6 +223,7 @@ TEST(manager_results_line_of_each_kind)
     CHECK_STR(r.from, "00003");
     CHECK_STR(r.from_how, "promoted");
     CHECK_EQ(r.intermediates, 3);
+    CHECK_EQ(r.steps, 3);
     CHECK_STR(r.parameters, "{\"a\": [1, {}], \"TRIAL_BUDGET\": 9}");
     CHECK(r.budget == 9);
     result_fini(&r);

@@ -85,7 +85,7 @@ TEST(manager_trash_is_deleted_by_a_process)
     trash_close(&t);
 }
 
-TEST(manager_trash_that_is_left_goes_on)
+TEST(manager_trash_is_deleted_in_the_end)
 {
     struct trash t;
 
@@ -93,7 +93,7 @@ TEST(manager_trash_that_is_left_goes_on)
     CHECK_EQ(trash_open(&t, "c", NULL), 0);
     trash_put(&t, "c/00000/1");
     trash_close(&t); /* before anybody has begun */
-    CHECK(access("c/00000/1", F_OK) != 0);
+    CHECK(access("c/00000/1", F_OK) != 0 && access("c/.gone.1", F_OK) != 0);
     trash_put(&t, "c/00000"); /* a closed one deletes where it stands */
     CHECK(access("c/00000", F_OK) != 0);
 }

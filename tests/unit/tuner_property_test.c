@@ -299,17 +299,17 @@ run_tuner(const char *name)
     {                            \
         CHECK(run_tuner(#name)); \
     }
-#define ALL(X)                                         \
-    X(anneal)                                          \
-    X(asha)                                            \
-    X(auto)                                            \
-    X(batch)                                           \
-    X(bohb)                                            \
-    X(cmaes)                                           \
-    X(evolution)                                       \
-    X(grid)                                            \
-    X(hyperband) X(pbt) X(pbt_replay) X(qmc) X(random) \
-        X(regularized_evolution) X(tpe)
+#define ALL(X)   \
+    X(anneal)    \
+    X(asha)      \
+    X(auto)      \
+    X(batch)     \
+    X(bohb)      \
+    X(cmaes)     \
+    X(evolution) \
+    X(grid)      \
+    X(hyperband) \
+    X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)

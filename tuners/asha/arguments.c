@@ -36,20 +36,23 @@ check(const struct tp_host *host, const struct asha_options *o)
     size_t n;
 
     if (o->max_budget < o->min_budget) {
-        host->error(host->ctx,
-                    "max_budget: %llu is less than min_budget, which is %llu",
-                    (unsigned long long)o->max_budget,
-                    (unsigned long long)o->min_budget);
+        host->error(
+            host->ctx,
+            "min_budget: is %llu, expected at most max_budget, which is "
+            "%llu",
+            (unsigned long long)o->min_budget,
+            (unsigned long long)o->max_budget);
         return TP_ERR;
     }
     n = asha_levels(o, levels);
     if (o->brackets <= n)
         return TP_OK;
-    host->error(host->ctx,
-                "brackets: %zu are more than the %zu rungs from %llu to %llu "
-                "by %llu",
-                o->brackets, n, (unsigned long long)o->min_budget,
-                (unsigned long long)o->max_budget, (unsigned long long)o->eta);
+    host->error(
+        host->ctx,
+        "brackets: is %zu, expected at most %zu, one for each rung from "
+        "%llu to %llu by %llu",
+        o->brackets, n, (unsigned long long)o->min_budget,
+        (unsigned long long)o->max_budget, (unsigned long long)o->eta);
     return TP_ERR;
 }
 

@@ -15,6 +15,17 @@ bands_host_is_fit(const struct tp_host *host)
 }
 
 void
+bands_warn(const struct tp_host *host, const struct bands_table *table,
+           const char *max)
+{
+    if (table->s_max == 0)
+        host->log(host->ctx, TP_LOG_WARNING,
+                  "%s: is %" PRIu64 ", less than eta (%" PRIu64
+                  ") times the least budget: no trial is ever promoted",
+                  max, table->max, table->eta);
+}
+
+void
 bands_release(void *vhost, uint64_t id)
 {
     const struct tp_host *host = vhost;

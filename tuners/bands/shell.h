@@ -12,6 +12,11 @@
 /* Whether the host is young enough; else it is told. */
 bool bands_host_is_fit(const struct tp_host *host);
 
+/* Warns of budgets so near to each other that nothing is ever promoted; `max`
+ * is what the argument with the greatest is called. */
+void bands_warn(const struct tp_host *host, const struct bands_table *table,
+                const char *max);
+
 /* options->release, with the host as ctx. */
 void bands_release(void *host, uint64_t id);
 

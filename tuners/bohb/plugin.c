@@ -173,6 +173,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     (void)n;
     if (check(self, values) != TP_OK)
         return TP_ERR;
+    bands_warn(self->host, &bands.table, "max_budget");
     self->bands = bands_new(&bands);
     self->model = model_new(&model, bands.table.s_max + 1);
     return self->bands != NULL && self->model != NULL

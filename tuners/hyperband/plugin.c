@@ -86,6 +86,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     };
 
     (void)n;
+    bands_warn(self->host, &options.table, "R");
     self->bands = bands_new(&options);
     return self->bands != NULL ? TP_OK : fail(self, "out of memory");
 }

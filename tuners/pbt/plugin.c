@@ -112,7 +112,7 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     if (set.async && set.interval == 0)
-        return fail(self, "interval is 0, expected the intermediate results "
+        return fail(self, "interval: is 0, expected the intermediate results "
                           "of a turn, at least 1, in mode async");
     if (set.max_budget > 0 && set.interval == 0)
         return fail(self, "max_budget is given without interval, which counts "

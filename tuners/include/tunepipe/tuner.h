@@ -77,8 +77,9 @@ struct tp_suggestion {
 /* What a suggestion is to the one it comes from. */
 enum tp_from {
     TP_ANEW = 0,     /* `from` is TP_NO_ID */
-    TP_PROMOTED = 1, /* the same point with more budget: what the trial before
-                        was given, should a filter have moved it */
+    TP_PROMOTED = 1, /* the same point with more budget: x is filled as it was
+                        for `from`; the trial gets what that one was given,
+                        should a filter have moved it */
     TP_CLONED = 2    /* another point that inherits its state */
 };
 
