@@ -225,18 +225,9 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
 void
 checkpoints_over(struct checkpoints *c)
 {
-    checkpoints_settle(c);
     for (size_t i = 0; i < c->n; i++)
         c->items[i].ended = true;
-    for (size_t i = c->n; i > 0; i--) {
-        uint64_t trial = i <= c->n ? c->items[i - 1].trial : UINT64_MAX;
-        char *home = checkpoints_place(c, trial, NULL);
-
-        checkpoints_prune(c, trial);
-        if (home != NULL)
-            rmdir(home);
-        free(home);
-    }
+    checkpoints_settle(c);
 }
 
 /* ---- all ---- */

@@ -104,6 +104,8 @@ void checkpoints_unpin(struct checkpoints *c, uint64_t trial, bool done);
 /* All of the trial's go once no trial to come needs them and it has ended,
  * unless all are kept. */
 void checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended);
+/* All that lies there for the trial goes at once. */
+void checkpoints_delete(struct checkpoints *c, uint64_t trial);
 /* What was deferred. */
 void checkpoints_settle(struct checkpoints *c);
 /* The experiment is over: what is paused will not go on. */

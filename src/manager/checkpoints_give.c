@@ -59,6 +59,16 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
     return best;
 }
 
+/* What is deleted meanwhile is renamed first: then it is not there any more. */
+static int
+check_there(const char *from, struct err *err)
+{
+    return access(from, F_OK) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "%s: went while it was copied",
+                           from);
+}
+
 /* Of a promoted trial nobody writes to the same files: it is the same one. */
 static int
 copy(const struct trial *t, const char *from, const char *to, struct err *err)
@@ -82,6 +92,8 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
 
     if (rc == 0)
         rc = copy(t, from, tmp, err);
+    if (rc == 0)
+        rc = check_there(from, err);
     if (rc == 0)
         rc = folder_sync(tmp, err);
     if (rc == 0)

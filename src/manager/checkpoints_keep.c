@@ -289,32 +289,41 @@ prune_all(struct checkpoints *c)
     sweep(c);
 }
 
+/* Its folder goes, too, where nothing is in it. */
+static void
+leave(const struct checkpoints *c, uint64_t trial)
+{
+    char *home = checkpoints_place(c, trial, NULL);
+
+    if (home != NULL)
+        rmdir(home);
+    free(home);
+}
+
 /* True: it is crowded, and was not before. */
 bool
 checkpoints_prune(struct checkpoints *c, uint64_t trial)
 {
     bool before = c->crowded;
 
+    if (c->deferred)
+        return false; /* a trial to come may go on from any of them */
     prune_trial(c, trial);
+    leave(c, trial);
     prune_all(c);
     return c->crowded && !before;
 }
 
 /* ---- release ---- */
 
-/* Deletes all that the trial has saved. */
-static void
-delete_all(struct checkpoints *c, uint64_t trial)
+void
+checkpoints_delete(struct checkpoints *c, uint64_t trial)
 {
-    char *home = checkpoints_place(c, trial, NULL);
-
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
             delete (c, &c->items[i]);
     sweep(c);
-    if (home != NULL)
-        rmdir(home);
-    free(home);
+    leave(c, trial);
 }
 
 static void
@@ -325,7 +334,7 @@ drop(struct checkpoints *c, struct checkpoint_claim *found)
     if (c->deferred || found->pins > 0 || (found->released && !found->ended))
         return;
     if (found->released && c->policy->keep != CHECKPOINTS_ALL)
-        delete_all(c, trial);
+        checkpoints_delete(c, trial);
     forget(c, found);
     checkpoints_prune(c, trial); /* what was pinned need not stay */
 }
@@ -382,4 +391,7 @@ checkpoints_settle(struct checkpoints *c)
     c->deferred = false;
     for (size_t i = c->n_claims; i > 0; i--)
         drop(c, &c->claims[i - 1]);
+    for (size_t i = c->n; i > 0; i--)
+        if (i <= c->n)
+            checkpoints_prune(c, c->items[i - 1].trial);
 }

@@ -160,6 +160,17 @@ clear_away(struct manager *m)
         trash_ended(t);
 }
 
+/* What came before it in this turn may have freed it. */
+static void
+take_exit(struct manager *m, const void *of)
+{
+    for (struct trial *t = m->live; t != NULL; t = t->next)
+        if (t == of && t->pidfd >= 0) {
+            running_exited(m, t);
+            return;
+        }
+}
+
 static void
 take_event(struct manager *m, const struct epoll_event *e)
 {
@@ -179,7 +190,7 @@ take_event(struct manager *m, const struct epoll_event *e)
     if (e->data.u64 < SOURCE_COUNT)
         takers[e->data.u64](m);
     else
-        running_exited(m, (struct trial *)(uintptr_t)e->data.u64);
+        take_exit(m, (const void *)(uintptr_t)e->data.u64);
 }
 
 uint64_t

@@ -240,6 +240,25 @@ send_unlogged(const struct restoring *r)
     buf_fini(&list);
 }
 
+/* Given to trials that were not begun: others may have their numbers now. */
+static void
+forget_gifts(const struct restoring *r)
+{
+    struct checkpoints *c = &r->m->checkpoints;
+    char id[24];
+
+    for (size_t i = c->n; i > 0; i--) {
+        uint64_t number;
+
+        if (i > c->n)
+            continue; /* they went with another of their trial */
+        number = c->items[i - 1].trial;
+        snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
+        if (map_get(&r->found.by_id, id, strlen(id)) == NULL)
+            checkpoints_delete(c, number);
+    }
+}
+
 /* What the user wants once more and was not begun yet. */
 static void
 restore_repeated(const struct restoring *r)
@@ -287,6 +306,7 @@ restore_all(struct restoring *r, struct err *err)
     for (size_t i = 0; i < r->found.n; i++)
         if (restore_trial(r, r->found.items[i], err) != 0)
             return -1;
+    forget_gifts(r);
     restore_repeated(r);
     origin_restore(m, &r->past);
     if (m->options->retry_failed && again_all(m, err) != 0)

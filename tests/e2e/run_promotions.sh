@@ -178,4 +178,42 @@ clones() {
 }
 check "what is cloned goes on at the same step" clones
 
+# copying: the process that copies for the manager, which are one program.
+copying() {
+    [ -e tunepipe-experiments/*/checkpoints/00003/given.1/more ] || return
+    manager=$(cat pid)
+    for copier in $(cat "/proc/$manager/task/$manager/children"); do
+        cmp -s "/proc/$copier/cmdline" "/proc/$manager/cmdline" && return
+    done
+    false
+}
+
+# Both the interrupt and the end of the copying are there in one turn.
+while_copying() {
+    [ -e "/proc/$$/task/$$/children" ] || fail 'no lists of children here' ||
+        return 77
+    experiment "tuner: {plugin: $PLUGINS/advisor.so,
+  classArgs: {labels: true, budget: 3, clones: true}}" << 'E'
+cd "$TUNEPIPE_CHECKPOINT_DIR" || exit 1
+tunepipe trial report --sync "$TUNEPIPE_PARAM_x" || told=yes
+head -c 2000000 /dev/zero > much
+truncate -s 20G more
+tunepipe trial checkpoint save
+[ "$told" ] || tunepipe trial report --final "$TUNEPIPE_PARAM_x"
+E
+    {
+        meanwhile copying
+        kill -STOP "$manager" "$copier"
+        meanwhile 'grep -q ") T " "/proc/$manager/stat"'
+        kill -INT "$manager"
+        kill -KILL "$copier"
+        meanwhile 'grep -q ") Z " "/proc/$copier/stat"'
+        kill -CONT "$manager"
+        echo "$copier" > seen
+    } &
+    export MALLOC_PERTURB_=90 # nothing is used that was freed
+    run 1 && wait && [ -s seen ] && count 3 paused && count 1 cancelled
+}
+check "an interrupt while a checkpoint is copied" while_copying
+
 finish

@@ -244,4 +244,26 @@ no_folder() {
 }
 check "no experiment's folder" no_folder
 
+# What a trial was given that was not begun is nobody's: the numbers of those
+# that were not are given anew.
+not_begun() {
+    experiment 'maxTrialNumber: 2' 'onFailure: {retry: 1, backoff: 0.01s}' << 'E'
+echo "$TUNEPIPE_TRIAL_ID from '$TUNEPIPE_RESTORE_DIR'" >> "$HERE/said"
+if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    [ -e "$HERE/again" ] || kill -KILL "$(cat "$HERE/pid")"
+elif [ ! -e "$HERE/again" ]; then
+    touch "$HERE/again"
+    exit 1
+fi
+exec tunepipe trial report --final 3
+E
+    run 137
+    mkdir -p "$dir/checkpoints/00001/1"
+    echo '7 given' > "$dir/checkpoints/00001/steps.1"
+    resume 0 && count 2 succeeded || return 1
+    [ -e "$dir/trials/00001.1" ] || fail 'no second attempt' || return 1
+    ! grep "from '.*/" said || fail "$(cat said)"
+}
+check "a checkpoint that was given to a trial that was not begun" not_begun
+
 finish

@@ -263,6 +263,34 @@ TEST(manager_checkpoints_whose_steps_stand_in_the_reports)
     checkpoints_close(&c);
 }
 
+/* Another manager hears of the clone behind the end of the trial that it goes
+ * on from, which the policy does not keep for its own sake. */
+TEST(manager_checkpoints_of_ended_trials_wait_for_who_comes_again)
+{
+    struct checkpoints c = make(&none);
+    struct trial *a = trial(0, "{}"), *b = trial(1, "{}");
+
+    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    save(&c, a, 1, 1);
+    save(&c, b, 1, 1);
+    checkpoints_close(&c); /* it died */
+    c = make(&none);
+    c.deferred = true;
+    checkpoints_known(&c, 0, false);
+    checkpoints_known(&c, 1, false);
+    CHECK(is_there("00000/1"));
+    checkpoints_pin(&c, 0);
+    checkpoints_settle(&c);
+    CHECK(is_there("00000/1") && !is_there("00001"));
+    checkpoints_unpin(&c, 0, false);
+    CHECK(!is_there("00000"));
+    CHECK_EQ(c.n, 0);
+    trial_free(a);
+    trial_free(b);
+    checkpoints_close(&c);
+}
+
 /* In lock step each attempt begins where the first one did. */
 TEST(manager_checkpoints_in_lock_step)
 {
