@@ -114,20 +114,24 @@ static const char *const verdict_texts[] = {
     [MARKS_MEMORY] = "out of memory",
 };
 
+/* A copy of a synchronous one is a manager's that goes on and lacks the answer:
+ * nothing is wrong. */
 static void
 complain(const struct router *r, const struct command *cmd, const char *text)
 {
     const struct parameter_id *id = &cmd->metric.parameter;
+    bool is_asked_again =
+        cmd->metric.sync && text == verdict_texts[MARKS_SECOND];
     char which[72] = "null";
 
     if (id->kind == PARAMETER_NUMBER)
         snprintf(which, sizeof which, "%" PRIu64, id->number);
     else if (id->kind == PARAMETER_LABEL)
         snprintf(which, sizeof which, "\"%.64s\"", id->label);
-    log_error(r->log,
-              "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %s), "
-              "sequence %" PRIu64 ": %s",
-              cmd->arrival, cmd->metric.job, which, cmd->metric.sequence, text);
+    log_line(r->log, is_asked_again ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %s), "
+             "sequence %" PRIu64 ": %s",
+             cmd->arrival, cmd->metric.job, which, cmd->metric.sequence, text);
 }
 
 /* That the value is no number, and what it is. */

@@ -10,7 +10,19 @@
 #include <string.h>
 
 #define FOLDER_ROOT_MAX 4000 /* bytes */
-#define FOLDER_TOO_LONG "all_checkpoint_dir is longer than 4000 bytes"
+
+/* What is wrong with all_checkpoint_dir; NULL: nothing, or there is none. */
+static inline const char *
+folder_wrong(const char *root)
+{
+    if (root == NULL)
+        return NULL;
+    if (root[0] == '\0')
+        return "all_checkpoint_dir: is empty, expected a folder or null";
+    if (strlen(root) > FOLDER_ROOT_MAX)
+        return "all_checkpoint_dir: expected at most 4000 bytes";
+    return NULL;
+}
 
 static inline void
 folder_name(const struct tp_host *host, const char *root, const char *key,

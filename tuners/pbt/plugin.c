@@ -117,10 +117,10 @@ config(void *vself, const struct tp_value *values, size_t n)
     if (set.max_budget > 0 && set.interval == 0)
         return fail(self, "max_budget is given without interval, which counts "
                           "in intermediate results too");
-    if (!values[ROOT].is_null && strlen(values[ROOT].text) > FOLDER_ROOT_MAX)
-        return fail(self, FOLDER_TOO_LONG);
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
     self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
+    if (folder_wrong(self->root) != NULL)
+        return fail(self, folder_wrong(self->root));
+    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
     self->pbt = pbt_new(&set, prior_host_random(self->host));
     if (self->pbt == NULL)
         return fail(self, "out of memory for that many members");

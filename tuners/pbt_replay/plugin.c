@@ -73,9 +73,9 @@ config(void *vself, const struct tp_value *values, size_t n)
     char why[SCHEDULE_WHY_MAX];
 
     (void)n;
-    if (!values[ROOT].is_null && strlen(values[ROOT].text) > FOLDER_ROOT_MAX)
-        return fail(self, FOLDER_TOO_LONG);
     self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
+    if (folder_wrong(self->root) != NULL)
+        return fail(self, folder_wrong(self->root));
     self->max_budget = (uint64_t)values[BUDGET].integer;
     if (schedule_parse(&self->schedule, values[SCHEDULE].text, why) != 0)
         return fail(self, why);
