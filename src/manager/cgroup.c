@@ -184,7 +184,13 @@ enable(const char *own, const char *folder, struct err *err)
     if (!has_word(own, "cgroup.subtree_control", "memory") &&
         write_text(own, "cgroup.subtree_control", "+memory") != 0 &&
         (errno != EBUSY || move_and_enable(own, folder) != 0))
-        return err_errno(err, ERR_SYSTEM, "%s/cgroup.subtree_control", own);
+        return errno == EBUSY
+                   ? err_set(err, ERR_SYSTEM,
+                             "%s is shared with other processes (alone: "
+                             "systemd-run --user --scope -p Delegate=yes)",
+                             own)
+                   : err_errno(err, ERR_SYSTEM, "%s/cgroup.subtree_control",
+                               own);
     if (write_text(folder, "cgroup.subtree_control", "+memory") != 0)
         return err_errno(err, ERR_SYSTEM, "%s/cgroup.subtree_control", folder);
     return 0;
@@ -197,7 +203,7 @@ open_version(struct cgroup *g, int version, const char *name, struct err *err)
     size_t top;
 
     if (!find_own(version, own, &top))
-        return err_set(err, ERR_SYSTEM, "there is none of version %d", version);
+        return err_set(err, ERR_SYSTEM, "there is none");
     if ((size_t)snprintf(g->folder, sizeof g->folder, "%s/tunepipe-%s", own,
                          name) >= sizeof g->folder)
         return err_set(err, ERR_SYSTEM, "%s: path too long", own);
@@ -216,11 +222,14 @@ open_version(struct cgroup *g, int version, const char *name, struct err *err)
 int
 cgroup_open(struct cgroup *g, const char *name, struct err *err)
 {
+    struct err second = {0}, first = {0};
+
     *g = (struct cgroup){0};
-    return open_version(g, 2, name, err) == 0 ||
-                   open_version(g, 1, name, err) == 0
-               ? 0
-               : -1;
+    if (open_version(g, 2, name, &second) == 0 ||
+        open_version(g, 1, name, &first) == 0)
+        return 0;
+    return err_set(err, ERR_SYSTEM, "version 2: %.200s; version 1: %.200s",
+                   second.text, first.text);
 }
 
 void

@@ -131,7 +131,7 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
     posix_spawn_file_actions_addopen(&files, 2, words, O_WRONLY | O_APPEND, 0);
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
-    spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETPGROUP);
+    spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETSID);
     rc = spawn_start(l->wrapper, &files, &attr, (char *const *)argv, task->env,
                      &t->pid, err);
     posix_spawnattr_destroy(&attr);
