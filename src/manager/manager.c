@@ -17,6 +17,7 @@
 #include "manager/trial.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,12 +161,21 @@ clear_away(struct manager *m)
         trash_ended(t);
 }
 
-/* What came before it in this turn may have freed it. */
+static bool
+has_exited(int pidfd)
+{
+    struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+    return pidfd >= 0 && poll(&fd, 1, 0) == 1;
+}
+
+/* What came before it in this turn may have freed it, and begun another in its
+ * place. */
 static void
 take_exit(struct manager *m, const void *of)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t == of && t->pidfd >= 0) {
+        if (t == of && has_exited(t->pidfd)) {
             running_exited(m, t);
             return;
         }
@@ -224,7 +234,7 @@ recognise_end(struct manager *m)
         break;
     case SCHEDULER_EXHAUSTED:
         manager_end(m, MANAGER_EXHAUSTED,
-                    "finished: search space exhausted after %llu trials", n);
+                    "finished: nothing more to try after %llu trials", n);
         break;
     case SCHEDULER_REFUSED:
         manager_end(m, MANAGER_REFUSED,

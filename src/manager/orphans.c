@@ -9,6 +9,7 @@
 #include "manager/orphans.h"
 
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/file.h"
 #include "trial/files.h"
 
@@ -17,7 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STAT_MAX 65536
@@ -165,6 +168,19 @@ remember(void *ctx, const struct process *p)
     map_put(&o->found, &p->session, sizeof p->session, o);
 }
 
+/* Whether it was written since the machine was started: ids of before are
+ * strangers' by now.  Where the clock was set, rather not. */
+static bool
+is_of_this_boot(const char *path)
+{
+    struct timespec up;
+    struct stat st;
+
+    return stat(path, &st) == 0 && clock_gettime(CLOCK_BOOTTIME, &up) == 0 &&
+           (int64_t)st.st_mtim.tv_sec >=
+               clock_realtime_ns() / 1000000000 - (int64_t)up.tv_sec;
+}
+
 static pid_t
 read_wrapper(const char *home)
 {
@@ -173,7 +189,8 @@ read_wrapper(const char *home)
     int pid = 0;
 
     buf_init(&text, 2 * STAT_MAX);
-    if (path != NULL && file_read(path, STAT_MAX, &text, NULL) == 0 &&
+    if (path == NULL || !is_of_this_boot(path) ||
+        file_read(path, STAT_MAX, &text, NULL) != 0 ||
         sscanf(buf_text(&text), "%d", &pid) != 1)
         pid = 0;
     buf_fini(&text);
