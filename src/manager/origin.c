@@ -117,12 +117,28 @@ origin_taken(struct manager *m, const struct trial *t)
         checkpoints_pin(&m->checkpoints, t->origin.from);
 }
 
+/* Its program may know better: PBT's folders are not ours. */
+static void
+tell_anew(struct manager *m, const struct trial *t)
+{
+    if (m->anew_told)
+        return;
+    m->anew_told = true;
+    progress_warn(&m->progress,
+                  "tunepipe: warning: trial %s goes on from trial %05llu, "
+                  "which has saved no checkpoint (tunepipe trial checkpoint): "
+                  "it begins at its first step, as others like it will",
+                  t->id, (unsigned long long)t->origin.from);
+}
+
 void
 origin_settled(struct manager *m, struct trial *t, bool started)
 {
     if (t->origin.how == ORIGIN_NONE || t->settled)
         return;
     t->settled = true;
+    if (started && t->restore == 0)
+        tell_anew(m, t);
     checkpoints_unpin(&m->checkpoints, t->origin.from,
                       started && t->origin.how == ORIGIN_PROMOTED);
 }

@@ -172,6 +172,7 @@ struct manager {
     bool end_known; /* outcome->end is set, nothing is admitted any more */
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
+    bool anew_told; /* that a trial has no checkpoint to go on from, once */
     int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };

@@ -140,7 +140,7 @@ exhausted() {
 . "$HERE/../nap"
 tunepipe trial report --final "$TUNEPIPE_PARAM_x"
 E
-    again 2 && count 6 succeeded && has out 'exhausted after 6 trials'
+    again 2 && count 6 succeeded && has out 'nothing more to try after 6 trials'
 }
 check "a space that is exhausted" exhausted
 

@@ -74,7 +74,7 @@ explains() {
     run 0 && has err 'of 4 configurations none may get to max_budget' &&
         "$T" explain "$dir" 0 > why || return 1
     has why 'a new configuration in bracket 1 of 1' &&
-        has why 'rung 1 of 5 (after 1 intermediate results): rank 1 of 1' &&
+        has why 'rung 1 of 5 (budget 1): rank 1 of 1' &&
         "$T" explain "$dir" 2 > why && has why 'it goes on to rung 2'
 }
 check "asha explains bracket, rung, rank and cut" explains

@@ -71,6 +71,18 @@ none() {
 }
 check "a bracket in which all die ends" none
 
+anew() {
+    experiment "$one" 'trialConcurrency: 3' << 'E'
+while :; do
+    tunepipe trial report --sync "$TUNEPIPE_PARAM_x"
+    case $? in 0) ;; 8 | 9) exit 0 ;; *) exit 1 ;; esac
+done
+E
+    run 0 && count 12 paused && count 1 succeeded &&
+        [ "$(grep -c 'saved no checkpoint' err)" = 1 ]
+}
+check "that there is nothing to go on from is told, once" anew
+
 # Three times, in each round.  Nobody tells a trial to end while no manager is
 # there: what goes on from it may begin some steps later.
 killed() {

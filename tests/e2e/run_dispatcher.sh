@@ -19,7 +19,7 @@ exhausted() {
     simple 'trialConcurrency: 2' \
         "tuner: {plugin: $PLUGINS/done.so, classArgs: {count: 3}}"
     run 0 && count 3 succeeded && replays &&
-        has out 'search space exhausted after 3 trials'
+        has out 'nothing more to try after 3 trials'
 }
 check "an exhausted tuner" exhausted
 
@@ -155,7 +155,7 @@ nni_no_more() {
     simple
     fake 'send ID ""' 'send TR "{\"parameter_id\": 0, \"parameters\": {}}"' \
         'send NO "{\"parameter_id\": 1, \"parameters\": \"\"}"' 'cat > got'
-    run 0 --dispatcher ./fake && count 1 succeeded && has out exhausted
+    run 0 --dispatcher ./fake && count 1 succeeded && has out 'nothing more to try'
 }
 check "NO as NNI writes it means the end" nni_no_more
 

@@ -127,7 +127,7 @@ TEST(asha_plugin_stops_and_says_why)
     CHECK_HAS(buf_text(&s.said), "a new configuration in bracket 1 of 1");
     CHECK_EQ(report(&s, 0, 0, 0.8).decision, TP_GO);
     CHECK_HAS(buf_text(&s.said),
-              "bracket 1 of 1, rung 1 of 3 (after 1 intermediate results): "
+              "bracket 1 of 1, rung 1 of 3 (budget 1): "
               "rank 1 of 1\nthe best 1 are its top (1/3); the cut is at 0.8\n");
     CHECK_EQ(report(&s, 0, 1, 0.8).decision, TP_GO); /* between rungs */
     CHECK_STR(buf_text(&s.said), "");
@@ -170,9 +170,9 @@ TEST(asha_plugin_promotes_from_a_checkpoint)
     CHECK_EQ(tuner_terms(s.tuner)->from_how, TP_PROMOTED);
     CHECK(memcmp(s.x[0], s.x[3], sizeof s.x[0]) == 0);
     CHECK_STR(buf_text(&s.said),
-              "bracket 1 of 1: trial 0, with 0, was the best that waited in "
-              "rung 1 of 3, and in the top 1 of 3\n"
-              "it goes on to rung 2: to 3 intermediate results\n");
+              "bracket 1 of 1: suggestion 0, with 0, was the best that waited "
+              "in rung 1 of 3, and in the top 1 of 3\n"
+              "it goes on to rung 2: to budget 3\n");
     CHECK_EQ(report(&s, 3, 2, -1).decision, TP_PAUSE);
     end(&s, 3, TP_ENDED_PAUSED);
     CHECK_EQ(ask(&s, 4), TP_DONE);

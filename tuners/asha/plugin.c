@@ -127,21 +127,20 @@ explain_ask(const struct shell *self, const struct asha_suggestion *s, int rc)
     if (rc == ASHA_NEW) {
         host->explain(host->ctx,
                       "a new configuration in bracket %zu of %zu: no other "
-                      "waits to be promoted; first rung of %zu: after %llu "
-                      "intermediate results",
+                      "waits to be promoted; first rung of %zu: at budget "
+                      "%llu",
                       s->bracket + 1, a->options.brackets, n_rungs,
                       (unsigned long long)asha_level(a, s->bracket, s->rung));
         return;
     }
     below = asha_rung(a, s->bracket, s->rung - 1);
-    host->explain(host->ctx,
-                  "bracket %zu of %zu: trial %llu, with %.9g, was the best "
-                  "that waited in rung %zu of %zu, and in the top %zu of %zu",
-                  s->bracket + 1, a->options.brackets,
-                  (unsigned long long)s->from, as_loss(self, s->loss), s->rung,
-                  n_rungs, below->top.n, below->n);
-    host->explain(host->ctx,
-                  "it goes on to rung %zu: to %llu intermediate results",
+    host->explain(
+        host->ctx,
+        "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
+        "that waited in rung %zu of %zu, and in the top %zu of %zu",
+        s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
+        as_loss(self, s->loss), s->rung, n_rungs, below->top.n, below->n);
+    host->explain(host->ctx, "it goes on to rung %zu: to budget %llu",
                   s->rung + 1, (unsigned long long)s->budget);
 }
 
@@ -155,8 +154,8 @@ explain_entry(const struct shell *self, const struct asha_judgement *j)
     if (!j->is_recorded || !is_explaining(self))
         return;
     host->explain(host->ctx,
-                  "bracket %zu of %zu, rung %zu of %zu (after %llu "
-                  "intermediate results): rank %zu of %zu",
+                  "bracket %zu of %zu, rung %zu of %zu (budget %llu): rank "
+                  "%zu of %zu",
                   j->bracket + 1, a->options.brackets, j->rung + 1,
                   a->brackets[j->bracket].n_rungs,
                   (unsigned long long)asha_level(a, j->bracket, j->rung),
