@@ -97,6 +97,8 @@ bool jval_equal(struct jval a, struct jval b);
 /* Appends v in Python's spelling; NaN and infinities as Python writes them:
  * who must not emit them checks before. */
 void jval_write(struct jval v, struct buf *out);
+/* The same as a text of its own, to be freed; NULL: out of memory. */
+char *jval_copy_text(struct jval v);
 
 /* Pieces for writing by hand. */
 void json_write_string(struct buf *out, const char *text, size_t len);

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#define TEXT_MAX ((size_t)1 << 30) /* of a value of its own */
+
 const char *
 jval_type_name(struct jval v)
 {
@@ -297,6 +299,19 @@ jval_write(struct jval v, struct buf *out)
         write_object(v, out);
         break;
     }
+}
+
+char *
+jval_copy_text(struct jval v)
+{
+    struct buf b;
+    char *text;
+
+    buf_init(&b, TEXT_MAX);
+    jval_write(v, &b);
+    text = buf_take(&b);
+    buf_fini(&b);
+    return text;
 }
 
 void

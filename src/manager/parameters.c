@@ -13,19 +13,6 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 
-static char *
-json_text(struct jval v)
-{
-    struct buf b;
-    char *text;
-
-    buf_init(&b, TEXT_MAX);
-    jval_write(v, &b);
-    text = buf_take(&b);
-    buf_fini(&b);
-    return text;
-}
-
 static int
 check_record(struct jval root, struct jval *id, struct jval *parameters,
              struct err *err)
@@ -73,8 +60,8 @@ suggestion_read(const char *text, size_t len, struct suggestion *out,
         suggestion_fini(out);
         return -1;
     }
-    out->id = json_text(id);
-    out->parameters = json_text(parameters);
+    out->id = jval_copy_text(id);
+    out->parameters = jval_copy_text(parameters);
     out->origin = origin_read(json_root(out->doc));
     if (out->id != NULL && out->parameters != NULL)
         return 0;

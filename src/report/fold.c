@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #define CODE_SIZE 2
-#define TEXT_MAX ((size_t)64 << 20)
 
 /* A record in hand. */
 struct told {
@@ -37,19 +36,6 @@ static int
 out_of_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "out of memory");
-}
-
-static char *
-json_text(struct jval v)
-{
-    struct buf b;
-    char *text;
-
-    buf_init(&b, TEXT_MAX);
-    jval_write(v, &b);
-    text = buf_take(&b);
-    buf_fini(&b);
-    return text;
 }
 
 /* ---- the head ---- */
@@ -105,7 +91,7 @@ read_suggestion(struct jval root)
     if (s == NULL)
         return NULL;
     if (jval_get(root, "parameters", &v))
-        s->parameters = json_text(v);
+        s->parameters = jval_copy_text(v);
     if (jval_get(root, "resume_from", &v) && jval_string(v, &from, NULL))
         s->from_id = strdup(from);
     s->cloned = strcmp(jval_text_of(root, "resume_how"), "cloned") == 0;
@@ -126,7 +112,7 @@ take_suggestion(const struct told *t, struct err *err)
     int rc = 0;
 
     if (doc != NULL && jval_get(json_root(doc), "parameter_id", &v)) {
-        id = json_text(v);
+        id = jval_copy_text(v);
         s = id == NULL ? NULL : read_suggestion(json_root(doc));
         if (s != NULL)
             suggested_free(map_remove(all, id, strlen(id)));
@@ -150,7 +136,7 @@ give(struct reading *r, struct report_trial *trial, struct jval note,
 
     if (trial->parameter_id != NULL || !jval_get(note, "parameter_id", &v))
         return 0;
-    trial->parameter_id = json_text(v);
+    trial->parameter_id = jval_copy_text(v);
     if (trial->parameter_id == NULL)
         return out_of_memory(err);
     s = map_remove(&r->suggested, trial->parameter_id,

@@ -17,17 +17,9 @@
 static char *
 json_text(struct jval object, const char *key)
 {
-    struct buf b;
     struct jval v;
-    char *text;
 
-    if (!jval_get(object, key, &v))
-        return strdup("null");
-    buf_init(&b, FILE_MAX);
-    jval_write(v, &b);
-    text = buf_take(&b);
-    buf_fini(&b);
-    return text;
+    return jval_get(object, key, &v) ? jval_copy_text(v) : strdup("null");
 }
 
 static bool
