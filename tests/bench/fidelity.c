@@ -29,7 +29,10 @@ enum { PLAYERS_MAX = 32 };
 struct bench {
     struct plugin_paths *paths;
     struct player players[PLAYERS_MAX];
+    char *labels[PLAYERS_MAX]; /* theirs */
     size_t n;
+    struct plugin *loaded[2 * PLAYERS_MAX];
+    size_t n_loaded;
     size_t full, workers;
     const char *command;
     bool failed;
@@ -108,27 +111,22 @@ static const struct plugin *
 load(struct bench *b, enum plugin_kind kind, const char *name)
 {
     struct err err;
-    const struct plugin *p = plugin_load(b->paths, kind, name, &err);
+    struct plugin *p = plugin_load(b->paths, kind, name, &err);
 
     if (p != NULL)
-        return p;
+        return b->loaded[b->n_loaded++] = p;
     fprintf(stderr, "fidelity: %s\n", err.text);
     exit(2);
 }
 
 /* Cuts LABEL= off, or makes one of all but arguments. */
 static char *
-cut_label(char *spec, const char **label)
+cut_label(char *spec, char **label)
 {
     size_t head = strcspn(spec, ":=");
 
-    if (spec[head] == '=') {
-        spec[head] = '\0';
-        *label = spec;
-        return spec + head + 1;
-    }
     *label = strndup(spec, head);
-    return spec;
+    return spec[head] == '=' ? spec + head + 1 : spec;
 }
 
 static bool
@@ -145,10 +143,12 @@ cut_end(char *text, const char *end)
 static void
 add_player(struct bench *b, char *spec)
 {
+    char **label = &b->labels[b->n];
     struct player *p = &b->players[b->n++];
     char *name, *args, *rest;
 
-    spec = cut_label(spec, &p->label);
+    spec = cut_label(spec, label);
+    p->label = *label;
     p->extensions = !cut_end(spec, "@nni");
     cut(spec, &name, &args, &rest);
     p->tuner = load(b, PLUGIN_TUNER, name);
@@ -232,6 +232,16 @@ number(const char *text, uint64_t low, uint64_t high)
     exit(2);
 }
 
+static void
+close_all(struct bench *b)
+{
+    for (size_t i = 0; i < b->n_loaded; i++)
+        plugin_unload(b->loaded[i]);
+    for (size_t i = 0; i < b->n; i++)
+        free(b->labels[i]);
+    plugin_paths_free(b->paths);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -257,5 +267,6 @@ main(int argc, char **argv)
          problem = strtok_r(NULL, " ", &rest))
         for (uint64_t seed = first; seed < first + seeds; seed++)
             run_all(&b, problem, seed);
+    close_all(&b);
     return b.failed;
 }

@@ -143,16 +143,13 @@ is_sound(const struct bands *b, const struct bands_bracket *k)
 }
 
 static const char *
-load_bracket(struct bands *b, const struct prior *prior,
-             const struct tp_source *source)
+load_into(struct bands *b, struct bands_bracket *k, const struct prior *prior,
+          const struct tp_source *source)
 {
-    struct bands_bracket *k = calloc(1, sizeof *k);
     uint64_t round = 0, n_given = 0;
     uint64_t *head[] = {&k->seq, &k->first, &k->ready,
                         &round,  &k->size,  &n_given};
 
-    if (k == NULL || bands_add(b, k) != 0)
-        return OUT_OF_MEMORY;
     if (read_all(source, head, sizeof head / sizeof *head) != 0)
         return "a saved bracket is cut off";
     k->s = b->options.table.s_max -
@@ -164,6 +161,17 @@ load_bracket(struct bands *b, const struct prior *prior,
     if (!is_sound(b, k))
         return "a saved bracket is damaged";
     return load_slots(b, k, prior, source);
+}
+
+static const char *
+load_bracket(struct bands *b, const struct prior *prior,
+             const struct tp_source *source)
+{
+    struct bands_bracket *k = calloc(1, sizeof *k);
+
+    if (k == NULL || bands_add(b, k) != 0)
+        return OUT_OF_MEMORY;
+    return load_into(b, k, prior, source);
 }
 
 static const char *
