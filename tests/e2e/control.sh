@@ -246,7 +246,7 @@ stubborn() {
     "$T" stop "$dir" > first 2>&1 &
     first=$!
     until_status '"state": "stopping"' && says 0 interrupted stop --now "$dir" &&
-        nothing_left && wait "$first" && has first interrupted && ended 1 &&
+        wait "$first" && has first interrupted && nothing_left && ended 1 &&
         count 1 cancelled
 }
 check "stop --now does not wait for anybody" stubborn
