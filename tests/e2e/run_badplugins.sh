@@ -88,7 +88,7 @@ tell_x() {
     went_on 'tuner mistuner: tell: it changed the x it was lent' &&
         grep -qE 'command [0-9]+ [(]ME[)]: tuner mistuner: tell: it' err &&
         lacks "$dir/dispatcher.log" 'ended at 0.125' &&
-        lacks show.json 0.125 || return 1
+        ! grep -E ': 0\.125[],}]' show.json || return 1
     x=$(awk -F '\t' '$1 == "x" { print $2 }' "$dir/trials/00002/parameters.tsv")
     at=$(sed -n 's/.*: 2 ended at //p' "$dir/dispatcher.log")
     [ "$(printf %.4f "$x")" = "$(printf %.4f "$at")" ] || fail "$x, not $at"
