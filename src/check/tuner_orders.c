@@ -81,8 +81,8 @@ static const char *const advisor_orders[] = {
     "siamCmFe",
     "s" TEN_PAUSED,
     "s" ROUND ROUND ROUND,
-    "saaaaaaaaaaaaaaaaaaaaaaaaaaaaaxmupmucmFemunueFemuxmuammumgu"
-    "aaaaammuammumFeaammummuammgummuam",
+    ("saaaaaaaaaaaaaaaaaaaaaaaaaaaaaxmupmucmFemunueFemuxmuammumgu"
+     "aaaaammuammumFeaammummuammgummuam"),
 };
 
 #define N_ADVISOR_ORDERS (sizeof advisor_orders / sizeof *advisor_orders)
