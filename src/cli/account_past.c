@@ -39,10 +39,17 @@ is_paused(const char *status)
 }
 
 static bool
+is_interrupted(const char *status)
+{
+    return trial_state_of(status) == TRIAL_INTERRUPTED;
+}
+
+static bool
 is_stopped(const char *status)
 {
     return !is_failed(status) && strcmp(status, "succeeded") != 0 &&
-           !is_cancelled(status) && !is_paused(status);
+           !is_cancelled(status) && !is_paused(status) &&
+           !is_interrupted(status);
 }
 
 static void
@@ -100,9 +107,10 @@ account_of_results(const struct results *r, struct buf *out)
     buf_printf(out,
                "\"done\": %zu, \"running\": 0, \"waiting\": 0, "
                "\"failed\": %zu, \"stopped\": %zu, \"cancelled\": %zu, "
-               "\"paused\": %zu, \"unended\": %zu, ",
-               r->n, count(r, is_failed), count(r, is_stopped),
-               count(r, is_cancelled), count(r, is_paused), r->unended);
+               "\"paused\": %zu, \"interrupted\": %zu, \"unended\": %zu, ",
+               r->n - count(r, is_interrupted), count(r, is_failed),
+               count(r, is_stopped), count(r, is_cancelled),
+               count(r, is_paused), count(r, is_interrupted), r->unended);
     json_write_text_member(out, "optimize_mode",
                            r->minimize ? "minimize" : "maximize");
     add_best(out, r);

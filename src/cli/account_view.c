@@ -44,7 +44,8 @@ static void
 add_counts(struct buf *out, struct jval a)
 {
     static const char *const more[] = {"waiting",   "failed", "stopped",
-                                       "cancelled", "paused", "unended"};
+                                       "cancelled", "paused", "interrupted",
+                                       "unended"};
 
     buf_printf(out, "%llu", count_of(a, "done"));
     if (count_of(a, "max_trials") > 0)

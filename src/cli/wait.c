@@ -35,6 +35,7 @@ static const char help[] =
     "  experiment.started  experiment.paused  experiment.continued\n"
     "  experiment.ended  trial.waiting  trial.preparing  trial.prepared\n"
     "  trial.started  trial.ended  trial.paused  trial.retried  metric\n"
+    "  trial.interrupted\n"
     "  decision  best  plugin.error  dispatcher.restarted\n"
     "\n"
     "What happened before does not count, but for the end of an experiment\n"

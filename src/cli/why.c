@@ -7,6 +7,8 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "json.h"
+#include "manager/results.h"
+#include "manager/trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +71,35 @@ print(struct jval answer, bool json)
     printf("trial %s is %s: %s\n", trial, status, waits);
 }
 
+/* An interrupted trial waits for whoever resumes the experiment.  False: this
+ * one is not, or the experiment runs. */
+static bool
+tell_interrupted(const char *folder, uint64_t trial, bool json)
+{
+    struct results *r = results_load(folder, NULL);
+    uint64_t number;
+    size_t i = 0;
+
+    while (r != NULL && i < r->n &&
+           (trial_state_of(r->items[i].status) != TRIAL_INTERRUPTED ||
+            !is_number(r->items[i].trial, &number) || number != trial))
+        i++;
+    if (r == NULL || i == r->n || r->state == RESULTS_RUNNING) {
+        results_free(r);
+        return false;
+    }
+    if (json)
+        printf("{\"trial\": \"%s\", \"status\": \"interrupted\", "
+               "\"waits\": \"its experiment is not running\"}\n",
+               r->items[i].trial);
+    else
+        printf("trial %s is interrupted: its experiment is not running; to run "
+               "it again: tunepipe resume %s\n",
+               r->items[i].trial, folder);
+    results_free(r);
+    return true;
+}
+
 static int
 ask(const char *given, uint64_t trial, bool json, struct err *err)
 {
@@ -79,9 +110,11 @@ ask(const char *given, uint64_t trial, bool json, struct err *err)
 
     snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
              (unsigned long long)trial);
-    if (folder != NULL)
+    if (folder != NULL && tell_interrupted(folder, trial, json))
+        rc = 0;
+    else if (folder != NULL)
         rc = target_ask(folder, request, &doc, &answer, err);
-    if (rc == 0)
+    if (rc == 0 && doc != NULL)
         print(answer, json);
     json_free(doc);
     free(folder);

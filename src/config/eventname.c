@@ -18,6 +18,7 @@ static const char *const names[EVENT_NAMES] = {
     [EVENT_TRIAL_ENDED] = "trial.ended",
     [EVENT_TRIAL_PAUSED] = "trial.paused",
     [EVENT_TRIAL_RETRIED] = "trial.retried",
+    [EVENT_TRIAL_INTERRUPTED] = "trial.interrupted",
     [EVENT_METRIC] = "metric",
     [EVENT_DECISION] = "decision",
     [EVENT_BEST] = "best",

@@ -21,6 +21,7 @@ enum event_name {
     EVENT_TRIAL_ENDED,
     EVENT_TRIAL_PAUSED, /* behind its trial.ended */
     EVENT_TRIAL_RETRIED,
+    EVENT_TRIAL_INTERRUPTED,
     EVENT_METRIC,
     EVENT_DECISION,
     EVENT_BEST,

@@ -212,6 +212,17 @@ ending_show_first(struct manager *m, const struct trial *t)
 }
 
 void
+ending_show_interrupted(struct manager *m, const struct trial *t,
+                        double seconds)
+{
+    m->progress.interrupted++;
+    m->progress.running = m->n_running;
+    if (!m->progress.terminal)
+        say_end(m, t, seconds);
+    progress_touch(&m->progress);
+}
+
+void
 ending_show(struct manager *m, const struct trial *t, double seconds)
 {
     char status[24];

@@ -24,6 +24,9 @@ void ending_show_first(struct manager *m, const struct trial *t);
 
 /* Counts it and shows it. */
 void ending_show(struct manager *m, const struct trial *t, double seconds);
+/* The same of one that is interrupted. */
+void ending_show_interrupted(struct manager *m, const struct trial *t,
+                             double seconds);
 
 /* Whether the trial was tried: it neither failed nor was ended by the user. */
 bool ending_counts(enum trial_state state);

@@ -219,12 +219,23 @@ cut_results(const struct experiment_folder *f, struct err *err)
     return 0;
 }
 
+static int
+remove_part(const struct experiment_folder *f, const char *name,
+            struct err *err)
+{
+    char *path = file_join(f->path, name);
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path);
+    free(path);
+    return 0;
+}
+
 int
 experiment_folder_open(struct experiment_folder *f, const char *path,
                        uint64_t seed, struct err *err)
 {
-    char *summary;
-
     *f = (struct experiment_folder){.path = strdup(path),
                                     .seed = seed,
                                     .lock_fd = -1,
@@ -242,12 +253,10 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
         open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
                   &f->log_fd, err) != 0)
         return -1;
-    summary = file_join(f->path, FOLDER_SUMMARY);
-    if (summary == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(summary);
-    free(summary);
-    return 0;
+    return remove_part(f, FOLDER_SUMMARY, err) != 0 ||
+                   remove_part(f, FOLDER_INTERRUPTED, err) != 0
+               ? -1
+               : 0;
 }
 
 static int
@@ -305,10 +314,9 @@ add_number(struct buf *out, const char *key, bool known, double value)
     buf_add_text(out, ", ");
 }
 
-int
-experiment_folder_add_result(const struct experiment_folder *f,
-                             const struct trial *t, double duration_s,
-                             struct err *err)
+static int
+add_line(const struct experiment_folder *f, int fd, const char *name,
+         const struct trial *t, double duration_s, struct err *err)
 {
     struct buf line;
     int rc;
@@ -340,10 +348,33 @@ experiment_folder_add_result(const struct experiment_folder *f,
                (unsigned long long)trial_reports(t), t->parameters);
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)
-        rc = file_write_all(f->results_fd, line.data, line.len, err);
+        rc = file_write_all(fd, line.data, line.len, err);
     if (rc != 0)
-        err_place(err, "%s/%s", f->path, FOLDER_RESULTS);
+        err_place(err, "%s/%s", f->path, name);
     buf_fini(&line);
+    return rc;
+}
+
+int
+experiment_folder_add_result(const struct experiment_folder *f,
+                             const struct trial *t, double duration_s,
+                             struct err *err)
+{
+    return add_line(f, f->results_fd, FOLDER_RESULTS, t, duration_s, err);
+}
+
+int
+experiment_folder_add_interrupted(const struct experiment_folder *f,
+                                  const struct trial *t, double duration_s,
+                                  struct err *err)
+{
+    int fd, rc = open_part(f, FOLDER_INTERRUPTED, O_WRONLY | O_CREAT | O_APPEND,
+                           &fd, err);
+
+    if (rc == 0) {
+        rc = add_line(f, fd, FOLDER_INTERRUPTED, t, duration_s, err);
+        close(fd);
+    }
     return rc;
 }
 

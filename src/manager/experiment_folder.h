@@ -12,6 +12,8 @@
  *                       while it lives
  *   manager.pid         its process id, for people
  *   results.jsonl       one line per ended trial, in the order of their ends
+ *   interrupted.jsonl   the same of trials that were interrupted, until the
+ *                       experiment goes on
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
  *   control             the socket of a living manager: commands.h
@@ -43,6 +45,7 @@ struct trial;
 #define FOLDER_SPACE "search_space.json"
 #define FOLDER_EXPERIMENT "experiment.json"
 #define FOLDER_RESULTS "results.jsonl"
+#define FOLDER_INTERRUPTED "interrupted.jsonl"
 #define FOLDER_SUMMARY "summary.json"
 #define FOLDER_IMPORT "import.jsonl"
 #define FOLDER_IMPORT_NEW "import.new"
@@ -75,6 +78,11 @@ void experiment_folder_close(struct experiment_folder *f);
 int experiment_folder_add_result(const struct experiment_folder *f,
                                  const struct trial *t, double duration_s,
                                  struct err *err);
+
+/* The same of an attempt that was interrupted. */
+int experiment_folder_add_interrupted(const struct experiment_folder *f,
+                                      const struct trial *t, double duration_s,
+                                      struct err *err);
 
 int experiment_folder_add_log(const struct experiment_folder *f,
                               const char *line, size_t len, struct err *err);

@@ -45,6 +45,7 @@ found_trial(const struct manager *m, const struct found *f)
     t->told = f->told;
     t->noted =
         f->past != NULL && f->past->started && f->past->attempt == f->attempt;
+    t->interrupted = t->noted && f->past->interrupted;
     if (f->past != NULL && f->past->attempt == f->attempt) {
         t->heard = f->past->heard;
         t->has_final = has_own_final(m, f); /* its folder may be gone */

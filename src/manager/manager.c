@@ -111,7 +111,7 @@ manager_interrupt(struct manager *m)
     }
     manager_end(m, MANAGER_INTERRUPTED,
                 "interrupted: trials are being ended (once more: killed)");
-    running_stop_all(m);
+    running_interrupt_all(m);
 }
 
 static void
@@ -224,7 +224,7 @@ recognise_end(struct manager *m)
 {
     unsigned long long n = m->n_trials;
 
-    if (m->lockstep.on && m->lockstep.expects)
+    if (m->lockstep.on && m->lockstep.expects && !m->interrupting)
         return; /* what the last end leads to is a part of the log */
     switch (scheduler_end(&m->scheduler)) {
     case SCHEDULER_GOING:

@@ -8,6 +8,7 @@
 #include "trial/files.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,15 +48,16 @@ read_first(const char *line, struct outcome *out, struct err *err)
 static void
 read_number(const char *line, struct outcome *out)
 {
-    uint64_t ended = 0, started = 0, abandoned = 0;
+    uint64_t ended = 0, started = 0, abandoned = 0, told = 0;
     const struct {
         const char *name;
         uint64_t *to;
     } fields[] = {
-        {"started_ns ", &started},           {"ended_ns ", &ended},
-        {"abandoned ", &abandoned},          {"maxrss_kb ", &out->maxrss_kb},
-        {"user_us ", &out->user_us},         {"system_us ", &out->system_us},
-        {"memory_peak ", &out->memory_peak}, {"oom_kills ", &out->oom_kills}};
+        {"started_ns ", &started},       {"ended_ns ", &ended},
+        {"abandoned ", &abandoned},      {"told ", &told},
+        {"maxrss_kb ", &out->maxrss_kb}, {"user_us ", &out->user_us},
+        {"system_us ", &out->system_us}, {"memory_peak ", &out->memory_peak},
+        {"oom_kills ", &out->oom_kills}};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);
@@ -65,6 +67,8 @@ read_number(const char *line, struct outcome *out)
     }
     if (abandoned > 0)
         out->abandoned = true;
+    if (told > 0)
+        out->told = true;
     if (started > 0)
         out->started_ns = (int64_t)started;
     if (ended > 0)
@@ -110,4 +114,15 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
     buf_fini(&text);
     free(path);
     return rc;
+}
+
+bool
+outcome_by_signal(const struct outcome *o)
+{
+    int number = o->kind == OUTCOME_SIGNALLED ? o->number
+                 : o->kind == OUTCOME_EXITED && o->number > 128
+                     ? o->number - 128
+                     : 0;
+
+    return o->told || number == SIGHUP || number == SIGINT || number == SIGTERM;
 }

@@ -22,6 +22,7 @@ struct outcome {
     char text[256];     /* UNSTARTED: why */
     bool out_of_memory; /* set by whoever finds that it was short of it */
     bool abandoned;     /* the wrapper ended it, because no manager came back */
+    bool told;          /* the wrapper ended it, because it got a signal */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
     uint64_t memory_peak, oom_kills; /* of its control group; 0: none */
@@ -29,5 +30,9 @@ struct outcome {
 
 /* -1 when there is such a file and it cannot be understood; *out is LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);
+
+/* Whether SIGHUP, SIGINT or SIGTERM ended it, as a batch system or a terminal
+ * sends them to all that is within. */
+bool outcome_by_signal(const struct outcome *o);
 
 #endif

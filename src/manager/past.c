@@ -197,6 +197,20 @@ find(struct past *p, const char *id, struct jval holder)
 }
 
 static void
+take_exit(struct past *p, struct jval root, const char *id)
+{
+    struct past_trial *t = map_get(&p->by_id, id, strlen(id));
+    uint64_t attempt = 0;
+    struct jval v;
+
+    if (jval_get(root, "attempt", &v))
+        jval_uint(v, &attempt);
+    if (t != NULL && attempt == t->attempt)
+        t->interrupted =
+            strcmp(jval_text_of(root, "status"), PAST_INTERRUPTED) == 0;
+}
+
+static void
 take_note(struct past *p, struct jval root, const char *id)
 {
     const char *event = "";
@@ -204,12 +218,18 @@ take_note(struct past *p, struct jval root, const char *id)
     uint64_t attempt = 0;
     struct jval v;
 
-    if (!jval_get(root, "event", &v) || !jval_string(v, &event, NULL) ||
-        strcmp(event, "started") != 0 || (t = find(p, id, root)) == NULL)
+    if (!jval_get(root, "event", &v) || !jval_string(v, &event, NULL))
+        return;
+    if (strcmp(event, "exited") == 0) {
+        take_exit(p, root, id);
+        return;
+    }
+    if (strcmp(event, "started") != 0 || (t = find(p, id, root)) == NULL)
         return;
     if (jval_get(root, "attempt", &v))
         jval_uint(v, &attempt);
     t->started = true;
+    t->interrupted = false;
     if (attempt > t->attempt) {
         t->attempt = attempt;
         t->heard = (struct metrics_count){0};
@@ -234,6 +254,17 @@ take_told(struct past *p, const char *id, const char *payload, size_t len,
     p->told.len = len;
     p->told.end = end;
     p->told.asked = false;
+}
+
+/* Only such an end is answered; those that earlier versions told when they were
+ * interrupted in lock step are not. */
+static bool
+is_awaited(struct jval end)
+{
+    bool sync = false;
+    struct jval v;
+
+    return jval_get(end, "sync", &v) && jval_bool(v, &sync) && sync;
 }
 
 static void
@@ -363,7 +394,8 @@ past_add(struct past *p, const struct record *r)
         if (note)
             take_note(p, json_root(doc), id);
         else {
-            take_told(p, id, payload, r->len - CODE_SIZE, true);
+            if (is_awaited(json_root(doc)))
+                take_told(p, id, payload, r->len - CODE_SIZE, true);
             take_end(p, json_root(doc), id);
         }
     }

@@ -14,6 +14,8 @@
 
 /* parameter_source of a trial that the user wants once more, in its AD. */
 #define PAST_REPEATED "again"
+/* The status in its NT `exited`, where nothing is left to be told of it. */
+#define PAST_INTERRUPTED "interrupted"
 
 struct past_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
@@ -28,9 +30,10 @@ struct past_trial {
     bool has_latest;
     double latest; /* the last intermediate one that is a number */
     bool has_final;
-    double final;  /* the first of that attempt that is a number */
-    char *event;   /* of its EN; NULL: none */
-    bool released; /* nobody needs what it saved any more */
+    double final;     /* the first of that attempt that is a number */
+    char *event;      /* of its EN; NULL: none */
+    bool released;    /* nobody needs what it saved any more */
+    bool interrupted; /* the last attempt was, having told all it had */
     struct past_trial *next;
 };
 

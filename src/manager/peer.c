@@ -307,7 +307,7 @@ peer_resumed(struct manager *m, const struct frame *id)
         manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot go on: %s",
                     err.text);
         manager_signal_dispatcher(m, SIGTERM);
-        running_stop_all(m);
+        running_interrupt_all(m);
         return;
     }
     if (last > m->log_last)

@@ -260,5 +260,5 @@ peer_ended(struct manager *m)
         m, MANAGER_DISPATCHER,
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
         how, who);
-    running_stop_all(m);
+    running_interrupt_all(m);
 }

@@ -191,7 +191,7 @@ preparing_exited(struct manager *m, struct trial *t)
         return;
     }
     ended(t, &outcome);
-    if (t->again && running_in_vain(t))
+    if (t->again && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
@@ -237,7 +237,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     if (outcome->kind == OUTCOME_LOST && folder != NULL)
         orphans_kill_old(&m->recovered.orphans, t->folder, folder);
     free(folder);
-    if (running_in_vain(t)) {
+    if (running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
     }
@@ -265,7 +265,7 @@ preparing_restore(struct manager *m, struct trial *t)
         t->started_ns = 0; /* it has not */
         enter(m, t, began_ns);
         if (t->stop != STOP_NOT)
-            running_press(m, t); /* perhaps nobody did */
+            running_press_late(m, t);
         return true;
     }
     read_end(t, &outcome);

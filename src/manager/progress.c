@@ -112,6 +112,9 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
         buf_printf(out, ", %llu stopped", (unsigned long long)p->stopped);
     if (p->cancelled > 0)
         buf_printf(out, ", %llu cancelled", (unsigned long long)p->cancelled);
+    if (p->interrupted > 0)
+        buf_printf(out, ", %llu interrupted",
+                   (unsigned long long)p->interrupted);
     if (p->set_aside > 0)
         buf_printf(out, ", %llu paused", (unsigned long long)p->set_aside);
     if (p->paused)

@@ -21,8 +21,9 @@ struct progress {
 
     uint64_t max_trials; /* 0: no limit */
     uint64_t done, running, preparing, failed, stopped, cancelled;
-    uint64_t set_aside; /* trials that are paused */
-    uint64_t unread;    /* lines that found no room and are lost */
+    uint64_t interrupted; /* of no other number */
+    uint64_t set_aside;   /* trials that are paused */
+    uint64_t unread;      /* lines that found no room and are lost */
     bool has_best;
     double best;
     double best_budget; /* of that trial; 0: it had none */

@@ -33,11 +33,12 @@ struct reading {
 };
 
 static bool
-counts(const struct trial *t, const struct metric_line *metric)
+counts(const struct manager *m, const struct trial *t,
+       const struct metric_line *metric)
 {
-    if (t->done)
+    if (t->done || (t->stop == STOP_INTERRUPT && m->lockstep.on))
         return false;
-    return t->stop == STOP_NOT || (metric->final && trial_stops_well(t)) ||
+    return trial_unjudged(t) || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
                (metric->final ? t->counted.finals : t->counted.intermediates);
 }
@@ -71,12 +72,15 @@ take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
 static void
 take_counted(struct manager *m, struct trial *t, struct metric_line *metric)
 {
-    metric->judges = !metric->final && !t->told && t->stop == STOP_NOT &&
+    metric->judges = !metric->final && !t->told && trial_unjudged(t) &&
                      trial_reaches(t, metric->sequence);
     metric->sync |= metric->judges;
     if (!metric->final && metric->sequence < t->heard.intermediates) {
         holding_answer_line(&t->holding, metric, REPORT_GO);
         metric->waits = metric->hears = false; /* nor did it in fact */
+    } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
+        holding_answer_line(&t->holding, metric, trial_answer(t));
+        metric->waits = metric->hears = metric->sync = false;
     }
     if (metric->waits || metric->judges)
         holding_add(&t->holding, metric);
@@ -91,13 +95,13 @@ take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
         t->has_read = true;
         t->read = metric->value;
     }
-    if (!counts(t, metric))
+    if (!counts(m, t, metric))
         take_late(m, t, metric);
     else if (m->lockstep.on && !t->told)
         stepping_take(m, t, metric);
     else
         take_counted(m, t, metric);
-    if (metric->done && counts(t, metric))
+    if (metric->done && counts(m, t, metric))
         running_done(m, t);
 }
 

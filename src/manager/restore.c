@@ -100,7 +100,7 @@ restore_living(struct manager *m, struct trial *t)
         manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
     reading_begin(m, t);
     if (t->stop != STOP_NOT)
-        running_press(m, t); /* perhaps nobody did */
+        running_press_late(m, t);
 }
 
 static void
@@ -115,7 +115,7 @@ restore_ended(struct manager *m, struct trial *t)
         orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
-    if (running_in_vain(t)) {
+    if (t->interrupted || running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
     }

@@ -107,9 +107,9 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
 }
 
 static int
-load_lines(struct results *r, struct err *err)
+load_lines(struct results *r, const char *name, struct err *err)
 {
-    char *path = file_join(r->folder, FOLDER_RESULTS);
+    char *path = file_join(r->folder, name);
     struct tail tail;
     int rc;
 
@@ -233,8 +233,9 @@ results_load(const char *folder, struct err *err)
         err_errno(err, ERR_CONFIG, "%s", folder);
         goto fail;
     }
-    if (load_experiment(r, err) != 0 || load_lines(r, err) != 0)
+    if (load_experiment(r, err) != 0 || load_lines(r, FOLDER_RESULTS, err) != 0)
         goto fail;
+    load_lines(r, FOLDER_INTERRUPTED, NULL); /* mostly there is none */
     load_summary(r);
     if (budget_load(&kept, r->folder))
         r->paused = kept.paused;

@@ -98,6 +98,29 @@ running_conclude(struct manager *m, struct trial *t)
     trial_free(t);
 }
 
+void
+running_leave(struct manager *m, struct trial *t)
+{
+    double seconds = seconds_of(t);
+    bool ran = t->state == TRIAL_RUNNING;
+    struct err err = {0};
+
+    giving_stop(m, t);
+    trial_enter(t, TRIAL_INTERRUPTED);
+    m->n_running -= ran;
+    if (t->folder != NULL &&
+        experiment_folder_add_interrupted(&m->folder, t, seconds, &err) != 0)
+        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+    scheduler_ended(&m->scheduler);
+    m->trials_ns += (int64_t)(seconds * 1e9);
+    let_go(m, t);
+    if (t->folder != NULL)
+        ending_show_interrupted(m, t, seconds);
+    happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
+    live_remove(m, t);
+    trial_free(t);
+}
+
 /* No place for it, for good; frees t. */
 void
 running_unplaced(struct manager *m, struct trial *t, const char *why)
@@ -198,7 +221,9 @@ running_start_waiting(struct manager *m)
     m->placing.stirred = false;
     for (; t != NULL; t = next) {
         next = t->queue_next;
-        if (m->end_known)
+        if (m->interrupting)
+            running_leave(m, t);
+        else if (m->end_known)
             give_up(m, t);
         else if (preparing_wanted(m, t))
             preparing_offer(m, t);
@@ -236,22 +261,38 @@ running_exited(struct manager *m, struct trial *t)
     placing_release(m, t);
     t->ended_ns = clock_monotonic_ns();
     resources_learn(&m->resources, t);
-    if (t->again && running_in_vain(t))
+    if (t->again && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
 }
 
+/* Nobody has judged it, and it has no result that anybody knows of. */
+static bool
+is_open(const struct trial *t)
+{
+    return !t->told && !t->known && trial_unjudged(t) && !t->has_final &&
+           t->heard.finals == 0;
+}
+
 bool
-running_in_vain(const struct trial *t)
+running_in_vain(const struct manager *m, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    if (t->told || t->known || t->stop != STOP_NOT || t->has_final ||
-        t->heard.finals > 0)
+    if (!is_open(t))
         return false;
+    if (t->stop == STOP_INTERRUPT)
+        return m->lockstep.on; /* else a result may stand in its files */
     return o->kind == OUTCOME_LOST ||
            (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
+}
+
+bool
+running_unwitnessed(const struct manager *m, const struct trial *t)
+{
+    return running_in_vain(m, t) || (is_open(t) && t->stop == STOP_NOT &&
+                                     outcome_by_signal(&t->outcome));
 }
 
 struct trial *
@@ -300,8 +341,13 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
 void
 running_again(struct manager *m, struct trial *t)
 {
-    struct trial *next = running_next(m, t);
+    struct trial *next;
 
+    if (m->interrupting) {
+        running_leave(m, t);
+        return;
+    }
+    next = running_next(m, t);
     if (next == NULL) {
         running_finish(m, t);
         return;
@@ -314,18 +360,28 @@ running_again(struct manager *m, struct trial *t)
 static bool
 is_unjudged(const struct manager *m, const struct trial *t)
 {
-    return t->stop == STOP_NOT && !t->told && !m->end_known &&
-           holding_judges(&t->holding);
+    return trial_unjudged(t) && !t->told &&
+           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
 }
 
 void
 running_finish(struct manager *m, struct trial *t)
 {
-    if (m->lockstep.on && !t->told)
+    bool steps = m->lockstep.on && !t->told;
+
+    if (running_awaits_signal(m, t))
+        return; /* called again when that has come, or has not */
+    if (steps && !m->interrupting) {
         stepping_exited(m, t); /* it ends when it is its turn */
-    else if (reading_drain(m, t) && !is_unjudged(m, t))
+        return;
+    }
+    if (!steps && !reading_drain(m, t))
+        return; /* called again when the dispatcher has room */
+    if (!steps && !is_unjudged(m, t))
         running_end(m, t);
-    /* Else called again when the dispatcher has room, or has answered. */
+    else if (m->interrupting)
+        running_leave(m, t); /* whoever resumes tells what there is of it */
+    /* Else called again when the dispatcher has answered. */
 }
 
 /* False: its result is known, or nothing is started any more.  Frees t. */
@@ -347,12 +403,14 @@ again_with_more(struct manager *m, struct trial *t)
 }
 
 static void
-note_exit(struct manager *m, const struct trial *t)
+note_exit(struct manager *m, const struct trial *t, enum trial_state state)
 {
     const struct outcome *o = &t->outcome;
     char detail[64];
 
-    if (o->kind == OUTCOME_LOST)
+    if (state == TRIAL_INTERRUPTED)
+        snprintf(detail, sizeof detail, "\"status\": \"interrupted\"");
+    else if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
     else
         snprintf(detail, sizeof detail, "\"status\": \"%s %d\"",
@@ -378,7 +436,11 @@ running_end(struct manager *m, struct trial *t)
     if (t->ends != TRIAL_WAITING &&
         strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
         state = t->ends; /* as it was told, or recorded */
-    note_exit(m, t);
+    note_exit(m, t, state);
+    if (state == TRIAL_INTERRUPTED) {
+        running_again(m, t); /* with the next manager, or this one */
+        return false;
+    }
     if (more && again_with_more(m, t))
         return false;
     if (failing_again(m, t, state, seconds_of(t)))

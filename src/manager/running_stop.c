@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
+/* How long before its manager a trial may get the signal that ends both. */
+#define SAME_SIGNAL_NS 2000000000
 
 /* Never a stranger, even when the wrapper is nobody's child any more. */
 static void
@@ -86,6 +88,10 @@ stop_waiting(struct manager *m, struct trial *t, enum trial_stop stop)
     t->stop = stop;
     if (stop == STOP_FINISH)
         reading_finish(m, t);
+    if (!t->has_latest && t->has_earlier) {
+        t->has_latest = true;
+        t->latest = t->earlier;
+    }
     trial_enter(t, trial_judge(t, &t->outcome));
     running_conclude(m, t);
 }
@@ -111,12 +117,18 @@ stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
+    if (m->lockstep.on && is_decided((enum trial_stop)stop) &&
+        trial_repeats(t) && !t->exited) {
+        if (t->stop_again == STOP_NOT)
+            t->stop_again = (enum trial_stop)stop;
+        return;
+    }
     if ((t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) &&
         is_decided((enum trial_stop)stop)) {
         stop_waiting(m, t, (enum trial_stop)stop);
         return;
     }
-    if (t->state == TRIAL_PREPARING && t->stop == STOP_NOT && !t->exited) {
+    if (t->state == TRIAL_PREPARING && trial_unjudged(t) && !t->exited) {
         record_stop(m, t, (enum trial_stop)stop);
         running_press(m, t);
         return;
@@ -124,19 +136,23 @@ running_stop(struct manager *m, struct trial *t, int stop)
     if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
         t->due[TRIAL_DUE_TERM].place > 0)
         terminate(m, t); /* the user has no grace for it */
-    if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+    if (t->state != TRIAL_RUNNING || !trial_unjudged(t) ||
         (t->done && !m->lockstep.on))
         return;
+    if (t->stop == STOP_INTERRUPT && m->lockstep.on)
+        return; /* its next attempt is told so at the same place */
     if (t->exited) {
         stop_exited(m, t, (enum trial_stop)stop);
         return;
     }
-    if (stop != STOP_PAUSE && stop != STOP_FINISH)
+    if (stop != STOP_PAUSE && stop != STOP_FINISH &&
+        !(stop == STOP_INTERRUPT && m->lockstep.on))
         reading_feed(m, t); /* what it reported before still counts */
     if (t->done && !m->lockstep.on)
         return; /* it had come first */
     record_stop(m, t, (enum trial_stop)stop);
-    if (m->lockstep.on && is_decided((enum trial_stop)stop))
+    if (m->lockstep.on &&
+        (stop == STOP_INTERRUPT || is_decided((enum trial_stop)stop)))
         stepping_stopped(m, t);
     running_press(m, t);
 }
@@ -182,6 +198,16 @@ running_press(struct manager *m, struct trial *t)
 }
 
 void
+running_press_late(struct manager *m, struct trial *t)
+{
+    if (t->stop == STOP_INTERRUPT) /* a second SIGTERM would end its grace */
+        running_due(m, t, TRIAL_DUE_TERM,
+                    clock_monotonic_ns() + m->x->grace_ms * 1000000);
+    else
+        running_press(m, t);
+}
+
+void
 running_cancel(struct manager *m, struct trial *t)
 {
     if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) {
@@ -192,14 +218,44 @@ running_cancel(struct manager *m, struct trial *t)
     }
 }
 
-void
-running_stop_all(struct manager *m)
+/* It waits, or has ended and nobody was told how: whoever resumes finds it so.
+ * Where a signal had ended it, that was the manager's, too.  Frees t. */
+static void
+interrupt_idle(struct manager *m, struct trial *t)
 {
-    stepping_release(m);
-    for (struct trial *t = m->live; t != NULL; t = t->next)
-        running_stop(m, t, STOP_CANCEL);
-    placing_stir(m);
-    running_start_waiting(m);
+    if (t->due[TRIAL_DUE_JUDGE].place > 0)
+        record_stop(m, t, STOP_INTERRUPT);
+    running_leave(m, t);
+}
+
+void
+running_interrupt_all(struct manager *m)
+{
+    struct trial *t, *next;
+
+    if (m->interrupting)
+        return; /* a second SIGTERM would end the grace */
+    m->interrupting = true;
+    for (t = m->live; t != NULL; t = next) {
+        next = t->next;
+        if (t->exited || t->state == TRIAL_WAITING ||
+            t->state == TRIAL_PREPARED)
+            interrupt_idle(m, t);
+        else if (t->stop != STOP_INTERRUPT)
+            running_stop(m, t, STOP_INTERRUPT);
+    }
+}
+
+bool
+running_awaits_signal(struct manager *m, struct trial *t)
+{
+    if (t->stop == STOP_NOT && !m->end_known && !t->told && !t->known &&
+        !t->done && !t->signal_awaited && outcome_by_signal(&t->outcome)) {
+        t->signal_awaited = true;
+        running_due(m, t, TRIAL_DUE_JUDGE,
+                    clock_monotonic_ns() + SAME_SIGNAL_NS);
+    }
+    return t->due[TRIAL_DUE_JUDGE].place > 0 && t->stop == STOP_NOT;
 }
 
 /* A second SIGTERM ends the wrapper's grace. */
@@ -264,6 +320,12 @@ offer_again(void *ctx, void *of)
 }
 
 static void
+no_signal_came(void *ctx, void *of)
+{
+    running_finish(ctx, of);
+}
+
+static void
 place_given_up(void *ctx, void *of)
 {
     struct manager *m = ctx;
@@ -286,7 +348,7 @@ running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns)
         [TRIAL_DUE_LIMIT] = limit_over,     [TRIAL_DUE_IDLE] = idle_over,
         [TRIAL_DUE_TERM] = patience_over,   [TRIAL_DUE_KILL] = wrapper_given_up,
         [TRIAL_DUE_AGAIN] = offer_again,    [TRIAL_DUE_OFFER] = offer_again,
-        [TRIAL_DUE_PLACE] = place_given_up,
+        [TRIAL_DUE_PLACE] = place_given_up, [TRIAL_DUE_JUDGE] = no_signal_came,
     };
     struct deadline *d = &t->due[kind];
 

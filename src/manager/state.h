@@ -169,7 +169,8 @@ struct manager {
 
     int epoll_fd, signal_fd, inotify_fd;
     enum phase phase;
-    bool end_known; /* outcome->end is set, nothing is admitted any more */
+    bool end_known;    /* outcome->end is set, nothing is admitted any more */
+    bool interrupting; /* running_interrupt_all() */
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
     bool anew_told; /* that a trial has no checkpoint to go on from, once */
@@ -194,9 +195,12 @@ void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
-/* Its end means nothing, and its result is not known: it is lost, or was ended
- * for want of a manager. */
-bool running_in_vain(const struct trial *t);
+/* Its end means nothing, and its result is not known: it is lost, was ended for
+ * want of a manager or, in lock step, interrupted. */
+bool running_in_vain(const struct manager *m, const struct trial *t);
+/* The same of one that ended while it had no manager, which a signal to both
+ * may have ended shortly before. */
+bool running_unwitnessed(const struct manager *m, const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
 /* The new attempt at t, which is not live yet; NULL: out of memory. */
@@ -206,14 +210,22 @@ void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);
+/* It is interrupted: nobody is told an end, `resume` takes it up; frees t. */
+void running_leave(struct manager *m, struct trial *t);
 
 /* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
+/* Perhaps an earlier manager did not. */
+void running_press_late(struct manager *m, struct trial *t);
 void running_stop(struct manager *m, struct trial *t, int stop); /* may free */
 /* Told to end by itself it has reported another intermediate result. */
 void running_defied(struct manager *m, struct trial *t);
-void running_stop_all(struct manager *m);
+/* The manager has to stop: what runs is interrupted, what does not is left. */
+void running_interrupt_all(struct manager *m);
+/* It waits whether a signal that has ended t reaches the manager, too: then it
+ * was meant for both, as at the end of a batch job or of a terminal. */
+bool running_awaits_signal(struct manager *m, struct trial *t);
 /* The user does not want this one; one that waits is freed. */
 void running_cancel(struct manager *m, struct trial *t);
 /* It reported to be done: it is ended as one that has succeeded. */

@@ -51,8 +51,10 @@ stepping_take(struct manager *m, struct trial *t,
     struct err err = {0};
 
     if (!metric->final && metric->sequence < t->heard.intermediates) {
-        holding_answer_line(&t->holding, metric, REPORT_GO);
         reading_apply(m, t, metric); /* it is not sent again */
+        if (t->stop_again != STOP_NOT && !trial_repeats(t))
+            running_stop(m, t, (int)t->stop_again);
+        holding_answer_line(&t->holding, metric, trial_answer(t));
         return;
     }
     if (agenda_add(&t->agenda, metric, &err) != 0) {
@@ -126,7 +128,7 @@ stepping_go(struct manager *m)
     uint64_t number = 0, owed;
 
     for (;;) {
-        if (!l->on)
+        if (!l->on || m->interrupting)
             return;
         switch (lockstep_next(l, &number)) {
         case LOCKSTEP_WAIT:
@@ -241,7 +243,9 @@ stepping_acknowledged(struct manager *m, const struct frame *frame)
     const char *job;
     struct jval v;
 
-    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
+    /* In lock step an interrupted experiment is told it again: resume. */
+    if (doc != NULL && !(m->lockstep.on && m->interrupting) &&
+        jval_get(json_root(doc), "trial_job_id", &v) &&
         jval_string(v, &job, NULL))
         answer(m, job, json_root(doc));
     json_free(doc);
@@ -315,28 +319,6 @@ stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
     if (m->lockstep.expects && e->frame <= last)
         exchange_send(&m->exchange, e->end ? "EN" : "ME", buf_text(&e->payload),
                       e->payload.len);
-}
-
-/* ---- the end ---- */
-
-void
-stepping_release(struct manager *m)
-{
-    struct trial *t = m->live, *next;
-
-    if (!m->lockstep.on)
-        return;
-    m->lockstep.on = false;
-    for (; t != NULL; t = next) {
-        struct delivery d = {m, t};
-
-        next = t->next;
-        while (agenda_next_report(&t->agenda, apply, &d) ||
-               agenda_next_final(&t->agenda, apply, &d))
-            continue;
-        if (t->exited)
-            running_finish(m, t);
-    }
 }
 
 void

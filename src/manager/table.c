@@ -188,18 +188,17 @@ static void
 print_counts(FILE *out, const struct results *r)
 {
     const char *separator = ": ";
+    size_t n[TRIAL_STATES + 1] = {0};
 
-    fprintf(out, "trials: %zu ended", r->n);
+    for (size_t k = 0; k < r->n; k++)
+        n[trial_state_of(r->items[k].status)]++;
+    fprintf(out, "trials: %zu ended", r->n - n[TRIAL_INTERRUPTED]);
     for (int state = TRIAL_SUCCEEDED; state < TRIAL_STATES; state++) {
-        const char *name = trial_state_name((enum trial_state)state);
-        size_t n = 0;
-
-        for (size_t k = 0; k < r->n; k++)
-            n += strcmp(r->items[k].status, name) == 0;
-        if (n > 0) {
-            fprintf(out, "%s%zu %s", separator, n, name);
-            separator = ", ";
-        }
+        if (n[state] == 0)
+            continue;
+        fprintf(out, "%s%zu %s", state == TRIAL_INTERRUPTED ? "; " : separator,
+                n[state], trial_state_name((enum trial_state)state));
+        separator = ", ";
     }
     if (r->unended > 0)
         fprintf(out, "; %zu %s", r->unended,

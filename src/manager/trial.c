@@ -16,7 +16,7 @@
 /* How one ends that was told to, or could not even begin. */
 #define UNBEGUN                                                      \
     (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
-     BIT(TRIAL_PAUSED) | BIT(TRIAL_CANCELLED))
+     BIT(TRIAL_PAUSED) | BIT(TRIAL_CANCELLED) | BIT(TRIAL_INTERRUPTED))
 #define BEGUN                                                    \
     (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
      BIT(TRIAL_LOST))
@@ -39,6 +39,7 @@ static const struct {
     [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
     [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
     [TRIAL_LOST] = {"lost", "FAILED", 0},
+    [TRIAL_INTERRUPTED] = {"interrupted", NULL, 0},
 };
 
 enum trial_state
@@ -106,7 +107,8 @@ trial_state_of_event(const char *event)
 {
     int state = TRIAL_SUCCEEDED;
 
-    while (state < TRIAL_STATES && strcmp(states[state].event, event) != 0)
+    while (state < TRIAL_STATES && (states[state].event == NULL ||
+                                    strcmp(states[state].event, event) != 0))
         state++;
     return (enum trial_state)state;
 }
@@ -180,6 +182,7 @@ static const struct {
     [STOP_CANCEL] = {TRIAL_STOP_CANCEL, REPORT_STOP},
     [STOP_PAUSE] = {TRIAL_STOP_PAUSE, REPORT_PAUSE},
     [STOP_FINISH] = {TRIAL_STOP_FINISH, REPORT_FINISH},
+    [STOP_INTERRUPT] = {TRIAL_STOP_INTERRUPT, REPORT_PAUSE},
 };
 
 const char *
@@ -208,6 +211,18 @@ bool
 trial_stops_well(const struct trial *t)
 {
     return t->stop == STOP_PAUSE || t->stop == STOP_FINISH;
+}
+
+bool
+trial_unjudged(const struct trial *t)
+{
+    return t->stop == STOP_NOT || t->stop == STOP_INTERRUPT;
+}
+
+bool
+trial_repeats(const struct trial *t)
+{
+    return t->sent < t->heard.intermediates;
 }
 
 uint64_t

@@ -9,6 +9,7 @@
  *                          +-----------------------------> paused
  *                                                          cancelled
  *                                                          timed out
+ *                                                          interrupted
  *
  * Without prepareCommand a trial goes from waiting to running.  An attempt that
  * never ran may end in any way, in succeeded when one before it had come as
@@ -16,7 +17,8 @@
  * nor time out nor be short of memory.  From an end nothing leads on: when it
  * is tried again (failing.h), that is a new attempt, a struct trial of its own,
  * which begins by waiting; and what goes on from a paused one is another trial
- * (origin.h). */
+ * (origin.h).  Interrupted is the end of an attempt alone: its manager was told
+ * to stop, the dispatcher hears of no end, and `resume` makes a new attempt. */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
@@ -52,18 +54,21 @@ enum trial_state {
     TRIAL_TIMED_OUT,
     TRIAL_OUT_OF_MEMORY, /* it failed, for want of memory */
     TRIAL_LOST,          /* its wrapper vanished */
+    TRIAL_INTERRUPTED,   /* with its manager: another attempt follows */
     TRIAL_STATES
 };
 
-/* Why a running trial was told to end; the first reason stays. */
+/* Why a running trial was told to end; the first reason stays, but in place of
+ * an interruption any other one that comes during the grace. */
 enum trial_stop {
     STOP_NOT,
     STOP_ASSESSOR,
     STOP_TIMEOUT, /* maxTrialDuration */
     STOP_IDLE,    /* trialIdleTimeout */
     STOP_CANCEL,
-    STOP_PAUSE,  /* the tuner's: its checkpoint is kept */
-    STOP_FINISH, /* the same: its latest value is its final one */
+    STOP_PAUSE,     /* the tuner's: its checkpoint is kept */
+    STOP_FINISH,    /* the same: its latest value is its final one */
+    STOP_INTERRUPT, /* its manager was told to stop */
     STOP_REASONS
 };
 
@@ -76,6 +81,7 @@ enum trial_due {
     TRIAL_DUE_AGAIN, /* it has failed, and is tried again */
     TRIAL_DUE_OFFER, /* it is offered a place again */
     TRIAL_DUE_PLACE, /* it is offered none any more */
+    TRIAL_DUE_JUDGE, /* the signal that ended it was meant for it alone */
     TRIAL_DUES
 };
 
@@ -97,11 +103,14 @@ struct trial {
     enum trial_state state;
     enum trial_stop stop;
     struct metrics_count counted; /* of a stopped one, what came before */
+    enum trial_stop stop_again;   /* in lock step: so an earlier attempt was
+                                     told, and this one is at the same place */
     char *folder;                 /* absolute */
     pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
     bool exited; /* the wrapper is gone; its files are read to their ends */
     bool unrun;  /* ended, and its run never began: it was not prepared */
+    bool signal_awaited;     /* the one that ended it, by its manager too */
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
@@ -140,7 +149,8 @@ struct trial {
     bool told;  /* the dispatcher has heard of its end */
     bool again; /* its files are read from the start by another manager */
     struct metrics_count heard; /* the dispatcher has heard of so many */
-    bool noted;                 /* the log tells that it was started */
+    bool noted;                 /* the log tells that it was started, */
+    bool interrupted;           /* and that it ended so, with all it had told */
     enum trial_state ends;      /* known or told: how; WAITING: to be judged */
 
     struct deadline due[TRIAL_DUES]; /* running_due() */
@@ -179,6 +189,10 @@ enum trial_stop trial_stop_of(const char *word);
 enum report_answer trial_answer(const struct trial *t);
 /* It was told to pause or to finish: a final result still counts. */
 bool trial_stops_well(const struct trial *t);
+/* Nobody has judged it: it runs, or is interrupted. */
+bool trial_unjudged(const struct trial *t);
+/* In lock step an earlier attempt, or manager, has told more than this one. */
+bool trial_repeats(const struct trial *t);
 /* How many of its intermediate results count. */
 uint64_t trial_reports(const struct trial *t);
 /* Whether the intermediate result at this position is the first that uses up
@@ -191,7 +205,7 @@ const char *trial_state_name(enum trial_state state);
  * count, and it may be tried again. */
 bool trial_is_failure(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "tuner", "clock", "user",
- * "signal" or "system"; t has ended. */
+ * "signal", "system" or, of an interrupted one, "manager"; t has ended. */
 const char *trial_ended_by(const struct trial *t);
 /* The other way round; TRIAL_STATES: no such word. */
 enum trial_state trial_state_of(const char *name);

@@ -83,6 +83,14 @@ judge_paused(struct trial *t, const struct outcome *outcome)
     return TRIAL_PAUSED;
 }
 
+/* A result that it still could report counts, however it ended then. */
+static enum trial_state
+judge_interrupted(struct trial *t)
+{
+    t->why[0] = '\0';
+    return t->has_final ? TRIAL_SUCCEEDED : TRIAL_INTERRUPTED;
+}
+
 static enum trial_state
 judge_finished(struct trial *t)
 {
@@ -113,6 +121,8 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         return judge_paused(t, outcome);
     case STOP_FINISH:
         return judge_finished(t);
+    case STOP_INTERRUPT:
+        return judge_interrupted(t);
     case STOP_NOT:
     case STOP_REASONS:
         break;
@@ -140,10 +150,13 @@ trial_ended_by(const struct trial *t)
     case STOP_PAUSE:
     case STOP_FINISH:
         return "tuner";
+    case STOP_INTERRUPT:
     case STOP_NOT:
     case STOP_REASONS:
         break;
     }
+    if (t->state == TRIAL_INTERRUPTED)
+        return "manager";
     if (t->state == TRIAL_CANCELLED)
         return "user";
     if (t->state == TRIAL_PAUSED)

@@ -232,6 +232,7 @@
  *   oom_kills N    bytes it held, and how many of its processes the kernel
  *                  ended for want of memory
  *   abandoned 1    only where the wrapper ended the trial for want of a manager
+ *   told 15        only where it ended the trial because of a signal it got
  *
  * A wrapper that is gone without this file: the trial is lost. */
 #define TRIAL_EXIT "exit"
@@ -274,7 +275,7 @@
  * the stop: REASON INTERMEDIATES FINALS, the reason being one of the words
  * below, followed by how many metrics of each type came before it.  What comes
  * behind these does not count, but for a final result of one that was told to
- * pause or to finish. */
+ * pause or to finish, and for all that an interrupted one reports. */
 #define TRIAL_STOP "stop"
 #define TRIAL_STOP_ASSESSOR "assessor"
 #define TRIAL_STOP_TIMEOUT "timeout"
@@ -282,6 +283,9 @@
 #define TRIAL_STOP_CANCEL "cancel"
 #define TRIAL_STOP_PAUSE "pause"   /* by the tuner, */
 #define TRIAL_STOP_FINISH "finish" /* and so is this */
+#define TRIAL_STOP_INTERRUPT                        \
+    "interrupt" /* with its manager; it comes again \
+                 */
 
 /* How the trial was started, so that the same can be done again: texts, each
  * ended by a NUL: the folder it runs in; how many words its command has, in

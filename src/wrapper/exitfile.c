@@ -120,7 +120,7 @@ int
 exitfile_write(int dir_fd, const struct outcome *outcome)
 {
     char first[EXITFILE_TEXT_MAX + 16], text[TEXT_MAX];
-    char group[96] = "";
+    char group[96] = "", told[32] = "";
     struct rusage used;
 
     first_line(outcome, first, sizeof(first));
@@ -131,13 +131,15 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
     if (outcome->memory.known)
         snprintf(group, sizeof(group), "memory_peak %llu\noom_kills %llu\n",
                  outcome->memory.peak, outcome->memory.kills);
+    if (outcome->told != 0)
+        snprintf(told, sizeof(told), "told %d\n", outcome->told);
     snprintf(text, sizeof(text),
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
-             "user_us %lld\nsystem_us %lld\n%s%s",
+             "user_us %lld\nsystem_us %lld\n%s%s%s",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
              (long long)microseconds(used.ru_stime), group,
-             outcome->abandoned ? "abandoned 1\n" : "");
+             outcome->abandoned ? "abandoned 1\n" : "", told);
     return replace(dir_fd, TRIAL_EXIT_TMP, TRIAL_EXIT, text, true);
 }

@@ -18,6 +18,7 @@ struct outcome {
     int64_t began_ns;                  /* as started_ns, CLOCK_MONOTONIC */
     struct confined memory;            /* of its control group */
     bool abandoned;                    /* ended for want of a manager */
+    int told;                          /* ended by this signal to us; 0: no */
 };
 
 /* The trial begins; it has ended. */

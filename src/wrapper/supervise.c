@@ -116,6 +116,8 @@ on_signals(struct watch *w)
 
     while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info)) {
         child = child || info.ssi_signo == SIGCHLD;
+        if (info.ssi_signo != SIGCHLD && !stop && w->phase == RUNNING)
+            w->outcome->told = (int)info.ssi_signo;
         stop = stop || info.ssi_signo != SIGCHLD;
     }
     if (stop && w->phase == RUNNING)

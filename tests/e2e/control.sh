@@ -99,8 +99,8 @@ newest() {
         says 0 running trial ls && says 0 '' trial kill 0 && begun 00001 &&
         says 0 'none has failed' trial retry --failed &&
         says 0 'interrupted after 2 trials' stop && ended 1 &&
-        count 2 cancelled && says 0 '2 cancelled' show &&
-        says 0 '00001,cancelled' export --csv &&
+        count 1 cancelled && says 0 '1 cancelled; 1 interrupted' show &&
+        says 0 '00000,cancelled' export --csv &&
         says 2 "'foo': expected a trial's number" why foo &&
         mkdir empty && cd empty || return 1
     for verb in status show 'show --page 1' 'export --csv' index 'rerun 3'; do
@@ -236,7 +236,7 @@ nothing_left() {
 stops() {
     begin 'trialConcurrency: 3' && begun 00000 00001 00002 &&
         says 0 'interrupted after 3 trials; to go on: tunepipe resume' \
-            stop "$dir" && nothing_left && ended 1 && count 3 cancelled
+            stop "$dir" && nothing_left && ended 1 && count 3 interrupted
 }
 check "stop ends everything" stops
 
@@ -247,7 +247,7 @@ stubborn() {
     first=$!
     until_status '"state": "stopping"' && says 0 interrupted stop --now "$dir" &&
         wait "$first" && has first interrupted && nothing_left && ended 1 &&
-        count 1 cancelled
+        count 1 interrupted
 }
 check "stop --now does not wait for anybody" stubborn
 

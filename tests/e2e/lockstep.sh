@@ -170,8 +170,8 @@ kill -INT "$(cat "$HERE/pid")"
 exec sleep 1000
 E
     sed -i 's|sh ./trial.sh|exec sh ./trial.sh|' e.yml
-    run 1 && has err interrupted && has show.json '"latest": 1.0' &&
-        count 2 cancelled && replays || return 1
+    run 1 && has err interrupted && lacks show.json '"latest": 1.0' &&
+        count 2 interrupted && replays || return 1
     for pid in $(cat pids); do
         ! kill -0 "$pid" 2>&- || fail "process $pid is left" || return 1
     done

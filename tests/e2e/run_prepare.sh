@@ -79,15 +79,18 @@ E
 check "a preparation that takes too long" too_long
 
 interrupted() {
-    echo 'touch "$HERE/ran"' > trial.sh.in
+    echo 'tunepipe trial report --final 1' > trial.sh.in
     prepared 'maxTrialNumber: 3' 'trialConcurrency: 2' << 'E'
+[ ! -e "$HERE/second" ] || exit 0
 [ "$TUNEPIPE_TRIAL_ID" != 00000 ] || kill -INT "$(cat "$HERE/pid")"
 exec sleep 1000
 E
-    run 1
-    [ ! -e ran ] && lacks show.json '"status": "succeeded"' &&
+    run 1 && lacks show.json '"status": "succeeded"' &&
         lacks show.json '"status": "failed"' &&
-        has show.json '"status": "cancelled"'
+        has show.json '"status": "interrupted"' && touch second &&
+        resume 0 && count 3 succeeded && replays &&
+        has "$dir/trials/00000/prepare/exit" 'signalled 15' &&
+        has "$dir/trials/00000.1/prepare/exit" 'exited 0'
 }
 check "a preparation that is interrupted" interrupted
 

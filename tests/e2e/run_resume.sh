@@ -159,17 +159,129 @@ E
 }
 check "an experiment whose manager lives" living
 
-interrupted() {
-    experiment 'maxTrialNumber: 5' << 'E'
-[ "$TUNEPIPE_TRIAL_ID" = 00002 ] && kill -INT "$(cat "$HERE/pid")" &&
-    exec sleep 1000
+# ends_with SIGNAL: told so the experiment ends, and nothing of it is lost.
+ends_with() {
+    experiment 'maxTrialNumber: 5' 'checkpoints: {keep: last}' << 'E'
+[ -z "$TUNEPIPE_RESTORE_DIR" ] || cp "$TUNEPIPE_RESTORE_DIR/at" "$HERE/restored"
+if [ "$TUNEPIPE_TRIAL_ID" = 00002 ] && [ ! -e "$HERE/second" ]; then
+    touch "$HERE/second"
+    tunepipe trial report 1
+    trap 'echo grace > "$TUNEPIPE_CHECKPOINT_DIR/at"
+        tunepipe trial checkpoint save; exit 0' TERM
+    sh -c "$(cat "$HERE/how")"
+    while :; do sleep 0.01; done
+fi
+tunepipe trial report 2
 exec tunepipe trial report --final 3
 E
-    run 1
-    resume 0 && once 5 && told 5 && count 4 succeeded && count 1 cancelled &&
+    echo "$1" > how
+    run 1 && count 1 interrupted && count 2 succeeded &&
+        has "$dir/trials/00002/stop" 'interrupt ' || return 1
+    "$T" trial ls "$dir" > ls && has ls '00002    interrupted           (1)' &&
+        "$T" why "$dir" 2 > why && has why 'trial 00002 is interrupted' &&
+        "$T" show "$dir" > show && has show '2 ended: 2 succeeded; 1 inter' ||
+        return 1
+    "$T" report "$dir" > /dev/null && has "$dir/report.html" '"interrupted"' ||
+        return 1
+    resume 0 && once 5 && told 5 && count 5 succeeded && lacks log CANCEL &&
+        has out '2 trials finished, 0 adopted, 1 started again' && replays &&
+        has restored grace && [ -e "$dir/trials/00002.1" ] &&
+        [ ! -e "$dir/trials/00004.1" ] && [ ! -e "$dir/interrupted.jsonl" ]
+}
+sigint() { ends_with 'kill -INT "$(cat "$HERE/pid")"'; }
+check "an experiment that was interrupted by SIGINT" sigint
+sigterm() { ends_with 'kill -TERM "$(cat "$HERE/pid")"'; }
+check "by SIGTERM" sigterm
+stop() { ends_with 'tunepipe stop "$TUNEPIPE_EXPERIMENT_DIR" > /dev/null &'; }
+check "by tunepipe stop" stop
+
+# What it reports in its grace counts, also when the manager dies meanwhile.
+in_grace() {
+    experiment 'maxTrialNumber: 2' << 'E'
+trap 'tunepipe trial report --final 7; sh -c "$(cat "$HERE/how")"; exit 1' TERM
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 3
+kill -TERM "$(cat "$HERE/pid")"
+while :; do sleep 0.01; done
+E
+    echo : > how
+    run 1 && has show.json '"value": 7.0' && count 1 succeeded &&
+        lacks show.json interrupted && resume 0 && once 2 && told 2 &&
+        count 2 succeeded && [ ! -e "$dir/trials/00000.1" ] && replays || return 1
+    rm -r tunepipe-experiments
+    echo 'kill -KILL "$(cat "$HERE/pid")"' > how
+    run 137 && resume 0 && once 2 && told 2 && count 2 succeeded &&
+        has show.json '"value": 7.0' && [ ! -e "$dir/trials/00000.1" ] && replays
+}
+check "a result that is reported in the grace" in_grace
+
+# A manager that dies in the grace leaves a trial that is ending.
+grace_outlives() {
+    experiment 'maxTrialNumber: 1' 'grace: 1h' << 'E'
+[ ! -e "$HERE/second" ] || exec tunepipe trial report --final 3
+touch "$HERE/second"
+trap 'kill -KILL "$(cat "$HERE/pid")"
+    until [ -e "$HERE/go" ]; do sleep 0.01; done; exit 0' TERM
+kill -TERM "$(cat "$HERE/pid")"
+while :; do sleep 0.01; done
+E
+    run 137
+    printf '%s\n' '#!/bin/sh' 'touch go' 'exec "$T" "$@"' > watch
+    chmod +x watch && export T
+    resume 0 --dispatcher ./watch && once 1 && told 1 && count 1 succeeded &&
+        has out '1 adopted' && has "$dir/trials/00000.1/exit" 'exited 0' &&
         replays
 }
-check "an experiment that was interrupted" interrupted
+check "a manager that dies in the grace" grace_outlives
+
+# A batch system or a terminal sends the same signal to all that is within: the
+# trial may have it before its manager.
+same_signal() {
+    experiment 'maxTrialNumber: 2' 'onFailure: {retry: 1}' << 'E'
+[ ! -e "$HERE/second" ] || exec tunepipe trial report --final 3
+cp "$TUNEPIPE_TRIAL_DIR/wrapper.pid" "$HERE/second"
+while :; do sleep 0.01; done
+E
+    for signal in TERM HUP; do
+        {
+            meanwhile '[ -s second ]'
+            read -r wrapper rest < second
+            manager=$(cat pid)
+            kill -STOP "$manager" # it finds both when it goes on
+            kill -"$signal" "$wrapper"
+            meanwhile '[ -e tunepipe-experiments/*/trials/00000/exit ]'
+            kill -TERM "$manager"
+            kill -CONT "$manager"
+        } &
+        run 1 && wait && count 1 interrupted && lacks out failed || return 1
+        resume 0 && once 2 && told 2 && count 2 succeeded &&
+            lacks out 'tried again' && replays || return 1
+        rm -r tunepipe-experiments second pid
+    done
+}
+check "a trial that a signal ends shortly before its manager" same_signal
+
+# Nobody was there to judge.
+same_kill() {
+    experiment 'maxTrialNumber: 2' << 'E'
+[ ! -e "$HERE/second" ] || exec tunepipe trial report --final 3
+touch "$HERE/second"
+kill -KILL "$(cat "$HERE/pid")"
+kill -TERM $$
+while :; do sleep 0.01; done
+E
+    run 137 && resume 0 && once 2 && told 2 && count 2 succeeded && replays
+}
+check "or when it is dead" same_kill
+
+alone() {
+    experiment 'maxTrialNumber: 2' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 3
+kill -TERM $$
+E
+    run 0 && count 1 failed && count 1 succeeded &&
+        has show.json Terminated && told 2 && replays
+}
+check "a trial that a signal ends alone" alone
 
 # What stood in memory when the manager died is found in either place.
 half_told() {

@@ -60,9 +60,10 @@ esac
 exec sleep 1000
 E
     run 1 && has err 'interrupted after' &&
-        count 2 cancelled && count 1 succeeded && replays &&
+        count 2 interrupted && count 1 succeeded && replays &&
         has "$dir/summary.json" '"ok": false' && "$T" log "$dir" > log &&
-        has log USER_CANCELED && has log '<  TE'
+        lacks log USER_CANCELED && has log '"status": "interrupted"' &&
+        has log '<  TE'
 }
 check "Ctrl-C ends cleanly" interrupt
 
@@ -72,7 +73,7 @@ trap 'kill -INT "$(cat "$HERE/pid")"' TERM
 kill -INT "$(cat "$HERE/pid")"
 while :; do sleep 0.01; done
 E
-    run 1 && count 1 cancelled && has err interrupted
+    run 1 && count 1 interrupted && has err interrupted
 }
 check "a second Ctrl-C kills" interrupt_twice
 

@@ -118,8 +118,9 @@ exec sleep 1000
 E
     run 1 && replays && ended 00000 stopped EARLY_STOPPED assessor &&
         ended 00001 succeeded SUCCEEDED itself &&
-        ended 00002 cancelled USER_CANCELED user &&
-        ended 00003 cancelled USER_CANCELED user
+        "$T" log "$dir" > log && lacks log '<  EN{"trial_job_id": "00002"' &&
+        lacks log '<  EN{"trial_job_id": "00003"' && count 2 interrupted &&
+        has show.json '"ended_by": "manager"'
 }
 check "by the assessor and by the user" by_others
 

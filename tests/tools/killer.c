@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* killer SEED KILLS TUNEPIPE CONFIG [POWERCUT] - runs an experiment in the
- * current folder and kills its dispatcher, its manager or both with SIGKILL, at
- * moments drawn from the seed: when a file of the experiment has grown by so
- * many bytes, or a moment later, which is while they start more often than not.
- * A manager that was killed is followed by `tunepipe resume`.  With the tool
- * POWERCUT all and their trials are killed, always, and the tool then takes
- * from the files what was not on the disk.  Ends with the last manager's
- * status; prints how many of each kind were killed. */
+/* killer SEED KILLS TUNEPIPE CONFIG [POWERCUT | --interrupt] - runs an
+ * experiment in the current folder and kills its dispatcher, its manager or
+ * both with SIGKILL, at moments drawn from the seed: when a file of the
+ * experiment has grown by so many bytes, or a moment later, which is while they
+ * start more often than not. A manager that was killed is followed by `tunepipe
+ * resume`.  With the tool POWERCUT all and their trials are killed, always, and
+ * the tool then takes from the files what was not on the disk.  With
+ * --interrupt two of three times it is SIGTERM, SIGINT or, for the manager,
+ * `tunepipe stop` instead.  Ends with the last manager's status; prints how
+ * many of each kind were killed. */
 #include "lockfile.h"
 
 #include <fcntl.h>
@@ -30,6 +32,7 @@ enum victim { DISPATCHER, MANAGER, BOTH, VICTIMS };
 
 struct killer {
     const char *tunepipe, *powercut;
+    bool interrupts;
     char folder[4096]; /* the experiment's; "" before there is one */
     uint64_t state;
     pid_t manager;
@@ -117,7 +120,7 @@ wait_for_growth(struct killer *k)
 
 /* Its number counts while it holds the lock. */
 static bool
-kill_dispatcher(struct killer *k)
+kill_dispatcher(struct killer *k, int signal)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct lockfile at = {.pid = 0};
@@ -131,7 +134,7 @@ kill_dispatcher(struct killer *k)
         process = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
     if (process >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
         lock.l_type != F_UNLCK)
-        done = syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0) == 0;
+        done = syscall(SYS_pidfd_send_signal, process, signal, NULL, 0) == 0;
     if (process >= 0)
         close(process);
     if (fd >= 0)
@@ -185,19 +188,51 @@ lose_power(struct killer *k)
         exit(98);
 }
 
+/* The verb returns when the manager has ended. */
+static void
+stop(struct killer *k)
+{
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        execl(k->tunepipe, k->tunepipe, "stop", k->folder, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+/* Before it listens there is nobody that `tunepipe stop` could tell. */
+static bool
+has_socket(struct killer *k)
+{
+    char path[8192];
+
+    snprintf(path, sizeof path, "%s/control", k->folder);
+    return access(path, F_OK) == 0;
+}
+
 static void
 strike(struct killer *k)
 {
+    static const int signals[] = {SIGKILL, SIGKILL, SIGTERM, SIGINT, 0, 0};
     enum victim victim = (enum victim)draw(k, VICTIMS);
+    int signal = k->interrupts ? signals[draw(k, 6)] : SIGKILL;
 
     if (k->powercut != NULL)
         victim = BOTH;
-    if (victim != MANAGER && !kill_dispatcher(k))
+    if (signal == 0)
+        victim = MANAGER;
+    if (victim != MANAGER && !kill_dispatcher(k, signal))
         victim = MANAGER;
     k->killed[victim]++;
-    if (victim == DISPATCHER)
+    if (victim == DISPATCHER && signal == SIGKILL)
         return;
-    kill(k->manager, SIGKILL);
+    if (signal == 0 && has_socket(k))
+        stop(k);
+    else if (victim != DISPATCHER) /* else its manager ends for want of it */
+        kill(k->manager, signal == 0 ? SIGTERM : signal);
     waitpid(k->manager, &k->status, 0);
     if (k->powercut != NULL)
         lose_power(k);
@@ -212,12 +247,13 @@ main(int argc, char **argv)
 
     if (argc != 5 && argc != 6) {
         fprintf(stderr, "usage: killer SEED KILLS TUNEPIPE CONFIG "
-                        "[POWERCUT]\n");
+                        "[POWERCUT | --interrupt]\n");
         return 2;
     }
     k.state = strtoull(argv[1], NULL, 10);
     k.tunepipe = argv[3];
-    k.powercut = argv[5];
+    k.interrupts = argc == 6 && strcmp(argv[5], "--interrupt") == 0;
+    k.powercut = k.interrupts ? NULL : argv[5];
     if (k.powercut != NULL)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     alarm(PATIENCE_S);

@@ -173,3 +173,45 @@ TEST(manager_past_knows_what_was_released_and_reported_last)
     CHECK(t->released);
     past_fini(&p);
 }
+
+/* As earlier versions told it when they were interrupted in lock step. */
+TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
+{
+    struct past p = {0};
+
+    add(&p, RECORD_IN, NT_7);
+    add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"USER_CANCELED\", "
+        "\"hyper_params\": \"{}\"}");
+    CHECK(!p.told.end);
+    CHECK_STR(past_find(&p, "00003")->event, "USER_CANCELED");
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
+        "\"hyper_params\": \"{}\", \"sync\": true}");
+    CHECK(p.told.end);
+    past_fini(&p);
+}
+
+TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
+{
+    const struct past_trial *t;
+    struct past p = {0};
+
+    add(&p, RECORD_IN, NT_7);
+    t = past_find(&p, "00003");
+    add(&p, RECORD_IN,
+        "NT{\"event\": \"exited\", \"trial_job_id\": \"00003\", "
+        "\"attempt\": 0, \"status\": \"interrupted\"}");
+    CHECK(t->interrupted);
+    CHECK(t->event == NULL);
+    add(&p, RECORD_IN,
+        "NT{\"event\": \"started\", \"trial_job_id\": \"00003\", "
+        "\"parameter_id\": 7, \"attempt\": 1}");
+    CHECK(!t->interrupted);
+    add(&p, RECORD_IN,
+        "NT{\"event\": \"exited\", \"trial_job_id\": \"00003\", "
+        "\"attempt\": 1, \"status\": \"exited 3\"}");
+    CHECK(!t->interrupted);
+    past_fini(&p);
+}

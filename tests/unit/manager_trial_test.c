@@ -31,15 +31,16 @@ TEST(manager_trial_has_an_id_fit_for_a_file)
 /* As the diagram of trial.h says; one letter a state, in their order. */
 TEST(manager_trial_goes_by_legal_transitions_only)
 {
-    static const char letters[] = "wpPrSFsuctol";
+    static const char letters[] = "wpPrSFsuctoli";
     static const struct {
         char from;
         const char *to;
     } rows[] = {
-        {'w', "prSFsuc"},  {'p', "PSFsuctol"}, {'P', "rSFsuctol"},
-        {'r', "SFsuctol"}, {'S', ""},          {'F', ""},
-        {'s', ""},         {'u', ""},          {'c', ""},
-        {'t', ""},         {'o', ""},          {'l', ""},
+        {'w', "prSFsuci"},  {'p', "PSFsuctoli"}, {'P', "rSFsuctoli"},
+        {'r', "SFsuctoli"}, {'S', ""},           {'F', ""},
+        {'s', ""},          {'u', ""},           {'c', ""},
+        {'t', ""},          {'o', ""},           {'l', ""},
+        {'i', ""},
     };
 
     CHECK_EQ(sizeof letters - 1, TRIAL_STATES);
@@ -58,7 +59,9 @@ TEST(manager_trial_states_have_words)
         CHECK_EQ(trial_state_of(trial_state_name((enum trial_state)s)), s);
     CHECK_EQ(trial_state_of("asleep"), TRIAL_STATES);
     for (int s = TRIAL_SUCCEEDED; s < TRIAL_STATES; s++)
-        CHECK(trial_event_name((enum trial_state)s) != NULL);
+        CHECK_EQ(trial_event_name((enum trial_state)s) != NULL,
+                 s != TRIAL_INTERRUPTED); /* told to nobody */
+    CHECK_EQ(trial_state_of_event("INTERRUPTED"), TRIAL_STATES);
     CHECK_EQ(trial_state_of_event("FAILED"), TRIAL_FAILED);
     CHECK_STR(trial_event_name(TRIAL_OUT_OF_MEMORY), "FAILED");
     CHECK(trial_is_failure(TRIAL_OUT_OF_MEMORY));
