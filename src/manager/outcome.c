@@ -48,16 +48,20 @@ read_first(const char *line, struct outcome *out, struct err *err)
 static void
 read_number(const char *line, struct outcome *out)
 {
-    uint64_t ended = 0, started = 0, abandoned = 0, told = 0;
+    uint64_t ended = 0, started = 0, abandoned = 0, told = 0, alone = 0;
     const struct {
         const char *name;
         uint64_t *to;
-    } fields[] = {
-        {"started_ns ", &started},       {"ended_ns ", &ended},
-        {"abandoned ", &abandoned},      {"told ", &told},
-        {"maxrss_kb ", &out->maxrss_kb}, {"user_us ", &out->user_us},
-        {"system_us ", &out->system_us}, {"memory_peak ", &out->memory_peak},
-        {"oom_kills ", &out->oom_kills}};
+    } fields[] = {{"started_ns ", &started},
+                  {"ended_ns ", &ended},
+                  {"abandoned ", &abandoned},
+                  {"told ", &told},
+                  {"alone ", &alone},
+                  {"maxrss_kb ", &out->maxrss_kb},
+                  {"user_us ", &out->user_us},
+                  {"system_us ", &out->system_us},
+                  {"memory_peak ", &out->memory_peak},
+                  {"oom_kills ", &out->oom_kills}};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);
@@ -69,6 +73,8 @@ read_number(const char *line, struct outcome *out)
         out->abandoned = true;
     if (told > 0)
         out->told = true;
+    if (alone > 0)
+        out->alone = true;
     if (started > 0)
         out->started_ns = (int64_t)started;
     if (ended > 0)

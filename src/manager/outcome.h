@@ -23,6 +23,7 @@ struct outcome {
     bool out_of_memory; /* set by whoever finds that it was short of it */
     bool abandoned;     /* the wrapper ended it, because no manager came back */
     bool told;          /* the wrapper ended it, because it got a signal */
+    bool alone;         /* it ended while no manager lived */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
     uint64_t memory_peak, oom_kills; /* of its control group; 0: none */

@@ -101,22 +101,24 @@ running_conclude(struct manager *m, struct trial *t)
 void
 running_leave(struct manager *m, struct trial *t)
 {
-    double seconds = seconds_of(t);
+    bool began = t->folder != NULL || t->attempt > 0;
     bool ran = t->state == TRIAL_RUNNING;
+    double seconds = seconds_of(t);
     struct err err = {0};
 
     giving_stop(m, t);
     trial_enter(t, TRIAL_INTERRUPTED);
     m->n_running -= ran;
-    if (t->folder != NULL &&
+    if (began &&
         experiment_folder_add_interrupted(&m->folder, t, seconds, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
     let_go(m, t);
-    if (t->folder != NULL)
+    if (began) {
         ending_show_interrupted(m, t, seconds);
-    happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
+        happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
+    }
     live_remove(m, t);
     trial_free(t);
 }
@@ -221,8 +223,8 @@ running_start_waiting(struct manager *m)
     m->placing.stirred = false;
     for (; t != NULL; t = next) {
         next = t->queue_next;
-        if (m->interrupting)
-            running_leave(m, t);
+        if (m->end_known && m->outcome->end > MANAGER_DURATION)
+            running_leave(m, t); /* the experiment is not over */
         else if (m->end_known)
             give_up(m, t);
         else if (preparing_wanted(m, t))
@@ -285,7 +287,8 @@ running_in_vain(const struct manager *m, const struct trial *t)
     if (t->stop == STOP_INTERRUPT)
         return m->lockstep.on; /* else a result may stand in its files */
     return o->kind == OUTCOME_LOST ||
-           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0));
+           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0)) ||
+           (o->alone && outcome_by_signal(o));
 }
 
 bool

@@ -233,6 +233,7 @@
  *                  ended for want of memory
  *   abandoned 1    only where the wrapper ended the trial for want of a manager
  *   told 15        only where it ended the trial because of a signal it got
+ *   alone 1        only where no manager had the lease when it ended
  *
  * A wrapper that is gone without this file: the trial is lost. */
 #define TRIAL_EXIT "exit"

@@ -135,11 +135,12 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
         snprintf(told, sizeof(told), "told %d\n", outcome->told);
     snprintf(text, sizeof(text),
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
-             "user_us %lld\nsystem_us %lld\n%s%s%s",
+             "user_us %lld\nsystem_us %lld\n%s%s%s%s",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
              (long long)microseconds(used.ru_stime), group,
-             outcome->abandoned ? "abandoned 1\n" : "", told);
+             outcome->abandoned ? "abandoned 1\n" : "", told,
+             outcome->alone ? "alone 1\n" : "");
     return replace(dir_fd, TRIAL_EXIT_TMP, TRIAL_EXIT, text, true);
 }

@@ -19,6 +19,7 @@ struct outcome {
     struct confined memory;            /* of its control group */
     bool abandoned;                    /* ended for want of a manager */
     int told;                          /* ended by this signal to us; 0: no */
+    bool alone;                        /* it ended while nobody managed it */
 };
 
 /* The trial begins; it has ended. */

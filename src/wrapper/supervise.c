@@ -81,6 +81,7 @@ first_process_ended(struct watch *w, int status)
 
     exitfile_end(o);
     o->wait_status = status;
+    o->alone = !lease_look(w->lease);
     if (!spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted)))
         o->unstarted[0] = '\0';
     w->first_ended = true;

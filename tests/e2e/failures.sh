@@ -192,8 +192,12 @@ E
     until_said 'tried again in' INT < said > out
     wait
     dir=$(ls -d tunepipe-experiments/*)
-    "$T" show --json "$dir" > show.json && count 1 failed && replays &&
-        has show.json 'exit status 3'
+    "$T" show --json "$dir" > show.json && count 1 interrupted && replays &&
+        has show.json 'exit status 3' && ls "$dir/trials" > trials &&
+        [ "$(cat trials)" = 00000 ] || return 1
+    # It is tried again, as often as it may.
+    sed -i 's/backoff: 1h/backoff: 0.01s/' "$dir/config.yml"
+    resume 1 && count 1 failed && has out '2 of 2 times' && replays
 }
 check "Ctrl-C while it waits to be tried again" interrupted_meanwhile
 
