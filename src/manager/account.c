@@ -158,6 +158,7 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     add_uint(out, "stopped", m->progress.stopped);
     add_uint(out, "cancelled", m->progress.cancelled);
     add_uint(out, "paused", m->progress.set_aside);
+    add_uint(out, "interrupted", m->progress.interrupted);
     json_write_text_member(out, "optimize_mode",
                            m->progress.minimize ? "minimize" : "maximize");
     add_best(out, &m->progress);

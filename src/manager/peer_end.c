@@ -12,6 +12,7 @@
 #include "manager/state.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +143,20 @@ peer_blame(const struct manager *m, char *text, size_t size)
 static bool
 is_decision(const struct manager *m, int status)
 {
-    static const int statuses[] = {0, 2, 3, 5, 6, 130, 143};
+    static const int statuses[] = {0, 2, 3, 5, 6, 129, 130, 143};
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i] == status)
             return true;
     return m->phase == PHASE_CLOSING && status >= 0;
+}
+
+/* By a signal that ends whatever it reaches, and will reach us, too. */
+static bool
+is_told_to_stop(int status)
+{
+    return status == 128 + SIGHUP || status == 128 + SIGINT ||
+           status == 128 + SIGTERM;
 }
 
 /* Nothing would be saved by another try. */
@@ -256,6 +265,10 @@ peer_ended(struct manager *m)
                       who);
         return;
     }
+    if (is_told_to_stop(status))
+        manager_end(m, MANAGER_INTERRUPTED,
+                    "interrupted: the dispatcher was told to stop (signal %d)",
+                    status - 128);
     manager_end(
         m, MANAGER_DISPATCHER,
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,

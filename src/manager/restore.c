@@ -119,7 +119,10 @@ restore_ended(struct manager *m, struct trial *t)
         running_again(m, t);
         return;
     }
-    m->recovered.finished++;
+    if (t->stop == STOP_INTERRUPT) /* unless its files hold a result */
+        m->recovered.again++;
+    else
+        m->recovered.finished++;
     enter(m, t);
     if (m->lockstep.on && !t->told)
         stepping_started(m, t);

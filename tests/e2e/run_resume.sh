@@ -194,6 +194,12 @@ sigterm() { ends_with 'kill -TERM "$(cat "$HERE/pid")"'; }
 check "by SIGTERM" sigterm
 stop() { ends_with 'tunepipe stop "$TUNEPIPE_EXPERIMENT_DIR" > /dev/null &'; }
 check "by tunepipe stop" stop
+# As where all within a batch job's control group get it.
+dispatcher() {
+    ends_with 'read -r pid rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+        kill -TERM "$pid"' && [ "$got" = 0 ]
+}
+check "by SIGTERM to its dispatcher" dispatcher
 
 # What it reports in its grace counts, also when the manager dies meanwhile.
 in_grace() {

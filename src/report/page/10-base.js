@@ -350,6 +350,7 @@ const statusColors = {
     stopped: "stop",
     "timed out": "stop",
     cancelled: "soft",
+    interrupted: "soft",
     paused: "pause",
     running: "run",
 };
