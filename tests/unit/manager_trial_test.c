@@ -187,3 +187,31 @@ TEST(manager_outcome_names_what_it_does_not_understand)
         CHECK_EQ(o.kind, OUTCOME_LOST);
     }
 }
+
+TEST(manager_trial_that_is_interrupted_may_still_have_its_result)
+{
+    struct outcome o = {.kind = OUTCOME_SIGNALLED, .number = 15};
+    struct trial *t = make();
+
+    t->stop = STOP_INTERRUPT;
+    CHECK(trial_unjudged(t));
+    CHECK_EQ(trial_judge(t, &o), TRIAL_INTERRUPTED);
+    CHECK_STR(t->why, "");
+    t->has_final = true;
+    CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
+    trial_free(t);
+}
+
+TEST(manager_trial_outcomes_by_a_signal_for_all)
+{
+    CHECK(outcome_by_signal(
+        &(struct outcome){.kind = OUTCOME_SIGNALLED, .number = 15}));
+    CHECK(outcome_by_signal(
+        &(struct outcome){.kind = OUTCOME_EXITED, .number = 130}));
+    CHECK(outcome_by_signal(
+        &(struct outcome){.kind = OUTCOME_EXITED, .number = 1, .told = true}));
+    CHECK(!outcome_by_signal(
+        &(struct outcome){.kind = OUTCOME_SIGNALLED, .number = 9}));
+    CHECK(!outcome_by_signal(
+        &(struct outcome){.kind = OUTCOME_EXITED, .number = 15}));
+}
