@@ -340,6 +340,21 @@ nni_child_dismiss(struct nni_child *c)
     end_it(c);
 }
 
+bool
+nni_child_failed(struct nni_child *c)
+{
+    static const int in_order[] = {EXIT_DONE, EXIT_GRACE, 128 + SIGTERM,
+                                   128 + SIGINT, 128 + SIGHUP};
+
+    learn(c);
+    if (c->end.si_code != CLD_EXITED)
+        return true;
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++)
+        if (c->end.si_status == in_order[i])
+            return false;
+    return true;
+}
+
 int
 nni_child_status(struct nni_child *c, int status)
 {

@@ -19,6 +19,8 @@ struct err;
 struct json;
 struct plugin_paths;
 
+#define NNI_GRACE_MS 10000
+
 struct nni_start {
     const char *text; /* of --exp_params */
     struct nni_environment environment;
