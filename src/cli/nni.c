@@ -45,9 +45,9 @@ static const char help[] =
     "eyJ0dW5lciI6eyJuYW1lIjoiVFBFIn19\n"
     "\n"
     "Exit status: 0 end of file or Terminate; 1 failed; 2 usage; 3 tuner,\n"
-    "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
-    "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
-    "when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
+    "assessor, arguments or search space wrong; 4 the byte stream is broken, or\n"
+    "the manager reads no more; 5 the log cannot be written; 6 a plugin was still\n"
+    "computing when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
     "SIGHUP.\n";
 
 /* Unlike other verbs' options: what is not known is passed over. */

@@ -16,7 +16,7 @@ part() { # CASE GENERATION
     node "$TP_SOURCE/tests/websocket/partings.js" "$1" "$2"
 }
 
-for case in stop unknown nearest crash resumed killed terminated orphan computing \
+for case in stop unknown nearest space space_of_tuner space_again crash resumed killed terminated orphan computing \
     forked undestroyed; do
     eval "${case}_2() { part $case 2.10; }"
     eval "${case}_3() { part $case 3.0; }"

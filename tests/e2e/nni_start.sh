@@ -440,6 +440,10 @@ EOF
     unset TUNEPIPE_PLUGIN_PATH
 }
 
+told_of_a_refused_space() {
+    told ping '{"tuner":{"name":"TPE"}}' 'IN{"x":{"_type":"uniform","_value":[1,0]}}' GE1
+}
+
 told_of_a_crash() {
     TUNEPIPE_PLUGIN_PATH="$PLUGINS" told ping \
         '{"tuner":{"name":"crashes","classArgs":{"id":0}}}' "IN$space" GE1
@@ -463,5 +467,6 @@ check "a plugin that crashes" crash
 check "killing the first of the two processes ends both" parent_killed
 check "a stop is told by its signal" signals
 check "NNI 2.7 is told of a wrong configuration" told_of_wrong_configurations
+check "NNI 2.7 is told of a search space that is refused" told_of_a_refused_space
 check "NNI 2.7 is told of a crash" told_of_a_crash
 finish
