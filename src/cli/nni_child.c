@@ -208,7 +208,7 @@ read_lock(const struct nni_child *c, struct lockfile *out)
     bool whole = fd >= 0 &&
                  read(fd, out, sizeof *out) == (ssize_t)sizeof *out &&
                  memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0 &&
-                 out->pid == (uint64_t)c->pid;
+                 out->writer.pid == (uint64_t)c->pid;
 
     if (fd >= 0)
         close(fd);

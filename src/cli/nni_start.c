@@ -299,6 +299,7 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
         .max_queued = FRAME_PAYLOAD_MAX_DEFAULT,
         .grace_ms = NNI_GRACE_MS,
         .log = &n->log,
+        .wanted = n->wanted,
         .begun = note_begun,
         .begun_ctx = n,
     };
