@@ -4,14 +4,18 @@
 #include "bridge/address.h"
 #include "bridge/hosts.h"
 #include "bridge/link.h"
+#include "bridge/owner.h"
 #include "bridge/relay.h"
 #include "bridge/watch.h"
 #include "bridge/websocket.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/process.h"
+#include "core/wake.h"
 #include "frame.h"
 
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +28,11 @@
  *
  *   dispatcher <=> relay <=> turn() <=> websocket <=> manager
  *                              |
- *                             link */
+ *                             link
+ *
+ * A manager is a process: once the one that we were connected to has ended,
+ * whoever listens on its port is not called any more, for that is another one,
+ * which has a dispatcher of its own. */
 
 struct bridge {
     const struct bridge_setup *setup;
@@ -39,6 +47,8 @@ struct bridge {
     size_t host;        /* the next */
     bool calling;
     char problem[256]; /* why the last call failed */
+    int manager;       /* pidfd; -1: not known, or gone */
+    bool orphaned;     /* the manager's process has ended */
 
     bool begun; /* the first message is on its way */
     bool want_ping, want_pong, want_close;
@@ -60,6 +70,10 @@ on_up(void *arg)
     log_info(b->log, "%s: %s", b->setup->url,
              b->link.was_up ? "connected again" : "connected to the manager");
     link_up(&b->link, clock_monotonic_ns());
+    if (b->manager < 0) {
+        b->manager = owner_open(websocket_socket(b->ws));
+        watch_also(&b->watch, b->manager);
+    }
 }
 
 static void
@@ -74,12 +88,18 @@ on_failed(void *arg, const char *why)
 }
 
 static void
+forget_connection(struct bridge *b)
+{
+    b->begun = b->want_close = b->want_ping = b->want_pong = false;
+    relay_forget(&b->relay);
+}
+
+static void
 on_closed(void *arg, unsigned code)
 {
     struct bridge *b = arg;
 
-    b->begun = b->want_close = b->want_ping = b->want_pong = false;
-    relay_forget(&b->relay);
+    forget_connection(b);
     link_closed(&b->link, clock_monotonic_ns(), code);
     if (b->link.phase != LINK_DOWN)
         return;
@@ -200,6 +220,47 @@ drop(struct bridge *b)
         link_failed(&b->link);
 }
 
+static void
+give_up(struct bridge *b, const char *why)
+{
+    websocket_drop(b->ws);
+    b->calling = false;
+    b->problem[0] = '\0';
+    forget_connection(b);
+    link_gone(&b->link, why);
+}
+
+/* What it said before it ended is read first, as far as its end of the
+ * connection is closed then. */
+static void
+look_at_manager(struct bridge *b)
+{
+    if (b->manager >= 0 && process_ended(b->manager)) {
+        watch_not(&b->watch, b->manager);
+        close(b->manager);
+        b->manager = -1;
+        b->orphaned = true;
+    }
+    if (b->orphaned && b->link.phase != LINK_UP && b->link.phase != LINK_OVER)
+        give_up(b, "the manager's process has ended");
+}
+
+static void
+look_who_wants_it(struct bridge *b)
+{
+    struct pollfd p = {.events = POLLIN};
+
+    if (b->setup->wanted == NULL)
+        return;
+    p.fd = b->setup->wanted->fd;
+    if (poll(&p, 1, 0) <= 0)
+        return;
+    wake_drain(b->setup->wanted);
+    if (b->link.phase != LINK_UP || b->orphaned)
+        give_up(b, "another dispatcher wants the log, and there is no "
+                   "connection to the manager");
+}
+
 /* False: the link has nothing to do just now. */
 static bool
 act(struct bridge *b)
@@ -274,6 +335,8 @@ turn(struct bridge *b)
     struct relay *r = &b->relay;
 
     pass_on(b);
+    look_at_manager(b);
+    look_who_wants_it(b);
     if (b->link.phase == LINK_CALLING && !b->calling)
         call_next(b);
     if (r->ended && !b->over)
@@ -326,6 +389,8 @@ begin(struct bridge *b, struct err *err)
     if (address_parse(&b->address, b->setup->url, err) != 0 ||
         watch_open(&b->watch, err) != 0)
         return -1;
+    if (b->setup->wanted != NULL)
+        watch_also(&b->watch, b->setup->wanted->fd);
     b->ws = websocket_new(&calls, b, b->watch.fd, err);
     return b->ws == NULL ? -1 : 0;
 }
@@ -333,8 +398,10 @@ begin(struct bridge *b, struct err *err)
 int
 bridge_run(const struct bridge_setup *setup, struct err *err)
 {
-    struct bridge b = {
-        .setup = setup, .log = setup->log, .watch = WATCH_CLOSED};
+    struct bridge b = {.setup = setup,
+                       .log = setup->log,
+                       .watch = WATCH_CLOSED,
+                       .manager = -1};
     int rc = -1;
 
     link_init(&b.link, clock_monotonic_ns());
@@ -346,6 +413,8 @@ bridge_run(const struct bridge_setup *setup, struct err *err)
         rc = serve(&b, err);
     websocket_free(b.ws);
     watch_close(&b.watch);
+    if (b.manager >= 0)
+        close(b.manager);
     relay_fini(&b.relay);
     return rc;
 }

@@ -14,6 +14,7 @@
 
 struct err;
 struct log;
+struct wake;
 
 struct bridge_setup {
     const char *url; /* ws://HOST:PORT/PATH */
@@ -23,6 +24,9 @@ struct bridge_setup {
      * text for the manager; NULL: in order.  May wait for the process. */
     const char *(*epitaph)(void *arg);
     void *arg;
+    /* Signalled by the dispatcher when another one wants its log: where there
+     * is no connection then, there will be none.  NULL: never. */
+    const struct wake *wanted;
     const struct log *log;
     size_t max_payload; /* bytes, as the dispatcher's; 0: its default */
 };

@@ -257,6 +257,13 @@ link_closed(struct link *l, int64_t now_ns, unsigned code)
 }
 
 void
+link_gone(struct link *l, const char *why)
+{
+    if (l->phase != LINK_OVER)
+        end(l, parted(l) ? NULL : why, 0);
+}
+
+void
 link_heard(struct link *l, enum message m)
 {
     l->terminated |= m == MESSAGE_TERMINATE;

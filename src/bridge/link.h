@@ -85,6 +85,9 @@ void link_up(struct link *l, int64_t now_ns);
 void link_failed(struct link *l); /* the attempt */
 /* `code` is that of the manager's close; 0: it was lost without one. */
 void link_closed(struct link *l, int64_t now_ns, unsigned code);
+/* The manager is gone for good, and `why`, static text, says how one knows.
+ * What connection there may be is dropped. */
+void link_gone(struct link *l, const char *why);
 void link_heard(struct link *l,
                 enum message m);                /* a message from the manager */
 void link_pong(struct link *l, int64_t now_ns); /* or anything else it sent */

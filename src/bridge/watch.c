@@ -75,6 +75,20 @@ watch_set(struct watch *w, int socket, short events, int64_t due_ns)
 }
 
 void
+watch_also(const struct watch *w, int fd)
+{
+    if (fd >= 0)
+        (void)add(w, fd, POLLIN);
+}
+
+void
+watch_not(const struct watch *w, int fd)
+{
+    if (fd >= 0)
+        epoll_ctl(w->fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void
 watch_drain(const struct watch *w)
 {
     uint64_t times;

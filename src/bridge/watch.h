@@ -25,6 +25,10 @@ void watch_close(struct watch *w);
  * time on the monotonic clock (INT64_MAX: for ever). */
 void watch_set(struct watch *w, int socket, short events, int64_t due_ns);
 
+/* Waits, from here on, also until this one is readable, or no more. */
+void watch_also(const struct watch *w, int fd);
+void watch_not(const struct watch *w, int fd);
+
 /* Forgets that the time has come. */
 void watch_drain(const struct watch *w);
 

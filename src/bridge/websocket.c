@@ -225,6 +225,12 @@ websocket_drop(struct websocket *ws)
 }
 
 int
+websocket_socket(const struct websocket *ws)
+{
+    return ws->up ? lws_get_socket_fd(ws->wsi) : -1;
+}
+
+int
 websocket_service(struct websocket *ws, struct err *err)
 {
     if (lws_service(ws->context, 0) < 0)

@@ -40,6 +40,9 @@ void websocket_call(struct websocket *ws, const struct address *a,
 /* Drops the connection or the call at once; nothing is heard of it again. */
 void websocket_drop(struct websocket *ws);
 
+/* The descriptor of the connection; -1: there is none. */
+int websocket_socket(const struct websocket *ws);
+
 /* Waits for something to happen and handles it.  -1: err says what broke. */
 int websocket_service(struct websocket *ws, struct err *err);
 

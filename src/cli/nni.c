@@ -10,8 +10,10 @@
 #include "nni/old_words.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ARGUMENT "--exp_params"
@@ -43,9 +45,9 @@ static const char help[] =
     "eyJ0dW5lciI6eyJuYW1lIjoiVFBFIn19\n"
     "\n"
     "Exit status: 0 end of file or Terminate; 1 failed; 2 usage; 3 tuner,\n"
-    "assessor or arguments wrong; 4 the byte stream is broken, or the manager\n"
-    "reads no more; 5 the log cannot be written; 6 a plugin was still computing\n"
-    "when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
+    "assessor, arguments or search space wrong; 4 the byte stream is broken, or\n"
+    "the manager reads no more; 5 the log cannot be written; 6 a plugin was still\n"
+    "computing when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
     "SIGHUP.\n";
 
 /* Unlike other verbs' options: what is not known is passed over. */
@@ -87,15 +89,35 @@ dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
     return status;
 }
 
-/* The parent keeps neither: that the child is gone is to be seen there. */
+/* A manager up to 2.7 takes a quiet end of file for nothing at all, and stays
+ * RUNNING for ever; what it says ERROR of is a socket that is reset, as one is
+ * that is closed with something in it unread.  It writes IN as soon as it has
+ * started us, and a ping every five seconds. */
+static void
+leave_unread(void)
+{
+    struct pollfd in = {.fd = IN_FD, .events = POLLIN};
+    struct stat st;
+
+    if (fstat(IN_FD, &st) == 0 && S_ISSOCK(st.st_mode))
+        (void)poll(&in, 1, NNI_GRACE_MS);
+}
+
+/* The parent does not keep the answers' descriptor: that the child is gone is
+ * to be seen there. */
 static int
 await(struct nni_child *child, struct err *err)
 {
-    close(IN_FD);
     close(OUT_FD);
-    if (nni_child_guard(child, -1, err) == 0)
-        return nni_child_status(child, EXIT_DONE);
-    return verb_fail("nni", err);
+    if (nni_child_guard(child, -1, err) != 0) {
+        int status = verb_fail("nni", err);
+
+        leave_unread();
+        return status;
+    }
+    if (nni_child_failed(child))
+        leave_unread();
+    return nni_child_status(child, EXIT_DONE);
 }
 
 static int
@@ -115,7 +137,9 @@ serve_descriptors(struct nni_start *n, struct err *err)
         }
     }
     journal_say(&n->journal, LOG_ERROR, NULL, "%s", err->text);
-    return verb_fail("nni", err);
+    status = verb_fail("nni", err);
+    leave_unread();
+    return status;
 }
 
 static int
@@ -138,8 +162,11 @@ run(int argc, char **argv)
     err_clear(&err);
     if (params == NULL && old_words_are_there(argc, argv)) {
         params = converted = old_words_convert(argc, argv, &err);
-        if (converted == NULL)
-            return verb_fail("nni", &err);
+        if (converted == NULL) {
+            status = verb_fail("nni", &err);
+            leave_unread();
+            return status;
+        }
     }
     if (params == NULL) {
         err_set(&err, ERR_USAGE,

@@ -7,21 +7,25 @@
 #include "cli/verb.h"
 #include "cli/websocket.h"
 #include "core/err.h"
+#include "core/wake.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* Between the two processes is a socket pair for frames, whose end of file
- * tells either side that the other is gone. */
+ * tells either side that the other is gone; and something by which the child
+ * says that another dispatcher wants its log. */
 
 static int
-keep_connection(struct nni_child *c, int frames, struct err *err)
+keep_connection(struct nni_child *c, int frames, const struct wake *wanted,
+                struct err *err)
 {
     const struct bridge_setup setup = {
         .url = c->start->environment.channel,
         .frames = frames,
         .epitaph = nni_child_await,
         .arg = c,
+        .wanted = wanted,
         .log = &c->start->log,
     };
     int status = EXIT_DONE;
@@ -43,11 +47,16 @@ nni_bridge_serve(struct nni_start *n, nni_dispatch *dispatch, struct err *err)
 {
     struct nni_child child;
     int pair[2], status;
+    struct wake wanted;
 
+    if (wake_open(&wanted, err) != 0)
+        return verb_fail("nni", err);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+        wake_close(&wanted);
         return verb_fail("nni", err);
     }
+    n->wanted = &wanted;
     switch (nni_child_fork(&child, n, err)) {
     case 0:
         close(pair[0]);
@@ -56,9 +65,10 @@ nni_bridge_serve(struct nni_start *n, nni_dispatch *dispatch, struct err *err)
         return status;
     case 1:
         close(pair[1]);
-        return keep_connection(&child, pair[0], err);
+        return keep_connection(&child, pair[0], &wanted, err);
     }
     close(pair[0]);
     close(pair[1]);
+    wake_close(&wanted);
     return verb_fail("nni", err);
 }

@@ -208,7 +208,7 @@ read_lock(const struct nni_child *c, struct lockfile *out)
     bool whole = fd >= 0 &&
                  read(fd, out, sizeof *out) == (ssize_t)sizeof *out &&
                  memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0 &&
-                 out->pid == (uint64_t)c->pid;
+                 out->writer.pid == (uint64_t)c->pid;
 
     if (fd >= 0)
         close(fd);
@@ -338,6 +338,21 @@ nni_child_dismiss(struct nni_child *c)
     if (c->socket >= 0)
         shutdown(c->socket, SHUT_RDWR);
     end_it(c);
+}
+
+bool
+nni_child_failed(struct nni_child *c)
+{
+    static const int in_order[] = {EXIT_DONE, EXIT_GRACE, 128 + SIGTERM,
+                                   128 + SIGINT, 128 + SIGHUP};
+
+    learn(c);
+    if (c->end.si_code != CLD_EXITED)
+        return true;
+    for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++)
+        if (c->end.si_status == in_order[i])
+            return false;
+    return true;
 }
 
 int

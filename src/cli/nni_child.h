@@ -52,6 +52,9 @@ const char *nni_child_await(void *c);
  * that does not end it, a signal does. */
 void nni_child_dismiss(struct nni_child *c);
 
+/* Waits for the child's end: whether it failed, and was not stopped. */
+bool nni_child_failed(struct nni_child *c);
+
 /* Waits for the child's end, and ends the threads that guard it.  The exit
  * status of the parent: the child's, if that failed, else `status`. */
 int nni_child_status(struct nni_child *c, int status);

@@ -22,7 +22,6 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#define GRACE_MS 10000
 #define SEED_BITS 31 /* as NNI draws it */
 
 static const char *
@@ -283,7 +282,7 @@ judge(enum dispatcher_end end, int signal_number, struct err *err)
     err_set(err, ERR_NONE,
             "stopped while a plugin was computing, which it still did after "
             "%d s",
-            GRACE_MS / 1000);
+            NNI_GRACE_MS / 1000);
     return EXIT_GRACE;
 }
 
@@ -298,8 +297,9 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
         .segments = {.size = SEGMENT_SIZE_DEFAULT},
         .log_retry_ms = DISPATCHER_LOG_RETRY_MS,
         .max_queued = FRAME_PAYLOAD_MAX_DEFAULT,
-        .grace_ms = GRACE_MS,
+        .grace_ms = NNI_GRACE_MS,
         .log = &n->log,
+        .wanted = n->wanted,
         .begun = note_begun,
         .begun_ctx = n,
     };

@@ -18,6 +18,9 @@
 struct err;
 struct json;
 struct plugin_paths;
+struct wake;
+
+#define NNI_GRACE_MS 10000
 
 struct nni_start {
     const char *text; /* of --exp_params */
@@ -30,6 +33,7 @@ struct nni_start {
     struct json *args[2]; /* translated or made: the tuner's, the assessor's */
     struct resumption resumption;
     struct nni_crashes crashes; /* that it goes on behind */
+    const struct wake *wanted;  /* as dispatcher.h has it */
     bool at_work; /* a plugin may still be running when the session is over:
                      the process is to be ended by _exit() */
 };

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +101,13 @@ channel_close(struct channel *c)
 enum channel_status
 channel_read(struct channel *c, struct frame_decoder *d, struct err *err)
 {
+    return channel_read_some(c, d, SIZE_MAX, err);
+}
+
+enum channel_status
+channel_read_some(struct channel *c, struct frame_decoder *d, size_t most,
+                  struct err *err)
+{
     size_t room;
     char *to = frame_room(d, &room);
     ssize_t n;
@@ -108,6 +116,8 @@ channel_read(struct channel *c, struct frame_decoder *d, struct err *err)
         err_set(err, ERR_MEMORY, "input: out of memory");
         return CHANNEL_ERROR;
     }
+    if (room > most)
+        room = most;
     n = c->in_is_socket ? recv(c->in, to, room, MSG_DONTWAIT)
                         : read(c->in, to, room);
     if (n > 0) {

@@ -357,6 +357,12 @@ commandlog_dirty(const struct commandlog *l)
     return l->dirty;
 }
 
+struct loglock *
+commandlog_lock(struct commandlog *l)
+{
+    return &l->lock;
+}
+
 _Atomic uint64_t *
 commandlog_slot(struct commandlog *l, enum sender worker)
 {

@@ -23,6 +23,7 @@ struct commandlog;
 struct err;
 struct frame;
 struct logio;
+struct loglock;
 struct wake;
 
 #define COMMANDLOG_NAME "command.log"
@@ -128,6 +129,9 @@ int commandlog_finish(struct commandlog *l, struct err *err);
 
 /* Whether anything was flushed since the last sync mark. */
 bool commandlog_dirty(const struct commandlog *l);
+
+/* Who else wants to write the log: loglock_asked(), loglock_answer(). */
+struct loglock *commandlog_lock(struct commandlog *l);
 
 /* The slot in the lock file where a worker writes the arrival number before it
  * calls a plugin, and 0 after; SENDER_DEFAULT or SENDER_ASSESSOR. */

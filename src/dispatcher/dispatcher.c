@@ -8,6 +8,7 @@
 #include "dispatcher/assessing.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
+#include "dispatcher/loglock.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/tuning.h"
@@ -160,14 +161,15 @@ finished(struct dispatcher *d)
 static void
 step(struct dispatcher *d)
 {
-    struct pollfd fds[4 + 2 * COMPANION_POLLS] = {
+    struct pollfd fds[5 + 2 * COMPANION_POLLS] = {
         {.fd = d->signal_fd, .events = POLLIN},
         {.fd = d->wake.fd, .events = POLLIN},
         {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
         {.fd = may_write(d) ? d->channel.out : -1, .events = POLLOUT},
+        {.fd = commandlog_lock(d->commandlog)->asked_fd, .events = POLLIN},
     };
 
-    dispatcher_poll_programs(d, fds + 4);
+    dispatcher_poll_programs(d, fds + 5);
     if (poll(fds, sizeof fds / sizeof *fds, timeout_ms(d)) < 0)
         return; /* EINTR */
     if (fds[0].revents != 0)
@@ -176,7 +178,9 @@ step(struct dispatcher *d)
         wake_drain(&d->wake);
     if (d->phase == RUNNING && fds[2].revents != 0)
         dispatcher_read(d);
-    dispatcher_serve_programs(d, fds + 4);
+    if (fds[4].revents != 0)
+        dispatcher_answer(d);
+    dispatcher_serve_programs(d, fds + 5);
     look_at_worker(d, &d->by_default);
     look_at_worker(d, &d->assessor);
     if (outbox_failed(d->outbox) && d->phase != TERMINATING) {

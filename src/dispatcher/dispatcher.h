@@ -37,6 +37,7 @@ struct emission;
 struct log;
 struct logio;
 struct session;
+struct wake;
 
 #define DISPATCHER_LOG_RETRY_MS 1000
 
@@ -79,6 +80,10 @@ struct dispatcher_setup {
     int64_t grace_ms;           /* how long a stop may take */
     const struct log *log;
     const struct dispatcher_resume *resume; /* NULL: a new session */
+    /* Signalled when another dispatcher wants the log, for who stands between
+     * us and the manager: where the manager is gone we are to see an end of
+     * file.  NULL: we see it by ourselves. */
+    const struct wake *wanted;
     /* Told by the calling thread when all is loaded and what comes in is read
      * from here on; NULL: nobody. */
     void (*begun)(void *ctx, const struct session *session);

@@ -12,10 +12,13 @@ digits_at_end(const struct frame_decoder *d)
                                                     : FRAME_DIGITS;
 }
 
-/* Waits for more; a signal is left to the loop.  0: there is none. */
+/* Waits for more; a signal is left to the loop.  0: there is none.  No more
+ * than a header is taken: where the session cannot begin, what is left unread
+ * tells NNI's manager so (NNI.md, "Starting"). */
 static int
 read_more(struct dispatcher *d)
 {
+    size_t most = FRAME_HEADER_MAX - frame_pending(&d->decoder);
     struct pollfd fds[] = {{.fd = d->channel.in, .events = POLLIN},
                            {.fd = d->signal_fd, .events = POLLIN}};
     struct err err;
@@ -25,7 +28,7 @@ read_more(struct dispatcher *d)
             continue; /* EINTR */
         if (fds[1].revents != 0)
             return 0;
-        switch (channel_read(&d->channel, &d->decoder, &err)) {
+        switch (channel_read_some(&d->channel, &d->decoder, most, &err)) {
         case CHANNEL_OK:
             return 1;
         case CHANNEL_WAIT:

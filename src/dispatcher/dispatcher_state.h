@@ -234,6 +234,8 @@ void dispatcher_stop(struct dispatcher *d, enum phase phase,
 /* The same for a failure: d->err is set; the peer is told where the wire has a
  * word for it. */
 void dispatcher_fail(struct dispatcher *d, enum phase phase);
+/* Another dispatcher wants the log: it has it when our manager is gone. */
+void dispatcher_answer(struct dispatcher *d);
 /* Behind the loop: records what was left, and the end. */
 void dispatcher_record_end(struct dispatcher *d);
 

@@ -5,12 +5,49 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "dispatcher/commandlog.h"
+#include "dispatcher/loglock.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Whether what comes in is at its end, read so far or not. */
+static bool
+is_orphan(const struct dispatcher *d)
+{
+    struct pollfd in = {.fd = d->channel.in, .events = POLLRDHUP};
+
+    return (d->phase != RUNNING && d->end == DISPATCHER_END_OF_FILE) ||
+           (poll(&in, 1, 0) > 0 &&
+            (in.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0);
+}
+
+/* The grace is what a stop takes at most. */
+static void
+say_that_it_leaves(struct dispatcher *d)
+{
+    loglock_answer(commandlog_lock(d->commandlog),
+                   (uint64_t)d->setup->grace_ms + 1);
+}
+
+void
+dispatcher_answer(struct dispatcher *d)
+{
+    struct loglock *lock = commandlog_lock(d->commandlog);
+
+    if (!loglock_asked(lock))
+        return;
+    if (is_orphan(d)) {
+        say_that_it_leaves(d);
+        return;
+    }
+    loglock_answer(lock, LOCKFILE_STAYS); /* as far as we know */
+    if (d->setup->wanted != NULL)
+        wake_signal(d->setup->wanted);
+}
 
 void
 dispatcher_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
@@ -30,6 +67,8 @@ dispatcher_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
         queue_close(d->assessor.queue);
     }
     d->phase = phase;
+    if (is_orphan(d))
+        say_that_it_leaves(d);
 }
 
 /* d->err is set; tells the peer where the wire has a word for it. */

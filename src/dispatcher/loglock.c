@@ -1,59 +1,264 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/loglock.h"
 
+#include "core/clock.h"
 #include "core/err.h"
+#include "core/process.h"
+#include "core/stop_signals.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LINGERS_MS 10
-#define LINGERS_TIMES 200
+/* DESIGN
+ *
+ * Who finds the file locked writes into it that it wants it, and the writer,
+ * which watches the file (inotify), answers in the same place.  A writer whose
+ * manager is gone says so, by itself or when it is asked, and how long it takes
+ * to end; one that has not ended by then is killed.  Nobody judges for it, and
+ * nobody breaks a lock: the next writer begins when it has it.
+ *
+ * Either takes the other for a living process by its id and when it began.  The
+ * one that is killed is held by a pidfd from the first look on, and the file
+ * must then still be locked and say the same. */
+
+#define LOOK_MS 10
+#define ASK_MS 200
+#define PATIENCE_MS 2000 /* for an answer, or for a process on its way out */
+#define MARGIN_MS 1000   /* more than what it says that it takes to end */
 
 void
 loglock_init(struct loglock *l)
 {
-    *l = (struct loglock){.fd = -1};
+    *l = (struct loglock){.fd = -1, .asked_fd = -1};
     l->map = &l->spare;
 }
 
-/* Waits a little: for a program that a writer had just started when it was
- * killed, which has the lock with it until it calls exec; for a process that
- * was killed and is on its way out. */
-static int
-lock_it(int fd, uint64_t *holder)
+/* ---- who wants it ---- */
+
+/* Who has it, as far as one can see. */
+struct holder {
+    int fd; /* of the lock file */
+    struct lockfile at;
+    int process;      /* its pidfd; -1: it has not said who it is, or is gone */
+    bool leaves;      /* as it says */
+    bool killed;      /* by us, when it had not */
+    int64_t until_ns; /* how long it is waited for */
+};
+
+static int64_t
+after_ms(uint64_t ms)
+{
+    return clock_monotonic_ns() + (int64_t)ms * 1000000;
+}
+
+static bool
+read_file(int fd, struct lockfile *at)
+{
+    return pread(fd, at, sizeof *at, 0) == sizeof *at &&
+           memcmp(at->magic, LOCKFILE_MAGIC, sizeof at->magic) == 0;
+}
+
+static bool
+is_same(const struct lockfile_process *a, const struct lockfile_process *b)
+{
+    return a->pid == b->pid && a->start == b->start;
+}
+
+static bool
+is_leaving(const struct lockfile *at)
+{
+    return at->leaves != 0 && at->leaves != LOCKFILE_STAYS;
+}
+
+static bool
+is_locked(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static void
+forget_process(struct holder *h)
+{
+    if (h->process >= 0)
+        close(h->process);
+    h->process = -1;
+}
+
+static void
+look(struct holder *h)
+{
+    struct lockfile at = {.writer = {0, 0}};
+
+    if (!read_file(h->fd, &at))
+        at = (struct lockfile){.writer = {0, 0}};
+    if (!is_same(&at.writer, &h->at.writer)) {
+        forget_process(h);
+        h->process = process_open((pid_t)at.writer.pid, at.writer.start);
+        h->leaves = h->killed = false;
+        h->until_ns = after_ms(PATIENCE_MS);
+    }
+    h->at = at;
+    if (h->process >= 0 && !h->leaves && is_leaving(&at)) {
+        h->leaves = true;
+        h->until_ns = after_ms(at.leaves + MARGIN_MS);
+    }
+}
+
+static void
+ask(const struct holder *h)
+{
+    struct lockfile_process me = {(uint64_t)getpid(), process_start(getpid())};
+
+    if (h->process >= 0 &&
+        pwrite(h->fd, &me, sizeof me, offsetof(struct lockfile, asker)) < 0)
+        return; /* it hears nothing, and stays */
+}
+
+/* It had the time that it wanted. */
+static bool
+end_it(struct holder *h)
+{
     struct lockfile at;
 
-    for (int i = 0; fcntl(fd, F_OFD_SETLK, &lock) != 0; i++) {
-        at.pid = 0;
-        if (i == LINGERS_TIMES) {
-            *holder = pread(fd, &at, sizeof at, 0) < 0 ? 0 : at.pid;
+    if (!h->leaves || h->killed || !is_locked(h->fd) ||
+        !read_file(h->fd, &at) || !is_same(&at.writer, &h->at.writer) ||
+        !is_leaving(&at))
+        return false;
+    process_kill(h->process, SIGKILL);
+    h->killed = true;
+    h->until_ns = after_ms(PATIENCE_MS);
+    return true;
+}
+
+static bool
+is_stopped(void)
+{
+    sigset_t stops, pending;
+
+    stop_signals(&stops);
+    sigpending(&pending);
+    return (sigismember(&stops, SIGTERM) && sigismember(&pending, SIGTERM)) ||
+           (sigismember(&stops, SIGINT) && sigismember(&pending, SIGINT)) ||
+           (sigismember(&stops, SIGHUP) && sigismember(&pending, SIGHUP));
+}
+
+/* Waits also for a program that a writer had just started when it was killed,
+ * which has the lock with it until it calls exec. */
+static int
+lock_it(struct holder *h)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    h->until_ns = after_ms(PATIENCE_MS);
+    for (unsigned i = 0; fcntl(h->fd, F_OFD_SETLK, &lock) != 0; i++) {
+        look(h);
+        if (clock_monotonic_ns() >= h->until_ns && !end_it(h))
             return -1;
-        }
-        poll(NULL, 0, LINGERS_MS);
+        if (is_stopped())
+            return -1;
+        if (i % (ASK_MS / LOOK_MS) == 0)
+            ask(h);
+        poll(NULL, 0, LOOK_MS);
     }
     return 0;
+}
+
+/* What is to be done. */
+static int
+refuse(const struct holder *h, const char *path, struct err *err)
+{
+    uint64_t pid = h->at.writer.pid;
+
+    if (pid == 0)
+        return err_set(err, ERR_LOG,
+                       "%s: locked, expected one writer; fuser '%s' names the "
+                       "process",
+                       path, path);
+    if (h->process < 0 || process_ended(h->process))
+        return err_set(err, ERR_LOG,
+                       "%s: locked by process %" PRIu64 ", expected one "
+                       "writer; that one has ended, but a process that it "
+                       "started keeps the lock: fuser '%s' names it",
+                       path, pid, path);
+    if (h->at.leaves == LOCKFILE_STAYS)
+        return err_set(err, ERR_LOG,
+                       "%s: locked by process %" PRIu64 ", expected one "
+                       "writer; its manager is there: stop that experiment, or "
+                       "the process (kill %" PRIu64 ")",
+                       path, pid, pid);
+    if (h->leaves)
+        return err_set(err, ERR_LOG,
+                       "%s: locked by process %" PRIu64 ", expected one "
+                       "writer; its manager is gone, and it has not ended yet: "
+                       "try again, or kill -9 %" PRIu64,
+                       path, pid, pid);
+    return err_set(err, ERR_LOG,
+                   "%s: locked by process %" PRIu64 ", expected one writer; it "
+                   "does not say whether its manager is gone: if so, kill "
+                   "-9 %" PRIu64,
+                   path, pid, pid);
 }
 
 int
 loglock_take(struct loglock *l, const char *path, struct err *err)
 {
-    uint64_t holder = 0;
+    struct holder h = {.process = -1};
+    int rc;
 
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (l->fd < 0)
         return err_errno(err, ERR_LOG, "%s: cannot open", path);
-    if (lock_it(l->fd, &holder) == 0)
-        return 0;
-    return err_set(err, ERR_LOG,
-                   "%s: locked by process %" PRIu64 ", expected one writer",
-                   path, holder);
+    h.fd = l->fd;
+    rc = lock_it(&h) == 0 ? 0 : refuse(&h, path, err);
+    forget_process(&h);
+    return rc;
+}
+
+/* ---- who has it ---- */
+
+/* Where that cannot be, whoever wants the lock waits in vain. */
+static int
+watch(const char *path)
+{
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (fd < 0 || inotify_add_watch(fd, path, IN_MODIFY) >= 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+bool
+loglock_asked(struct loglock *l)
+{
+    char events[512];
+    const struct lockfile_process asker = l->map->asker;
+    int process;
+
+    while (read(l->asked_fd, events, sizeof events) > 0)
+        ;
+    process = process_open((pid_t)asker.pid, asker.start);
+    if (process < 0)
+        return false;
+    close(process);
+    return true;
+}
+
+void
+loglock_answer(struct loglock *l, uint64_t leaves)
+{
+    if (!is_leaving(l->map))
+        atomic_store(&l->map->leaves, leaves);
 }
 
 /* Written, not only stretched: a full disk is told here and not by a SIGBUS
@@ -61,13 +266,13 @@ loglock_take(struct loglock *l, const char *path, struct err *err)
 int
 loglock_map(struct loglock *l, const char *path, struct err *err)
 {
-    struct lockfile fresh = {.pid = (uint64_t)getpid()};
+    struct lockfile fresh = {
+        .writer = {(uint64_t)getpid(), process_start(getpid())}};
     void *map;
 
     memcpy(fresh.magic, LOCKFILE_MAGIC, sizeof fresh.magic);
-    if (pread(l->fd, &l->before, sizeof l->before, 0) != sizeof l->before ||
-        memcmp(l->before.magic, LOCKFILE_MAGIC, sizeof l->before.magic) != 0)
-        l->before = (struct lockfile){.pid = 0};
+    if (!read_file(l->fd, &l->before))
+        l->before = (struct lockfile){.writer = {0, 0}};
     if (pwrite(l->fd, &fresh, sizeof fresh, 0) != sizeof fresh ||
         ftruncate(l->fd, sizeof fresh) != 0)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
@@ -76,6 +281,7 @@ loglock_map(struct loglock *l, const char *path, struct err *err)
     if (map == MAP_FAILED)
         return err_errno(err, ERR_LOG, "%s: cannot map", path);
     l->map = map;
+    l->asked_fd = watch(path);
     return 0;
 }
 
@@ -84,6 +290,8 @@ loglock_release(struct loglock *l)
 {
     if (l->map != &l->spare)
         munmap(l->map, sizeof *l->map);
+    if (l->asked_fd >= 0)
+        close(l->asked_fd);
     if (l->fd >= 0)
         close(l->fd);
 }

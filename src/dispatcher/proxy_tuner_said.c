@@ -72,14 +72,21 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
     proxy_emit(&t->base, CMD_INITIALIZED);
 }
 
+/* NNI's managers send no other, and would wait for ever. */
 static void
 refuse_space(struct proxy_tuner *t)
 {
     struct proxy_request none = {.first = t->next_id};
+    struct proxy *p = &t->base;
 
     t->state = PROXY_BARE;
-    if (t->base.policy->extensions)
+    if (p->policy->extensions)
         proxy_tuner_no_more(t, &none, NO_FAILED, 0);
+    if (!p->policy->nni || p->fatal)
+        return;
+    p->fatal = true;
+    err_set(p->failure, ERR_CONFIG, "%s: it did not take the search space",
+            p->setup->title);
 }
 
 /* ---- TR ---- */

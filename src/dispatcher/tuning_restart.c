@@ -33,6 +33,7 @@ void
 tuning_restarted(struct tuning *t, const struct command *cmd)
 {
     bool same = tuning_same_space(t, cmd->document);
+    struct err why;
 
     log_info(t->log,
              "command %" PRIu64 " (IN): the manager was started again, with "
@@ -40,14 +41,10 @@ tuning_restarted(struct tuning *t, const struct command *cmd)
              t->arrival, same ? "the same" : "another");
     restart_begin(&t->restart);
     owed_clear(&t->owed); /* it does not wait for them */
-    if (!same) {
-        const struct space *before = t->space;
-
-        tuning_set_space(t, cmd->document);
-        if (t->fatal || t->space == before)
-            return; /* it was said why */
-    }
-    tuning_emit_initialized(t, cmd);
+    if (same || tuning_set_space(t, cmd->document, &why))
+        tuning_emit_initialized(t, cmd);
+    else
+        tuning_refuse_space(t, &why);
 }
 
 /* ---- FD ---- */

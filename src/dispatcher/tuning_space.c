@@ -15,22 +15,37 @@
 
 /* As the tuner wants it; takes the space and gives it back, or NULL. */
 static struct space *
-shape_space(struct tuning *t, struct space *space)
+shape_space(struct tuning *t, struct space *space, struct err *why)
 {
-    struct err err;
-
     if (!(tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_WHOLE) ||
-        space_make_whole(space, &err) == 0)
+        space_make_whole(space, why) == 0)
         return space;
-    err_place(&err, "tuner %s", tuner_plugin(t->tuner)->name);
-    tuning_complain(t, err.text);
+    err_place(why, "tuner %s", tuner_plugin(t->tuner)->name);
+    tuning_complain(t, why->text);
     space_free(space);
     return NULL;
 }
 
+/* The first problem, and how many there are. */
+static void
+sum_up(const char *lines, struct err *why)
+{
+    size_t n = 0;
+
+    for (const char *at = lines; *at != '\0'; at++)
+        n += *at == '\n';
+    err_set(why, ERR_INPUT, "search space: %.*s", (int)strcspn(lines, "\n"),
+            lines);
+    if (n > 1) {
+        struct err first = *why;
+
+        err_set(why, ERR_INPUT, "%s (and %zu more)", first.text, n - 1);
+    }
+}
+
 /* All problems are told, each in its line. */
 static struct space *
-parse_space(struct tuning *t, const struct json *doc)
+parse_space(struct tuning *t, const struct json *doc, struct err *why)
 {
     struct problems problems;
     struct space *space;
@@ -38,6 +53,8 @@ parse_space(struct tuning *t, const struct json *doc)
 
     problems_init(&problems);
     space = space_parse(json_root(doc), &problems);
+    if (space == NULL)
+        sum_up(buf_text(&problems.lines), why);
     for (line = buf_text(&problems.lines); *line != '\0';) {
         size_t len = strcspn(line, "\n");
 
@@ -46,7 +63,7 @@ parse_space(struct tuning *t, const struct json *doc)
         line += len + (line[len] == '\n');
     }
     problems_fini(&problems);
-    return space == NULL ? NULL : shape_space(t, space);
+    return space == NULL ? NULL : shape_space(t, space, why);
 }
 
 /* For the tuner all points of the old space have ended. */
@@ -85,14 +102,12 @@ move_trials(struct tuning *t, struct trial *const *trials, size_t n,
 /* Takes space and x where the tuner accepts; false: they are the caller's. */
 static bool
 change_space(struct tuning *t, struct space *space, double *x,
-             struct trial *const *trials, size_t n)
+             struct trial *const *trials, size_t n, struct err *why)
 {
-    struct err err;
-
     tell_outdated(t, trials, n);
     tuning_release_all(t);
-    if (tuner_space(t->tuner, space, &err) != 0) {
-        tuning_plugin_failed(t, &err);
+    if (tuner_space(t->tuner, space, why) != 0) {
+        tuning_plugin_failed(t, why);
         return false;
     }
     move_trials(t, trials, n, space, x);
@@ -104,25 +119,42 @@ change_space(struct tuning *t, struct space *space, double *x,
     return true;
 }
 
-void
-tuning_set_space(struct tuning *t, const struct json *doc)
+bool
+tuning_set_space(struct tuning *t, const struct json *doc, struct err *why)
 {
-    struct space *space = parse_space(t, doc);
+    struct space *space = parse_space(t, doc, why);
     struct trial **trials;
+    bool changed;
     size_t n;
     double *x;
 
     if (space == NULL)
-        return;
+        return false;
     trials = trials_sorted(t->trials, &n);
     x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
     if (trials == NULL || x == NULL)
         tuning_out_of_memory(t);
-    if (t->fatal || !change_space(t, space, x, trials, n)) {
+    changed = !t->fatal && change_space(t, space, x, trials, n, why);
+    if (!changed) {
         space_free(space);
         free(x);
     }
     free(trials);
+    return changed;
+}
+
+void
+tuning_refuse_space(struct tuning *t, const struct err *why)
+{
+    if (t->fatal)
+        return;
+    if (t->policy->extensions)
+        tuning_no_more(t, t->next_id, NO_FAILED, 0);
+    if (!t->policy->nni)
+        return;
+    t->fatal = true;
+    err_set(t->failure, ERR_CONFIG, "command %" PRIu64 " (%s): %s", t->arrival,
+            t->code, why->text);
 }
 
 bool
@@ -154,6 +186,8 @@ tuning_emit_initialized(struct tuning *t, const struct command *cmd)
 void
 tuning_initialize(struct tuning *t, const struct command *cmd)
 {
+    struct err why;
+
     if (t->space != NULL && t->policy->nni) {
         tuning_restarted(t, cmd);
         return;
@@ -164,19 +198,17 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
                "it");
         return;
     }
-    tuning_set_space(t, cmd->document);
-    if (t->space == NULL) {
-        if (t->policy->extensions && !t->fatal)
-            tuning_no_more(t, t->next_id, NO_FAILED, 0);
-        return;
-    }
-    tuning_emit_initialized(t, cmd);
+    if (tuning_set_space(t, cmd->document, &why))
+        tuning_emit_initialized(t, cmd);
+    else
+        tuning_refuse_space(t, &why);
 }
 
 void
 tuning_update(struct tuning *t, const struct command *cmd)
 {
-    if (!tuning_has_space(t))
-        return;
-    tuning_set_space(t, cmd->document);
+    struct err why;
+
+    if (tuning_has_space(t))
+        tuning_set_space(t, cmd->document, &why);
 }

@@ -115,7 +115,12 @@ void tuning_release_all(struct tuning *t);
 bool tuning_is_bare(const struct tuning *t);
 /* tuning_space.c: whether doc is the space there is */
 bool tuning_same_space(const struct tuning *t, const struct json *doc);
-void tuning_set_space(struct tuning *t, const struct json *doc);
+/* False: it was said why, err says it in short, and nothing has changed. */
+bool tuning_set_space(struct tuning *t, const struct json *doc,
+                      struct err *err);
+/* That of an IN.  NNI's managers send no other, and would wait for ever: their
+ * session ends. */
+void tuning_refuse_space(struct tuning *t, const struct err *why);
 void tuning_emit_initialized(struct tuning *t, const struct command *cmd);
 
 #endif

@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "core/process.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -118,25 +119,6 @@ take_lease(struct trial *t, const char *folder)
     return true;
 }
 
-unsigned long long
-adopt_start_time(int pid)
-{
-    unsigned long long start = 0;
-    char folder[64];
-    struct buf text;
-    const char *at;
-
-    snprintf(folder, sizeof folder, "/proc/%d", pid);
-    if (read_small(folder, "stat", &text) &&
-        (at = strrchr(buf_text(&text), ')')) != NULL)
-        sscanf(at + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-               "%*d %*d %*d %*d %llu",
-               &start);
-    buf_fini(&text);
-    return start;
-}
-
 static void
 set_start(struct trial *t, unsigned long long ticks)
 {
@@ -165,7 +147,7 @@ find_process(struct trial *t, const char *folder)
         return false;
     t->pid = pid;
     t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (t->pidfd >= 0 && adopt_start_time(pid) == start) {
+    if (t->pidfd >= 0 && process_start(pid) == start) {
         set_start(t, start);
         return true;
     }

@@ -25,7 +25,4 @@ bool adopt_wrapper(struct trial *t, const char *folder);
 /* Removes the folder of a trial that was never started. */
 void adopt_discard(const char *folder);
 
-/* When a process began, in ticks; 0: no such process. */
-unsigned long long adopt_start_time(int pid);
-
 #endif

@@ -6,15 +6,14 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "lockfile.h"
-#include "manager/adopt.h"
 #include "manager/state.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DISPATCHER_PID "dispatcher.pid"
@@ -29,7 +28,7 @@ peer_record(const struct manager *m, pid_t pid)
     char *path = file_join(m->folder.path, DISPATCHER_PID);
     char text[64];
     int len = snprintf(text, sizeof text, "%d %llu\n", (int)pid,
-                       adopt_start_time((int)pid));
+                       (unsigned long long)process_start(pid));
 
     if (path != NULL)
         file_write(path, text, (size_t)len, NULL);
@@ -47,9 +46,9 @@ await_recorded(const struct manager *m)
 
     buf_init(&text, PID_TEXT_MAX);
     if (path != NULL && file_read(path, 64, &text, NULL) == 0 &&
-        sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2 && pid > 0)
-        gone.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (gone.fd >= 0 && adopt_start_time(pid) == start)
+        sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2)
+        gone.fd = process_open(pid, start);
+    if (gone.fd >= 0)
         poll(&gone, 1, OLD_ONE_MS);
     if (gone.fd >= 0)
         close(gone.fd);
@@ -70,7 +69,7 @@ peer_await_end(const struct manager *m, struct err *err)
 {
     char *path = file_join(m->folder.path, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct lockfile at = {.pid = 0};
+    struct lockfile at = {.writer = {0, 0}};
     struct pollfd gone = {.fd = -1, .events = POLLIN};
 
     free(path);
@@ -78,7 +77,7 @@ peer_await_end(const struct manager *m, struct err *err)
     if (fd < 0)
         return 0;
     if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)
-        gone.fd = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
+        gone.fd = process_open((pid_t)at.writer.pid, at.writer.start);
     if (gone.fd >= 0 && is_locked(fd))
         poll(&gone, 1, OLD_ONE_MS);
     if (gone.fd >= 0)
@@ -94,5 +93,5 @@ peer_await_end(const struct manager *m, struct err *err)
     return err_set(err, ERR_SYSTEM,
                    "%s: its dispatcher (process %llu) still lives, expected "
                    "it to end with its manager",
-                   m->folder.path, (unsigned long long)at.pid);
+                   m->folder.path, (unsigned long long)at.writer.pid);
 }

@@ -69,7 +69,8 @@ is_writer(const struct manager *m)
 {
     struct lockfile at;
 
-    return read_lockfile(m, &at) && at.pid == (uint64_t)m->dispatcher_pid;
+    return read_lockfile(m, &at) &&
+           at.writer.pid == (uint64_t)m->dispatcher_pid;
 }
 
 /* Who was at work when it died, as far as its lock file tells. */

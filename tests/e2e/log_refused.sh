@@ -64,6 +64,28 @@ two_writers() {
 }
 check "two writers, and one whose other was killed" two_writers
 
+# An orphan, whose plugin computes for longer than anybody would wait for a lock:
+# it has its grace, and is waited for.
+a_writer_that_leaves() {
+    mkfifo in
+    "$T" dispatch --quiet --dir log --tuner hangs --plugin-path "$PLUGINS" \
+        --tuner-args "{\"id\": 0, \"once\": \"$PWD/hung\"}" --grace 3s \
+        < in > a.out 2> a.err &
+    first=$!
+    exec 4> in
+    { f IN '{"x":{"_type":"choice","_value":["only"]}}'; f GE 1; } >&4
+    until [ -e hung ]; do kill -0 $first || return 1; done
+    exec 4>&-
+    "$T" dispatch --dir log --resume --plugin-path "$PLUGINS" < /dev/null \
+        > b.out 2> b.err || fail "$(cat b.err)" || return
+    wait $first
+    [ $? = 6 ] || fail "the first ended with $?" || return
+    has b.out '"x": "only"' || return
+    "$T" replay --verify --plugin-path "$PLUGINS" log > replayed ||
+        fail "$(cat replayed)"
+}
+check "a writer whose manager is gone is waited for" a_writer_that_leaves
+
 # Nothing is made there.
 no_log() {
     mkdir empty

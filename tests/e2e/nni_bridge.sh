@@ -9,18 +9,26 @@ set -u
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
 unset NNI_LOG_LEVEL NNI_INCLUDE_INTERMEDIATE_RESULTS
 
-part() { # CASE GENERATION
+part() { # CASE GENERATION [SCRIPT]
     command -v node > where || { echo "no node"; return 77; }
     node -e 'require("ws")' 2> err || { echo "no ws for node"; return 77; }
     [ -e "$TP_BUILD/lib/websocket.so" ] || { echo "no libwebsockets"; return 77; }
-    node "$TP_SOURCE/tests/websocket/partings.js" "$1" "$2"
+    node "$TP_SOURCE/tests/websocket/${3:-partings}.js" "$1" "$2"
 }
 
-for case in stop unknown nearest crash resumed killed terminated orphan computing \
+for case in stop unknown nearest space space_of_tuner space_again crash resumed killed terminated orphan computing \
     forked undestroyed; do
     eval "${case}_2() { part $case 2.10; }"
     eval "${case}_3() { part $case 3.0; }"
     check "$case, as NNI 2.8 to 2.10" "${case}_2"
     check "$case, as NNI 3.0" "${case}_3"
+done
+
+# A manager that is killed, and one that goes on with its log at once.
+for case in killed asked lives port computing; do
+    eval "next_${case}_2() { part $case 2.10 takeover; }"
+    eval "next_${case}_3() { part $case 3.0 takeover; }"
+    check "taken over: $case, as NNI 2.8 to 2.10" "next_${case}_2"
+    check "taken over: $case, as NNI 3.0" "next_${case}_3"
 done
 finish

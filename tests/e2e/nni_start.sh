@@ -31,6 +31,60 @@ answered() {
     { frame ID ''; frame TR "$(trial 0)"; } | cmp - answers
 }
 
+# A manager of NNI 2.7: node has a socket for each descriptor and reads both.
+# What makes it say ERROR is that one is reset, which it is where something was
+# not read; at a quiet end of file it waits for ever.
+cat > "$work/reset.py" <<'EOF'
+import os, socket, subprocess, sys, time
+# early: IN is there before the dispatcher; late: it comes when that has failed;
+# ping: so does a PI, behind what is given.
+when, params = sys.argv[1:3]
+frames = b''.join(('%s%014d%s' % (a[:2], len(a) - 2, a[2:])).encode()
+                  for a in sys.argv[3:])
+to, to_child = socket.socketpair()
+answers, answers_child = socket.socketpair()
+def descriptors():
+    high = [os.dup2(s.fileno(), 20 + i)
+            for i, s in enumerate((to_child, answers_child))]
+    for i, fd in enumerate(high):
+        os.dup2(fd, 3 + i)
+        os.close(fd)
+if when != 'late':
+    to.sendall(frames)
+p = subprocess.Popen(
+    ['sh', '-c', '"$0" -m nni --exp_params "$1"; exit $?', os.environ['T'],
+     params],
+    preexec_fn=descriptors, close_fds=False, stderr=open('err', 'w'),
+    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+to_child.close()
+answers_child.close()
+def failed():
+    return ': error: ' in open('err').read()
+while when != 'early' and not failed():
+    if p.poll() is not None and not failed():
+        sys.exit('it ended without a word')
+    time.sleep(0.01)
+try:
+    if when == 'late':
+        to.sendall(frames)
+    if when == 'ping':
+        to.sendall(b'PI' + b'0' * 14)
+    got = 'an end of file' if to.recv(1) == b'' else 'an answer'
+except BrokenPipeError:
+    got = 'an end of file before IN was sent'
+except ConnectionResetError:
+    got = 'a reset'
+status = p.wait()
+if got != 'a reset' or status == 0:
+    sys.exit('%s: %s, status %d: %s' % (when, got, status, open('err').read()))
+EOF
+told() { # WHEN CONFIGURATION FRAME...
+    command -v python3 > /dev/null || { echo "no python3"; return 77; }
+    when=$1 params=$(b64 "$2")
+    shift 2
+    T="$T" python3 "$work/reset.py" "$when" "$params" "$@"
+}
+
 both_spellings() {
     random='{"tuner":{"name":"Random"}}'
     nni 0 "$random" --other words -x && answered || return
@@ -365,6 +419,36 @@ signals() {
     exec 7>&-
 }
 
+# What the configuration alone tells is refused before IN has come; a plugin is
+# made behind its header; what a program says of itself comes later still, and
+# then there are pings, one every five seconds.
+told_of_wrong_configurations() {
+    export TUNEPIPE_PLUGIN_PATH="$PLUGINS"
+    while read -r when words; do
+        told "$when" "$words" "IN$space" || return
+    done <<'EOF'
+early {"tuner":{"name":"TPE","classArgs":{"optimise_mode":"maximize"}}}
+early {"tuner":{"name":"TPE","classArgs":{"optimize_mode":"maximise"}}}
+early {"tuner":{"name":"create_fails"}}
+early {"tuner":{"className":"nowhere.Missing","codeDirectory":"/nowhere"}}
+early {"tuner":{"name":"TEP"}}
+ping {"advisor":{"className":"my.Advisor","codeDirectory":"."}}
+late {"tuner":{"className":"nowhere.Missing","codeDirectory":"/nowhere"}}
+late {"tuner":"TPE"}
+late {"tuner":
+EOF
+    unset TUNEPIPE_PLUGIN_PATH
+}
+
+told_of_a_refused_space() {
+    told ping '{"tuner":{"name":"TPE"}}' 'IN{"x":{"_type":"uniform","_value":[1,0]}}' GE1
+}
+
+told_of_a_crash() {
+    TUNEPIPE_PLUGIN_PATH="$PLUGINS" told ping \
+        '{"tuner":{"name":"crashes","classArgs":{"id":0}}}' "IN$space" GE1
+}
+
 check "both spellings of the argument, and other words" both_spellings
 check "both schemas of the configuration" schemas
 check "NNI's names, in whatever case" names
@@ -382,4 +466,7 @@ check "a broken frame is no status 0" broken_frame
 check "a plugin that crashes" crash
 check "killing the first of the two processes ends both" parent_killed
 check "a stop is told by its signal" signals
+check "NNI 2.7 is told of a wrong configuration" told_of_wrong_configurations
+check "NNI 2.7 is told of a search space that is refused" told_of_a_refused_space
+check "NNI 2.7 is told of a crash" told_of_a_crash
 finish

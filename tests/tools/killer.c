@@ -123,15 +123,16 @@ static bool
 kill_dispatcher(struct killer *k, int signal)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct lockfile at = {.pid = 0};
+    struct lockfile at = {.writer = {0, 0}};
     char path[8192];
     int fd, process = -1;
     bool done = false;
 
     snprintf(path, sizeof path, "%s/" LOCKFILE_NAME, k->folder);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at && at.pid != 0)
-        process = (int)syscall(SYS_pidfd_open, (pid_t)at.pid, 0);
+    if (fd >= 0 && pread(fd, &at, sizeof at, 0) == sizeof at &&
+        at.writer.pid != 0)
+        process = (int)syscall(SYS_pidfd_open, (pid_t)at.writer.pid, 0);
     if (process >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
         lock.l_type != F_UNLCK)
         done = syscall(SYS_pidfd_send_signal, process, signal, NULL, 0) == 0;

@@ -207,6 +207,28 @@ TEST(bridge_link_parts_by_bye_and_by_4000)
     CHECK_EQ(link_verdict(&l, NULL), 0);
 }
 
+/* Up, or between two attempts; but who has parted has nothing to say to it. */
+TEST(bridge_link_calls_nobody_when_the_manager_is_gone)
+{
+    struct link l;
+    struct err err;
+
+    for (int down = 0; down < 2; down++) {
+        connect_as(&l, DIALECT_JSON, 0);
+        if (down)
+            link_closed(&l, 0, 0);
+        link_gone(&l, "it is gone");
+        CHECK_EQ(link_next(&l, 60000 * MS), LINK_FINISHED);
+        CHECK_EQ(link_verdict(&l, &err), -1);
+        CHECK_STR(err.text, "it is gone");
+    }
+    connect_as(&l, DIALECT_JSON, 0);
+    link_heard(&l, MESSAGE_TERMINATE);
+    link_gone(&l, "it is gone");
+    CHECK_EQ(link_next(&l, 0), LINK_FINISHED);
+    CHECK_EQ(link_verdict(&l, &err), 0);
+}
+
 TEST(bridge_link_takes_its_place_back_once)
 {
     static const unsigned codes[] = {4001, 1001};

@@ -70,6 +70,13 @@ websocket_drop(struct websocket *ws)
     ws->up = ws->calling = ws->wanted = false;
 }
 
+int
+websocket_socket(const struct websocket *ws)
+{
+    (void)ws;
+    return -1;
+}
+
 void
 websocket_hold(struct websocket *ws, bool hold)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/commandlog.h"
 
+#include "core/process.h"
 #include "dispatcher/logfile.h"
+#include "dispatcher/loglock.h"
 #include "dispatcher_help.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -112,10 +116,139 @@ TEST(commandlog_has_one_writer)
 
     CHECK(create("log", &err) == NULL);
     snprintf(want, sizeof want,
-             "log/command.lock: locked by process %d, expected one writer",
-             (int)getpid());
+             "log/command.lock: locked by process %d, expected one writer; it "
+             "does not say whether its manager is gone: if so, kill -9 %d",
+             (int)getpid(), (int)getpid());
     CHECK_STR(err.text, want);
     CHECK_EQ(err.code, ERR_LOG);
+    commandlog_free(l);
+}
+
+/* ---- a writer that is to make room ---- */
+
+/* Writes a log, says `first` (0: nothing), is asked, says `then` and is there
+ * until it is killed, or, where `then` is 0, ends. */
+static pid_t
+begin_writer(uint64_t first, uint64_t then)
+{
+    int ready[2];
+    pid_t writer;
+    char c;
+
+    CHECK_EQ(pipe(ready), 0);
+    fflush(NULL);
+    writer = fork();
+    if (writer == 0) {
+        static struct commandlog *kept;
+        struct pollfd asked = {.events = POLLIN};
+        struct err err;
+
+        kept = create("log", &err);
+        if (kept == NULL)
+            _exit(1);
+        if (first != 0)
+            loglock_answer(commandlog_lock(kept), first);
+        close(ready[0]);
+        close(ready[1]);
+        asked.fd = commandlog_lock(kept)->asked_fd;
+        do {
+            if (poll(&asked, 1, -1) < 0)
+                _exit(1);
+        } while (!loglock_asked(commandlog_lock(kept)));
+        if (then == 0)
+            _exit(0);
+        loglock_answer(commandlog_lock(kept), then);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    CHECK_EQ(read(ready[0], &c, 1), 0);
+    close(ready[0]);
+    return writer;
+}
+
+static void
+end_writer(pid_t writer, int want_signal)
+{
+    int status;
+
+    if (want_signal == 0)
+        kill(writer, SIGTERM);
+    CHECK_EQ(waitpid(writer, &status, 0), writer);
+    if (want_signal != 0)
+        CHECK_EQ(WTERMSIG(status), want_signal);
+}
+
+TEST(commandlog_asks_a_writer_to_go)
+{
+    pid_t writer = begin_writer(0, 0);
+    struct commandlog *l;
+    uint64_t slots[2];
+    struct err err;
+    int status;
+
+    l = commandlog_reopen("log", NULL, slots, &err);
+    CHECK_STR(l == NULL ? err.text : "", "");
+    CHECK_EQ(waitpid(writer, &status, 0), writer);
+    CHECK_EQ(status, 0);
+    commandlog_free(l);
+}
+
+TEST(commandlog_kills_a_writer_that_goes_and_never_ends)
+{
+    static const uint64_t words[][2] = {{20, 20}, {0, 20}};
+
+    for (size_t i = 0; i < 2; i++) {
+        pid_t writer = begin_writer(words[i][0], words[i][1]);
+        struct commandlog *l;
+        uint64_t slots[2];
+        struct err err;
+
+        l = commandlog_reopen("log", NULL, slots, &err);
+        CHECK_STR(l == NULL ? err.text : "", "");
+        end_writer(writer, SIGKILL);
+        commandlog_free(l);
+        CHECK_EQ(unlink("log/command.log"), 0);
+    }
+}
+
+TEST(commandlog_leaves_a_writer_whose_manager_is_there)
+{
+    pid_t writer = begin_writer(0, LOCKFILE_STAYS);
+    char want[200];
+    uint64_t slots[2];
+    struct err err;
+
+    CHECK(commandlog_reopen("log", NULL, slots, &err) == NULL);
+    snprintf(want, sizeof want,
+             "log/command.lock: locked by process %d, expected one writer; its "
+             "manager is there: stop that experiment, or the process (kill %d)",
+             (int)writer, (int)writer);
+    CHECK_STR(err.text, want);
+    CHECK_EQ(kill(writer, 0), 0);
+    end_writer(writer, 0);
+}
+
+/* Not for who is dead by now, and not for another process of that id. */
+TEST(commandlog_goes_for_living_processes_alone)
+{
+    struct err err;
+    struct commandlog *l = create("log", &err);
+    struct lockfile_process asker = {(uint64_t)getpid(), 1};
+    int fd = open("log/command.lock", O_RDWR | O_CLOEXEC);
+
+    CHECK_EQ(pwrite(fd, &asker, sizeof asker, offsetof(struct lockfile, asker)),
+             sizeof asker);
+    CHECK(!loglock_asked(commandlog_lock(l)));
+    asker.start = process_start(getpid());
+    CHECK_EQ(pwrite(fd, &asker, sizeof asker, offsetof(struct lockfile, asker)),
+             sizeof asker);
+    CHECK(loglock_asked(commandlog_lock(l)));
+    /* What was promised stays. */
+    loglock_answer(commandlog_lock(l), 100);
+    loglock_answer(commandlog_lock(l), LOCKFILE_STAYS);
+    CHECK_EQ(commandlog_lock(l)->map->leaves, 100);
+    close(fd);
     commandlog_free(l);
 }
 
@@ -166,7 +299,7 @@ TEST(commandlog_never_touches_a_log_that_is_there)
 {
     struct err err;
     struct commandlog *l = create("log", &err);
-    uint64_t slots[5];
+    struct lockfile at;
     int fd;
 
     put_in(l, 1, "4");
@@ -180,11 +313,11 @@ TEST(commandlog_never_touches_a_log_that_is_there)
     CHECK_STR(shown("log"), "H0:{} M0 <1:GE4 end");
     /* nor what the lock file tells of who was at work */
     fd = open("log/command.lock", O_RDONLY);
-    CHECK_EQ(read(fd, slots, sizeof slots), sizeof slots);
+    CHECK_EQ(read(fd, &at, sizeof at), sizeof at);
     close(fd);
-    CHECK_EQ(memcmp(slots, "tunepipe-lock 1\n", 16), 0);
-    CHECK_EQ(slots[2], getpid());
-    CHECK_EQ(slots[3], 11);
+    CHECK_EQ(memcmp(at.magic, LOCKFILE_MAGIC, sizeof at.magic), 0);
+    CHECK_EQ(at.writer.pid, getpid());
+    CHECK_EQ(at.slots[LOCKFILE_DEFAULT], 11);
 }
 
 /* A lock file that an earlier log left behind says nothing of this one. */

@@ -15,7 +15,7 @@ function check(ok, text) {
 }
 
 // The program with its manager, connected.
-async function start(generation, tuner, mode) {
+async function start(generation, tuner, mode, space) {
     const m = new Manager({generation, host: '127.0.0.1', path: '/tuner'});
     await m.listen();
     const params = Buffer.from(JSON.stringify({tuner}));
@@ -37,7 +37,7 @@ async function start(generation, tuner, mode) {
         m.changed();
     });
     await m.until(() => m.connections > 0, 'the connection');
-    m.send('IN', SPACE);
+    m.send('IN', space || SPACE);
     return p;
 }
 
@@ -105,6 +105,28 @@ const cases = {
                               pythonClass('Moody', {mood: 'constructor'}));
         await failed(p, /tuner cases\.Moody: making it failed: ValueError: no/,
                      3);
+    },
+
+    // A manager that asks for trials, and gets none, would say RUNNING for ever.
+    async space(generation) {
+        const bad = '{"x":{"_type":"uniform","_value":[1,0]},"y":1}';
+        const p = await start(generation, {name: 'Random'}, 'start', bad);
+        p.m.send('GE', '2');
+        await failed(p, /command 1 \(IN\): search space: x\._value: .*and 1 more/,
+                     3);
+    },
+
+    async space_of_tuner(generation) {
+        const p = await start(generation, {name: 'space_fails'});
+        await failed(p, /command 1 \(IN\): tuner space_fails: /, 3);
+    },
+
+    // The log has a space; the manager that goes on with it brings another.
+    async space_again(generation) {
+        const tuner = {name: 'Random'};
+        await cases.stop(generation);
+        const p = await start(generation, tuner, 'resume', '{"x":1}');
+        await failed(p, /command \d+ \(IN\): search space: x: /, 3);
     },
 
     async crash(generation) {
