@@ -27,7 +27,9 @@ static const char help[] =
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
     "named it.  Configuration, search space, seed and everything the tuner has\n"
     "learnt are taken from there, whatever became of the original files; the\n"
-    "folder that trialCodeDirectory names is still needed.\n"
+    "folder that trialCodeDirectory names is still needed.  FOLDER and its\n"
+    "config.yml must be yours and writable by nobody else, and so must a plugin\n"
+    "that it names, or root's: what they say is run.\n"
     "\n"
     "  a trial that ended      its result counts, once, as if nothing had been\n"
     "  a trial that runs       is adopted; what it reported meanwhile is read\n"
@@ -101,6 +103,11 @@ go_on(struct experiment *x, void *ctx)
                                       .resume = g->results->folder,
                                       .retry_failed = g->words->retry_failed};
 
+    struct err err = {0};
+
+    if (kept_check_own(g->results, &err) != 0 ||
+        kept_check_plugins(x, &err) != 0)
+        return verb_fail("resume", &err);
     set_limits(x, g->results->folder, g->words);
     return conduct("resume", x, &options);
 }
