@@ -10,6 +10,7 @@
 #include "manager/control_client.h"
 #include "manager/results.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,9 @@ print_status(const char *folder, bool json, struct err *err)
     struct json *doc;
 
     if (control_ask(folder, request, &doc, &account, err) != 0)
-        return err->code == ERR_INPUT ? -1 : print_past(folder, json, err);
+        return err->code == ERR_INPUT || err->number == ETIMEDOUT
+                   ? -1
+                   : print_past(folder, json, err);
     print(account, json);
     json_free(doc);
     return 0;

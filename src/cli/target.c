@@ -9,6 +9,7 @@
 #include "manager/results.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +150,13 @@ explain(const char *folder, struct err *err)
 int
 target_connect(struct control_link *l, const char *folder, struct err *err)
 {
-    if (control_link_open(l, folder, err) == 0)
+    struct err why = {0};
+
+    if (control_link_open(l, folder, &why) == 0)
         return 0;
-    explain(folder, err);
+    *err = why;
+    if (why.number != ETIMEDOUT)
+        explain(folder, err);
     return -1;
 }
 
@@ -165,9 +170,7 @@ target_ask(const char *folder, const char *request, struct json **doc,
     *doc = NULL;
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_send(&l, request, err);
-    if (rc == 0)
-        rc = control_link_read(&l, doc, answer, err);
+    rc = control_link_ask(&l, request, doc, answer, err);
     control_link_close(&l);
     return rc;
 }

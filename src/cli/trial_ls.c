@@ -10,6 +10,7 @@
 #include "manager/results.h"
 #include "manager/shown.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,8 +222,10 @@ list(const char *folder, bool json, struct err *err)
     int rc = -1;
 
     if (control_ask(folder, "{\"command\": \"status\", \"rows\": 1000000}",
-                    &doc, &account, NULL) == 0)
+                    &doc, &account, err) == 0)
         known = &account;
+    else if (err->number == ETIMEDOUT)
+        return -1;
     r = results_load(folder, err);
     if (r != NULL)
         rc = gather(&rows, r, known, err);
