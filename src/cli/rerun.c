@@ -11,12 +11,12 @@
 #include "core/number.h"
 #include "core/own.h"
 #include "core/problems.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/experiment_folder.h"
 #include "manager/lastwords.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
-#include "manager/shown.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -211,9 +211,9 @@ static void
 print_value(const char *what, const char *how, bool known, double value)
 {
     if (known)
-        printf("%s%.17g  (%s)\n", what, value, how);
+        visible_printf(stdout, "%s%.17g  (%s)\n", what, value, how);
     else
-        printf("%sno final result  (%s)\n", what, how);
+        visible_printf(stdout, "%sno final result  (%s)\n", what, how);
 }
 
 static void
@@ -246,17 +246,19 @@ print(const struct which *w, const struct rerun_outcome *out)
         print_value("recorded: ", w->result->status, w->result->has_value,
                     w->result->value);
     else
-        printf("recorded: nothing\n");
+        visible_printf(stdout, "recorded: nothing\n");
     print_value("again:    ", how, out->has_final, out->final);
     if (w->result != NULL)
-        printf("%s\n", is_same(w, out) ? "the same" : "not the same");
+        visible_printf(stdout, "%s\n",
+                       is_same(w, out) ? "the same" : "not the same");
     lastwords_line(w->to, line, sizeof line);
     if (status_of(out) == 0 || line[0] == '\0')
         return;
     buf_init(&shown, 4 * LINE_SHOWN);
-    shown_text(&shown, line, strlen(line), LINE_SHOWN);
-    printf("its last words, in %s/" TRIAL_STDERR ":\n    | %s\n", w->to,
-           buf_text(&shown));
+    visible_text(&shown, line, strlen(line), LINE_SHOWN);
+    visible_printf(stdout,
+                   "its last words, in %s/" TRIAL_STDERR ":\n    | %s\n", w->to,
+                   buf_text(&shown));
     buf_fini(&shown);
 }
 

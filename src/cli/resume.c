@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
+#include "core/visible.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
@@ -139,8 +140,9 @@ run(int argc, char **argv)
     if (r == NULL)
         return verb_fail("resume", &err);
     if (r->state == RESULTS_ENDED && r->over && !extends(r, &w)) {
-        printf("tunepipe: %s is over (%s): nothing is left to do\n", r->id,
-               r->reason);
+        visible_printf(stdout,
+                       "tunepipe: %s is over (%s): nothing is left to do\n",
+                       r->id, r->reason);
         conduct_print("resume", r->folder);
         status = EXIT_DONE;
     } else {

@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/file.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/control_client.h"
 #include "manager/experiment_folder.h"
@@ -195,9 +196,9 @@ target_print_end(const char *folder, struct err *err)
     if (r == NULL)
         return -1;
     if (r->state == RESULTS_ENDED)
-        printf("%s: %s%s%s\n", r->id, r->reason,
-               r->over ? "" : "; to go on: tunepipe resume ",
-               r->over ? "" : folder);
+        visible_printf(stdout, "%s: %s%s%s\n", r->id, r->reason,
+                       r->over ? "" : "; to go on: tunepipe resume ",
+                       r->over ? "" : folder);
     else
         rc = err_set(err, ERR_SYSTEM,
                      "%s: its manager died; to go on: tunepipe resume %s",

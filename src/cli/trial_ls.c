@@ -5,6 +5,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/control_client.h"
 #include "manager/results.h"
@@ -138,10 +139,11 @@ print_row(const struct row *row, bool origins)
     if (!isnan(row->seconds))
         snprintf(seconds, sizeof seconds, "%.1f", row->seconds);
     buf_init(&status, 1000);
-    shown_text(&status, row->status, strlen(row->status), TEXT_MAX);
-    printf("%-8.20s ", row->trial);
+    visible_text(&status, row->status, strlen(row->status), TEXT_MAX);
+    visible_printf(stdout, "%-8.20s ", row->trial);
     if (origins)
-        printf("%-8.20s ", row->from[0] != '\0' ? row->from : "-");
+        visible_printf(stdout, "%-8.20s ",
+                       row->from[0] != '\0' ? row->from : "-");
     printf("%-12s %12s %9s  ", buf_text(&status), value, seconds);
     buf_fini(&status);
     print_parameters(row);

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/visible.h"
 #include "manager/shown.h"
 
 #include <poll.h>
@@ -54,6 +55,7 @@ write_line(struct progress *p, int fd, const char *fmt, va_list ap)
         return;
     }
     vsnprintf(text, sizeof text, fmt, ap);
+    visible_line(text);
     if (p->painted) {
         file_write_all(p->fd, WIPE, sizeof WIPE - 1, NULL);
         p->stale = true;

@@ -44,7 +44,8 @@ no_plugin_of_a_log() {
 # In the arguments of `exec`, and of a Python class, whose words are the same.
 no_program_of_a_log() {
     echo "$final" | experiment 'maxTrialNumber: 2' \
-        "tuner: {name: exec, classArgs: {command: [$T, dispatch, --tuner, random]}}"
+        "tuner: {name: exec, classArgs: {command: [$T, dispatch, --tuner, random],
+            optimize_mode: minimize}}"
     run 0 && cp -r "$dir" forged && "$TP_BUILD/tests/tools/forge" \
         "$T" "touch\\\", \\\"$CANARY" \
         < "$dir/command.log" > forged/command.log || return 1
@@ -108,6 +109,50 @@ only_your_own_plugin() {
     chown 0 theirs/canary.so && resume 0 --max-trials 4 && count 4 succeeded
 }
 
+# harmless FILE: none of the bytes that a terminal would obey.
+harmless() {
+    for bytes in '\033' '\302\233' '\342\200\256' '\342\201\246'; do
+        ! LC_ALL=C grep -qF "$(printf "$bytes")" "$1" ||
+            fail "$1 holds $bytes" || return 1
+    done
+}
+
+texts() {
+    all='\u001b[2J\u009b\u202e\u2066'
+    experiment 'maxTrialNumber: 4' "metrics: {pattern: 'v=([0-9]+)'}" \
+        "searchSpace: {\"x$all\": {_type: choice, _value: [\"$all\", \"b$all\", 3, 4]}}" \
+        "$RANDOM_TUNER" << 'E'
+[ "$TUNEPIPE_TRIAL_ID" != 00001 ] || echo v=1
+printf 'a\033b\302\233c\342\200\256d\342\201\246e' >&2
+printf 'intermediate \033\302\233\342\200\256\342\201\246\n' \
+    >> "$TUNEPIPE_TRIAL_DIR/metrics"
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ]
+E
+    run 0 && has out 'a?b?c?d?e' && has err 'trial 00000: metrics: line 1' &&
+        harmless out && harmless err || return 1
+    for words in show 'show --all' 'trial ls' status log 'log --at 9' replay \
+        'replay --tuner random'; do
+        case $words in
+        'trial ls') "$T" $words "$dir" ;;
+        *) "$T" ${words%% *} "$dir" ${words#"${words%% *}"} ;;
+        esac > said 2>&1 || fail "$words: $(cat said)" || return 1
+        harmless said || fail "$words" || return 1
+    done
+    "$T" explain "$dir" 1 > said && harmless said &&
+        "$T" rerun "$dir" 1 > said 2>&1 && harmless said || return 1
+    # Nor what an argument or a folder's file says.
+    "$T" show "$(printf 'no\033\302\233\342\200\256')" > said 2>&1
+    harmless said || return 1
+    sed "s/\"reason\": \"/&$(printf '\342\200\256\302\233')/" \
+        "$dir/summary.json" > new && ! cmp -s new "$dir/summary.json" &&
+        mv new "$dir/summary.json" || fail 'no reason' || return 1
+    for words in show status stop resume top; do
+        "$T" $words "$dir" > said 2>&1
+        harmless said || fail "$words" || return 1
+    done
+}
+
+check "texts of trials and folders are harmless on a terminal" texts
 check "no plugin is loaded because a log says so" no_plugin_of_a_log
 check "no program is run because a log says so" no_program_of_a_log
 check "commands are run of one's own folder alone" only_your_own
