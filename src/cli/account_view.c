@@ -103,6 +103,11 @@ account_view_head(const struct account_view *v, struct buf *out)
         buf_add_text(out, ": ");
         add_shown(out, jval_text_of(a, "reason"));
     }
+    if (strcmp(jval_text_of(a, "state"), "paused") == 0) {
+        buf_add_text(out, "\ngo on       tunepipe continue ");
+        visible_text(out, jval_text_of(a, "folder"),
+                     strlen(jval_text_of(a, "folder")), SIZE_MAX);
+    }
     buf_add_text(out, "\ntrials      ");
     add_counts(out, a);
     if (count_of(a, "concurrency") > 0 && goes_on(a))

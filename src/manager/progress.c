@@ -91,6 +91,12 @@ progress_warn(struct progress *p, const char *fmt, ...)
     va_end(ap);
 }
 
+bool
+progress_is_seen(const struct progress *p)
+{
+    return isatty(p->fd) || isatty(p->err_fd);
+}
+
 void
 progress_touch(struct progress *p)
 {
