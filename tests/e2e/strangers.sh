@@ -75,7 +75,8 @@ only_your_own() {
     echo "$final" | experiment 'maxTrialNumber: 2' "$RANDOM_TUNER"
     run 0 || return 1
     chmod o+w "$dir" && refused 'others than its owner may write to it' &&
-        has err "chmod go-w" && chmod o-w "$dir" &&
+        has err "chmod go-w" && "$T" fork "$dir" --at 3 new > out &&
+        has out 'others may have written it: look at the new config.yml' && chmod o-w "$dir" &&
         chmod o+w "$dir/config.yml" && refused 'config.yml: nothing is run' &&
         chmod o-w "$dir/config.yml" || return 1
     if [ "$(id -u)" = 0 ]; then
@@ -99,7 +100,8 @@ only_your_own_plugin() {
         "tuner: {plugin: $PWD/theirs/canary.so}"
     run 0 && rm "$CANARY" || return 1
     for one in theirs theirs/canary.so; do
-        chmod g+w $one && chgrp 12 $one 2> err || return 77
+        chmod g+w $one && chgrp 12 $one 2> err ||
+            { echo "needs root"; return 77; }
         resume 3 --max-trials 4 && has err "$one: nothing is run" &&
             chmod g-w $one || return 1
     done
