@@ -2,6 +2,7 @@
 #include "cli/account_view.h"
 
 #include "core/buf.h"
+#include "core/visible.h"
 #include "manager/shown.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ count_of(struct jval object, const char *key)
 static void
 add_shown(struct buf *out, const char *text)
 {
-    shown_text(out, text, strlen(text), TEXT_MAX);
+    visible_text(out, text, strlen(text), TEXT_MAX);
 }
 
 static void
@@ -103,13 +104,20 @@ account_view_head(const struct account_view *v, struct buf *out)
         buf_add_text(out, ": ");
         add_shown(out, jval_text_of(a, "reason"));
     }
+    if (strcmp(jval_text_of(a, "state"), "paused") == 0) {
+        buf_add_text(out, "\ngo on       tunepipe continue ");
+        visible_text(out, jval_text_of(a, "folder"),
+                     strlen(jval_text_of(a, "folder")), SIZE_MAX);
+    }
     buf_add_text(out, "\ntrials      ");
     add_counts(out, a);
     if (count_of(a, "concurrency") > 0 && goes_on(a))
         buf_printf(out, "; %llu at a time", count_of(a, "concurrency"));
     buf_add_text(out, "\nbest        ");
     add_best(out, a);
-    buf_printf(out, ", %s\ntime        ", jval_text_of(a, "optimize_mode"));
+    buf_add_text(out, ", ");
+    add_shown(out, jval_text_of(a, "optimize_mode"));
+    buf_add_text(out, "\ntime        ");
     add_elapsed(out, v);
     buf_add_char(out, '\n');
 }
@@ -185,7 +193,7 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
 {
     const char *status = jval_text_of(trial, "status");
     double latest = jval_number_of(trial, "latest");
-    char cell[40], id[40];
+    char cell[40], id[40], state[24];
     struct jval recent;
     size_t from = out->len;
 
@@ -193,8 +201,11 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
     if (count_of(trial, "attempt") > 0)
         snprintf(id, sizeof id, "%.10s.%llu", jval_text_of(trial, "trial"),
                  count_of(trial, "attempt"));
+    visible_line(id);
+    snprintf(state, sizeof state, "%.16s", status);
+    visible_line(state);
     snprintf(cell, sizeof cell, isnan(latest) ? "-" : "%.6g", latest);
-    buf_printf(out, "%-8.16s %-10.16s %12s ", id, status, cell);
+    buf_printf(out, "%-8.16s %-10.16s %12s ", id, state, cell);
     if (jval_get(trial, "recent", &recent))
         add_trend(out, recent, 12, v->blocks);
     buf_printf(out, " %7llu ", count_of(trial, "reports"));

@@ -5,10 +5,10 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/rehearsal.h"
 #include "manager/resources.h"
-#include "manager/shown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ add_text_command(struct page *page, const struct rehearsed *t,
     buf_init(&line, OUT_MAX);
     add_command(&line, page->x, t->vars, command);
     buf_add_text(&page->out, "  ");
-    shown_text(&page->out, buf_text(&line), line.len, OUT_MAX);
+    visible_text(&page->out, buf_text(&line), line.len, OUT_MAX);
     buf_add_char(&page->out, '\n');
     buf_fini(&line);
 }
@@ -126,7 +126,7 @@ static void
 take_text(struct page *page, const struct rehearsed *t)
 {
     buf_printf(&page->out, "\ntrial %s: ", t->id);
-    shown_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
+    visible_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
     buf_add_char(&page->out, '\n');
     if (page->x->prepare_command != NULL)
         add_text_command(page, t, page->x->prepare_command);
@@ -156,7 +156,7 @@ take_word(void *ctx, const char *line, size_t len)
     if (strstr(line, "error: ") == NULL && strstr(line, "warning: ") == NULL)
         return;
     buf_init(&shown, 4 * WORD_SHOWN);
-    shown_text(&shown, line, len, WORD_SHOWN);
+    visible_text(&shown, line, len, WORD_SHOWN);
     fprintf(stderr, "%s\n", buf_text(&shown));
     buf_fini(&shown);
 }

@@ -4,6 +4,7 @@
 #include "cli/log_print.h"
 #include "core/buf.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "replay/explain.h"
 
@@ -18,8 +19,8 @@ static void
 print_lines(const struct explain_lines *lines, FILE *out)
 {
     for (size_t i = 0; i < lines->n; i++)
-        fprintf(out, "            %s: %s\n", lines->at[i].who,
-                lines->at[i].text);
+        visible_printf(out, "            %s: %s\n", lines->at[i].who,
+                       lines->at[i].text);
 }
 
 /* Its records may begin before those that the log still has. */
@@ -43,9 +44,9 @@ print_parameters(const char *suggestion, FILE *out)
         jval_write(parameters, &text);
     else
         buf_add_text(&text, suggestion);
-    fprintf(out, "parameters  %s\n", buf_text(&text));
+    visible_printf(out, "parameters  %s\n", buf_text(&text));
     if (doc != NULL && jval_text_of(json_root(doc), "resume_from")[0] != '\0')
-        fprintf(
+        visible_printf(
             out,
             "            %s from trial %s: to go on from its checkpoint, if "
             "it left one\n",
@@ -64,13 +65,13 @@ print_suggestion(const struct explanation *x, FILE *out)
     if (x->suggestion == NULL) {
         fputs("parameters  not of this tuner: ", out);
         if (x->recovered > 0)
-            fprintf(out, "recovered by command %" PRIu64 " (AD)\n",
-                    x->recovered);
+            visible_printf(out, "recovered by command %" PRIu64 " (AD)\n",
+                           x->recovered);
         else if (is_older(x))
-            fprintf(out,
-                    "or given out by command %" PRIu64
-                    " or before, which are not on record any more\n",
-                    x->dropped);
+            visible_printf(out,
+                           "or given out by command %" PRIu64
+                           " or before, which are not on record any more\n",
+                           x->dropped);
         else
             fputs("the user's own trial, or one that the log does not know\n",
                   out);
@@ -78,25 +79,25 @@ print_suggestion(const struct explanation *x, FILE *out)
     }
     print_parameters(x->suggestion, out);
     if (is_older(x)) {
-        fprintf(out,
-                "            by command %" PRIu64
-                ", which is not on record any more, %s\n",
-                x->asked, log_time(x->asked_us, when));
+        visible_printf(out,
+                       "            by command %" PRIu64
+                       ", which is not on record any more, %s\n",
+                       x->asked, log_time(x->asked_us, when));
         return;
     }
     if (x->asked_by[0] != '\0')
-        fprintf(out, "            %s command %" PRIu64 " (%s), %s\n",
-                asked ? "by" : "owed, and served behind", x->asked, x->asked_by,
-                log_time(x->asked_us, when));
+        visible_printf(out, "            %s command %" PRIu64 " (%s), %s\n",
+                       asked ? "by" : "owed, and served behind", x->asked,
+                       x->asked_by, log_time(x->asked_us, when));
     else
-        fprintf(out,
-                "            input %" PRIu64
-                ", from the program that is the tuner, %s\n",
-                x->asked, log_time(x->asked_us, when));
+        visible_printf(out,
+                       "            input %" PRIu64
+                       ", from the program that is the tuner, %s\n",
+                       x->asked, log_time(x->asked_us, when));
     print_lines(&x->why, out);
     if (x->why.n == 0)
-        fprintf(out, "            tuner %s did not say why\n",
-                x->tuner != NULL ? x->tuner : "?");
+        visible_printf(out, "            tuner %s did not say why\n",
+                       x->tuner != NULL ? x->tuner : "?");
 }
 
 static void
@@ -104,19 +105,20 @@ print_reports(const struct explanation *x, FILE *out)
 {
     char text[NUMBER_TEXT_MAX];
 
-    fprintf(out, "reports     %" PRIu64, x->reports);
+    visible_printf(out, "reports     %" PRIu64, x->reports);
     if (x->reports > 0) {
         number_format(x->latest, text);
-        fprintf(out, ", the latest %s at step %" PRIu64, text, x->latest_step);
+        visible_printf(out, ", the latest %s at step %" PRIu64, text,
+                       x->latest_step);
     }
     if (x->attempts > 1)
-        fprintf(out, ", in %" PRIu64 " attempts", x->attempts);
+        visible_printf(out, ", in %" PRIu64 " attempts", x->attempts);
     if (x->final > 0) {
         number_format(x->result, text);
-        fprintf(out, "; final %s (command %" PRIu64 ")", text, x->final);
+        visible_printf(out, "; final %s (command %" PRIu64 ")", text, x->final);
     }
     if (is_older(x))
-        fprintf(out, "; behind command %" PRIu64, x->dropped);
+        visible_printf(out, "; behind command %" PRIu64, x->dropped);
     fputc('\n', out);
 }
 
@@ -128,9 +130,10 @@ print_comparison(const struct explanation *x, FILE *out)
     number_format(x->value, value);
     number_format(x->threshold, threshold);
     if (!isnan(x->value))
-        fprintf(out, ": %s", value);
+        visible_printf(out, ": %s", value);
     if (!isnan(x->threshold))
-        fprintf(out, "%s limit %s", isnan(x->value) ? ":" : ",", threshold);
+        visible_printf(out, "%s limit %s", isnan(x->value) ? ":" : ",",
+                       threshold);
 }
 
 /* Which of the two says how long it runs. */
@@ -151,23 +154,25 @@ print_verdict(const struct explanation *x, FILE *out)
 
     if (x->judgements == 0) {
         if (x->assessor != NULL)
-            fprintf(out, "%s     by assessor %s%s\n",
-                    x->killed > 0 ? "stopped" : "judged ", x->assessor,
-                    x->killed > 0 ? ", which did not say why" : ": never");
+            visible_printf(out, "%s     by assessor %s%s\n",
+                           x->killed > 0 ? "stopped" : "judged ", x->assessor,
+                           x->killed > 0 ? ", which did not say why"
+                                         : ": never");
         return;
     }
-    fprintf(out,
-            "judged      %" PRIu64 " time%s by %s %s, at last at step "
-            "%" PRIu64 " (command %" PRIu64 ")\n",
-            x->judgements, x->judgements == 1 ? "" : "s", judge_of(x),
-            x->assessor != NULL ? x->assessor : x->tuner, x->step, x->judged);
+    visible_printf(out,
+                   "judged      %" PRIu64 " time%s by %s %s, at last at step "
+                   "%" PRIu64 " (command %" PRIu64 ")\n",
+                   x->judgements, x->judgements == 1 ? "" : "s", judge_of(x),
+                   x->assessor != NULL ? x->assessor : x->tuner, x->step,
+                   x->judged);
     fputs(words[x->decision], out);
     if (x->decision == TRIAL_GO)
         fputs("at that step", out);
     else if (x->rule != NULL)
-        fputs(x->rule, out);
+        visible_printf(out, "%s", x->rule);
     else
-        fprintf(out, "the %s's word", judge_of(x));
+        visible_printf(out, "the %s's word", judge_of(x));
     print_comparison(x, out);
     fputc('\n', out);
     print_lines(&x->judged_why, out);
@@ -179,10 +184,11 @@ print_end(const struct explanation *x, FILE *out)
     bool itself =
         strcmp(x->event, "SUCCEEDED") == 0 || strcmp(x->event, "FAILED") == 0;
 
-    fprintf(out, "end         %s (command %" PRIu64 ")", x->event, x->ended);
+    visible_printf(out, "end         %s (command %" PRIu64 ")", x->event,
+                   x->ended);
     if (x->decided > 0 && x->decided != x->judged)
-        fprintf(out, ", on the tuner's word behind command %" PRIu64,
-                x->decided);
+        visible_printf(out, ", on the tuner's word behind command %" PRIu64,
+                       x->decided);
     else if (x->killed == 0 && x->decided == 0 && !itself)
         fputs(", the manager's word alone", out);
     fputc('\n', out);
@@ -191,9 +197,9 @@ print_end(const struct explanation *x, FILE *out)
 void
 explain_print(const struct explanation *x, FILE *out)
 {
-    fprintf(out, "trial       %s, parameter_id %s\n",
-            x->job != NULL ? x->job : "not known to have run",
-            x->parameter != NULL ? x->parameter : "none");
+    visible_printf(out, "trial       %s, parameter_id %s\n",
+                   x->job != NULL ? x->job : "not known to have run",
+                   x->parameter != NULL ? x->parameter : "none");
     print_suggestion(x, out);
     print_reports(x, out);
     print_verdict(x, out);

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tunepipe export [DIR] --csv|--json [--intermediate] [--out FILE]\n"
+    "usage: tunepipe export [DIR] --csv [--safe] [--intermediate] [--out FILE]\n"
+    "       tunepipe export [DIR] --json [--intermediate] [--out FILE]\n"
     "       tunepipe export [DIR] --schedule TRIAL [--json] [--out FILE]\n"
     "\n"
     "Writes the results of an experiment as a table: a row for each trial that\n"
@@ -31,6 +32,9 @@ static const char help[] =
     "                   latest, duration_s, attempts, intermediates, ended_by,\n"
     "                   why, from and from_how (which trial it went on\n"
     "                   from, promoted or cloned), parameters\n"
+    "  --safe           with a ' before each text that begins with = + - @, a\n"
+    "                   tab or a CR, which a spreadsheet may take for a formula\n"
+    "                   and run: for results of trials that you do not trust\n"
     "  --json           an array of objects, one a line\n"
     "  --intermediate   a row for each value that was reported instead: trial,\n"
     "                   attempt, type, sequence, value, said, time_us; said is\n"
@@ -47,7 +51,7 @@ static const char help[] =
     "Example: tunepipe export tunepipe-experiments/digits-1 --csv > digits.csv\n";
 
 struct words {
-    bool csv, json, intermediate;
+    bool csv, json, intermediate, safe;
     const char *schedule, *out;
 };
 
@@ -56,6 +60,7 @@ static const struct option options[] = {
     {"csv", OPTION_FLAG, OF(csv), NULL},
     {"json", OPTION_FLAG, OF(json), NULL},
     {"intermediate", OPTION_FLAG, OF(intermediate), NULL},
+    {"safe", OPTION_FLAG, OF(safe), NULL},
     {"schedule", OPTION_TEXT, OF(schedule), "TRIAL"},
     {"out", OPTION_TEXT, OF(out), "FILE"},
 };
@@ -65,6 +70,8 @@ static const struct option options[] = {
 static int
 check_words(const struct words *w, struct err *err)
 {
+    if (w->safe && !w->csv)
+        return err_set(err, ERR_USAGE, "--safe goes with --csv");
     if (w->schedule == NULL)
         return w->csv == w->json
                    ? err_set(err, ERR_USAGE, "expected one of --csv and --json")
@@ -94,7 +101,9 @@ static int
 write_table(FILE *out, const struct words *w, const char *folder,
             struct err *err)
 {
-    enum export_form form = w->csv ? EXPORT_CSV : EXPORT_JSON;
+    enum export_form form = w->safe  ? EXPORT_CSV_SAFE
+                            : w->csv ? EXPORT_CSV
+                                     : EXPORT_JSON;
     uint64_t damaged = 0;
     int rc = w->schedule != NULL
                  ? export_schedule(out, w->json, folder, w->schedule, err)

@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
+#include "core/own.h"
 #include "json.h"
 #include "plugin/paths.h"
 #include "replay/fork.h"
@@ -132,8 +133,8 @@ read_changes(const struct words *w, struct json *docs[2],
 }
 
 static void
-tell(FILE *out, const struct fork_report *r, const char *folder,
-     bool experiment)
+tell(FILE *out, const struct fork_report *r, const char *from,
+     const char *folder, bool experiment)
 {
     fprintf(out, "%s: %" PRIu64 " inputs and %" PRIu64 " answers", folder,
             r->inputs, r->answers);
@@ -141,6 +142,11 @@ tell(FILE *out, const struct fork_report *r, const char *folder,
         fprintf(out, "; %" PRIu64 " more follow when it goes on", r->unsent);
     fprintf(out, "\nto go on: tunepipe %s %s\n",
             experiment ? "resume" : "dispatch --resume --dir", folder);
+    if (own_check(from, 0, NULL) != 0)
+        fprintf(out,
+                "%s: others may have written it: look at %s before, whose "
+                "commands would be run\n",
+                from, experiment ? "the new config.yml" : "the new log's head");
 }
 
 static int
@@ -171,7 +177,7 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
     if (rc == 0 && experiment)
         rc = fork_folder_copy(from, to, w->at, &report, err);
     if (rc == 0)
-        tell(out, &report, to, experiment);
+        tell(out, &report, from, to, experiment);
     fork_report_fini(&report);
     json_free(docs[0]);
     json_free(docs[1]);

@@ -5,12 +5,14 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/own.h"
 #include "core/problems.h"
 #include "manager/experiment_folder.h"
 #include "manager/results.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct experiment *
 read_kept(const struct results *r, struct problems *problems, struct err *err)
@@ -50,4 +52,40 @@ kept_with(const char *verb, const struct results *r, kept_use *use, void *ctx)
     experiment_free(x);
     problems_fini(&problems);
     return status;
+}
+
+int
+kept_check_own(const struct results *r, struct err *err)
+{
+    char *config = file_join(r->folder, FOLDER_CONFIG);
+    int rc = config == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                            : own_check(r->folder, 0, err);
+
+    if (rc == 0)
+        rc = own_check(config, 0, err);
+    free(config);
+    return rc;
+}
+
+static int
+check_plugin(const struct algorithm *a, struct err *err)
+{
+    const char *file = a->plugin != NULL ? a->plugin : a->name;
+
+    /* One without a folder comes with tunepipe. */
+    return file == NULL || strchr(file, '/') == NULL
+               ? 0
+               : own_check_plugin(file, err);
+}
+
+int
+kept_check_plugins(const struct experiment *x, struct err *err)
+{
+    if (check_plugin(&x->tuner, err) != 0 ||
+        check_plugin(&x->assessor, err) != 0)
+        return -1;
+    for (size_t i = 0; i < x->n_filters; i++)
+        if (check_plugin(&x->filters[i], err) != 0)
+            return -1;
+    return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_KEPT_H
 #define CLI_KEPT_H
 
+struct err;
 struct experiment;
 struct results;
 
@@ -14,5 +15,12 @@ typedef int kept_use(struct experiment *x, void *ctx);
  * as `verb`, a line for each mistake, and the exit status says so. */
 int kept_with(const char *verb, const struct results *r, kept_use *use,
               void *ctx);
+
+/* Before anything of the folder is run: it and its configuration are the
+ * caller's and nobody else's to write to.  -1: err says which is not. */
+int kept_check_own(const struct results *r, struct err *err);
+
+/* The same for the plugins that the configuration names. */
+int kept_check_plugins(const struct experiment *x, struct err *err);
 
 #endif

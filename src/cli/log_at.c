@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "plugin/paths.h"
 #include "replay/standing.h"
@@ -25,16 +26,17 @@ print_trial(const struct standing_trial *t, FILE *out)
 {
     char value[NUMBER_TEXT_MAX];
 
-    fprintf(out, "  %-12s %-12s ", t->parameter == NULL ? "-" : t->parameter,
-            t->job == NULL ? "-" : t->job);
+    visible_printf(out, "  %-12s %-12s ",
+                   t->parameter == NULL ? "-" : t->parameter,
+                   t->job == NULL ? "-" : t->job);
     if (t->has_latest) {
         number_format(t->latest.value, value);
-        fprintf(out, "%s at step %" PRIu64, value, t->latest.step);
+        visible_printf(out, "%s at step %" PRIu64, value, t->latest.step);
     } else {
         fputs(t->job == NULL ? "not heard of" : "no intermediate value", out);
     }
     if (t->attempt > 0)
-        fprintf(out, ", attempt %" PRIu64, t->attempt);
+        visible_printf(out, ", attempt %" PRIu64, t->attempt);
     if (t->told)
         fputs(", its result is known", out);
     if (t->stopped)
@@ -47,21 +49,22 @@ print_trial(const struct standing_trial *t, FILE *out)
 static void
 print_pending(const char *who, const struct standing_list *list, FILE *out)
 {
-    fprintf(out, "%-11s ", who);
+    visible_printf(out, "%-11s ", who);
     if (list->n == 0)
         fputs("no answer was still to be written\n", out);
     for (size_t i = 0; i < list->n; i++) {
         const struct standing_pending *p = &list->at[i];
 
         if (i > 0)
-            fprintf(out, "%12s", "");
+            visible_printf(out, "%12s", "");
         if (i == PENDING_SHOWN) {
-            fprintf(out, "and to %zu more\n", list->n - i);
+            visible_printf(out, "and to %zu more\n", list->n - i);
             break;
         }
-        fprintf(out, "%" PRIu64 " answer%s to %s %" PRIu64 " not yet written\n",
-                p->frames, p->frames == 1 ? "" : "s",
-                p->code[0] == '\0' ? "input" : p->code, p->cause);
+        visible_printf(
+            out, "%" PRIu64 " answer%s to %s %" PRIu64 " not yet written\n",
+            p->frames, p->frames == 1 ? "" : "s",
+            p->code[0] == '\0' ? "input" : p->code, p->cause);
     }
 }
 
@@ -72,10 +75,10 @@ print_owed(const struct standing *s, FILE *out)
     if (s->n_owed == 0)
         fputs("nothing", out);
     for (size_t i = 0; i < s->n_owed; i++) {
-        fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", s->owed[i].first);
+        visible_printf(out, "%s%" PRIu64, i > 0 ? ", " : "", s->owed[i].first);
         if (s->owed[i].count > 1)
-            fprintf(out, " to %" PRIu64,
-                    s->owed[i].first + s->owed[i].count - 1);
+            visible_printf(out, " to %" PRIu64,
+                           s->owed[i].first + s->owed[i].count - 1);
     }
     fputc('\n', out);
 }
@@ -88,20 +91,20 @@ print_plain(const struct standing *s, FILE *out)
 
     for (size_t i = 0; i < s->n_trials; i++)
         n_out += s->trials[i].out;
-    fprintf(out, "at          command %" PRIu64, s->at);
+    visible_printf(out, "at          command %" PRIu64, s->at);
     if (s->time_us > 0)
-        fprintf(out, ", %s: %.*s%s", log_time(s->time_us, when), INPUT_SHOWN,
-                s->input == NULL ? "of a program" : s->input,
-                s->input != NULL && strlen(s->input) > INPUT_SHOWN ? "..."
-                                                                   : "");
-    fprintf(out, "\nspace       %s\n", s->has_space ? "set" : "not set");
-    fprintf(out, "next id     %" PRIu64 "\n", s->next_id);
-    fprintf(out,
-            "trials      %zu out, %" PRIu64 " finished, %" PRIu64
-            " ended without a result; %" PRIu64 " stopped so far\n",
-            n_out, s->finished, s->resultless, s->kills);
+        visible_printf(
+            out, ", %s: %.*s%s", log_time(s->time_us, when), INPUT_SHOWN,
+            s->input == NULL ? "of a program" : s->input,
+            s->input != NULL && strlen(s->input) > INPUT_SHOWN ? "..." : "");
+    visible_printf(out, "\nspace       %s\n", s->has_space ? "set" : "not set");
+    visible_printf(out, "next id     %" PRIu64 "\n", s->next_id);
+    visible_printf(out,
+                   "trials      %zu out, %" PRIu64 " finished, %" PRIu64
+                   " ended without a result; %" PRIu64 " stopped so far\n",
+                   n_out, s->finished, s->resultless, s->kills);
     if (s->n_trials > 0)
-        fprintf(out, "  %-12s %-12s latest\n", "parameter_id", "trial");
+        visible_printf(out, "  %-12s %-12s latest\n", "parameter_id", "trial");
     for (size_t i = 0; i < s->n_trials; i++)
         print_trial(&s->trials[i], out);
     print_owed(s, out);

@@ -2,11 +2,13 @@
 #include "cli/log_print.h"
 
 #include "core/buf.h"
+#include "core/visible.h"
 #include "json.h"
 #include "record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 const char *
@@ -23,6 +25,26 @@ log_time(int64_t time_us, char out[LOG_TIME_MAX])
 }
 
 void
+log_print_payload(const struct record *r, FILE *out)
+{
+    const char *at = r->payload, *end = at + r->len, *stop;
+    struct buf line;
+
+    buf_init(&line, SIZE_MAX / 2);
+    while (at < end) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        if (stop == NULL)
+            stop = end;
+        visible_text(&line, at, (size_t)(stop - at), SIZE_MAX);
+        if (stop < end)
+            buf_add_text(&line, "\\n");
+        at = stop + (stop < end);
+    }
+    fputs(buf_text(&line), out);
+    buf_fini(&line);
+}
+
+void
 log_print_plain(const struct record *r)
 {
     char when[LOG_TIME_MAX];
@@ -30,14 +52,7 @@ log_print_plain(const struct record *r)
     flockfile(stdout);
     printf("%8" PRIu64 " %s %-2s ", r->number, log_time(r->time_us, when),
            record_kind_text(r->kind));
-    for (size_t i = 0; i < r->len; i++) {
-        unsigned char c = (unsigned char)r->payload[i];
-
-        if (c == '\n')
-            fputs("\\n", stdout);
-        else
-            putc_unlocked(c < ' ' || c == 127 ? '?' : c, stdout);
-    }
+    log_print_payload(r, stdout);
     putc_unlocked('\n', stdout);
     funlockfile(stdout);
 }

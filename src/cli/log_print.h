@@ -4,8 +4,12 @@
 #define CLI_LOG_PRINT_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct record;
+
+/* Its payload in one line, fit for a terminal. */
+void log_print_payload(const struct record *r, FILE *out);
 
 void log_print_plain(const struct record *r);
 void log_print_json(const struct record *r, uint64_t segment, uint64_t offset);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/log_print.h"
 #include "cli/logpath.h"
 #include "cli/options.h"
 #include "cli/replay_modes.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/visible.h"
 #include "plugin/paths.h"
 #include "record.h"
 #include "replay/pace.h"
@@ -79,9 +81,9 @@ print_derived(void *ctx, const struct emission *e)
     static const char *const senders[] = {"tuner", "assessor", "router"};
     struct show *show = ctx;
 
-    fprintf(show->out, "%" PRIu64 " %s %s %.*s\n", e->cause, senders[e->sender],
-            command_info(e->code)->code, (int)e->len,
-            e->len > 0 ? e->payload : "");
+    visible_printf(show->out, "%" PRIu64 " %s %s %.*s\n", e->cause,
+                   senders[e->sender], command_info(e->code)->code, (int)e->len,
+                   e->len > 0 ? e->payload : "");
 }
 
 /* A line when the record is due. */
@@ -98,14 +100,7 @@ print_paced(void *ctx, const struct record *r, struct err *err)
     fprintf(show->out, "%12.6f %8" PRIu64 " %-2s ",
             (double)(pace->last_us - pace->first_us) / 1e6, r->number,
             record_kind_text(r->kind));
-    for (size_t i = 0; i < r->len; i++) {
-        unsigned char c = (unsigned char)r->payload[i];
-
-        if (c == '\n')
-            fputs("\\n", show->out);
-        else
-            fputc(c < ' ' || c == 127 ? '?' : c, show->out);
-    }
+    log_print_payload(r, show->out);
     fputc('\n', show->out);
     fflush(show->out);
     return 0;

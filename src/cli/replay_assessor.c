@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "replay/whatif.h"
 
@@ -53,8 +54,9 @@ print_trial(FILE *out, const struct whatif_trial *t)
     } else if (t->unknown) {
         snprintf(then, sizeof then, "goes on: unknown");
     }
-    fprintf(out, "%s%-12s %-8s %6zu  %-34s %-34s %s\n", t->open ? "~" : " ",
-            t->job, t->id, t->steps, recorded, then, saves);
+    visible_printf(out, "%s%-12s %-8s %6zu  %-34s %-34s %s\n",
+                   t->open ? "~" : " ", t->job, t->id, t->steps, recorded, then,
+                   saves);
 }
 
 static void
@@ -63,21 +65,21 @@ print_best(FILE *out, const struct whatif *w)
     char value[NUMBER_TEXT_MAX];
 
     if (w->best == NULL) {
-        fprintf(out, "best trial: no trial has a final result\n");
+        visible_printf(out, "best trial: no trial has a final result\n");
         return;
     }
     number_format(w->best->final, value);
-    fprintf(out, "best trial: %s (%s, to %s): ", w->best->job, value,
-            w->maximize ? "maximize" : "minimize");
+    visible_printf(out, "best trial: %s (%s, to %s): ", w->best->job, value,
+                   w->maximize ? "maximize" : "minimize");
     if (!w->best->then.stops) {
-        fprintf(out, "survives\n");
+        visible_printf(out, "survives\n");
         return;
     }
-    fprintf(out, "would be stopped at step %zu", w->best->then.step);
+    visible_printf(out, "would be stopped at step %zu", w->best->then.step);
     if (w->best_left != NULL) {
         number_format(w->best_left->final, value);
-        fprintf(out, "; the best that survives: %s (%s)", w->best_left->job,
-                value);
+        visible_printf(out, "; the best that survives: %s (%s)",
+                       w->best_left->job, value);
     }
     fputc('\n', out);
 }
@@ -89,32 +91,36 @@ print_limits(FILE *out, const struct whatif *w)
         replay_print_against(out, "assessor", w->maximize, "--assessor-args ",
                              "'");
     if (w->unknown > 0)
-        fprintf(out,
-                "the log cannot tell: %zu trials that were really stopped "
-                "would go on; what would have come is unknown\n",
-                w->unknown);
+        visible_printf(
+            out,
+            "the log cannot tell: %zu trials that were really stopped "
+            "would go on; what would have come is unknown\n",
+            w->unknown);
     if (w->first != 0)
-        fprintf(out,
-                "the first other decision is at command %" PRIu64
-                ", on trial %s: the %zu trials given out behind it (~) might "
-                "have been others, as the tuner goes by results\n",
-                w->first, w->first_trial->job, w->open);
+        visible_printf(
+            out,
+            "the first other decision is at command %" PRIu64
+            ", on trial %s: the %zu trials given out behind it (~) might "
+            "have been others, as the tuner goes by results\n",
+            w->first, w->first_trial->job, w->open);
 }
 
 static void
 print_table(FILE *out, const struct whatif *w)
 {
-    fprintf(out, " %-12s %-8s %6s  %-34s %-34s %s\n", "trial", "id", "steps",
-            "recorded", "then", "saves");
+    visible_printf(out, " %-12s %-8s %6s  %-34s %-34s %s\n", "trial", "id",
+                   "steps", "recorded", "then", "saves");
     for (size_t i = 0; i < w->n; i++)
         print_trial(out, &w->trials[i]);
-    fprintf(out, "assessor: %s\n", w->assessor);
-    fprintf(out,
-            "would stop %zu of %zu trials (recorded: %zu; %zu of them at the "
-            "same step)\n",
-            w->stopped_then, w->n, w->stopped_really, w->stopped_same);
-    fprintf(out, "saves %zu of %zu recorded steps and %.1f s of trials\n",
-            w->saved_steps, w->steps, w->saved_s);
+    visible_printf(out, "assessor: %s\n", w->assessor);
+    visible_printf(
+        out,
+        "would stop %zu of %zu trials (recorded: %zu; %zu of them at the "
+        "same step)\n",
+        w->stopped_then, w->n, w->stopped_really, w->stopped_same);
+    visible_printf(out,
+                   "saves %zu of %zu recorded steps and %.1f s of trials\n",
+                   w->saved_steps, w->steps, w->saved_s);
     print_best(out, w);
     print_limits(out, w);
 }

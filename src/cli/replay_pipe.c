@@ -4,6 +4,7 @@
 
 #include "cli/verb.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "json.h"
 #include "replay/play.h"
 
@@ -21,41 +22,45 @@ print_lines(FILE *out, const char *lines)
     const char *end;
 
     for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
-        fprintf(out, "difference: %.*s\n", (int)(end - lines), lines);
+        visible_printf(out, "difference: %.*s\n", (int)(end - lines), lines);
 }
 
 static void
 print_table(FILE *out, struct play_report *r, const char *command, bool shell)
 {
-    fprintf(out, "%zu of %zu frames sent to %s, started %s: %s\n", r->sent,
-            r->frames, command, shell ? "by a shell" : "without a shell",
-            r->how);
-    fprintf(out, "      recorded      came\n");
+    visible_printf(out, "%zu of %zu frames sent to %s, started %s: %s\n",
+                   r->sent, r->frames, command,
+                   shell ? "by a shell" : "without a shell", r->how);
+    visible_printf(out, "      recorded      came\n");
     for (size_t i = 0; i < N_CODES; i++) {
         const struct play_count *c = &r->counts[codes[i]];
 
         if (c->recorded > 0 || c->came > 0)
-            fprintf(out, "%s  %10zu%10zu\n", command_info(codes[i])->code,
-                    c->recorded, c->came);
+            visible_printf(out, "%s  %10zu%10zu\n",
+                           command_info(codes[i])->code, c->recorded, c->came);
     }
-    fprintf(out, "%zu TR are the same to the byte\n", r->same_bytes);
+    visible_printf(out, "%zu TR are the same to the byte\n", r->same_bytes);
     if (r->left_out > 0)
-        fprintf(out, "%zu requests that the stop had dropped were not sent\n",
-                r->left_out);
+        visible_printf(out,
+                       "%zu requests that the stop had dropped were not sent\n",
+                       r->left_out);
     if (r->crossed > 0)
-        fprintf(out,
-                "%zu kills had crossed the end of their trial: what a tuner "
-                "hears of it may differ\n",
-                r->crossed);
+        visible_printf(
+            out,
+            "%zu kills had crossed the end of their trial: what a tuner "
+            "hears of it may differ\n",
+            r->crossed);
     if (r->resumed)
-        fprintf(out, "the session had been stopped and resumed: played as "
-                     "one, in which nothing became void by a stop\n");
+        visible_printf(out,
+                       "the session had been stopped and resumed: played as "
+                       "one, in which nothing became void by a stop\n");
     if (!r->ended)
-        fprintf(out, "the session did not end by itself: ended with TE\n");
+        visible_printf(out,
+                       "the session did not end by itself: ended with TE\n");
     print_lines(out, buf_text(&r->lines));
     if (r->differences > PLAY_LINES)
-        fprintf(out, "and %zu more\n", r->differences - PLAY_LINES);
-    fprintf(out, "%zu differences\n", r->differences);
+        visible_printf(out, "and %zu more\n", r->differences - PLAY_LINES);
+    visible_printf(out, "%zu differences\n", r->differences);
 }
 
 static void
@@ -64,25 +69,26 @@ print_json(FILE *out, struct play_report *r, bool shell)
     const char *sep = "", *lines = buf_text(&r->lines), *end;
     struct buf text;
 
-    fprintf(out,
-            "{\"frames\": %zu, \"sent\": %zu, \"shell\": %s, \"left_out\": "
-            "%zu, \"crossed\": %zu, \"resumed\": %s, \"ended\": %s, "
-            "\"end\": \"%s\", \"counts\": {",
-            r->frames, r->sent, shell ? "true" : "false", r->left_out,
-            r->crossed, r->resumed ? "true" : "false",
-            r->ended ? "true" : "false", r->how);
+    visible_printf(
+        out,
+        "{\"frames\": %zu, \"sent\": %zu, \"shell\": %s, \"left_out\": "
+        "%zu, \"crossed\": %zu, \"resumed\": %s, \"ended\": %s, "
+        "\"end\": \"%s\", \"counts\": {",
+        r->frames, r->sent, shell ? "true" : "false", r->left_out, r->crossed,
+        r->resumed ? "true" : "false", r->ended ? "true" : "false", r->how);
     for (size_t i = 0; i < N_CODES; i++)
-        fprintf(out, "%s\"%s\": {\"recorded\": %zu, \"came\": %zu}",
-                i == 0 ? "" : ", ", command_info(codes[i])->code,
-                r->counts[codes[i]].recorded, r->counts[codes[i]].came);
-    fprintf(out, "}, \"same_bytes\": %zu, \"differences\": %zu, \"lines\": [",
-            r->same_bytes, r->differences);
+        visible_printf(out, "%s\"%s\": {\"recorded\": %zu, \"came\": %zu}",
+                       i == 0 ? "" : ", ", command_info(codes[i])->code,
+                       r->counts[codes[i]].recorded, r->counts[codes[i]].came);
+    visible_printf(out,
+                   "}, \"same_bytes\": %zu, \"differences\": %zu, \"lines\": [",
+                   r->same_bytes, r->differences);
     buf_init(&text, SIZE_MAX / 2);
     for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1, sep = ", ") {
         buf_add_text(&text, sep);
         json_write_string(&text, lines, (size_t)(end - lines));
     }
-    fprintf(out, "%s]}\n", buf_text(&text));
+    visible_printf(out, "%s]}\n", buf_text(&text));
     buf_fini(&text);
 }
 

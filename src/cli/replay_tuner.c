@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "replay/ranking.h"
 
@@ -33,16 +34,17 @@ print_trial(FILE *out, const struct ranking *r, const struct ranking_trial *t)
     write_final(t, final);
     if (!isnan(t->rank))
         snprintf(rank, sizeof rank, "%.1f %%", 100 * t->rank);
-    fprintf(out, "%-12s %-8s %-14s ", job, t->id, final);
+    visible_printf(out, "%-12s %-8s %-14s ", job, t->id, final);
     if (t->unfit)
-        fprintf(out, "not told: it does not fit the search space any more\n");
+        visible_printf(out,
+                       "not told: it does not fit the search space any more\n");
     else if (!t->has_final)
-        fprintf(out, "not told: the log has no final result\n");
+        visible_printf(out, "not told: the log has no final result\n");
     else if (r->can_rank)
-        fprintf(out, "%8s  %s\n", rank, parameters);
+        visible_printf(out, "%8s  %s\n", rank, parameters);
     else
-        fprintf(out, "%s\n%38s%s\n", parameters, "instead: ",
-                t->own == NULL ? "nothing, it would wait" : t->own);
+        visible_printf(out, "%s\n%38s%s\n", parameters, "instead: ",
+                       t->own == NULL ? "nothing, it would wait" : t->own);
 }
 
 static void
@@ -51,30 +53,34 @@ print_best(FILE *out, const struct ranking *r)
     char value[NUMBER_TEXT_MAX];
 
     if (r->best == NULL) {
-        fprintf(out, "best trial: no trial has a final result\n");
+        visible_printf(out, "best trial: no trial has a final result\n");
         return;
     }
     number_format(r->best->final, value);
-    fprintf(out, "best trial: %s (%s, to %s): given out with %zu results known",
-            r->best->job, value, r->maximize ? "maximize" : "minimize",
-            r->best->known_then);
+    visible_printf(
+        out, "best trial: %s (%s, to %s): given out with %zu results known",
+        r->best->job, value, r->maximize ? "maximize" : "minimize",
+        r->best->known_then);
     if (!r->can_rank)
-        fprintf(out, "\n");
+        visible_printf(out, "\n");
     else if (!r->preferred)
-        fprintf(out,
-                "; this tuner did not prefer it to %.0f %% of the search "
-                "space before its result\n",
-                100 * RANKING_TOP);
+        visible_printf(
+            out,
+            "; this tuner did not prefer it to %.0f %% of the search "
+            "space before its result\n",
+            100 * RANKING_TOP);
     else if (r->since < r->best->known_then)
-        fprintf(out,
-                "; this tuner prefers it to %.0f %% of the search space from "
-                "%zu on, %zu earlier\n",
-                100 * RANKING_TOP, r->since, r->best->known_then - r->since);
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, %zu earlier\n",
+            100 * RANKING_TOP, r->since, r->best->known_then - r->since);
     else
-        fprintf(out,
-                "; this tuner prefers it to %.0f %% of the search space from "
-                "%zu on, no earlier\n",
-                100 * RANKING_TOP, r->since);
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, no earlier\n",
+            100 * RANKING_TOP, r->since);
 }
 
 static void
@@ -83,36 +89,41 @@ print_limits(FILE *out, const struct ranking *r)
     if (r->against)
         replay_print_against(out, "tuner", r->maximize, "", "");
     if (r->silent + r->unfit > 0)
-        fprintf(out,
-                "not told: %zu trials without a final result (stopped, failed "
-                "or still running), %zu that do not fit\n",
-                r->silent, r->unfit);
-    fprintf(out, "the log cannot tell what this tuner's own suggestions would "
-                 "have brought: what it asks for is not in it\n");
+        visible_printf(
+            out,
+            "not told: %zu trials without a final result (stopped, failed "
+            "or still running), %zu that do not fit\n",
+            r->silent, r->unfit);
+    visible_printf(
+        out, "the log cannot tell what this tuner's own suggestions would "
+             "have brought: what it asks for is not in it\n");
 }
 
 static void
 print_table(FILE *out, const struct ranking *r)
 {
-    fprintf(out, "%-12s %-8s %-14s %s\n", "trial", "id", "result",
-            r->can_rank ? "better than  parameters (of the search space, "
-                          "before its result)"
-                        : "parameters");
+    visible_printf(out, "%-12s %-8s %-14s %s\n", "trial", "id", "result",
+                   r->can_rank
+                       ? "better than  parameters (of the search space, "
+                         "before its result)"
+                       : "parameters");
     for (size_t i = 0; i < r->n; i++)
         print_trial(out, r, &r->trials[i]);
-    fprintf(out, "tuner: %s\n", r->tuner);
-    fprintf(out, "told: %zu results of %zu trials, %zu imported\n", r->told,
-            r->n, r->imported);
+    visible_printf(out, "tuner: %s\n", r->tuner);
+    visible_printf(out, "told: %zu results of %zu trials, %zu imported\n",
+                   r->told, r->n, r->imported);
     if (!r->can_rank)
-        fprintf(out, "this tuner cannot rank parameters (it has no `score`): "
-                     "beside the recorded ones stand its own\n");
+        visible_printf(out,
+                       "this tuner cannot rank parameters (it has no `score`): "
+                       "beside the recorded ones stand its own\n");
     else if (isnan(r->mean_rank))
-        fprintf(out, "it has no opinion of any of them\n");
+        visible_printf(out, "it has no opinion of any of them\n");
     else
-        fprintf(out,
-                "on average it likes them better than %.1f %% of %d samples "
-                "of the search space; by chance: 50 %%\n",
-                100 * r->mean_rank, RANKING_SAMPLES);
+        visible_printf(
+            out,
+            "on average it likes them better than %.1f %% of %d samples "
+            "of the search space; by chance: 50 %%\n",
+            100 * r->mean_rank, RANKING_SAMPLES);
     print_best(out, r);
     print_limits(out, r);
 }

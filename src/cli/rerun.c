@@ -9,13 +9,14 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "core/own.h"
 #include "core/problems.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/experiment_folder.h"
 #include "manager/lastwords.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
-#include "manager/shown.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -37,7 +38,8 @@ static const char help[] =
     "command, folder, environment, seed and parameters are those that the\n"
     "trial's folder keeps.  Only that folder's own name is replaced by the new\n"
     "one's wherever a variable holds it, so that everything it reports and\n"
-    "prints lies apart.  The experiment hears nothing of it, and may run.\n"
+    "prints lies apart.  The experiment hears nothing of it, and may run.  Its\n"
+    "folder must be yours and writable by nobody else: what it says is run.\n"
     "\n"
     "FOLDER is the experiment's; without it the newest in\n"
     "./tunepipe-experiments.  TRIAL is a number as `tunepipe show` prints it, 3\n"
@@ -70,6 +72,7 @@ static const struct option options[] = {
 struct which {
     char name[64]; /* "00003.1" */
     char *from, *to;
+    const struct results *results;
     const struct result *result; /* NULL: of another attempt, or none */
     bool json;
 };
@@ -208,9 +211,9 @@ static void
 print_value(const char *what, const char *how, bool known, double value)
 {
     if (known)
-        printf("%s%.17g  (%s)\n", what, value, how);
+        visible_printf(stdout, "%s%.17g  (%s)\n", what, value, how);
     else
-        printf("%sno final result  (%s)\n", what, how);
+        visible_printf(stdout, "%sno final result  (%s)\n", what, how);
 }
 
 static void
@@ -243,17 +246,19 @@ print(const struct which *w, const struct rerun_outcome *out)
         print_value("recorded: ", w->result->status, w->result->has_value,
                     w->result->value);
     else
-        printf("recorded: nothing\n");
+        visible_printf(stdout, "recorded: nothing\n");
     print_value("again:    ", how, out->has_final, out->final);
     if (w->result != NULL)
-        printf("%s\n", is_same(w, out) ? "the same" : "not the same");
+        visible_printf(stdout, "%s\n",
+                       is_same(w, out) ? "the same" : "not the same");
     lastwords_line(w->to, line, sizeof line);
     if (status_of(out) == 0 || line[0] == '\0')
         return;
     buf_init(&shown, 4 * LINE_SHOWN);
-    shown_text(&shown, line, strlen(line), LINE_SHOWN);
-    printf("its last words, in %s/" TRIAL_STDERR ":\n    | %s\n", w->to,
-           buf_text(&shown));
+    visible_text(&shown, line, strlen(line), LINE_SHOWN);
+    visible_printf(stdout,
+                   "its last words, in %s/" TRIAL_STDERR ":\n    | %s\n", w->to,
+                   buf_text(&shown));
     buf_fini(&shown);
 }
 
@@ -293,6 +298,21 @@ print_json(const struct which *w, const struct rerun_outcome *out)
 
 /* ---- */
 
+/* What is run is what the trial's folder keeps. */
+static int
+check_own(const struct which *w, struct err *err)
+{
+    char *command = file_join(w->from, TRIAL_COMMAND);
+    int rc = command == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                             : kept_check_own(w->results, err);
+
+    if (rc == 0 && (rc = own_check(w->from, 0, err)) == 0 &&
+        access(command, F_OK) == 0)
+        rc = own_check(command, 0, err);
+    free(command);
+    return rc;
+}
+
 static int
 go(struct experiment *x, void *ctx)
 {
@@ -300,6 +320,8 @@ go(struct experiment *x, void *ctx)
     struct rerun_outcome out;
     struct err err = {0};
 
+    if (check_own(w, &err) != 0)
+        return verb_fail("rerun", &err);
     if (!w->json)
         printf("trial %s again, in %s\n", w->name, w->to);
     fflush(stdout);
@@ -345,7 +367,7 @@ run(int argc, char **argv)
     if (options_parse(options, N_OPTIONS, &words, &argc, argv, &err) != 0)
         return verb_fail("rerun", &err);
     w.json = words.json;
-    r = load(argc, argv, &err);
+    w.results = r = load(argc, argv, &err);
     if (r == NULL && err.code == ERR_USAGE)
         return verb_fail("rerun", &err);
     if (r == NULL || find_trial(r, argv[argc - 1], &w, &err) != 0) {

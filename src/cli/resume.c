@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
+#include "core/visible.h"
 #include "manager/budget.h"
 #include "manager/experiment_folder.h"
 #include "manager/manager.h"
@@ -27,7 +28,9 @@ static const char help[] =
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
     "named it.  Configuration, search space, seed and everything the tuner has\n"
     "learnt are taken from there, whatever became of the original files; the\n"
-    "folder that trialCodeDirectory names is still needed.\n"
+    "folder that trialCodeDirectory names is still needed.  FOLDER and its\n"
+    "config.yml must be yours and writable by nobody else, and so must a plugin\n"
+    "that it names, or root's: what they say is run.\n"
     "\n"
     "  a trial that ended      its result counts, once, as if nothing had been\n"
     "  a trial that runs       is adopted; what it reported meanwhile is read\n"
@@ -101,6 +104,11 @@ go_on(struct experiment *x, void *ctx)
                                       .resume = g->results->folder,
                                       .retry_failed = g->words->retry_failed};
 
+    struct err err = {0};
+
+    if (kept_check_own(g->results, &err) != 0 ||
+        kept_check_plugins(x, &err) != 0)
+        return verb_fail("resume", &err);
     set_limits(x, g->results->folder, g->words);
     return conduct("resume", x, &options);
 }
@@ -132,8 +140,9 @@ run(int argc, char **argv)
     if (r == NULL)
         return verb_fail("resume", &err);
     if (r->state == RESULTS_ENDED && r->over && !extends(r, &w)) {
-        printf("tunepipe: %s is over (%s): nothing is left to do\n", r->id,
-               r->reason);
+        visible_printf(stdout,
+                       "tunepipe: %s is over (%s): nothing is left to do\n",
+                       r->id, r->reason);
         conduct_print("resume", r->folder);
         status = EXIT_DONE;
     } else {

@@ -4,6 +4,7 @@
 #include "cli/logpath.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/own.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/resend.h"
 #include "dispatcher/session.h"
@@ -161,7 +162,8 @@ open_log(struct resumption *r, const char *folder,
     char *path = logpath_in(folder, err);
     int rc = -1;
 
-    if (path != NULL)
+    /* It may name programs, which are about to be started. */
+    if (path != NULL && own_check(path, 0, err) == 0)
         r->resume.log = commandlog_reopen(folder, NULL, at_work, err);
     if (r->resume.log != NULL)
         rc = recover(r, path, paths, at_work, log, err);

@@ -10,6 +10,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
+#include "manager/environment.h"
 #include "manager/imports.h"
 #include "manager/manager.h"
 #include "json.h"
@@ -104,7 +105,8 @@ static const char help[] =
     "    then: skip              then the tuner hears that it failed; or\n"
     "    value: 100              with then: report, that this was its result\n"
     "  onRepeatedFailure: pause  when three trials in a row fail the same way;\n"
-    "                            or: end, ignore\n"
+    "                            or: end, ignore; default: pause where stdout\n"
+    "                            or stderr is a terminal, else end\n"
     "  import: old.jsonl         finished trials from elsewhere, which the tuner\n"
     "                            is told of first; see tunepipe import\n"
     "  on:                       commands to run when something happens; what\n"
@@ -155,7 +157,8 @@ refuse(const struct err *err, struct problems *problems)
 
 /* What is wrong inside the search space, in the words of src/space. */
 static void
-check_space(const struct experiment *x, struct problems *problems)
+check_space(const struct experiment *x, struct problems *problems,
+            struct problems *notes)
 {
     struct json *doc =
         json_parse(x->search_space, strlen(x->search_space), JSON_STRICT, NULL);
@@ -172,6 +175,7 @@ check_space(const struct experiment *x, struct problems *problems)
         if (line[0] != '\0')
             problems_add(problems, x->space_place, "%s", line);
     problems_fini(&inner);
+    environment_check_names(json_root(doc), x->space_place, notes);
     json_free(doc);
 }
 
@@ -220,7 +224,7 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
     char why[128];
 
     x->deterministic |= w->deterministic;
-    check_space(x, problems);
+    check_space(x, problems, notes);
     check_segments(x, problems);
     check_index(x, problems);
     tuner_mode_fill(x);

@@ -10,6 +10,7 @@
 #include "manager/control_client.h"
 #include "manager/results.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static const char help[] =
     "           waiting, failed, stopped, cancelled, paused, interrupted,\n"
     "           optimize_mode, best {trial, value}\n"
     "           and all live trials: trial, attempt, status, latest, reports,\n"
-    "           elapsed_s, recent, parameters; reason and unended where no\n"
-    "           manager lives\n"
+    "           elapsed_s, recent, parameters; reason where it is paused;\n"
+    "           reason and unended where no manager lives\n"
     "\n"
     "state: starting, running, paused, stopping, ending; ended, died.\n"
     "\n"
@@ -96,7 +97,9 @@ print_status(const char *folder, bool json, struct err *err)
     struct json *doc;
 
     if (control_ask(folder, request, &doc, &account, err) != 0)
-        return err->code == ERR_INPUT ? -1 : print_past(folder, json, err);
+        return err->code == ERR_INPUT || err->number == ETIMEDOUT
+                   ? -1
+                   : print_past(folder, json, err);
     print(account, json);
     json_free(doc);
     return 0;

@@ -47,14 +47,12 @@ stop(const char *folder, bool now, struct err *err)
 
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_send(&l,
-                           now ? "{\"command\": \"stop\", \"now\": true}"
-                               : "{\"command\": \"stop\"}",
-                           err);
+    rc = control_link_ask(&l,
+                          now ? "{\"command\": \"stop\", \"now\": true}"
+                              : "{\"command\": \"stop\"}",
+                          &doc, &answer, err);
     if (rc == 0)
-        rc = control_link_read(&l, &doc, &answer, err);
-    if (rc == 0)
-        control_link_await_end(&l);
+        control_link_await_end(&l, "stop");
     json_free(doc);
     control_link_close(&l);
     return rc;

@@ -3,12 +3,14 @@
 
 #include "core/err.h"
 #include "core/file.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/control_client.h"
 #include "manager/experiment_folder.h"
 #include "manager/results.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +151,13 @@ explain(const char *folder, struct err *err)
 int
 target_connect(struct control_link *l, const char *folder, struct err *err)
 {
-    if (control_link_open(l, folder, err) == 0)
+    struct err why = {0};
+
+    if (control_link_open(l, folder, &why) == 0)
         return 0;
-    explain(folder, err);
+    *err = why;
+    if (why.number != ETIMEDOUT)
+        explain(folder, err);
     return -1;
 }
 
@@ -165,9 +171,7 @@ target_ask(const char *folder, const char *request, struct json **doc,
     *doc = NULL;
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_send(&l, request, err);
-    if (rc == 0)
-        rc = control_link_read(&l, doc, answer, err);
+    rc = control_link_ask(&l, request, doc, answer, err);
     control_link_close(&l);
     return rc;
 }
@@ -192,9 +196,9 @@ target_print_end(const char *folder, struct err *err)
     if (r == NULL)
         return -1;
     if (r->state == RESULTS_ENDED)
-        printf("%s: %s%s%s\n", r->id, r->reason,
-               r->over ? "" : "; to go on: tunepipe resume ",
-               r->over ? "" : folder);
+        visible_printf(stdout, "%s: %s%s%s\n", r->id, r->reason,
+                       r->over ? "" : "; to go on: tunepipe resume ",
+                       r->over ? "" : folder);
     else
         rc = err_set(err, ERR_SYSTEM,
                      "%s: its manager died; to go on: tunepipe resume %s",

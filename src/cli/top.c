@@ -50,8 +50,9 @@ struct top {
     struct jval now; /* of it */
     int64_t came_ns;
     size_t rows, columns;
-    char *told; /* the last line */
-    bool done;  /* left by the user */
+    char *told;   /* the last line */
+    bool stopped; /* the manager is */
+    bool done;    /* left by the user */
 };
 
 static int
@@ -84,6 +85,9 @@ paint(const struct top *t)
     buf_init(&frame, 2 * TEXT_MAX);
     account_view_head(&v, &text);
     account_view_trials(&v, &text);
+    if (t->stopped)
+        buf_printf(&text, "\nthe manager is stopped: kill -CONT %ld\n",
+                   t->link.pid);
     buf_add_text(&text, "\nq: leave\n");
     terminal_frame(buf_text(&text), t->rows, t->columns, 1, &frame);
     file_write_all(STDOUT_FILENO, frame.data, frame.len, NULL);
@@ -177,7 +181,16 @@ until_tick(const struct top *t)
     int64_t since = clock_monotonic_ns() - t->came_ns;
 
     return t->screen ? (int)((SECOND_NS - since % SECOND_NS) / 1000000) + 1
-                     : -1;
+                     : CONTROL_LOOK_MS;
+}
+
+static void
+look(struct top *t)
+{
+    if (t->screen)
+        t->stopped = control_link_is_stopped(&t->link);
+    else
+        control_link_note_stopped(&t->link, "top", &t->stopped);
 }
 
 static int
@@ -189,7 +202,9 @@ loop(struct top *t, struct err *err)
         {.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN}};
 
     while (!t->done) {
-        poll(p, sizeof p / sizeof *p, until_tick(t));
+        look(t);
+        if (poll(p, sizeof p / sizeof *p, until_tick(t)) == 0 && !t->screen)
+            continue;
         if ((p[0].revents != 0 && take_accounts(t, err) != 0) ||
             (p[1].revents != 0 && take_signal(t, err) != 0) ||
             show(t, err) != 0)

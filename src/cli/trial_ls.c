@@ -5,11 +5,13 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/control_client.h"
 #include "manager/results.h"
 #include "manager/shown.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,10 +139,11 @@ print_row(const struct row *row, bool origins)
     if (!isnan(row->seconds))
         snprintf(seconds, sizeof seconds, "%.1f", row->seconds);
     buf_init(&status, 1000);
-    shown_text(&status, row->status, strlen(row->status), TEXT_MAX);
-    printf("%-8.20s ", row->trial);
+    visible_text(&status, row->status, strlen(row->status), TEXT_MAX);
+    visible_printf(stdout, "%-8.20s ", row->trial);
     if (origins)
-        printf("%-8.20s ", row->from[0] != '\0' ? row->from : "-");
+        visible_printf(stdout, "%-8.20s ",
+                       row->from[0] != '\0' ? row->from : "-");
     printf("%-12s %12s %9s  ", buf_text(&status), value, seconds);
     buf_fini(&status);
     print_parameters(row);
@@ -221,8 +224,10 @@ list(const char *folder, bool json, struct err *err)
     int rc = -1;
 
     if (control_ask(folder, "{\"command\": \"status\", \"rows\": 1000000}",
-                    &doc, &account, NULL) == 0)
+                    &doc, &account, err) == 0)
         known = &account;
+    else if (err->number == ETIMEDOUT)
+        return -1;
     r = results_load(folder, err);
     if (r != NULL)
         rc = gather(&rows, r, known, err);

@@ -61,18 +61,24 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* 1: there is something to read; 0: the time is over. */
+/* 1: there is something to read; 0: the time is over.  A manager that is
+ * stopped is told of. */
 static int
 await(const struct control_link *l, int64_t deadline_ns)
 {
     struct pollfd p = {.fd = l->fd, .events = POLLIN};
-    int64_t left_ms = -1;
+    int64_t left_ms;
+    bool said = false;
     int n;
 
     do {
+        control_link_note_stopped(l, "wait", &said);
+        left_ms = CONTROL_LOOK_MS;
         if (deadline_ns > 0) {
             left_ms = (deadline_ns - clock_monotonic_ns() + 999999) / 1000000;
-            left_ms = left_ms < 0 ? 0 : left_ms > 3600000 ? 3600000 : left_ms;
+            left_ms = left_ms < 0                 ? 0
+                      : left_ms > CONTROL_LOOK_MS ? CONTROL_LOOK_MS
+                                                  : left_ms;
         }
         n = poll(&p, 1, (int)left_ms);
     } while (n < 0 ? errno == EINTR

@@ -6,6 +6,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/results.h"
 #include "manager/trial.h"
@@ -68,7 +69,7 @@ print(struct jval answer, bool json)
         jval_string(v, &status, NULL);
     if (jval_get(answer, "waits", &v))
         jval_string(v, &waits, NULL);
-    printf("trial %s is %s: %s\n", trial, status, waits);
+    visible_printf(stdout, "trial %s is %s: %s\n", trial, status, waits);
 }
 
 /* An interrupted trial waits for whoever resumes the experiment.  False: this

@@ -136,7 +136,7 @@ const struct key_doc key_docs[] = {
      "\"type\": [\"number\", \"null\"]"},
     {"onRepeatedFailure",
      "What becomes of the experiment when three trials in a "
-     "row fail in the same way.",
+     "row fail in the same way; default: pause on a terminal, else end.",
      NULL},
     {"on", "Commands that are run when something happens, by event.",
      "\"type\": [\"object\", \"null\"]"},

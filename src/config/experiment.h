@@ -23,7 +23,13 @@ enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 enum failure_then { FAILURE_SKIP, FAILURE_REPORT };
-enum failure_repeated { REPEATED_PAUSE, REPEATED_END, REPEATED_IGNORE };
+/* UNSAID: PAUSE where a terminal shows what the manager says, else END. */
+enum failure_repeated {
+    REPEATED_UNSAID,
+    REPEATED_PAUSE,
+    REPEATED_END,
+    REPEATED_IGNORE
+};
 
 /* Ours: what becomes of a trial that failed, is lost or was short of memory. */
 struct on_failure {

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/err.h"
 
+#include "core/visible.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static void
-one_line(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = ' ';
-}
 
 static void
 fill(struct err *err, enum err_code code, const char *fmt, va_list ap)
@@ -20,7 +14,7 @@ fill(struct err *err, enum err_code code, const char *fmt, va_list ap)
     err->code = code;
     err->number = 0;
     vsnprintf(err->text, sizeof err->text, fmt, ap);
-    one_line(err->text);
+    visible_line(err->text);
 }
 
 int

@@ -30,7 +30,7 @@ struct err {
 };
 
 /* Fills *err (unless NULL) and returns -1.  Text that does not fit is cut;
- * control characters become spaces, so that an error is always one line. */
+ * it is made visible_line(), so that an error is always one line. */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/log.h"
 
+#include "core/visible.h"
+
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -70,10 +72,8 @@ log_line(const struct log *log, enum log_level level, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + begin, sizeof line - 1 - begin, fmt, ap);
     va_end(ap);
+    visible_line(line);
     len = strlen(line);
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)line[i] < ' ')
-            line[i] = ' ';
     if (also)
         log->also->line(log->also->ctx, level, line + begin);
     if (level > log->most)

@@ -105,6 +105,21 @@ find_filter(const struct session_setup *setup, const char *name)
     return i;
 }
 
+/* What is to be loaded for a name, to be freed. */
+static char *
+name_of(const struct session_setup *setup, const char *name, bool logged,
+        struct err *err)
+{
+    char *own = NULL;
+
+    if (logged)
+        return plugin_paths_find_logged(setup->paths, name, err);
+    own = strdup(name);
+    if (own == NULL)
+        err_set(err, ERR_MEMORY, "session: out of memory");
+    return own;
+}
+
 static int
 wrap_defaults(struct session *s, const struct session_setup *setup,
               const struct log *log, struct err *err)
@@ -121,6 +136,19 @@ wrap_defaults(struct session *s, const struct session_setup *setup,
     return 0;
 }
 
+static int
+wrap(struct session *s, const struct session_setup *setup,
+     const struct session_filter *f, const struct log *log, struct err *err)
+{
+    char *name = name_of(setup, f->name, f->logged, err);
+    int rc = name == NULL
+                 ? -1
+                 : tuner_wrap(s->tuner, setup->paths, name, f->args, log, err);
+
+    free(name);
+    return rc;
+}
+
 /* From the inside out.  The default ones lie next to the tuner, or around
  * `constraints`: that moves points, and only who sees where to knows what was
  * given out. */
@@ -135,8 +163,7 @@ wrap_tuner(struct session *s, const struct session_setup *setup,
             return -1;
         if (i == 0)
             return 0;
-        if (tuner_wrap(s->tuner, setup->paths, setup->filters[i - 1].name,
-                       setup->filters[i - 1].args, log, err) != 0)
+        if (wrap(s, setup, &setup->filters[i - 1], log, err) != 0)
             return -1;
     }
 }
@@ -145,16 +172,18 @@ static struct tuner *
 open_tuner(const struct session_setup *setup, const struct log *log,
            struct err *err)
 {
+    char *name = name_of(setup, setup->tuner, setup->tuner_logged, err);
     struct json *made = NULL;
-    struct tuner *tuner;
+    struct tuner *tuner = NULL;
 
-    if (folder_arg_complete(setup->paths, setup->tuner, setup->tuner_args,
-                            setup->checkpoint_folder, &made, err) != 0)
-        return NULL;
-    tuner = tuner_new(setup->paths, setup->tuner,
-                      made != NULL ? json_root(made) : setup->tuner_args,
-                      setup->seed, log, err);
+    if (name != NULL &&
+        folder_arg_complete(setup->paths, name, setup->tuner_args,
+                            setup->checkpoint_folder, &made, err) == 0)
+        tuner = tuner_new(setup->paths, name,
+                          made != NULL ? json_root(made) : setup->tuner_args,
+                          setup->seed, log, err);
     json_free(made);
+    free(name);
     return tuner;
 }
 
@@ -205,6 +234,20 @@ refuse_assessor(const struct session *s, const struct session_setup *setup,
     return 0;
 }
 
+static struct assessor *
+open_assessor(const struct session_setup *setup, const struct log *log,
+              struct err *err)
+{
+    char *name = name_of(setup, setup->assessor, setup->assessor_logged, err);
+    struct assessor *assessor =
+        name == NULL ? NULL
+                     : assessor_new(setup->paths, name, setup->assessor_args,
+                                    setup->seed, log, err);
+
+    free(name);
+    return assessor;
+}
+
 static int
 load_assessor(struct session *s, const struct session_setup *setup,
               const struct log *log, struct err *err)
@@ -214,8 +257,7 @@ load_assessor(struct session *s, const struct session_setup *setup,
     if (is_advised(s))
         return refuse_assessor(s, setup, log, err);
     if (!proxy_is_named(setup->assessor)) {
-        s->assessor = assessor_new(setup->paths, setup->assessor,
-                                   setup->assessor_args, setup->seed, log, err);
+        s->assessor = open_assessor(setup, log, err);
         return s->assessor == NULL ? -1 : 0;
     }
     s->setups[SENDER_ASSESSOR] =

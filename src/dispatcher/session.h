@@ -36,6 +36,7 @@ struct viewer;
 struct session_filter {
     const char *name; /* or file */
     struct jval args; /* an object, or null */
+    bool logged;      /* a log says so: never a file */
 };
 
 struct session_setup {
@@ -53,9 +54,10 @@ struct session_setup {
     bool maximize_given; /* policy.maximize is set; else the arguments tell */
     int digits;          /* of the frames */
     size_t max_payload;
-    const char *program_folder;    /* where programs run; NULL: here */
-    const char *checkpoint_folder; /* for a tuner that names folders and is
-                                      given none: folder_arg.h; or NULL */
+    bool tuner_logged, assessor_logged; /* a log names them: never a file */
+    const char *program_folder;         /* where programs run; NULL: here */
+    const char *checkpoint_folder;      /* for a tuner that names folders and is
+                                           given none: folder_arg.h; or NULL */
 };
 
 /* One side: either a plugin, with tuning or assessing around it, or a program
@@ -116,7 +118,8 @@ void session_describe(const struct session *s, enum sender side,
 void session_write_head(const struct session *s,
                         const struct session_setup *setup, struct buf *out);
 
-/* The other way: what a log's first record says.  *setup borrows from `head`.
+/* The other way: what a log's first record says.  *setup borrows from `head`,
+ * which may be anybody's: its names are marked as a log's.
  * Plugin versions other than the installed ones' are told as problems. */
 int session_read_head(struct jval head, struct session_setup *setup,
                       struct err *err);

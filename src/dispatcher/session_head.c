@@ -135,6 +135,7 @@ read_filters(struct jval head, struct session_setup *setup, struct err *err)
         struct session_filter *f = &setup->filters[i];
         struct jval v = jval_at(list, i);
 
+        f->logged = true;
         if (jval_type(v) != JSON_OBJECT || !jval_get(v, "name", &text) ||
             !jval_string(text, &f->name, NULL) ||
             !jval_get(v, "arguments", &f->args))
@@ -174,6 +175,7 @@ session_read_head(struct jval head, struct session_setup *setup,
         jval_string(folder, &setup->program_folder, NULL);
     p->nni = jval_get(head, "nni", &nni) && jval_bool(nni, &p->nni) && p->nni;
     setup->maximize_given = true;
+    setup->tuner_logged = setup->assessor_logged = true;
     setup->digits = (int)digits;
     setup->max_payload = (size_t)max_payload;
     return 0;

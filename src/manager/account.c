@@ -144,6 +144,8 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_write_text_member(out, "folder", m->folder.path);
     add_uint(out, "pid", (uint64_t)getpid());
     json_write_text_member(out, "state", state_name(m));
+    if (strcmp(state_name(m), "paused") == 0)
+        json_write_text_member(out, "reason", failing_why_paused(m));
     add_uint(out, "concurrency", m->scheduler.concurrency);
     if (m->scheduler.max_trials > 0)
         add_uint(out, "max_trials", m->scheduler.max_trials);

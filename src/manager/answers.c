@@ -5,13 +5,13 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/happened.h"
 #include "manager/indexing.h"
 #include "manager/live.h"
 #include "manager/peer.h"
 #include "manager/parameters.h"
-#include "manager/shown.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
 
@@ -181,7 +181,7 @@ warn_shown(struct manager *m, const char *before, const char *text, size_t len)
     struct buf line;
 
     buf_init(&line, 4 * WORDS_SHOWN);
-    shown_text(&line, text, len, WORDS_SHOWN);
+    visible_text(&line, text, len, WORDS_SHOWN);
     progress_warn(&m->progress, "%s%s", before, buf_text(&line));
     buf_fini(&line);
 }

@@ -13,13 +13,17 @@
 struct err;
 
 struct control_link {
-    int fd;         /* -1: closed */
-    int manager_fd; /* its pidfd; -1: unknown */
+    const char *folder; /* borrowed */
+    int fd;             /* -1: closed */
+    int manager_fd;     /* its pidfd; -1: unknown */
+    long pid;           /* its; 0: unknown */
+    int patience_ms;    /* for an answer */
     struct buf in;
     bool ended; /* the manager said nothing more */
 };
 
-/* -1 where nobody listens: no manager lives, or it has no socket. */
+/* -1 where nobody listens: no manager lives, or it has no socket.  One that
+ * lives and does nothing is told of as control_link_ask() does. */
 int control_link_open(struct control_link *l, const char *folder,
                       struct err *err);
 void control_link_close(struct control_link *l); /* a closed one too */
@@ -38,11 +42,29 @@ int control_link_fill(struct control_link *l, struct err *err);
 /* Whether a whole line is there already. */
 bool control_link_holds(const struct control_link *l);
 
-/* All three at once. */
+/* Sends, and reads what is answered.  A manager that is stopped (SIGSTOP, a
+ * debugger) or that answers nothing for `patience_ms` is an error (number
+ * ETIMEDOUT) that names its process and what to do. */
+int control_link_ask(struct control_link *l, const char *request,
+                     struct json **out, struct jval *answer, struct err *err);
+
+/* Whether the manager's process is stopped, which it cannot tell itself. */
+bool control_link_is_stopped(const struct control_link *l);
+
+/* For who waits as long as it takes: says so on stderr, as `verb`, when it is
+ * stopped and *said is not set; sets it as it is then. */
+void control_link_note_stopped(const struct control_link *l, const char *verb,
+                               bool *said);
+
+/* How often they look, milliseconds. */
+#define CONTROL_LOOK_MS 5000
+
+/* All at once. */
 int control_ask(const char *folder, const char *request, struct json **out,
                 struct jval *answer, struct err *err);
 
-/* Returns when the manager has ended. */
-void control_link_await_end(struct control_link *l);
+/* Returns when the manager has ended; `verb` is for
+ * control_link_note_stopped(). */
+void control_link_await_end(struct control_link *l, const char *verb);
 
 #endif

@@ -71,6 +71,8 @@ set_paused(struct manager *m, bool paused, struct err *err)
         return -1;
     }
     m->scheduler.paused = m->progress.paused = paused;
+    if (!paused)
+        failing_continued(m);
     stir(m);
     if (paused != was)
         happened_experiment(

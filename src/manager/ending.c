@@ -3,6 +3,7 @@
 
 #include "config/experiment.h"
 #include "core/buf.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/lastwords.h"
 #include "manager/happened.h"
@@ -49,7 +50,7 @@ show_text(struct manager *m, const char *text, size_t len)
     struct buf line;
 
     buf_init(&line, LASTWORDS_MAX);
-    shown_text(&line, text, len, SHOWN_MAX);
+    visible_text(&line, text, len, SHOWN_MAX);
     progress_say(&m->progress, "    | %s", buf_text(&line));
     buf_fini(&line);
 }

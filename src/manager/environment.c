@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/environment.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/problems.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define VALUE_MAX 65536
+#define NAME_MAX_BYTES ((size_t)64 << 20)
 
 static void
 add(struct environment *e, char *var)
@@ -58,6 +61,17 @@ set(struct environment *e, const char *name, const char *value)
         add_ours(e, var);
 }
 
+/* A parameter's name as a variable's. */
+static void
+make_fit(char *name, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                   "0123456789_",
+                   name[i]) == NULL)
+            name[i] = '_';
+}
+
 /* Of two names that become the same the first one stays. */
 static void
 set_parameter(void *ctx, const char *name, const char *value, size_t len)
@@ -71,11 +85,7 @@ set_parameter(void *ctx, const char *name, const char *value, size_t len)
                  value) < 0)
         return;
     end = at + strlen(name);
-    for (size_t i = at; i < end; i++)
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                   "0123456789_",
-                   var[i]) == NULL)
-            var[i] = '_';
+    make_fit(var + at, end - at);
     if (has(e, var, end))
         free(var);
     else
@@ -233,6 +243,110 @@ environment_make(struct environment *e, const struct environment_of *of,
         return -1;
     inherit(e);
     return e->n == 0 ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+}
+
+/* ---- names that become the same ---- */
+
+struct naming {
+    struct map seen; /* by the variable's: the parameter's, ours to free */
+    struct buf name;
+    const char *place;
+    struct problems *notes;
+};
+
+static void
+take_name(struct naming *n)
+{
+    const char *name = buf_text(&n->name), *first;
+    char *fit = strdup(name), *own;
+
+    if (fit == NULL)
+        return;
+    make_fit(fit, strlen(fit));
+    first = map_get(&n->seen, fit, strlen(fit));
+    if (first == NULL) {
+        own = strdup(name);
+        if (own != NULL && map_put(&n->seen, fit, strlen(fit), own) != 0)
+            free(own);
+    } else if (strcmp(first, name) != 0) {
+        problems_add(n->notes, n->place,
+                     "warning: parameters '%s' and '%s' both become "
+                     "$" TRIAL_ENV_PARAM_PREFIX
+                     "%s: a trial that has both finds '%s' there, and '%s' in "
+                     "parameters.json alone: expected names that differ in "
+                     "letters and digits",
+                     first, name, fit, first, name);
+    }
+    free(fit);
+}
+
+static bool
+is_named(struct jval element)
+{
+    struct jval name;
+
+    return jval_type(element) == JSON_OBJECT &&
+           jval_get(element, "_name", &name);
+}
+
+static void walk_names(struct naming *n, struct jval object);
+
+/* Those within each element of a choice; false: it has none such. */
+static bool
+walk_elements(struct naming *n, struct jval dimension)
+{
+    struct jval values;
+    bool nested = false;
+
+    if (jval_type(dimension) != JSON_OBJECT ||
+        !jval_get(dimension, "_value", &values) ||
+        jval_type(values) != JSON_ARRAY)
+        return false;
+    buf_add_char(&n->name, '/');
+    for (size_t i = 0; i < jval_count(values); i++)
+        if (is_named(jval_at(values, i))) {
+            nested = true;
+            walk_names(n, jval_at(values, i));
+        }
+    return nested;
+}
+
+static void
+walk_names(struct naming *n, struct jval object)
+{
+    struct jval_iter it = jval_iter(object);
+    size_t prefix = n->name.len;
+
+    while (jval_next(&it)) {
+        size_t len;
+
+        n->name.len = prefix;
+        buf_add_text(&n->name, it.key);
+        len = n->name.len;
+        if (walk_elements(n, it.value))
+            continue;
+        n->name.len = len;
+        take_name(n);
+    }
+    n->name.len = prefix;
+}
+
+void
+environment_check_names(struct jval space, const char *place,
+                        struct problems *notes)
+{
+    struct naming n = {.place = place, .notes = notes};
+    size_t at = 0;
+    char *own;
+
+    if (jval_type(space) != JSON_OBJECT)
+        return;
+    buf_init(&n.name, NAME_MAX_BYTES);
+    walk_names(&n, space);
+    while ((own = map_next(&n.seen, &at)) != NULL)
+        free(own);
+    map_fini(&n.seen);
+    buf_fini(&n.name);
 }
 
 void

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct err;
+struct problems;
 struct trial;
 
 struct environment {
@@ -36,5 +37,10 @@ int environment_make(struct environment *e, const struct environment_of *of,
                      const struct trial *trial, struct jval parameters,
                      struct err *err);
 void environment_fini(struct environment *e);
+
+/* A note for each parameter of a search space whose variable is that of an
+ * earlier one, which is then the one that a trial finds there. */
+void environment_check_names(struct jval space, const char *place,
+                             struct problems *notes);
 
 #endif

@@ -142,31 +142,70 @@ is_more(const struct manager *m)
     return false;
 }
 
-static void
-halt(struct manager *m, const struct trial *t)
+static bool
+ends(const struct manager *m)
 {
-    bool ends = m->x->on_repeated == REPEATED_END;
+    return m->x->on_repeated == REPEATED_END ||
+           (m->x->on_repeated == REPEATED_UNSAID &&
+            !progress_is_seen(&m->progress));
+}
 
-    if (ends)
-        manager_end(m, MANAGER_FAILING,
-                    "%d trials in a row failed the same way: %.150s", SAME_MAX,
-                    t->why);
-    else
+static void
+end_it(struct manager *m, const struct trial *t)
+{
+    manager_end(m, MANAGER_FAILING,
+                "%d trials in a row failed the same way: %.150s", SAME_MAX,
+                t->why);
+    if (m->x->on_repeated == REPEATED_UNSAID)
         progress_warn(&m->progress,
-                      "tunepipe: warning: %d trials in a row failed the same "
-                      "way: %s: no more are started",
-                      SAME_MAX, t->why);
+                      "tunepipe: without a terminal it does not wait to be "
+                      "mended; onRepeatedFailure: pause would");
     if (t->folder != NULL)
         ending_show_stderr(m, t);
-    if (ends)
-        return;
+}
+
+static void
+say_how_to_go_on(struct manager *m)
+{
+    progress_warn(&m->progress,
+                  "tunepipe: paused: %s; when it is mended: tunepipe continue "
+                  "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
+                  "takes up again",
+                  m->failing.paused, m->folder.path, m->folder.path);
+}
+
+static void
+pause_it(struct manager *m, const struct trial *t)
+{
+    struct failing *f = &m->failing;
+
+    snprintf(f->paused, sizeof f->paused,
+             "%d trials in a row failed the same way: %.150s", SAME_MAX,
+             t->why);
+    progress_warn(&m->progress, "tunepipe: warning: %s: no more are started",
+                  f->paused);
+    if (t->folder != NULL)
+        ending_show_stderr(m, t);
     m->scheduler.paused = m->progress.paused = true;
     happened_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
-    progress_warn(&m->progress,
-                  "tunepipe: when it is mended: tunepipe continue %s; Ctrl-C "
-                  "ends the experiment, which tunepipe resume %s takes up "
-                  "again",
-                  m->folder.path, m->folder.path);
+    say_how_to_go_on(m);
+    f->reminds = m->n_running > 0;
+}
+
+const char *
+failing_why_paused(const struct manager *m)
+{
+    if (!m->scheduler.paused)
+        return "";
+    return m->failing.paused[0] != '\0' ? m->failing.paused
+                                        : "somebody paused it";
+}
+
+void
+failing_continued(struct manager *m)
+{
+    m->failing.paused[0] = '\0';
+    m->failing.reminds = false;
 }
 
 void
@@ -175,6 +214,10 @@ failing_count(struct manager *m, const struct trial *t)
     struct failing *f = &m->failing;
     char how[FAILING_TEXT_MAX], line[400] = "";
 
+    if (f->reminds && m->n_running == 0 && !m->end_known) {
+        f->reminds = false;
+        say_how_to_go_on(m);
+    }
     if (t->state == TRIAL_CANCELLED)
         return;
     if (!trial_is_failure(t->state)) {
@@ -191,5 +234,8 @@ failing_count(struct manager *m, const struct trial *t)
         m->x->on_repeated == REPEATED_IGNORE)
         return;
     f->same = 0; /* of those that come after the halt */
-    halt(m, t);
+    if (ends(m))
+        end_it(m, t);
+    else
+        pause_it(m, t);
 }

@@ -21,8 +21,10 @@ struct manager;
 
 /* A zeroed one has seen no failure. */
 struct failing {
-    char last[FAILING_TEXT_MAX]; /* how the last one failed */
-    unsigned same;               /* so many in a row did */
+    char last[FAILING_TEXT_MAX];   /* how the last one failed */
+    unsigned same;                 /* so many in a row did */
+    char paused[FAILING_TEXT_MAX]; /* why the experiment was paused; "": not */
+    bool reminds; /* how to go on is said again when nothing runs any more */
 };
 
 /* It has ended in `state` and nobody was told.  Whether it is tried again: then
@@ -38,5 +40,12 @@ void failing_tell(struct manager *m, struct trial *t);
 
 /* It has ended for good, and that was shown; may halt the experiment. */
 void failing_count(struct manager *m, const struct trial *t);
+
+/* Why no trials are begun, in words; "" where they are.  Until the next call
+ * that changes that. */
+const char *failing_why_paused(const struct manager *m);
+
+/* The pause is over. */
+void failing_continued(struct manager *m);
 
 #endif

@@ -5,8 +5,8 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "manager/metrics.h"
-#include "manager/shown.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -206,7 +206,7 @@ happened_text(struct manager *m, enum event_name name, const char *text,
     if (!events_wanted(&m->events, name))
         return;
     buf_init(&shown, 4 * TEXT_SHOWN);
-    shown_text(&shown, text, len, TEXT_SHOWN);
+    visible_text(&shown, text, len, TEXT_SHOWN);
     events_emit(&m->events, name,
                 (const struct event_field[]){
                     EVENT_TEXT("experiment", m->folder.id),

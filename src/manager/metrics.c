@@ -4,9 +4,9 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/visible.h"
 #include "json.h"
 #include "scan.h"
-#include "manager/shown.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ refuse_word(const char *expected, const char *word, size_t len, struct err *err)
     struct buf text;
 
     buf_init(&text, 4 * LINE_SHOWN);
-    shown_text(&text, word, len, LINE_SHOWN);
+    visible_text(&text, word, len, LINE_SHOWN);
     err_set(err, ERR_INPUT, "expected %s, got '%s'", expected, buf_text(&text));
     buf_fini(&text);
 }
@@ -86,6 +86,17 @@ take_marks(struct metric_line *out)
     out->waits = !out->final && out->len > 0 && out->json[out->len - 1] == '\t';
     out->hears = out->waits && out->len > 1 && out->json[out->len - 2] == '\t';
     out->len -= (size_t)out->waits + (size_t)out->hears;
+}
+
+void
+metrics_refuse_nul(const char *line, size_t len, struct err *err)
+{
+    const char *nul = memchr(line, '\0', len);
+
+    err_set(err, ERR_INPUT,
+            "byte %zu is a NUL, expected text alone: does something cut the "
+            "file off while it is written?",
+            (size_t)(nul - line));
 }
 
 /* The words that a line may begin with, and what follows from each. */
@@ -156,6 +167,8 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
         rc = read_metric(m, word, line, len, too_long, out, err);
     if (rc == 0)
         return word->checkpoint ? METRICS_CHECKPOINT : METRICS_METRIC;
+    if (memchr(line, '\0', len) != NULL)
+        metrics_refuse_nul(line, len, err);
     err_place(err, "line %llu", (unsigned long long)m->lines);
     return METRICS_BAD;
 }

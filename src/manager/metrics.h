@@ -49,6 +49,9 @@ enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
                                bool too_long, struct metric_line *out,
                                struct err *err);
 
+/* For a line that holds a NUL, and so is none of text: says so. */
+void metrics_refuse_nul(const char *line, size_t len, struct err *err);
+
 /* The next record of NNI's file.  out->json lies in `value`, which is cleared
  * first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record kept its
  * sequence if its type was known. */

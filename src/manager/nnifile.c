@@ -2,7 +2,7 @@
 #include "manager/nnifile.h"
 
 #include "core/err.h"
-#include "manager/shown.h"
+#include "core/visible.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ refuse_header(struct nnifile *f, const char *text, size_t n, struct err *err)
 
     f->broken = true;
     buf_init(&shown, 8 * SHOWN);
-    shown_text(&shown, text, n, SHOWN);
+    visible_text(&shown, text, n, SHOWN);
     err_set(err, ERR_INPUT,
             "byte %lld: expected " TRIAL_NNI_CODE
             " and %d digits, got '%s'; what follows is not read",

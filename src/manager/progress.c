@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/visible.h"
 #include "manager/shown.h"
 
 #include <poll.h>
@@ -54,6 +55,7 @@ write_line(struct progress *p, int fd, const char *fmt, va_list ap)
         return;
     }
     vsnprintf(text, sizeof text, fmt, ap);
+    visible_line(text);
     if (p->painted) {
         file_write_all(p->fd, WIPE, sizeof WIPE - 1, NULL);
         p->stale = true;
@@ -87,6 +89,12 @@ progress_warn(struct progress *p, const char *fmt, ...)
     va_start(ap, fmt);
     write_line(p, p->err_fd, fmt, ap);
     va_end(ap);
+}
+
+bool
+progress_is_seen(const struct progress *p)
+{
+    return isatty(p->fd) || isatty(p->err_fd);
 }
 
 void

@@ -41,6 +41,9 @@ void progress_say(struct progress *p, const char *fmt, ...)
 void progress_warn(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether somebody may be there who reads it: one of the two is a terminal. */
+bool progress_is_seen(const struct progress *p);
+
 /* Counts have changed. */
 void progress_touch(struct progress *p);
 

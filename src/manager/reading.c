@@ -209,6 +209,26 @@ take_record(void *ctx, const char *json, size_t len, int64_t at)
     buf_fini(&value);
 }
 
+/* A line with NULs is not used; who would take it for a report is told. */
+static void
+refuse_output(const struct reading *r, const char *line, size_t len)
+{
+    char *text = malloc(len + 1);
+    struct err err = {0};
+    double value;
+
+    for (size_t i = 0; text != NULL && i < len; i++)
+        text[i] = (char)(line[i] == '\0' ? ' ' : line[i]);
+    if (text != NULL)
+        text[len] = '\0';
+    if (text != NULL && pattern_match(r->m->pattern, text, &value)) {
+        metrics_refuse_nul(line, len, &err);
+        err_place(&err, "line %llu", (unsigned long long)r->t->out.lines);
+        complain(r->m, r->t, &r->t->out_complained, TRIAL_STDOUT, err.text);
+    }
+    free(text);
+}
+
 static void
 take_output(void *ctx, const char *line, size_t len, bool too_long)
 {
@@ -216,8 +236,11 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
     struct reading *r = ctx;
     char text[NUMBER_TEXT_MAX];
 
-    (void)len;
     (void)too_long;
+    if (memchr(line, '\0', len) != NULL) {
+        refuse_output(r, line, len);
+        return;
+    }
     if (!pattern_match(r->m->pattern, line, &metric.value))
         return;
     metric.sequence = r->t->matches++;

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -68,9 +69,9 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
     struct metric_line metric = {0};
     struct rerun_reports *r = ctx;
 
-    (void)len;
     (void)too_long;
-    if (pattern_match(r->pattern, line, &metric.value))
+    if (memchr(line, '\0', len) == NULL &&
+        pattern_match(r->pattern, line, &metric.value))
         take(r, &metric);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* shown.h - texts from outside, made fit for a terminal, which must not obey
- * what a parameter or a program happens to hold. */
+/* shown.h - parameters as people see them in a line, fit for a terminal:
+ * core/visible.h. */
 #ifndef MANAGER_SHOWN_H
 #define MANAGER_SHOWN_H
 
@@ -9,9 +9,6 @@
 #include <stddef.h>
 
 struct buf;
-
-/* Appends the text, control characters as '?', cut to `most` bytes. */
-void shown_text(struct buf *out, const char *text, size_t len, size_t most);
 
 /* Appends "NAME=VALUE", short: four digits of a number. */
 void shown_parameter(struct buf *out, const char *name, const char *value,

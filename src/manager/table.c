@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
@@ -43,11 +44,11 @@ print_parameter(void *ctx, const char *name, const char *value, size_t len)
     struct buf text;
 
     buf_init(&text, JSON_MAX);
-    shown_text(&text, name, strlen(name), strlen(name));
+    visible_text(&text, name, strlen(name), strlen(name));
     for (size_t i = strlen(name); i < l->width + 2; i++)
         buf_add_char(&text, ' ');
-    shown_text(&text, value, len, 5 * PARAMETERS_SHOWN);
-    fprintf(l->out, "  %s\n", buf_text(&text));
+    visible_text(&text, value, len, 5 * PARAMETERS_SHOWN);
+    visible_printf(l->out, "  %s\n", buf_text(&text));
     buf_fini(&text);
 }
 
@@ -87,14 +88,15 @@ print_best(FILE *out, const struct results *r)
         return;
     }
     results_value(best, &value);
-    fprintf(out, "best %.10g, trial %s (%s, as %s says)\n", value, best->trial,
-            r->minimize ? "minimize" : "maximize", r->mode_from);
+    visible_printf(out, "best %.10g, trial %s (%s, as %s says)\n", value,
+                   best->trial, r->minimize ? "minimize" : "maximize",
+                   r->mode_from);
     visit(best->parameters, widen, &lines);
     visit(best->parameters, print_parameter, &lines);
     doc = json_parse(best->parameters, strlen(best->parameters), JSON_STRICT,
                      NULL);
     if (doc != NULL && jval_type(json_root(doc)) != JSON_OBJECT)
-        fprintf(out, "  %s\n", best->parameters);
+        visible_printf(out, "  %s\n", best->parameters);
     json_free(doc);
     fputc('\n', out);
 }
@@ -137,12 +139,12 @@ print_row(FILE *out, const struct result *item, bool origins, size_t room)
     else if (item->has_latest)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     visit(item->parameters, add_parameter, &parameters);
-    shown_text(&shown, buf_text(&parameters), parameters.len, room);
-    fprintf(out, "  %-6s ", item->trial);
+    visible_text(&shown, buf_text(&parameters), parameters.len, room);
+    visible_printf(out, "  %-6s ", item->trial);
     if (origins)
-        fprintf(out, "%-6s ", item->from[0] != '\0' ? item->from : "-");
-    fprintf(out, "%12s %9.1fs  %-13s %s\n", value, item->duration_s,
-            item->status, buf_text(&shown));
+        visible_printf(out, "%-6s ", item->from[0] != '\0' ? item->from : "-");
+    visible_printf(out, "%12s %9.1fs  %-13s %s\n", value, item->duration_s,
+                   item->status, buf_text(&shown));
     buf_fini(&shown);
     buf_fini(&parameters);
 }
@@ -155,8 +157,9 @@ table_print_rows(FILE *out, const struct result *const *items, size_t n)
 
     if (n == 0)
         return;
-    fprintf(out, "  %-6s %s%12s %10s  %-13s %s\n", "trial",
-            origins ? "from   " : "", "value", "time", "status", "parameters");
+    visible_printf(out, "  %-6s %s%12s %10s  %-13s %s\n", "trial",
+                   origins ? "from   " : "", "value", "time", "status",
+                   "parameters");
     for (size_t i = 0; i < n; i++)
         print_row(out, items[i], origins, room);
     fputc('\n', out);
@@ -201,8 +204,9 @@ print_counts(FILE *out, const struct results *r)
         separator = ", ";
     }
     if (r->unended > 0)
-        fprintf(out, "; %zu %s", r->unended,
-                r->state == RESULTS_RUNNING ? "running" : "without an end");
+        visible_printf(out, "; %zu %s", r->unended,
+                       r->state == RESULTS_RUNNING ? "running"
+                                                   : "without an end");
     fputc('\n', out);
 }
 
@@ -222,7 +226,7 @@ print_inputs(FILE *out, const struct results *r)
             n += strcmp(r->items[k].ended_by, inputs[i]) == 0;
         if (n == 0)
             continue;
-        fprintf(out, "%s%s: %zu", separator, inputs[i], n);
+        visible_printf(out, "%s%s: %zu", separator, inputs[i], n);
         separator = ", ";
     }
     if (separator[0] == ',')
@@ -234,13 +238,14 @@ print_state(FILE *out, const struct results *r)
 {
     switch (r->state) {
     case RESULTS_RUNNING:
-        fprintf(out, "state:  %s\n",
-                r->paused ? "paused: no trials are begun (tunepipe continue)"
-                          : "running");
+        visible_printf(out, "state:  %s\n",
+                       r->paused
+                           ? "paused: no trials are begun (tunepipe continue)"
+                           : "running");
         break;
     case RESULTS_ENDED:
-        fprintf(out, "state:  %s (%.1f s)\n",
-                r->reason != NULL ? r->reason : "ended", r->duration_s);
+        visible_printf(out, "state:  %s (%.1f s)\n",
+                       r->reason != NULL ? r->reason : "ended", r->duration_s);
         break;
     case RESULTS_DIED:
         fputs("state:  its manager died before the end\n", out);
@@ -258,13 +263,13 @@ table_print(FILE *out, const struct results *r, bool all)
     print_inputs(out, r);
     print_state(out, r);
     if (r->damaged > 0)
-        fprintf(out, "        %zu lines of results.jsonl are damaged\n",
-                r->damaged);
-    fprintf(out, "seed:   %llu\n", (unsigned long long)r->seed);
-    fprintf(out, "folder: %s\n", r->folder);
+        visible_printf(out, "        %zu lines of results.jsonl are damaged\n",
+                       r->damaged);
+    visible_printf(out, "seed:   %llu\n", (unsigned long long)r->seed);
+    visible_printf(out, "folder: %s\n", r->folder);
     if (r->state != RESULTS_RUNNING && !r->over)
-        fprintf(out, "go on:  tunepipe resume %s\n", r->folder);
-    fprintf(out, "again:  tunepipe show %s\n", r->folder);
+        visible_printf(out, "go on:  tunepipe resume %s\n", r->folder);
+    visible_printf(out, "again:  tunepipe show %s\n", r->folder);
 }
 
 static void

@@ -139,7 +139,7 @@ struct trial {
     double reached;
     uint64_t reached_at;
     int64_t stamped_ns; /* when the last report was read; 0: not known */
-    bool complained, nni_complained, nni_cut; /* about the files */
+    bool complained, nni_complained, nni_cut, out_complained; /* of files */
     double latest, final;
     struct recent recent; /* of the intermediate ones */
     char why[512];        /* for a failure: one line */

@@ -168,6 +168,13 @@ not_found(const struct plugin_paths *p, const char *name, struct err *err)
     return NULL;
 }
 
+/* And no name. */
+static bool
+is_file(const char *name)
+{
+    return strchr(name, '/') != NULL || ends_in(name, strlen(name), SUFFIX);
+}
+
 char *
 plugin_paths_find(const struct plugin_paths *p, const char *name,
                   struct err *err)
@@ -175,7 +182,7 @@ plugin_paths_find(const struct plugin_paths *p, const char *name,
     size_t len = strlen(name);
     char *path;
 
-    if (strchr(name, '/') != NULL || ends_in(name, len, SUFFIX)) {
+    if (is_file(name)) {
         path = strchr(name, '/') != NULL ? strdup(name) : file_join(".", name);
         if (path == NULL)
             err_set(err, ERR_MEMORY, "plugin '%.100s': out of memory", name);
@@ -188,6 +195,48 @@ plugin_paths_find(const struct plugin_paths *p, const char *name,
         if (strcasecmp(name, aliases[i].alias) == 0)
             path = find_in_folders(p, aliases[i].name, strlen(aliases[i].name));
     return path != NULL ? path : not_found(p, name, err);
+}
+
+static const char *
+last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+char *
+plugin_paths_find_logged(const struct plugin_paths *p, const char *name,
+                         struct err *err)
+{
+    const char *last = last_part(name);
+    size_t folder = (size_t)(last - name);
+    char *path = NULL;
+
+    if (!is_file(name)) {
+        path = strdup(name);
+        if (path == NULL)
+            err_set(err, ERR_MEMORY, "plugin '%.100s': out of memory", name);
+        return path;
+    }
+    for (size_t i = 0; path == NULL && i < p->n; i++) {
+        path = file_join(p->folders[i], last);
+        if (path != NULL && access(path, F_OK) != 0) {
+            free(path);
+            path = NULL;
+        }
+    }
+    if (path == NULL)
+        err_set(err, ERR_CONFIG,
+                "the log names the file '%.200s', and no file is loaded "
+                "because a log says so: if you trust it, give --plugin-path "
+                "%.*s",
+                name,
+                folder > 200  ? 200
+                : folder == 0 ? 1
+                              : (int)folder,
+                folder == 0 ? "." : name);
+    return path;
 }
 
 void
@@ -203,14 +252,6 @@ plugin_short_name(const char *file, char *out, size_t out_size)
         len = out_size - 1;
     memcpy(out, name, len);
     out[len] = '\0';
-}
-
-static const char *
-last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
 }
 
 static int

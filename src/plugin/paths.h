@@ -35,6 +35,13 @@ const char *plugin_paths_at(const struct plugin_paths *paths, size_t i);
 char *plugin_paths_find(const struct plugin_paths *paths, const char *name,
                         struct err *err);
 
+/* The same for a name that stands in a log, which may be anybody's: no file is
+ * loaded because a log says so.  One that is a file there is looked for by its
+ * last part in the folders alone; where it is in none err names it, and the
+ * option that allows it (ERR_CONFIG).  Other names come back as they are. */
+char *plugin_paths_find_logged(const struct plugin_paths *paths,
+                               const char *name, struct err *err);
+
 /* Every NAME.so of all folders, sorted by name; of two with the same name the
  * earlier folder's.  A folder that cannot be read holds none. */
 struct plugin_list {

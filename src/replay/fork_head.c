@@ -30,12 +30,16 @@ static int
 change_plugins(struct session_setup *s, const struct fork_changes *c,
                struct err *err)
 {
-    if (c->tuner != NULL)
+    if (c->tuner != NULL) {
         s->tuner = c->tuner;
+        s->tuner_logged = false;
+    }
     if (c->tuner != NULL || c->tuner_args.node != NULL)
         s->tuner_args = c->tuner_args;
-    if (c->assessor != NULL)
+    if (c->assessor != NULL) {
         s->assessor = c->assessor;
+        s->assessor_logged = false;
+    }
     if (c->no_assessor)
         s->assessor = NULL;
     if (s->assessor == NULL && c->assessor_args.node != NULL)

@@ -12,6 +12,7 @@ struct buf;
 struct csv {
     struct buf *out; /* borrowed */
     bool begun;      /* the line has a field */
+    bool safe;       /* what a spreadsheet would run gets a ' in front */
 };
 
 void csv_field(struct csv *c, const char *text, size_t len);

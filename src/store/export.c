@@ -237,7 +237,7 @@ write_line(struct table *t, enum export_form form, const struct lines *l,
 
     if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
         t->now++;
-        if (form == EXPORT_CSV)
+        if (form != EXPORT_JSON)
             rc = add_row(t, json_root(doc), err);
         else
             add_object(t, l, json_root(doc));
@@ -271,7 +271,7 @@ write_rows(struct table *t, enum export_form form, const char *folder,
     struct lines lines;
     int rc = lines_open(&lines, folder, FOLDER_RESULTS, err);
 
-    if (form == EXPORT_CSV)
+    if (form != EXPORT_JSON)
         add_head(t);
     else
         buf_add_text(&t->row, "[\n");
@@ -295,6 +295,7 @@ export_trials(FILE *out, enum export_form form, const char *folder,
     buf_init(&t.cells_text, ROW_MAX);
     buf_init(&t.row, ROW_MAX);
     t.csv.out = &t.row;
+    t.csv.safe = form == EXPORT_CSV_SAFE;
     rc = attempts_load(&t.attempts, folder, &log);
     if (rc != 0) /* what is not known there is left out */
         t.attempts.lacks = true;

@@ -11,7 +11,8 @@
 
 struct err;
 
-enum export_form { EXPORT_CSV, EXPORT_JSON };
+/* SAFE: such that a spreadsheet runs none of it. */
+enum export_form { EXPORT_CSV, EXPORT_CSV_SAFE, EXPORT_JSON };
 
 /* A row for each trial that has ended, in the order of their ends.  `damaged`:
  * lines of results.jsonl that could not be read.  Whether `out` took all is

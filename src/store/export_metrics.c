@@ -101,8 +101,8 @@ take_metric(void *ctx, const struct record *r, const char *payload, size_t len,
         is_new(e, &cmd->metric)) {
         char *said = metric_said(&cmd->metric, payload, len);
 
-        (e->form == EXPORT_CSV ? add_csv : add_json)(e, &cmd->metric, said,
-                                                     r->time_us);
+        (e->form == EXPORT_JSON ? add_json : add_csv)(e, &cmd->metric, said,
+                                                      r->time_us);
         free(said);
         rc = buf_check(&e->row, "a metric", err);
         fwrite(buf_text(&e->row), 1, e->row.len, e->out);
@@ -123,8 +123,9 @@ export_metrics(FILE *out, enum export_form form, const char *folder,
 
     buf_init(&e.row, ROW_MAX);
     e.csv.out = &e.row;
+    e.csv.safe = form == EXPORT_CSV_SAFE;
     buf_init(&e.key, ROW_MAX);
-    fputs(form == EXPORT_CSV
+    fputs(form != EXPORT_JSON
               ? "trial,attempt,type,sequence,value,said,time_us\n"
               : "[\n",
           out);

@@ -335,6 +335,38 @@ top_screen() {
 }
 check "top as a screen" top_screen
 
+# not_answered VERB...: fails, and says what stops the manager and what to do.
+not_answered() {
+    timeout 60 "$T" "$@" > said 2>&1
+    got=$?
+    [ $got = 1 ] && has said "process $pid, is stopped" &&
+        has said "kill -CONT $pid" || fail "$*: status $got: $(cat said)"
+}
+
+# Who only waits says so, too, and waits.
+stopped_manager() {
+    begin 'maxTrialNumber: 2' && begun 00000 || return 1
+    pid=$(cat "$dir/manager.pid") && kill -STOP "$pid" || return 1
+    meanwhile 'grep -q "^State:.T" /proc/$pid/status' "$pid"
+    "$T" wait "$dir" trial.ended > happened 2> wait.err &
+    waiter=$!
+    "$T" top "$dir" > lines 2> top.err &
+    top=$!
+    for one in wait top; do
+        meanwhile "grep -q 'kill -CONT $pid' $one.err" $$
+    done
+    not_answered status "$dir" && not_answered trial ls "$dir" &&
+        not_answered why "$dir" 0 && not_answered pause "$dir" &&
+        not_answered continue "$dir" && not_answered stop "$dir" &&
+        not_answered update "$dir" --max-trials 1 &&
+        not_answered trial kill "$dir" 0 &&
+        not_answered trial retry "$dir" 0 || return 1
+    kill -CONT "$pid" && let_go 00000 1 && begun 00001 &&
+        wait "$waiter" && has happened '"trial.ended"' && let_go 00001 2 &&
+        ended 0 && wait "$top" && count 2 succeeded
+}
+check "a manager that is stopped" stopped_manager
+
 # After a failure managers may be left.
 sort -u "$work/began" | while read -r folder; do
     pid=$(cat "$folder/pid")

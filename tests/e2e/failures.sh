@@ -203,7 +203,7 @@ check "Ctrl-C while it waits to be tried again" interrupted_meanwhile
 
 pauses() {
     mkfifo said
-    experiment 'maxTrialNumber: 9' << 'E'
+    experiment 'maxTrialNumber: 9' 'onRepeatedFailure: pause' << 'E'
 echo "$TUNEPIPE_TRIAL_ID" > "$HERE/last"
 echo "line one of $TUNEPIPE_TRIAL_ID" >&2
 echo 'no module named x' >&2
@@ -228,7 +228,7 @@ check "three failures alike pause the experiment" pauses
 # Mended while it waits.
 continues() {
     mkfifo said
-    experiment 'maxTrialNumber: 6' \
+    experiment 'maxTrialNumber: 6' 'onRepeatedFailure: pause' \
         'on: {experiment.paused: ": > $HERE/paused",' \
         '     experiment.continued: ": > $HERE/goes-on"}' << 'E'
 [ -e "$HERE/mended" ] || exit 3
@@ -264,6 +264,55 @@ E
         has "$dir/summary.json" '"over": false'
 }
 check "they end it where that is wanted" ends
+
+# Nobody is there who could mend it.
+ends_without_terminal() {
+    experiment 'maxTrialNumber: 9' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' << 'E'
+exit 3
+E
+    run 1 && count 3 failed && replays &&
+        has err 'error: 3 trials in a row failed the same way' &&
+        has err 'without a terminal it does not wait to be mended' &&
+        has "$dir/summary.json" '"over": false' && has out 'tunepipe resume'
+}
+check "without a terminal they end it" ends_without_terminal
+
+# So that one of the two runs on when three have failed.
+pauses_on_a_terminal() {
+    command -v script > /dev/null || { echo "needs script"; return 77; }
+    mkfifo said go
+    experiment 'maxTrialNumber: 6' 'trialConcurrency: 2' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" != 00000 ] || read -r word < "$HERE/go"
+[ -e "$HERE/mended" ] || exit 3
+tunepipe trial report --final 1
+E
+    HERE=$PWD TERM=dumb script -qefc "$T run e.yml" /dev/null < /dev/null \
+        > said 2> script.err &
+    manager=$!
+    n=0
+    while read -r line; do
+        echo "$line"
+        case $line in *'tunepipe continue'*) ;; *) continue ;; esac
+        n=$((n + 1))
+        [ $n = 1 ] || : > mended
+        "$T" status tunepipe-experiments/* > status$n 2>&1
+        case $n in
+        1) echo > go ;;
+        2) "$T" continue tunepipe-experiments/* > continued 2>&1 ;;
+        esac
+    done < said > out
+    wait $manager || fail "status $?: $(cat out)" || return 1
+    dir=$(ls -d "$PWD"/tunepipe-experiments/*)
+    for one in status1 status2; do
+        has $one 'state       paused: 3 trials in a row failed the same way: exit status 3' &&
+            has $one "go on       tunepipe continue $dir" || return 1
+    done
+    has status1 '1 running' && has status2 '0 running' &&
+        "$T" show --json "$dir" > show.json && count 2 succeeded && replays
+}
+check "on a terminal they pause it, and it says so" pauses_on_a_terminal
 
 ignores() {
     experiment 'maxTrialNumber: 5' 'onRepeatedFailure: ignore' << 'E'

@@ -93,4 +93,27 @@ drawn() {
 }
 check "a seed that is drawn is told" drawn
 
+# Which of them the trial finds is what the warning says.
+same_variable() {
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' \
+        'searchSpace: {a b: {_type: choice, _value: [1]}, a_b: {_type: choice, _value: [2]}, a-b: {_type: choice, _value: [3]}, a-c: {_type: choice, _value: [4]}, n: {_type: choice, _value: [{_name: one, k.x: {_type: choice, _value: [5]}}]}, n_k_x: {_type: choice, _value: [6]}}' << 'E'
+printf '%s %s\n' "$TUNEPIPE_PARAM_a_b" "$TUNEPIPE_PARAM_n_k_x" > "$HERE/seen"
+tunepipe trial report --final 1
+E
+    run 0 && [ "$(cat seen)" = '1 5' ] || fail "$(cat seen)" || return 1
+    rm -r tunepipe-experiments
+    dry 0 || return 1
+    for words in err dry.err; do
+        for pair in "a b' and 'a_b' both become \$TUNEPIPE_PARAM_a_b: a trial that has both finds 'a b'" \
+            "a b' and 'a-b' both become \$TUNEPIPE_PARAM_a_b: a trial that has both finds 'a b'" \
+            "n/k.x' and 'n_k_x' both become \$TUNEPIPE_PARAM_n_k_x: a trial that has both finds 'n/k.x'"; do
+            has $words "searchSpace: warning: parameters '$pair" || return 1
+        done
+        [ "$(grep -c 'both become' $words)" = 3 ] || fail "$(cat $words)" ||
+            return 1
+    done
+}
+check "parameters of one variable" same_variable
+
 finish

@@ -139,6 +139,27 @@ E
 }
 check "the time between two reports" elapsed
 
+# A line with a NUL is told of, the others count.
+nul() {
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' << 'E'
+printf 'intermediate 1\nintermediate 2\0\nintermediate 3\n\0final 8\nfinal 4\n' \
+    >> "$TUNEPIPE_TRIAL_DIR/metrics"
+E
+    run 0 && has err 'metrics: line 2: byte 14 is a NUL' &&
+        has show.json '"intermediates": 2' && has show.json '"value": 4.0' &&
+        replays && rm -r tunepipe-experiments || return 1
+    experiment 'maxTrialNumber: 1' "metrics: {pattern: 'v=([0-9]+)'}" \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' << 'E'
+printf 'v=1\na\0b\nv=5\0v=6\n\0v=7\nv=2\n'
+E
+    run 0 && has err 'stdout: line 3: byte 3 is a NUL' &&
+        has show.json '"intermediates": 2' && has show.json '"value": 2.0' &&
+        replays && "$T" rerun "$dir" 0 > out && has out 'the same' &&
+        lacks out 'not the same'
+}
+check "a line with a NUL" nul
+
 refused() {
     TUNEPIPE_TRIAL_DIR=. "$T" trial report --final --done 1 2> err
     [ $? = 2 ] && has err 'give one of' || return 1

@@ -195,4 +195,22 @@ words() {
     [ $? = 2 ] || fail "pages of nothing"
 }
 check "words that are wrong" words
+# What a spreadsheet would take for a formula.
+formulas() {
+    experiment 'maxTrialNumber: 6' \
+        "searchSpace: {'=a': {_type: choice, _value: ['=1+1', '+x', '-y', '@z,\"', -3, 'b']}}" \
+        'tuner: {name: grid}' << 'E'
+tunepipe trial report '{"default": -1, "s": "=2"}'
+tunepipe trial report --final -1
+E
+    run 0 && "$T" export "$dir" --csv > csv && has csv ',=1+1' &&
+        has csv ',"@z,""' && "$T" export "$dir" --csv --safe > csv &&
+        has csv ",'=a" && has csv ",'=1+1" && has csv ",'+x" &&
+        has csv ",'-y" && has csv ",\"'@z,\"\"" && has csv ',-3' &&
+        has csv ',b' && has csv ',succeeded,-1.0,' || return 1
+    "$T" export "$dir" --json --safe > out 2>&1
+    [ $? = 2 ] && has out '--safe goes with --csv'
+}
+check "cells that a spreadsheet would run" formulas
+
 finish

@@ -100,7 +100,7 @@ TEST(config_has_defaults)
     CHECK_EQ(x->on_failure.retry, 0);
     CHECK_EQ(x->on_failure.backoff_ms, 1000);
     CHECK_EQ(x->on_failure.then, FAILURE_SKIP);
-    CHECK_EQ(x->on_repeated, REPEATED_PAUSE);
+    CHECK_EQ(x->on_repeated, REPEATED_UNSAID);
     CHECK_EQ(x->max_idle_ms, 0);
     done(x);
 }

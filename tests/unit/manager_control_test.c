@@ -6,6 +6,7 @@
 #include "manager/control_address.h"
 #include "manager/control_client.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -339,5 +340,31 @@ TEST(control_finds_who_asked)
     close(a);
     serve(&c);
     CHECK(control_find(&c, number) == NULL);
+    control_close(&c);
+}
+
+/* One that has been let in and hears nothing, and one that waits for that. */
+TEST(control_client_waits_only_so_long)
+{
+    struct control_link l;
+    struct jval answer;
+    struct json *doc;
+    struct control c;
+    struct err err = {0};
+    char pid[32];
+
+    open_here(&c);
+    snprintf(pid, sizeof pid, "process %ld, ", (long)getpid());
+    CHECK_EQ(control_link_open(&l, ".", &err), 0);
+    CHECK_EQ(l.pid, getpid());
+    l.patience_ms = 1;
+    CHECK_EQ(control_link_ask(&l, "{}", &doc, &answer, &err), -1);
+    CHECK_EQ(err.number, ETIMEDOUT);
+    CHECK(doc == NULL);
+    CHECK_HAS(err.text, pid);
+    CHECK_HAS(err.text, "has not answered for");
+    CHECK_HAS(err.text, "kill -KILL");
+    CHECK_HAS(err.text, "tunepipe resume .");
+    control_link_close(&l);
     control_close(&c);
 }

@@ -4,7 +4,6 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/metrics.h"
-#include "manager/shown.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,6 +85,34 @@ TEST(manager_metrics_bad_lines_keep_their_number)
     CHECK_EQ(line.sequence, 9);
     CHECK_EQ(give(&m, "final 5", &line, &err), METRICS_METRIC);
     CHECK_EQ(line.sequence, 3);
+}
+
+TEST(manager_metrics_tell_of_a_nul)
+{
+    static const struct {
+        const char *line;
+        size_t len;
+        const char *want;
+    } cases[] = {
+        {"intermediate 0.5\0", 17, "line 1: byte 16 is a NUL, expected text"},
+        {"\0\0intermediate 1", 16, "line 2: byte 0 is a NUL"},
+        {"intermediate {\"default\": 1, \"a\": \"\0\"}", 37,
+         "line 3: byte 34 is a NUL"},
+        {"final 1\0 2", 10, "line 4: byte 7 is a NUL"},
+    };
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        err_clear(&err);
+        CHECK_EQ(
+            metrics_line(&m, cases[i].line, cases[i].len, false, &line, &err),
+            METRICS_BAD);
+        CHECK_HAS(err.text, cases[i].want);
+    }
+    CHECK_EQ(give(&m, "intermediate 5", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 2); /* those lines kept theirs */
 }
 
 static enum metrics_word
@@ -194,35 +221,6 @@ TEST(manager_metrics_are_written_in_nnis_spelling)
               "{\"parameter_id\": 3, \"trial_job_id\": \"00003\", "
               "\"type\": \"FINAL\", \"sequence\": 0, \"value\": \"0.93\", "
               "\"attempt\": 0}");
-    buf_fini(&out);
-}
-
-TEST(manager_shown_text_is_harmless)
-{
-    static const struct {
-        const char *text;
-        size_t most;
-        const char *want;
-    } cases[] = {
-        {"plain", 10, "plain"},
-        {"\033[31m\a\177", 10, "?[31m??"},
-        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 99,
-         "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
-        {"\xff\xc3", 10, "??"},
-        {"\xc2\x9b"
-         "31m",
-         10, "??31m"}, /* a control sequence in one byte */
-        {"too long", 3, "too..."},
-        {"\xc3\xa9\xc3\xa9", 1, "\xc3\xa9..."},
-    };
-    struct buf out;
-
-    buf_init(&out, 1000);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        buf_clear(&out);
-        shown_text(&out, cases[i].text, strlen(cases[i].text), cases[i].most);
-        CHECK_STR(buf_text(&out), cases[i].want);
-    }
     buf_fini(&out);
 }
 

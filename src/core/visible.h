@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* visible.h - texts from outside, made fit for a terminal, which must not obey
+ * what a parameter, a program or a log happens to hold: control characters
+ * (also U+0080 to U+009F), those that turn the direction of writing round, hide
+ * or separate lines, and bytes that are no UTF-8 are shown as '?'.  Any
+ * thread. */
+#ifndef CORE_VISIBLE_H
+#define CORE_VISIBLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct buf;
+
+/* Appends the text, cut to `most` bytes. */
+void visible_text(struct buf *out, const char *text, size_t len, size_t most);
+
+/* The same in place; ASCII's control characters become spaces, so that it is
+ * one line. */
+void visible_line(char *text);
+
+/* As fprintf(); an LF, also one of an argument, stays one. */
+void visible_printf(FILE *out, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
