@@ -9,6 +9,7 @@
 #include "core/number.h"
 #include "core/problems.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,18 @@ TEST(err_is_one_line_with_its_place)
     CHECK_STR(err.text, "file:3: bad value");
     CHECK_EQ(err.code, ERR_INPUT);
     CHECK_EQ(err_set(NULL, ERR_INPUT, "nobody listens"), -1);
+}
+
+TEST(err_keeps_its_number_where_its_place_is_told)
+{
+    struct err err = {0};
+
+    errno = ENOSPC;
+    err_errno(&err, ERR_SYSTEM, "cannot write");
+    err_place(&err, "file");
+    CHECK_EQ(err.number, ENOSPC);
+    err_clear(&err);
+    CHECK_EQ(err.number, 0);
 }
 
 TEST(buf_failure_sticks_until_checked)
