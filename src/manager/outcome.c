@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/lastwords.h"
 #include "trial/files.h"
 
 #include <limits.h>
@@ -107,6 +108,8 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
             err_place(err, "%s", path);
         }
     }
+    if (out->kind == OUTCOME_LOST)
+        lastwords_wrapper(folder, out->text, sizeof out->text);
     buf_fini(&text);
     free(path);
     return rc;

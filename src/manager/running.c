@@ -15,7 +15,9 @@
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
+#include "trial/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -235,11 +237,36 @@ running_exited(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     placing_release(m, t);
     t->ended_ns = clock_monotonic_ns();
+    if (running_unbegun(m, t, &t->outcome, &info))
+        return;
     resources_learn(&m->resources, t);
     if (t->again && running_in_vain(t))
         running_again(m, t);
     else
         running_finish(m, t);
+}
+
+/* That is a start that failed, and no attempt. */
+bool
+running_unbegun(struct manager *m, struct trial *t,
+                const struct outcome *outcome, const siginfo_t *info)
+{
+    struct err err = {.code = ERR_SYSTEM, .number = EAGAIN};
+    struct trial *next;
+
+    if (outcome->kind != OUTCOME_LOST || info->si_code != CLD_EXITED ||
+        info->si_status != TRIAL_WRAPPER_LATER || t->stop != STOP_NOT ||
+        t->told || t->known || (next = running_next(m, t)) == NULL)
+        return false;
+    next->attempt = t->attempt;
+    next->unbegun = true;
+    next->offers = t->offers;
+    next->place_until_ns = t->place_until_ns;
+    snprintf(err.text, sizeof err.text, "%s",
+             outcome->text[0] != '\0' ? outcome->text
+                                      : "its wrapper could not begin");
+    running_replace(m, t, next);
+    return placing_again(m, next, &err);
 }
 
 bool

@@ -56,6 +56,7 @@
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -194,6 +195,10 @@ void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
+/* Whether its wrapper could not even begin it, for now: it is offered a place
+ * again, as where starting that fails; t is freed then. */
+bool running_unbegun(struct manager *m, struct trial *t,
+                     const struct outcome *outcome, const siginfo_t *info);
 /* Its end means nothing, and its result is not known: it is lost, or was ended
  * for want of a manager. */
 bool running_in_vain(const struct trial *t);
