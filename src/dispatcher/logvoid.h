@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* logvoid.h - a command log that a dispatcher, or the loss of power, left before
- * its head was durable, so that nothing had been taken from anybody yet. */
+/* logvoid.h - a command log that a dispatcher, or the loss of power, left
+ * before its head was durable, so that nothing had been taken from anybody yet.
+ */
 #ifndef DISPATCHER_LOGVOID_H
 #define DISPATCHER_LOGVOID_H
 
@@ -15,7 +16,8 @@ struct err;
 bool logvoid(const char *folder);
 /* The same, or the lock file of a log that is not there. */
 bool logvoid_left(const char *folder);
-/* Such a log becomes command.log.void; others stay.  The caller has the lock. */
+/* Such a log becomes command.log.void; others stay.  The caller has the lock.
+ */
 int logvoid_set_aside(const char *folder, struct err *err);
 
 #endif

@@ -15,7 +15,7 @@ size_t
 lastwords_read(const char *folder, char text[LASTWORDS_MAX])
 {
     char *path = file_join(folder, TRIAL_STDERR);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = path == NULL ? -1 : file_open_plain(path, O_RDONLY);
     struct stat st;
     ssize_t n = 0;
 

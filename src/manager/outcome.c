@@ -8,6 +8,7 @@
 #include "manager/lastwords.h"
 #include "trial/files.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +97,8 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     buf_init(&text, 2 * OUTCOME_FILE_MAX);
-    if (access(path, F_OK) == 0) {
-        rc = file_read(path, OUTCOME_FILE_MAX, &text, err);
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        rc = file_read_plain(path, OUTCOME_FILE_MAX, &text, err);
         if (rc == 0) {
             buf_text(&text);
             rc = text.len > 0 ? read_text(text.data, out, err)

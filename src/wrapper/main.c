@@ -146,9 +146,9 @@ tell_end(int dir_fd, int exit_fd, const struct outcome *outcome,
         if (pause_ms == 0)
             cannot("waits (until SIGTERM): cannot write " TRIAL_EXIT " in ",
                    path);
-        pause_ms = pause_ms == 0                  ? PAUSE_FIRST_MS
+        pause_ms = pause_ms == 0                 ? PAUSE_FIRST_MS
                    : 2 * pause_ms < PAUSE_MAX_MS ? 2 * pause_ms
-                                                  : PAUSE_MAX_MS;
+                                                 : PAUSE_MAX_MS;
         stopped = is_stopped(pause_ms);
     }
     return 0;
@@ -177,8 +177,8 @@ main(int argc, char **argv)
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return cannot("cannot take in orphans", "");
     if (lease_open(&lease, dir_fd) != 0)
-        return cannot_begin(
-            dir_fd, "cannot open the FIFO " TRIAL_LEASE " in ", options.dir);
+        return cannot_begin(dir_fd, "cannot open the FIFO " TRIAL_LEASE " in ",
+                            options.dir);
     exit_fd = exitfile_prepare(dir_fd);
     if (exit_fd < 0)
         return cannot_begin(dir_fd, "cannot make " TRIAL_EXIT_TMP " in ",

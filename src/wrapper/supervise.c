@@ -207,6 +207,7 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
     outcome->unstarted_errno = errno;
     exitfile_end(outcome);
     snprintf(outcome->unstarted, sizeof(outcome->unstarted),
-             "cannot make a process: %s", strerror_r(outcome->unstarted_errno, why, sizeof(why)));
+             "cannot make a process: %s",
+             strerror_r(outcome->unstarted_errno, why, sizeof(why)));
     return 0;
 }
