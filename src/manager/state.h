@@ -174,6 +174,8 @@ struct manager {
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
     bool anew_told; /* that a trial has no checkpoint to go on from, once */
+    struct deadline results_due; /* what is held of them is tried again */
+    bool results_held;           /* and that was told */
     int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
