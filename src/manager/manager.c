@@ -401,6 +401,9 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     if (rc == 0) {
         rc = finish(&m, err);
         happened_finish(&m);
+    } else if (m.folder.results_fd >= 0) { /* it is ours, and nobody died */
+        experiment_folder_finish(&m.folder, false, false, err->text,
+                                 (double)m.budget.used_ns / 1e9, NULL);
     }
     manager_close(&m);
     return rc;

@@ -146,6 +146,8 @@ newer() {
         "$T" $words < /dev/null > out 2> err
         [ $? = 5 ] && has err 'version' || fail "$words: $(cat err)" || return 1
     done
+    "$T" show "$dir" > out && has out 'state:  ' &&
+        lacks out 'its manager died' || return 1
     cmp before "$log" && [ ! -e "$log.void" ] && [ ! -e new ]
 }
 check "a log of a newer version" newer
