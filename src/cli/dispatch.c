@@ -56,7 +56,9 @@ static const char help[] =
     "                          what becomes of those that two snapshots stand\n"
     "                          for (default keep)\n"
     "  --resume                go on with the session recorded in DIR, which has\n"
-    "                          tuner, seed and all that answers depend on\n"
+    "                          tuner, seed and all that answers depend on; where\n"
+    "                          the dispatcher died before it had recorded\n"
+    "                          anything, begin a new one by the other words\n"
     "  --skip t:N, --skip a:N  there, command N ended the process before: the\n"
     "                          tuner's (t) or the assessor's (a) half of it is\n"
     "                          handled as if the plugin had failed\n"
@@ -243,6 +245,11 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
               struct session_setup *session, struct json *args[2],
               struct filters *filters, const struct log *log, struct err *err)
 {
+    if (w->unbegun)
+        log_info(log,
+                 "%s: the dispatcher before died before it had recorded "
+                 "anything: a new session begins, with tuner %s",
+                 w->folder, w->tuner);
     session->tuner = w->tuner;
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||

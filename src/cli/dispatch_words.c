@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "core/problems.h"
+#include "dispatcher/logvoid.h"
 #include "frame.h"
 
 #include <inttypes.h>
@@ -73,8 +74,6 @@ check_resume(const struct dispatch_words *w, struct err *err)
             return err_set(err, ERR_USAGE,
                            "--%s: not with --resume: the log has it",
                            settled[i].name);
-    if (w->folder == NULL)
-        return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
     return 0;
 }
 
@@ -148,9 +147,13 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     if (parse_channel(w, err) != 0 || parse_log_words(w, err) != 0 ||
         parse_digits(w, err) != 0)
         return -1;
+    if (w->resume && w->folder == NULL)
+        return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
+    w->unbegun = w->resume && logvoid_left(w->folder);
+    w->resume = w->resume && !w->unbegun;
     if (w->resume)
         return check_resume(w, err);
-    if (w->skips.n > 0)
+    if (w->skips.n > 0 && !w->unbegun)
         return err_set(err, ERR_USAGE, "--skip: only with --resume");
     if (w->config == NULL && w->tuner == NULL)
         w->tuner = EXPERIMENT_TUNER;

@@ -31,6 +31,7 @@ struct dispatch_words {
     enum old_segments old;
     int64_t grace_ms;
     bool extensions, nni, debug, quiet, has_seed, resume;
+    bool unbegun; /* --resume where nothing is recorded: a new session */
     struct option_list skips;
 };
 

@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "dispatcher/commandlog.h"
 #include "dispatcher/loglock.h"
+#include "dispatcher/logvoid.h"
 #include "dispatcher/segments.h"
 
 #include <dirent.h>
@@ -26,7 +27,8 @@ nni_folder_has_log(const char *folder)
 {
     char *path = file_join(folder, COMMANDLOG_NAME);
     char *sealed = segments_any(folder);
-    bool has = sealed != NULL || (path != NULL && access(path, F_OK) == 0);
+    bool has = sealed != NULL ||
+               (path != NULL && access(path, F_OK) == 0 && !logvoid(folder));
 
     free(sealed);
     free(path);

@@ -11,7 +11,8 @@ struct lockfile;
 
 #define NNI_FOLDER_NAME_MAX 32
 
-/* Whether a command log, or a part of one, lies there. */
+/* Whether a command log in which there is anything, or a part of one, lies
+ * there. */
 bool nni_folder_has_log(const char *folder);
 
 /* Moves the log with all that belongs to it into the first of the folders

@@ -6,6 +6,7 @@
 #include "cli/verb.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/logvoid.h"
 #include "dispatcher/session.h"
 #include "frame.h"
 #include "json.h"
@@ -234,6 +235,11 @@ begin(struct nni_start *n, struct dispatcher_setup *setup, struct err *err)
     setup->folder = folder;
     if (folder != NULL && n->environment.resume && nni_folder_has_log(folder))
         return begin_again(n, setup, err);
+    if (folder != NULL && n->environment.resume && logvoid_left(folder))
+        log_info(&n->log,
+                 "%s: the dispatcher before died before it had recorded "
+                 "anything: a new session begins",
+                 folder);
     if (begin_new(n, &setup->session, err) != 0)
         return -1;
     if (folder != NULL)

@@ -230,7 +230,8 @@ describe(const struct outcome *o, char *text, size_t size)
         snprintf(text, size, "could not be started: %s", o->text);
         return;
     case OUTCOME_LOST:
-        snprintf(text, size, "lost: its wrapper vanished");
+        snprintf(text, size, "lost: %s",
+                 o->text[0] != '\0' ? o->text : "its wrapper vanished");
         return;
     }
 }

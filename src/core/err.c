@@ -54,15 +54,18 @@ int
 err_place(struct err *err, const char *fmt, ...)
 {
     char text[ERR_TEXT_MAX];
+    int number;
     size_t len;
     va_list ap;
 
     if (err == NULL)
         return -1;
+    number = err->number;
     memcpy(text, err->text, sizeof text);
     va_start(ap, fmt);
     fill(err, err->code, fmt, ap);
     va_end(ap);
+    err->number = number;
     len = strlen(err->text);
     snprintf(err->text + len, sizeof err->text - len, ": %s", text);
     return -1;
@@ -72,5 +75,6 @@ void
 err_clear(struct err *err)
 {
     err->code = ERR_NONE;
+    err->number = 0;
     err->text[0] = '\0';
 }

@@ -38,7 +38,8 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 int err_errno(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "PLACE: " in front of the text err holds; returns -1. */
+/* Puts "PLACE: " in front of the text err holds, whose code and number stay;
+ * returns -1. */
 int err_place(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -39,10 +39,11 @@ read_all(int fd, const char *path, size_t max, struct buf *b, struct err *err)
     }
 }
 
-int
-file_read(const char *path, size_t max, struct buf *b, struct err *err)
+/* Takes fd; below 0 errno tells why. */
+static int
+read_opened(int fd, const char *path, size_t max, struct buf *b,
+            struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     int rc;
 
     if (fd < 0)
@@ -50,6 +51,60 @@ file_read(const char *path, size_t max, struct buf *b, struct err *err)
     rc = read_all(fd, path, max, b, err);
     close(fd);
     return rc;
+}
+
+int
+file_read(const char *path, size_t max, struct buf *b, struct err *err)
+{
+    return read_opened(open(path, O_RDONLY | O_CLOEXEC), path, max, b, err);
+}
+
+/* The folder in which a file lies, which is no link; *name is the file's. */
+static int
+open_parent(const char *path, const char **name)
+{
+    const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char *slash = strrchr(path, '/');
+    char parent[PATH_MAX];
+    size_t len = slash == NULL ? 0 : (size_t)(slash - path);
+
+    *name = slash == NULL ? path : slash + 1;
+    if (len == 0)
+        return open(slash == NULL ? "." : "/", flags);
+    if (len >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(parent, path, len);
+    parent[len] = '\0';
+    return open(parent, flags);
+}
+
+int
+file_open_plain(const char *path, int flags)
+{
+    const char *name;
+    int parent = open_parent(path, &name), fd = -1, why;
+    struct stat st;
+
+    if (parent < 0)
+        return -1;
+    fd = openat(parent, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    why = errno;
+    close(parent);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+        why = ENXIO;
+    }
+    errno = why;
+    return fd;
+}
+
+int
+file_read_plain(const char *path, size_t max, struct buf *b, struct err *err)
+{
+    return read_opened(file_open_plain(path, O_RDONLY), path, max, b, err);
 }
 
 int
@@ -70,27 +125,52 @@ file_write_all(int fd, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-int
-file_write(const char *path, const void *data, size_t len, struct err *err)
+/* Nothing that has the temporary's name already is written to. */
+static int
+replace(int folder, const char *name, const char *path, const void *data,
+        size_t len, struct err *err)
 {
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     char temporary[PATH_MAX];
     int fd, rc;
 
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", path) >=
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", name) >=
         sizeof temporary)
         return err_set(err, ERR_INPUT, "%s: path too long", path);
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    fd = openat(folder, temporary, flags, 0600);
+    if (fd < 0 && errno == EEXIST && unlinkat(folder, temporary, 0) == 0)
+        fd = openat(folder, temporary, flags, 0600);
     if (fd < 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot create", temporary);
+        return err_errno(err, ERR_SYSTEM, "%s.tmp: cannot create", path);
     rc = file_write_all(fd, data, len, err);
     if (close(fd) != 0 && rc == 0)
         rc = err_errno(err, ERR_SYSTEM, "cannot write");
     if (rc != 0)
-        err_place(err, "%s", temporary);
-    else if (rename(temporary, path) != 0)
+        err_place(err, "%s.tmp", path);
+    else if (renameat(folder, temporary, folder, name) != 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot replace", path);
     if (rc != 0)
-        unlink(temporary);
+        unlinkat(folder, temporary, 0);
+    return rc;
+}
+
+int
+file_write(const char *path, const void *data, size_t len, struct err *err)
+{
+    return replace(AT_FDCWD, path, path, data, len, err);
+}
+
+int
+file_write_plain(const char *path, const void *data, size_t len,
+                 struct err *err)
+{
+    const char *name;
+    int parent = open_parent(path, &name), rc;
+
+    if (parent < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot create", path);
+    rc = replace(parent, name, path, data, len, err);
+    close(parent);
     return rc;
 }
 

@@ -15,6 +15,16 @@ int file_read(const char *path, size_t max, struct buf *b, struct err *err);
  * the old content or the new, never half of it. */
 int file_write(const char *path, const void *data, size_t len, struct err *err);
 
+/* The same two, and open(2), for what lies where a trial may write: neither the
+ * last part of the path nor the folder it lies in may be a symbolic link, and
+ * what is opened is a regular file, so that opening or reading waits for
+ * nobody. ELOOP (of the folder ENOTDIR): a link; ENXIO: no file. */
+int file_open_plain(const char *path, int flags);
+int file_read_plain(const char *path, size_t max, struct buf *b,
+                    struct err *err);
+int file_write_plain(const char *path, const void *data, size_t len,
+                     struct err *err);
+
 /* Makes the folder (0700) and its missing parents; existing ones are fine. */
 int file_make_folder(const char *path, struct err *err);
 

@@ -19,51 +19,102 @@
 #define PIECE ((size_t)1 << 20)
 #define LINK_TEXT_MAX 4096
 
-/* What is done with each thing that is found; a folder comes behind what is in
- * it.  Other than 0 ends the walk. */
-typedef int visit(void *ctx, const char *path, const struct stat *st,
+/* DESIGN.  A folder is opened as the entry of the one before it that it is,
+ * and no link is followed: whoever changes what is walked meanwhile leads
+ * nobody elsewhere. */
+
+/* A thing that is found: `name` in the folder `at`; its path, for people. */
+struct thing {
+    int at;
+    const char *name, *path;
+};
+
+static struct thing
+top(const char *path)
+{
+    return (struct thing){AT_FDCWD, path, path};
+}
+
+/* What is done with each of them; a folder comes behind what is in it.  Other
+ * than 0 ends the walk. */
+typedef int visit(void *ctx, const struct thing *t, const struct stat *st,
                   struct err *err);
 
-static int walk(const char *path, int depth, visit *each, void *ctx,
+static DIR *
+open_folder(const struct thing *t, struct err *err)
+{
+    int fd =
+        openat(t->at, t->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+    if (folder == NULL) {
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", t->path);
+        if (fd >= 0)
+            close(fd);
+    }
+    return folder;
+}
+
+/* The next entry, and its path, to be freed; NULL: there is none. */
+static const char *
+next_entry(DIR *folder, const char *path, char **inner)
+{
+    struct dirent *entry;
+
+    while ((entry = readdir(folder)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0) {
+            *inner = file_join(path, entry->d_name);
+            return entry->d_name;
+        }
+    return NULL;
+}
+
+/* As it is now; folders may not be too deep. */
+static int
+look(const struct thing *t, int depth, struct stat *st, struct err *err)
+{
+    if (depth > DEPTH_MAX)
+        return err_set(err, ERR_INPUT, "%s: more than %d folders deep", t->path,
+                       DEPTH_MAX);
+    if (fstatat(t->at, t->name, st, AT_SYMLINK_NOFOLLOW) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot look at", t->path);
+    return 0;
+}
+
+static int walk(const struct thing *t, int depth, visit *each, void *ctx,
                 struct err *err);
 
 static int
-walk_folder(const char *path, int depth, visit *each, void *ctx,
+walk_folder(const struct thing *t, int depth, visit *each, void *ctx,
             struct err *err)
 {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    int rc = 0;
+    DIR *folder = open_folder(t, err);
+    const char *name;
+    int rc = folder == NULL ? -1 : 0;
+    char *path;
 
-    if (folder == NULL)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    while (rc == 0 && (entry = readdir(folder)) != NULL) {
-        char *inner;
+    while (rc == 0 && (name = next_entry(folder, t->path, &path)) != NULL) {
+        struct thing inner = {dirfd(folder), name, path};
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        inner = file_join(path, entry->d_name);
-        rc = inner == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                           : walk(inner, depth + 1, each, ctx, err);
-        free(inner);
+        rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                          : walk(&inner, depth + 1, each, ctx, err);
+        free(path);
     }
-    closedir(folder);
+    if (folder != NULL)
+        closedir(folder);
     return rc;
 }
 
 static int
-walk(const char *path, int depth, visit *each, void *ctx, struct err *err)
+walk(const struct thing *t, int depth, visit *each, void *ctx, struct err *err)
 {
     struct stat st;
 
-    if (depth > DEPTH_MAX)
-        return err_set(err, ERR_INPUT, "%s: more than %d folders deep", path,
-                       DEPTH_MAX);
-    if (lstat(path, &st) != 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot look at", path);
-    if (S_ISDIR(st.st_mode) && walk_folder(path, depth, each, ctx, err) != 0)
+    if (look(t, depth, &st, err) != 0 ||
+        (S_ISDIR(st.st_mode) && walk_folder(t, depth, each, ctx, err) != 0))
         return -1;
-    return each(ctx, path, &st, err);
+    return each(ctx, t, &st, err);
 }
 
 /* ---- copy ---- */
@@ -89,20 +140,22 @@ copy_pieces(int from, int to, const char *path, struct err *err)
 }
 
 static int
-copy_file(const char *from, const char *to, mode_t mode, struct err *err)
+copy_file(const struct thing *from, const char *to, mode_t mode,
+          struct err *err)
 {
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int in = openat(from->at, from->name,
+                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     int out = in < 0 ? -1
                      : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                             (mode & 0700) | 0200);
     int rc = 0;
 
     if (in < 0)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", from);
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", from->path);
     else if (out < 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot create", to);
     else if (ioctl(out, FICLONE, in) != 0)
-        rc = copy_pieces(in, out, from, err);
+        rc = copy_pieces(in, out, from->path, err);
     if (in >= 0)
         close(in);
     if (out >= 0 && close(out) != 0 && rc == 0)
@@ -111,107 +164,110 @@ copy_file(const char *from, const char *to, mode_t mode, struct err *err)
 }
 
 static int
-copy_link(const char *from, const char *to, struct err *err)
+copy_link(const struct thing *from, const char *to, struct err *err)
 {
     char text[LINK_TEXT_MAX];
-    ssize_t n = readlink(from, text, sizeof text - 1);
+    ssize_t n = readlinkat(from->at, from->name, text, sizeof text - 1);
 
     if (n >= 0)
         text[n] = '\0';
     if (n < 0 || symlink(text, to) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot copy the link to %s",
-                         from, to);
+                         from->path, to);
     return 0;
 }
 
 static int
-link_file(const char *from, const char *to, mode_t mode, struct err *err)
+link_file(const struct thing *from, const char *to, mode_t mode,
+          struct err *err)
 {
     (void)mode;
-    return link(from, to) == 0
+    return linkat(from->at, from->name, AT_FDCWD, to, 0) == 0
                ? 0
-               : err_errno(err, ERR_SYSTEM, "%s: cannot link to %s", to, from);
+               : err_errno(err, ERR_SYSTEM, "%s: cannot link to %s", to,
+                           from->path);
 }
 
-typedef int copy_content(const char *from, const char *to, mode_t mode,
+typedef int copy_content(const struct thing *from, const char *to, mode_t mode,
                          struct err *err);
 
-static int copy_one(const char *from, const char *to, int depth,
+static int copy_one(const struct thing *from, const char *to, int depth,
                     copy_content *content, struct err *err);
 
 static int
-copy_folder(const char *from, const char *to, int depth, copy_content *content,
-            struct err *err)
+copy_folder(const struct thing *from, const char *to, int depth,
+            copy_content *content, struct err *err)
 {
-    DIR *folder = opendir(from);
-    struct dirent *entry;
-    int rc = 0;
+    DIR *folder = open_folder(from, err);
+    const char *name;
+    int rc = folder == NULL ? -1 : 0;
+    char *path;
 
-    if (folder == NULL)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot open", from);
-    if (mkdir(to, 0700) != 0)
+    if (rc == 0 && mkdir(to, 0700) != 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", to);
-    while (rc == 0 && (entry = readdir(folder)) != NULL) {
-        char *a, *b;
+    while (rc == 0 && (name = next_entry(folder, from->path, &path)) != NULL) {
+        struct thing inner = {dirfd(folder), name, path};
+        char *copy = file_join(to, name);
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        a = file_join(from, entry->d_name);
-        b = file_join(to, entry->d_name);
-        rc = a == NULL || b == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                                    : copy_one(a, b, depth + 1, content, err);
-        free(a);
-        free(b);
+        rc = path == NULL || copy == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : copy_one(&inner, copy, depth + 1, content, err);
+        free(path);
+        free(copy);
     }
-    closedir(folder);
+    if (folder != NULL)
+        closedir(folder);
     return rc;
 }
 
 static int
-copy_one(const char *from, const char *to, int depth, copy_content *content,
-         struct err *err)
+copy_one(const struct thing *from, const char *to, int depth,
+         copy_content *content, struct err *err)
 {
     struct stat st;
 
-    if (depth > DEPTH_MAX)
-        return err_set(err, ERR_INPUT, "%s: more than %d folders deep", from,
-                       DEPTH_MAX);
-    if (lstat(from, &st) != 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot look at", from);
+    if (look(from, depth, &st, err) != 0)
+        return -1;
     if (S_ISDIR(st.st_mode))
         return copy_folder(from, to, depth, content, err);
     if (S_ISLNK(st.st_mode))
         return copy_link(from, to, err);
     if (S_ISREG(st.st_mode))
         return content(from, to, st.st_mode, err);
-    return err_set(err, ERR_INPUT, "%s: neither a file nor a folder", from);
+    return err_set(err, ERR_INPUT, "%s: neither a file nor a folder",
+                   from->path);
 }
 
 int
 folder_copy(const char *from, const char *to, struct err *err)
 {
-    return copy_one(from, to, 0, copy_file, err);
+    struct thing t = top(from);
+
+    return copy_one(&t, to, 0, copy_file, err);
 }
 
 int
 folder_link(const char *from, const char *to, struct err *err)
 {
-    return copy_one(from, to, 0, link_file, err);
+    struct thing t = top(from);
+
+    return copy_one(&t, to, 0, link_file, err);
 }
 
 /* ---- the others ---- */
 
 static int
-sync_one(void *ctx, const char *path, const struct stat *st, struct err *err)
+sync_one(void *ctx, const struct thing *t, const struct stat *st,
+         struct err *err)
 {
     int fd, rc;
 
     (void)ctx;
     if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
         return 0;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    fd = openat(t->at, t->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     rc = fd < 0 || fsync(fd) != 0
-             ? err_errno(err, ERR_SYSTEM, "%s: cannot sync", path)
+             ? err_errno(err, ERR_SYSTEM, "%s: cannot sync", t->path)
              : 0;
     if (fd >= 0)
         close(fd);
@@ -221,15 +277,18 @@ sync_one(void *ctx, const char *path, const struct stat *st, struct err *err)
 int
 folder_sync(const char *path, struct err *err)
 {
-    return walk(path, 0, sync_one, NULL, err);
+    struct thing t = top(path);
+
+    return walk(&t, 0, sync_one, NULL, err);
 }
 
 static int
-add_bytes(void *ctx, const char *path, const struct stat *st, struct err *err)
+add_bytes(void *ctx, const struct thing *t, const struct stat *st,
+          struct err *err)
 {
     uint64_t *sum = ctx;
 
-    (void)path;
+    (void)t;
     (void)err;
     *sum += (uint64_t)st->st_blocks * 512;
     return 0;
@@ -238,9 +297,10 @@ add_bytes(void *ctx, const char *path, const struct stat *st, struct err *err)
 uint64_t
 folder_bytes(const char *path)
 {
+    struct thing t = top(path);
     uint64_t sum = 0;
 
-    walk(path, 0, add_bytes, &sum, NULL);
+    walk(&t, 0, add_bytes, &sum, NULL);
     return sum;
 }
 
@@ -259,17 +319,19 @@ folder_is_empty(const char *path)
 }
 
 static int
-remove_one(void *ctx, const char *path, const struct stat *st, struct err *err)
+remove_one(void *ctx, const struct thing *t, const struct stat *st,
+           struct err *err)
 {
     (void)ctx;
-    (void)st;
     (void)err;
-    remove(path);
+    unlinkat(t->at, t->name, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0);
     return 0;
 }
 
 void
 folder_remove(const char *path)
 {
-    walk(path, 0, remove_one, NULL, NULL);
+    struct thing t = top(path);
+
+    walk(&t, 0, remove_one, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "dispatcher/logio.h"
 #include "dispatcher/logmap.h"
+#include "dispatcher/logvoid.h"
 #include "frame.h"
 #include "record.h"
 
@@ -35,6 +36,8 @@ open_both(struct commandlog *l, const char *folder,
         rc = err_set(err, ERR_MEMORY, "command log: out of memory");
     else
         rc = loglock_take(&l->lock, lock, err) != 0 ||
+                     (open_it == logwriter_create &&
+                      logvoid_set_aside(folder, err) != 0) ||
                      (l->writer = open_it(log, l->io, err)) == NULL ||
                      loglock_map(&l->lock, lock, err) != 0
                  ? -1

@@ -9,13 +9,13 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/number.h"
 #include "core/process.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ read_small(const char *folder, const char *name, struct buf *out)
     bool ok;
 
     buf_init(out, 4 * SMALL_MAX);
-    ok = path != NULL && file_read(path, SMALL_MAX, out, NULL) == 0;
+    ok = path != NULL && file_read_plain(path, SMALL_MAX, out, NULL) == 0;
     free(path);
     return ok;
 }
@@ -88,7 +88,9 @@ static int
 open_lease(const char *folder, const char *name)
 {
     char *path = file_join(folder, name);
-    int fd = path == NULL ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = path == NULL
+                 ? -1
+                 : open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     free(path);
     return fd;
@@ -179,18 +181,8 @@ adopt_wrapper(struct trial *t, const char *folder)
     return found;
 }
 
-static int
-discard(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    remove(path);
-    return 0;
-}
-
 void
 adopt_discard(const char *folder)
 {
-    nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(folder);
 }

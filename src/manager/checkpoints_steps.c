@@ -38,7 +38,8 @@ checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
     bool ok;
 
     buf_init(&text, BUFFER_MAX);
-    ok = path != NULL && file_read(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
+    ok = path != NULL &&
+         file_read_plain(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
          sscanf(buf_text(&text), "%llu %15s", &steps, word) >= 1;
     *out = (struct checkpoint_steps){
         .steps = steps,
@@ -63,7 +64,7 @@ checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
                  : of->beyond ? WORD_BEYOND
                               : "");
     int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                          : file_write(path, line, (size_t)len, err);
+                          : file_write_plain(path, line, (size_t)len, err);
 
     free(path);
     return rc;

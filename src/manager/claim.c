@@ -49,7 +49,7 @@ claim_write(const struct claim *c, const char *folder, struct err *err)
         len += snprintf(text + len, sizeof text - (size_t)len,
                         "limit %llu\ncgroup %s\n", (unsigned long long)c->limit,
                         c->cgroup);
-    rc = file_write(path, text, (size_t)len, err);
+    rc = file_write_plain(path, text, (size_t)len, err);
     free(path);
     return rc;
 }
@@ -106,7 +106,7 @@ claim_read(struct claim *c, const char *folder)
 
     *c = (struct claim){0};
     buf_init(&text, 4 * FILE_MAX);
-    there = path != NULL && file_read(path, FILE_MAX, &text, NULL) == 0;
+    there = path != NULL && file_read_plain(path, FILE_MAX, &text, NULL) == 0;
     if (there) {
         buf_text(&text);
         rest = text.data;

@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/passing.h"
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
@@ -27,6 +28,8 @@
 #define SLUG_MAX 40
 #define CONFIG_MAX ((size_t)4 << 20)
 #define LINE_MAX_BYTES ((size_t)64 << 20)
+#define HELD_MAX ((size_t)1 << 30)
+#define SUMMARY_ROOM 4096
 #define SAME_SECOND_MAX 10000
 
 static void
@@ -232,15 +235,27 @@ remove_part(const struct experiment_folder *f, const char *name,
     return 0;
 }
 
+/* That it has ended can be told on a full disk, too.  Where the file system
+ * knows no file without a name, it cannot. */
+static void
+reserve_summary(struct experiment_folder *f)
+{
+    f->summary_fd = open(f->path, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (f->summary_fd >= 0 &&
+        fallocate(f->summary_fd, 0, 0, SUMMARY_ROOM) != 0) {
+        close(f->summary_fd);
+        f->summary_fd = -1;
+    }
+}
+
 int
 experiment_folder_open(struct experiment_folder *f, const char *path,
                        uint64_t seed, struct err *err)
 {
-    *f = (struct experiment_folder){.path = strdup(path),
-                                    .seed = seed,
-                                    .lock_fd = -1,
-                                    .results_fd = -1,
-                                    .log_fd = -1};
+    *f = EXPERIMENT_FOLDER_CLOSED;
+    f->path = strdup(path);
+    f->seed = seed;
+    buf_init(&f->held, HELD_MAX);
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     f->id = strrchr(f->path, '/') + 1;
@@ -253,10 +268,11 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
         open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
                   &f->log_fd, err) != 0)
         return -1;
-    return remove_part(f, FOLDER_SUMMARY, err) != 0 ||
-                   remove_part(f, FOLDER_INTERRUPTED, err) != 0
-               ? -1
-               : 0;
+    if (remove_part(f, FOLDER_SUMMARY, err) != 0 ||
+        remove_part(f, FOLDER_INTERRUPTED, err) != 0)
+        return -1;
+    reserve_summary(f);
+    return 0;
 }
 
 static int
@@ -275,8 +291,9 @@ int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                        uint64_t seed, struct err *err)
 {
-    *f = (struct experiment_folder){
-        .seed = seed, .lock_fd = -1, .results_fd = -1, .log_fd = -1};
+    *f = EXPERIMENT_FOLDER_CLOSED;
+    f->seed = seed;
+    buf_init(&f->held, HELD_MAX);
     if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
         write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
                    err) != 0 ||
@@ -289,20 +306,22 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
         open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
         return -1;
     flock(f->lock_fd, LOCK_EX | LOCK_NB);
+    reserve_summary(f);
     return write_pid(f, err);
 }
 
 void
 experiment_folder_close(struct experiment_folder *f)
 {
-    const int fds[] = {f->lock_fd, f->results_fd, f->log_fd};
+    const int fds[] = {f->lock_fd, f->results_fd, f->log_fd, f->summary_fd};
 
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     free(f->path);
     f->path = NULL;
-    f->lock_fd = f->results_fd = f->log_fd = -1;
+    f->lock_fd = f->results_fd = f->log_fd = f->summary_fd = -1;
+    buf_fini(&f->held);
 }
 
 /* A number that JSON has, or null. */
@@ -314,9 +333,29 @@ add_number(struct buf *out, const char *key, bool known, double value)
     buf_add_text(out, ", ");
 }
 
+int
+experiment_folder_flush(struct experiment_folder *f, struct err *err)
+{
+    while (f->held.len > 0) {
+        ssize_t n = write(f->results_fd, f->held.data, f->held.len);
+
+        if (n >= 0) {
+            buf_consume(&f->held, (size_t)n);
+        } else if (errno != EINTR) {
+            int number = errno;
+
+            err_errno(err, ERR_SYSTEM, "%s/%s: cannot write", f->path,
+                      FOLDER_RESULTS);
+            return errno_passes(number) ? 0 : -1;
+        }
+    }
+    return 0;
+}
+
+/* Appends a line to `out`. */
 static int
-add_line(const struct experiment_folder *f, int fd, const char *name,
-         const struct trial *t, double duration_s, struct err *err)
+add_line(const struct experiment_folder *f, const struct trial *t,
+         double duration_s, struct buf *out, struct err *err)
 {
     struct buf line;
     int rc;
@@ -348,19 +387,20 @@ add_line(const struct experiment_folder *f, int fd, const char *name,
                (unsigned long long)trial_reports(t), t->parameters);
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)
-        rc = file_write_all(fd, line.data, line.len, err);
-    if (rc != 0)
-        err_place(err, "%s/%s", f->path, name);
+        buf_add(out, line.data, line.len);
+    if (rc == 0)
+        rc = buf_check(out, "the results of trials", err);
     buf_fini(&line);
     return rc;
 }
 
 int
-experiment_folder_add_result(const struct experiment_folder *f,
-                             const struct trial *t, double duration_s,
-                             struct err *err)
+experiment_folder_add_result(struct experiment_folder *f, const struct trial *t,
+                             double duration_s, struct err *err)
 {
-    return add_line(f, f->results_fd, FOLDER_RESULTS, t, duration_s, err);
+    if (add_line(f, t, duration_s, &f->held, err) != 0)
+        return -1;
+    return experiment_folder_flush(f, err);
 }
 
 int
@@ -368,13 +408,18 @@ experiment_folder_add_interrupted(const struct experiment_folder *f,
                                   const struct trial *t, double duration_s,
                                   struct err *err)
 {
+    struct buf line;
     int fd, rc = open_part(f, FOLDER_INTERRUPTED, O_WRONLY | O_CREAT | O_APPEND,
                            &fd, err);
 
-    if (rc == 0) {
-        rc = add_line(f, fd, FOLDER_INTERRUPTED, t, duration_s, err);
-        close(fd);
-    }
+    if (rc != 0)
+        return -1;
+    buf_init(&line, LINE_MAX_BYTES);
+    rc = add_line(f, t, duration_s, &line, err);
+    if (rc == 0 && file_write_all(fd, line.data, line.len, err) != 0)
+        rc = err_place(err, "%s/%s", f->path, FOLDER_INTERRUPTED);
+    buf_fini(&line);
+    close(fd);
     return rc;
 }
 
@@ -395,6 +440,25 @@ experiment_folder_add_log(const struct experiment_folder *f, const char *line,
     return rc;
 }
 
+static int
+write_summary(const struct experiment_folder *f, const struct buf *text,
+              struct err *err)
+{
+    char *path = f->summary_fd < 0 ? NULL : file_join(f->path, FOLDER_SUMMARY);
+    char place[64];
+    bool there;
+
+    snprintf(place, sizeof place, "/proc/self/fd/%d", f->summary_fd);
+    there =
+        path != NULL &&
+        pwrite(f->summary_fd, text->data, text->len, 0) == (ssize_t)text->len &&
+        ftruncate(f->summary_fd, (off_t)text->len) == 0 &&
+        linkat(AT_FDCWD, place, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+    free(path);
+    return there ? 0
+                 : write_part(f, FOLDER_SUMMARY, text->data, text->len, err);
+}
+
 int
 experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
                          const char *reason, double duration_s, struct err *err)
@@ -410,7 +474,7 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
                over ? "true" : "false");
     rc = buf_check(&text, FOLDER_SUMMARY, err);
     if (rc == 0)
-        rc = write_part(f, FOLDER_SUMMARY, text.data, text.len, err);
+        rc = write_summary(f, &text, err);
     buf_fini(&text);
     return rc;
 }

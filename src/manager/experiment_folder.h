@@ -32,6 +32,8 @@
 #ifndef MANAGER_EXPERIMENT_FOLDER_H
 #define MANAGER_EXPERIMENT_FOLDER_H
 
+#include "core/buf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,7 +60,15 @@ struct experiment_folder {
     const char *id; /* the last part of path */
     uint64_t seed;  /* the experiment's */
     int lock_fd, results_fd, log_fd;
+    int summary_fd;  /* room for summary.json, without a name; -1: none */
+    struct buf held; /* of the results: what could not be written yet */
 };
+
+#define EXPERIMENT_FOLDER_CLOSED                                        \
+    (struct experiment_folder)                                          \
+    {                                                                   \
+        .lock_fd = -1, .results_fd = -1, .log_fd = -1, .summary_fd = -1 \
+    }
 
 /* Makes WORKING_FOLDER/ID, ID being the name made fit for a file and the
  * time, and fills it.  On failure what was made stays. */
@@ -74,8 +84,9 @@ int experiment_folder_open(struct experiment_folder *f, const char *path,
 
 void experiment_folder_close(struct experiment_folder *f);
 
-/* Appends the line of a trial that has ended. */
-int experiment_folder_add_result(const struct experiment_folder *f,
+/* Appends the line of a trial that has ended.  What time may mend, such as a
+ * full disk, is no failure: then it is held. */
+int experiment_folder_add_result(struct experiment_folder *f,
                                  const struct trial *t, double duration_s,
                                  struct err *err);
 
@@ -83,6 +94,9 @@ int experiment_folder_add_result(const struct experiment_folder *f,
 int experiment_folder_add_interrupted(const struct experiment_folder *f,
                                       const struct trial *t, double duration_s,
                                       struct err *err);
+/* Writes what is held, as far as it goes; where that is not all, err tells why
+ * (and is untouched else).  -1: time will not mend it. */
+int experiment_folder_flush(struct experiment_folder *f, struct err *err);
 
 int experiment_folder_add_log(const struct experiment_folder *f,
                               const char *line, size_t len, struct err *err);

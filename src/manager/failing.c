@@ -52,7 +52,7 @@ mark(const struct trial *t, enum trial_state state)
                        trial_state_name(state), t->why);
 
     if (path != NULL)
-        file_write(path, line, (size_t)len, NULL);
+        file_write_plain(path, line, (size_t)len, NULL);
     free(path);
 }
 

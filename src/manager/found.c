@@ -183,7 +183,7 @@ found_record(const struct found *f, const char *folder)
     if (f->folder &&
         asprintf(&path, "%s/" FOLDER_TRIALS "/%s/" TRIAL_NNI_PARAMETERS, folder,
                  f->id) >= 0 &&
-        file_read(path, RECORD_TEXT_MAX, &b, NULL) == 0 &&
+        file_read_plain(path, RECORD_TEXT_MAX, &b, NULL) == 0 &&
         is_record(buf_text(&b), b.len)) {
         text = buf_take(&b);
     } else if (f->result != NULL) {

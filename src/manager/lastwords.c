@@ -5,6 +5,7 @@
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ size_t
 lastwords_read(const char *folder, char text[LASTWORDS_MAX])
 {
     char *path = file_join(folder, TRIAL_STDERR);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = path == NULL ? -1 : file_open_plain(path, O_RDONLY);
     struct stat st;
     ssize_t n = 0;
 
@@ -41,4 +42,16 @@ lastwords_line(const char *folder, char *line, size_t size)
         end = at + size - 1;
     memcpy(line, text + at, end - at);
     line[end - at] = '\0';
+}
+
+void
+lastwords_wrapper(const char *folder, char *line, size_t size)
+{
+    static const char name[] = TRIAL_WRAPPER_SAYS;
+    char text[LASTWORDS_MAX];
+
+    lastwords_line(folder, text, sizeof text);
+    line[0] = '\0';
+    if (strncmp(text, name, sizeof name - 1) == 0)
+        snprintf(line, size, "%s", text);
 }

@@ -13,4 +13,7 @@ size_t lastwords_read(const char *folder, char text[LASTWORDS_MAX]);
 /* Its last line that is not empty, cut to fit; "" where there is none. */
 void lastwords_line(const char *folder, char *line, size_t size);
 
+/* What its wrapper said there last; "" where the last line is another's. */
+void lastwords_wrapper(const char *folder, char *line, size_t size);
+
 #endif

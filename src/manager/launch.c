@@ -128,7 +128,8 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, words, O_WRONLY | O_APPEND, 0);
+    posix_spawn_file_actions_addopen(
+        &files, 2, words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0);
     posix_spawnattr_init(&attr);
     /* Blocked until the wrapper is ready: a stop may come at once. */
     spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETSID);

@@ -243,7 +243,7 @@ recognise_end(struct manager *m)
     case SCHEDULER_CLOSED:
         break;
     }
-    m->phase = m->dispatcher_fd >= 0 ? PHASE_CLOSING : PHASE_DONE;
+    m->phase = PHASE_CLOSING;
     m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
     exchange_send(&m->exchange, "TE", "", 0);
 }
@@ -289,8 +289,9 @@ settle(struct manager *m)
             manager_ask(m);
         recognise_end(m);
     }
-    if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0)
-        m->phase = PHASE_DONE;
+    if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0 &&
+        (m->folder.held.len == 0 || m->interrupts > 0))
+        m->phase = PHASE_DONE; /* else results wait for room on the disk */
     hooks_go(&m->hooks, clock_monotonic_ns());
     clear_away(m);
     flush(m);
@@ -340,6 +341,7 @@ finish(struct manager *m, struct err *err)
 {
     struct manager_outcome *out = m->outcome;
 
+    experiment_folder_flush(&m->folder, NULL);
     manager_keep_budget(m);
     if (out->end <= MANAGER_DURATION)
         checkpoints_over(&m->checkpoints);
@@ -363,7 +365,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .x = x,
         .options = options,
         .outcome = out,
-        .folder = {.lock_fd = -1, .results_fd = -1, .log_fd = -1},
+        .folder = EXPERIMENT_FOLDER_CLOSED,
         .words = {.fd = -1},
         .dispatcher_fd = -1,
         .commands = COMMANDS_CLOSED,
@@ -399,6 +401,9 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     if (rc == 0) {
         rc = finish(&m, err);
         happened_finish(&m);
+    } else if (m.folder.results_fd >= 0) { /* it is ours, and nobody died */
+        experiment_folder_finish(&m.folder, false, false, err->text,
+                                 (double)m.budget.used_ns / 1e9, NULL);
     }
     manager_close(&m);
     return rc;

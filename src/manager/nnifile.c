@@ -2,6 +2,7 @@
 #include "manager/nnifile.h"
 
 #include "core/err.h"
+#include "core/file.h"
 #include "core/visible.h"
 #include "trial/files.h"
 
@@ -21,7 +22,7 @@ nnifile_open(struct nnifile *f, const char *path, struct err *err)
 {
     *f = (struct nnifile){0};
     buf_init(&f->in, HEADER_LEN + TRIAL_NNI_RECORD_MAX + CHUNK);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    f->fd = file_open_plain(path, O_RDONLY);
     if (f->fd < 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     return 0;

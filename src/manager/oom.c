@@ -102,7 +102,7 @@ static bool
 read_words(const char *path, char out[WORDS_MAX + 1])
 {
     char *start;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open_plain(path, O_RDONLY);
     struct stat st;
     ssize_t n = -1;
     int lines = 0;
@@ -213,7 +213,7 @@ oom_record(const char *folder, enum oom kind, bool prepares, uint64_t bytes)
                        prepares ? TRIAL_OOM_PREPARE : TRIAL_OOM_RUN);
 
     if (path != NULL)
-        file_write(path, line, (size_t)len, NULL);
+        file_write_plain(path, line, (size_t)len, NULL);
     free(path);
 }
 
@@ -226,7 +226,7 @@ oom_recorded(const char *folder, bool *prepares, uint64_t *bytes)
     char word[16] = "", phase[16] = "";
 
     buf_init(&text, 4 * RECORD_MAX);
-    if (path == NULL || file_read(path, RECORD_MAX, &text, NULL) != 0 ||
+    if (path == NULL || file_read_plain(path, RECORD_MAX, &text, NULL) != 0 ||
         sscanf(buf_text(&text), "%15s %llu %15s", word, &number, phase) != 3)
         word[0] = '\0';
     buf_fini(&text);

@@ -67,7 +67,7 @@ origin_write(const struct trial *t, struct err *err)
                    from, none ? "-" : origin_word(t->origin.how));
     path = file_join(t->folder, TRIAL_ORIGIN);
     rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                      : file_write(path, line, (size_t)len, err);
+                      : file_write_plain(path, line, (size_t)len, err);
     free(path);
     return rc;
 }
@@ -81,7 +81,8 @@ origin_load(struct trial *t)
     bool ok;
 
     buf_init(&text, BUFFER_MAX);
-    ok = path != NULL && file_read(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
+    ok = path != NULL &&
+         file_read_plain(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
          sscanf(buf_text(&text), "%llu %llu", &step, &restore) == 2;
     t->step = step;
     t->restore = restore;

@@ -190,7 +190,7 @@ read_wrapper(const char *home)
 
     buf_init(&text, 2 * STAT_MAX);
     if (path == NULL || !is_of_this_boot(path) ||
-        file_read(path, STAT_MAX, &text, NULL) != 0 ||
+        file_read_plain(path, STAT_MAX, &text, NULL) != 0 ||
         sscanf(buf_text(&text), "%d", &pid) != 1)
         pid = 0;
     buf_fini(&text);

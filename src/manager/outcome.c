@@ -5,8 +5,10 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/lastwords.h"
 #include "trial/files.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,8 +107,8 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     buf_init(&text, 2 * OUTCOME_FILE_MAX);
-    if (access(path, F_OK) == 0) {
-        rc = file_read(path, OUTCOME_FILE_MAX, &text, err);
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        rc = file_read_plain(path, OUTCOME_FILE_MAX, &text, err);
         if (rc == 0) {
             buf_text(&text);
             rc = text.len > 0 ? read_text(text.data, out, err)
@@ -117,6 +119,8 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
             err_place(err, "%s", path);
         }
     }
+    if (out->kind == OUTCOME_LOST)
+        lastwords_wrapper(folder, out->text, sizeof out->text);
     buf_fini(&text);
     free(path);
     return rc;

@@ -19,7 +19,7 @@ enum outcome_kind {
 struct outcome {
     enum outcome_kind kind;
     int number;         /* exit status or signal */
-    char text[256];     /* UNSTARTED: why */
+    char text[256];     /* UNSTARTED: why; LOST: its wrapper's last words */
     bool out_of_memory; /* set by whoever finds that it was short of it */
     bool abandoned;     /* the wrapper ended it, because no manager came back */
     bool told;          /* the wrapper ended it, because it got a signal */

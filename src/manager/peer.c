@@ -138,32 +138,28 @@ peer_start(struct manager *m, struct err *err)
     return start(m, err);
 }
 
-void
-peer_drop_log(const struct manager *m)
+static void
+note_record(void *ctx, const struct record *record)
 {
-    char *path = file_join(m->folder.path, COMMAND_LOG);
+    bool *any = ctx;
 
-    char *away = file_join(m->folder.path, COMMAND_LOG ".void");
-
-    if (path != NULL && away != NULL)
-        rename(path, away);
-    free(away);
-    free(path);
+    (void)record;
+    *any = true;
 }
 
-/* 1: there is one; 0: there is none, or the process died before it had begun
- * it; then nothing was ever taken from us. */
-static int
+/* Whether there is one with anything in it.  Else the process died before its
+ * head was there, and nothing was ever taken from us. */
+static bool
 has_log(const struct manager *m)
 {
     char *path = file_join(m->folder.path, COMMAND_LOG);
-    struct stat st;
-    int there = path != NULL && stat(path, &st) == 0;
+    bool there = path == NULL || access(path, F_OK) == 0, any = false;
 
-    if (there && st.st_size == 0)
-        there = unlink(path) != 0;
     free(path);
-    return there;
+    if (!there || m->outcome->initialized)
+        return there;
+    return m->options->walk_log(m->folder.path, note_record, &any, NULL) != 0 ||
+           any;
 }
 
 static void

@@ -18,10 +18,6 @@ int peer_start(struct manager *m, struct err *err);
  * until its ID. */
 int peer_resume(struct manager *m, struct err *err);
 
-/* The log has no whole record: its head never came to be durable, so nothing
- * was ever taken from anybody.  It is moved out of the way. */
-void peer_drop_log(const struct manager *m);
-
 /* The ID of one that goes on: what its log lacks is sent again. */
 void peer_resumed(struct manager *m, const struct frame *id);
 

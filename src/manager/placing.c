@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/passing.h"
 #include "manager/adopt.h"
 #include "manager/giving.h"
 #include "manager/preparing.h"
@@ -12,7 +13,6 @@
 #include "manager/stepping.h"
 #include "manager/trial.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #define PAUSE_FIRST_NS ((int64_t)100 * 1000000)
@@ -73,7 +73,7 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return false;
     }
-    if (t->state == TRIAL_WAITING && t->attempt == 0 &&
+    if (t->state == TRIAL_WAITING && t->attempt == 0 && !t->unbegun &&
         !stepping_may_start(m)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
@@ -150,19 +150,6 @@ placing_remove(struct manager *m, struct trial *t)
     t->queued = false;
 }
 
-/* Whether time may help. */
-static bool
-passes(int number)
-{
-    static const int passing[] = {EAGAIN, ENOMEM, EMFILE, ENFILE,
-                                  ENOSPC, EDQUOT, EINTR,  ETXTBSY};
-
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        if (passing[i] == number)
-            return true;
-    return false;
-}
-
 static int64_t
 pause_after(unsigned failures)
 {
@@ -184,16 +171,19 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
 {
     int64_t now = clock_monotonic_ns();
 
-    if (why->code != ERR_MEMORY && !passes(why->number))
+    if (why->code != ERR_MEMORY && !errno_passes(why->number))
         return false;
     trial_close(t);
     snprintf(t->why, sizeof t->why, "%.500s", why->text);
     if (t->due[TRIAL_DUE_PLACE].place == 0)
         running_due(m, t, TRIAL_DUE_PLACE,
-                    now + m->x->place_ms * (int64_t)1000000);
+                    t->place_until_ns > 0
+                        ? t->place_until_ns
+                        : now + m->x->place_ms * (int64_t)1000000);
+    t->place_until_ns = 0;
     running_due(m, t, TRIAL_DUE_OFFER, now + pause_after(t->offers++));
     placing_release(m, t);
-    if (!m->placing.warned)
+    if (!m->placing.warned && t->offers == 1)
         progress_warn(&m->progress,
                       "tunepipe: warning: trial %s cannot be started now: %s; "
                       "tried again for %.0f s (placeTimeout)",
@@ -206,8 +196,9 @@ void
 placing_done(struct manager *m, struct trial *t)
 {
     placing_remove(m, t);
-    t->offers = 0;
     t->why[0] = '\0';
+    if (t->due[TRIAL_DUE_PLACE].place > 0)
+        t->place_until_ns = t->due[TRIAL_DUE_PLACE].at_ns;
     running_due(m, t, TRIAL_DUE_PLACE, INT64_MAX);
     running_due(m, t, TRIAL_DUE_OFFER, INT64_MAX);
     m->placing.warned = m->placing.told = false;

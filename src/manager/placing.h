@@ -62,7 +62,7 @@ void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 void placing_clear(struct manager *m, struct trial *t);
 /* Starting it failed so.  Whether it is offered again later. */
 bool placing_again(struct manager *m, struct trial *t, const struct err *why);
-/* It runs. */
+/* Its wrapper was started. */
 void placing_done(struct manager *m, struct trial *t);
 
 #endif

@@ -51,7 +51,7 @@ may_start(const struct manager *m, const struct trial *t)
         return false;
     if (m->lockstep.on)
         return m->n_preparing + m->n_running < m->scheduler.concurrency &&
-               (t->attempt > 0 || stepping_may_start(m));
+               (t->attempt > 0 || t->unbegun || stepping_may_start(m));
     return m->n_preparing < slots(m);
 }
 
@@ -184,6 +184,8 @@ preparing_exited(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     m->n_preparing--;
     placing_release(m, t);
+    if (running_unbegun(m, t, &outcome, &info))
+        return;
     if (is_good(t, &outcome)) {
         prepared(m, t);
         happened_trial(m, EVENT_TRIAL_PREPARED, t);

@@ -40,7 +40,7 @@ read_part(const char *folder, const char *name, struct buf *out,
 
     buf_init(out, 2 * PART_MAX);
     rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                      : file_read(path, PART_MAX, out, err);
+                      : file_read_plain(path, PART_MAX, out, err);
     free(path);
     return rc;
 }

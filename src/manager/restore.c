@@ -338,7 +338,9 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
     if (!r->records)
-        peer_drop_log(m); /* it was begun, and nothing came of it */
+        progress_say(&m->progress,
+                     "tunepipe: the dispatcher died before it had recorded "
+                     "anything: a new session begins");
     return peer_resume(m, err);
 }
 

@@ -15,13 +15,16 @@
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
+#include "trial/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
 #define LAUNCHES_FAILED_MAX 3
+#define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
@@ -68,19 +71,61 @@ let_go(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
 }
 
+/* Sets when it is tried again, as long as there is anything held. */
+static void
+hold_results(struct manager *m, int rc, const struct err *err)
+{
+    bool holds = m->folder.held.len > 0;
+
+    if (rc != 0)
+        manager_end(m, MANAGER_UNABLE, "%s", err->text);
+    else if (holds && !m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: %s; the results are kept in memory "
+                      "until it goes on",
+                      err->text);
+    else if (!holds && m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: the results are written: it goes on");
+    m->results_held = holds;
+    if (deadlines_set(&m->deadlines, &m->results_due,
+                      rc == 0 && holds ? clock_monotonic_ns() + HELD_PAUSE_NS
+                                       : INT64_MAX) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+}
+
+static void
+write_held(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct err err = {0};
+
+    (void)of;
+    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
+}
+
+static void
+add_result(struct manager *m, const struct trial *t, double seconds)
+{
+    struct err err = {0};
+    int rc = experiment_folder_add_result(&m->folder, t, seconds, &err);
+
+    m->results_due.due = write_held;
+    if (rc != 0 || m->results_held || m->folder.held.len > 0)
+        hold_results(m, rc, &err);
+}
+
 void
 running_conclude(struct manager *m, struct trial *t)
 {
     double seconds = seconds_of(t);
-    struct err err = {0};
 
     giving_stop(m, t);
     failing_tell(m, t);
     if (!t->told)
         ending_send(m, t);
-    if (!t->known &&
-        experiment_folder_add_result(&m->folder, t, seconds, &err) != 0)
-        manager_end(m, MANAGER_UNABLE, "%s", err.text);
+    if (!t->known)
+        add_result(m, t, seconds);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
     checkpoints_ended(&m->checkpoints, t);
@@ -262,11 +307,36 @@ running_exited(struct manager *m, struct trial *t)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     placing_release(m, t);
     t->ended_ns = clock_monotonic_ns();
+    if (running_unbegun(m, t, &t->outcome, &info))
+        return;
     resources_learn(&m->resources, t);
     if (t->again && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
+}
+
+/* That is a start that failed, and no attempt. */
+bool
+running_unbegun(struct manager *m, struct trial *t,
+                const struct outcome *outcome, const siginfo_t *info)
+{
+    struct err err = {.code = ERR_SYSTEM, .number = EAGAIN};
+    struct trial *next;
+
+    if (outcome->kind != OUTCOME_LOST || info->si_code != CLD_EXITED ||
+        info->si_status != TRIAL_WRAPPER_LATER || t->stop != STOP_NOT ||
+        t->told || t->known || (next = running_next(m, t)) == NULL)
+        return false;
+    next->attempt = t->attempt;
+    next->unbegun = true;
+    next->offers = t->offers;
+    next->place_until_ns = t->place_until_ns;
+    snprintf(err.text, sizeof err.text, "%s",
+             outcome->text[0] != '\0' ? outcome->text
+                                      : "its wrapper could not begin");
+    running_replace(m, t, next);
+    return placing_again(m, next, &err);
 }
 
 /* Nobody has judged it, and it has no result that anybody knows of. */

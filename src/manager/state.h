@@ -56,6 +56,7 @@
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -174,6 +175,8 @@ struct manager {
     unsigned interrupts;
     bool idle_told; /* that nothing runs, once */
     bool anew_told; /* that a trial has no checkpoint to go on from, once */
+    struct deadline results_due; /* what is held of them is tried again */
+    bool results_held;           /* and that was told */
     int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
@@ -195,6 +198,10 @@ void running_exited(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
+/* Whether its wrapper could not even begin it, for now: it is offered a place
+ * again, as where starting that fails; t is freed then. */
+bool running_unbegun(struct manager *m, struct trial *t,
+                     const struct outcome *outcome, const siginfo_t *info);
 /* Its end means nothing, and its result is not known: it is lost, was ended for
  * want of a manager or, in lock step, interrupted. */
 bool running_in_vain(const struct manager *m, const struct trial *t);

@@ -2,6 +2,7 @@
 #include "manager/tail.h"
 
 #include "core/err.h"
+#include "core/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@ tail_attach(struct tail *t, int fd, size_t max_line)
 int
 tail_open(struct tail *t, const char *path, size_t max_line, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int fd = file_open_plain(path, O_RDONLY);
 
     tail_attach(t, fd, max_line);
     if (fd < 0)

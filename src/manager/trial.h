@@ -155,7 +155,10 @@ struct trial {
 
     struct deadline due[TRIAL_DUES]; /* running_due() */
     unsigned offers;                 /* that failed, in a row */
-    bool queued;                     /* placing.h; it waits for a place */
+    int64_t place_until_ns; /* of these, should one fail again; 0: not yet */
+    bool unbegun;           /* a wrapper could not begin this attempt: in lock
+                               step its round waits for it */
+    bool queued;            /* placing.h; it waits for a place */
     struct trial *queue_next, *queue_previous;
     bool hungry; /* hungry.h; its files may hold more */
     struct trial *hungry_next, *hungry_previous;

@@ -140,7 +140,7 @@ trial_folder_lease(struct trial *t, const char *folder, struct err *err)
     unlink(path); /* of a start that failed */
     if (mkfifo(path, 0600) != 0)
         err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((t->lease_fd = open(path, O_RDWR | O_CLOEXEC)) < 0)
+    else if ((t->lease_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
         err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     free(path);
     return t->lease_fd >= 0 ? 0 : -1;

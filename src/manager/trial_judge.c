@@ -68,7 +68,9 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
         break;
     }
     if (t->why[0] == '\0')
-        snprintf(t->why, sizeof t->why, "its wrapper vanished");
+        snprintf(t->why, sizeof t->why, "%s",
+                 outcome->text[0] != '\0' ? outcome->text
+                                          : "its wrapper vanished");
     return TRIAL_LOST;
 }
 

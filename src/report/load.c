@@ -129,7 +129,7 @@ read_parameters(const char *folder, const char *id)
     trial = trials == NULL ? NULL : file_join(trials, id);
     path = trial == NULL ? NULL : file_join(trial, TRIAL_PARAMETERS_JSON);
     buf_init(&text, 2 * PART_MAX);
-    if (path != NULL && file_read(path, PART_MAX, &text, NULL) == 0)
+    if (path != NULL && file_read_plain(path, PART_MAX, &text, NULL) == 0)
         all = buf_take(&text);
     buf_fini(&text);
     free(path);

@@ -53,7 +53,7 @@ parent(const char *saving, struct err *err)
 static int
 sync_folder(const char *path, struct err *err)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int rc = fd < 0 || fsync(fd) != 0
                  ? err_errno(err, ERR_SYSTEM, "%s: cannot sync", path)
                  : 0;

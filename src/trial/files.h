@@ -30,6 +30,10 @@
  *   exit             wrapper     manager
  *   again            manager     a later manager
  *   prepare/         (a folder)  the files of prepareCommand's wrapper
+ *
+ * A trial may write there what it likes.  So nobody follows a symbolic link in
+ * it, nor waits for a FIFO, and what is made there is new: open with
+ * O_NOFOLLOW, O_NONBLOCK, O_EXCL.
  */
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -235,7 +239,11 @@
  *   told 15        only where it ended the trial because of a signal it got
  *   alone 1        only where no manager had the lease when it ended
  *
- * A wrapper that is gone without this file: the trial is lost. */
+ * The wrapper makes TRIAL_EXIT_TMP, with room enough, before the trial begins,
+ * and should it not be able to write it for now, it waits.
+ *
+ * A wrapper that is gone without this file: the trial is lost, or, by the
+ * wrapper's own exit status, was never begun. */
 #define TRIAL_EXIT "exit"
 #define TRIAL_EXIT_TMP "exit.tmp"
 #define TRIAL_EXIT_EXITED "exited"
@@ -363,11 +371,17 @@
  *
  * One process per trial, environment inherited.  SIGTERM (or SIGINT, SIGHUP)
  * stops the trial: SIGTERM to all its processes, after --grace-ms SIGKILL.
- * It exits 0 once `exit` stands, whatever became of the trial, and 2 with one
- * line on stderr when it could not do its work.  A SIGTERM that comes before
- * it has set itself up would end it and leave no `exit`: start it with SIGTERM
- * blocked (the trial gets an empty mask and default dispositions anyway).
- * SIGKILL to the wrapper also kills the trial's first process, at once. */
+ * It exits 0 once `exit` stands, whatever became of the trial; 2 with one line
+ * on stderr when it could not do its work; and TRIAL_WRAPPER_LATER, with such a
+ * line, when it could not begin the trial for want of something that may come
+ * back (processes, memory, files, room on the disk): then it has left neither
+ * `exit` nor wrapper.pid.  A SIGTERM while it waits to write `exit` ends it.  A
+ * SIGTERM that comes before it has set itself up would end it and leave no
+ * `exit`: start it with SIGTERM blocked (the trial gets an empty mask and
+ * default dispositions anyway). SIGKILL to the wrapper also kills the trial's
+ * first process, at once. */
 #define TRIAL_WRAPPER_PROGRAM "tunepipe-wrapper"
+#define TRIAL_WRAPPER_SAYS TRIAL_WRAPPER_PROGRAM ": " /* begins its lines */
+#define TRIAL_WRAPPER_LATER 75
 
 #endif

@@ -202,7 +202,8 @@ write_line(int fd, const char *path, const struct buf *line, struct err *err)
 static int
 append(const char *path, const struct buf *line, off_t *end, struct err *err)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                  0600);
     int status;
 
     if (fd < 0)
@@ -272,7 +273,9 @@ static int
 open_answers(const char *folder)
 {
     char *path = file_join(folder, TRIAL_ANSWERS);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = path == NULL
+                 ? -1
+                 : open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     free(path);
     while (fd >= 0 && flock(fd, LOCK_EX) != 0)

@@ -208,7 +208,7 @@ def _make_folder(saving):
 def _sync(path):
     if os.path.islink(path):
         return
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:
@@ -275,7 +275,8 @@ def _append(text):
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
         return None
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags |= os.O_CLOEXEC
     fd = os.open(path, flags, 0o600)
     try:
         while line:
@@ -289,7 +290,7 @@ def _wait(text):
     """Appends a line and waits for its answer, a word; nobody's is b"go"."""
     path = _path("answers")
     try:
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = None if path is None else os.open(path, flags)
     except OSError:
         fd = None  # nobody answers

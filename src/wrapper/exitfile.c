@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TEXT_MAX (EXITFILE_TEXT_MAX + 256)
+#define TEXT_MAX (EXITFILE_TEXT_MAX + 384)
 
 static int64_t
 now_ns(clockid_t clock)
@@ -44,37 +45,37 @@ microseconds(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
+/* What somebody else made of that name, be it a link, is not written to. */
 static int
-fill(int fd, const char *text, bool sync)
+make_new(int dir_fd, const char *name)
 {
-    size_t len = strlen(text);
-    ssize_t n = write(fd, text, len);
+    unlinkat(dir_fd, name, 0);
+    return openat(dir_fd, name,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static int
+put(int fd, const char *text, size_t len)
+{
+    ssize_t n = pwrite(fd, text, len, 0);
 
     if (n >= 0 && (size_t)n != len)
         errno = ENOSPC; /* a regular file is cut short for no other reason */
-    return n == (ssize_t)len && (!sync || fsync(fd) == 0) ? 0 : -1;
+    return n == (ssize_t)len ? 0 : -1;
 }
 
-/* A new file under its final name by rename, or no change. */
+/* A file system that cannot reserve has the room once it was written. */
 static int
-replace(int dir_fd, const char *tmp, const char *name, const char *text,
-        bool sync)
+reserve(int fd)
 {
-    int fd =
-        openat(dir_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int why;
+    char spaces[TEXT_MAX];
 
-    if (fd < 0)
-        return -1;
-    if (fill(fd, text, sync) == 0 && renameat(dir_fd, tmp, dir_fd, name) == 0) {
-        close(fd);
+    if (fallocate(fd, 0, 0, TEXT_MAX) == 0)
         return 0;
-    }
-    why = errno;
-    close(fd);
-    unlinkat(dir_fd, tmp, 0);
-    errno = why;
-    return -1;
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+        return -1;
+    memset(spaces, ' ', sizeof(spaces));
+    return put(fd, spaces, sizeof(spaces));
 }
 
 int
@@ -82,7 +83,7 @@ exitfile_write_pid(int dir_fd)
 {
     unsigned long long start;
     char text[2048], *at;
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), why;
     ssize_t n;
 
     if (fd < 0)
@@ -98,9 +99,18 @@ exitfile_write_pid(int dir_fd)
         errno = EINVAL;
         return -1;
     }
+    fd = make_new(dir_fd, TRIAL_WRAPPER_PID_TMP);
+    if (fd < 0)
+        return -1;
     snprintf(text, sizeof(text), "%ld %llu\n", (long)getpid(), start);
-    return replace(dir_fd, TRIAL_WRAPPER_PID_TMP, TRIAL_WRAPPER_PID, text,
-                   false);
+    why = put(fd, text, strlen(text)) == 0 &&
+                  renameat(dir_fd, TRIAL_WRAPPER_PID_TMP, dir_fd,
+                           TRIAL_WRAPPER_PID) == 0
+              ? 0
+              : errno;
+    close(fd);
+    errno = why;
+    return why == 0 ? 0 : -1;
 }
 
 static void
@@ -116,10 +126,10 @@ first_line(const struct outcome *o, char *out, size_t size)
                  WEXITSTATUS(o->wait_status));
 }
 
-int
-exitfile_write(int dir_fd, const struct outcome *outcome)
+static void
+format(const struct outcome *outcome, char *text, size_t size)
 {
-    char first[EXITFILE_TEXT_MAX + 16], text[TEXT_MAX];
+    char first[EXITFILE_TEXT_MAX + 16];
     char group[96] = "", told[32] = "";
     struct rusage used;
 
@@ -133,7 +143,7 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
                  outcome->memory.peak, outcome->memory.kills);
     if (outcome->told != 0)
         snprintf(told, sizeof(told), "told %d\n", outcome->told);
-    snprintf(text, sizeof(text),
+    snprintf(text, size,
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
              "user_us %lld\nsystem_us %lld\n%s%s%s%s",
              first, (long long)outcome->started_ns,
@@ -142,5 +152,61 @@ exitfile_write(int dir_fd, const struct outcome *outcome)
              (long long)microseconds(used.ru_stime), group,
              outcome->abandoned ? "abandoned 1\n" : "", told,
              outcome->alone ? "alone 1\n" : "");
-    return replace(dir_fd, TRIAL_EXIT_TMP, TRIAL_EXIT, text, true);
+}
+
+int
+exitfile_prepare(int dir_fd)
+{
+    int fd = make_new(dir_fd, TRIAL_EXIT_TMP);
+
+    return fd >= 0 && reserve(fd) == 0 ? fd : -1;
+}
+
+/* Whether the trial left it where it was. */
+static bool
+is_there(int dir_fd, int fd)
+{
+    struct stat mine, there;
+
+    return fstat(fd, &mine) == 0 &&
+           fstatat(dir_fd, TRIAL_EXIT_TMP, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+static int
+publish(int dir_fd, int fd, const char *text)
+{
+    size_t len = strlen(text);
+
+    return put(fd, text, len) == 0 && ftruncate(fd, (off_t)len) == 0 &&
+                   fsync(fd) == 0 &&
+                   renameat(dir_fd, TRIAL_EXIT_TMP, dir_fd, TRIAL_EXIT) == 0
+               ? 0
+               : -1;
+}
+
+int
+exitfile_write(int dir_fd, int exit_fd, const struct outcome *outcome)
+{
+    char text[TEXT_MAX];
+    int fd = exit_fd, why;
+
+    format(outcome, text, sizeof(text));
+    if (!is_there(dir_fd, exit_fd))
+        fd = make_new(dir_fd, TRIAL_EXIT_TMP);
+    if (fd < 0)
+        return -1;
+    why = publish(dir_fd, fd, text) == 0 ? 0 : errno;
+    if (fd != exit_fd)
+        close(fd);
+    errno = why;
+    return why == 0 ? 0 : -1;
+}
+
+void
+exitfile_discard(int dir_fd)
+{
+    unlinkat(dir_fd, TRIAL_EXIT_TMP, 0);
+    unlinkat(dir_fd, TRIAL_WRAPPER_PID_TMP, 0);
+    unlinkat(dir_fd, TRIAL_WRAPPER_PID, 0);
 }

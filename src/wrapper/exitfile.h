@@ -13,6 +13,7 @@
 
 struct outcome {
     char unstarted[EXITFILE_TEXT_MAX]; /* "" when the program was started */
+    int unstarted_errno;               /* what errno was then */
     int wait_status;                   /* as wait4(2) gave it */
     int64_t started_ns, ended_ns;      /* see trial/files.h */
     int64_t began_ns;                  /* as started_ns, CLOCK_MONOTONIC */
@@ -29,8 +30,16 @@ void exitfile_end(struct outcome *outcome);
 /* Writes wrapper.pid in the folder; 0, or -1 with errno set. */
 int exitfile_write_pid(int dir_fd);
 
-/* Writes, syncs and renames `exit`, with the resources of all children that
- * were waited for; 0, or -1 with errno set. */
-int exitfile_write(int dir_fd, const struct outcome *outcome);
+/* Makes the file that is to become `exit`, with room for what it will hold, so
+ * that a disk that is full then does not matter.  Its descriptor, or -1 with
+ * errno set. */
+int exitfile_prepare(int dir_fd);
+
+/* Writes, syncs and renames it, with the resources of all children that were
+ * waited for; 0, or -1 with errno set, and it may be called again. */
+int exitfile_write(int dir_fd, int exit_fd, const struct outcome *outcome);
+
+/* The trial did not begin: no trace of the wrapper is left. */
+void exitfile_discard(int dir_fd);
 
 #endif

@@ -92,8 +92,8 @@ lease_open(struct lease *lease, int dir_fd)
     struct stat st;
 
     *lease = (struct lease){.watch_fd = -1};
-    lease->fifo_fd =
-        openat(dir_fd, TRIAL_LEASE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    lease->fifo_fd = openat(dir_fd, TRIAL_LEASE,
+                            O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (lease->fifo_fd < 0)
         return -1;
     if (fstat(lease->fifo_fd, &st) != 0 || !S_ISFIFO(st.st_mode)) {

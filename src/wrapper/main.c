@@ -2,11 +2,13 @@
 /* tunepipe-wrapper - runs one trial, whatever becomes of the manager: gives it
  * its files, stops it with everything it started, writes how it ended.  What
  * it promises stands in trial/files.h. */
+#include "core/passing.h"
 #include "trial/files.h"
 #include "wrapper/confine.h"
 #include "wrapper/exitfile.h"
 #include "wrapper/lease.h"
 #include "wrapper/options.h"
+#include "wrapper/spawn.h"
 #include "wrapper/supervise.h"
 #include "wrapper/tree.h"
 
@@ -14,22 +16,37 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STATUS_CANNOT 2
+#define PAUSE_FIRST_MS 100
+#define PAUSE_MAX_MS 10000
 
 static int
 cannot(const char *what, const char *path)
 {
     char why[128];
 
-    fprintf(stderr, TRIAL_WRAPPER_PROGRAM ": %s%s: %s\n", what, path,
+    fprintf(stderr, TRIAL_WRAPPER_SAYS "%s%s: %s\n", what, path,
             strerror_r(errno, why, sizeof(why)));
     return STATUS_CANNOT;
+}
+
+/* No process of the trial was made. */
+static int
+cannot_begin(int dir_fd, const char *what, const char *path)
+{
+    int number = errno, status = cannot(what, path);
+
+    if (dir_fd >= 0)
+        exitfile_discard(dir_fd);
+    return errno_passes(number) ? TRIAL_WRAPPER_LATER : status;
 }
 
 /* Signals wait until they are asked for; an inherited SIG_IGN would drop them
@@ -88,8 +105,7 @@ static void
 let_go(int dir_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int words = openat(dir_fd, TRIAL_STDERR,
-                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int words = spawn_output(dir_fd, TRIAL_STDERR);
 
     if (null >= 0) {
         dup2(null, 0);
@@ -102,21 +118,57 @@ let_go(int dir_fd)
     }
 }
 
+/* Whether somebody wants the wrapper to end within the time. */
+static bool
+is_stopped(long ms)
+{
+    struct timespec within = {ms / 1000, ms % 1000 * 1000000};
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    return sigtimedwait(&set, NULL, &within) > 0;
+}
+
+/* How the trial ended is known to nobody else: what hinders for now is waited
+ * for, and said once. */
+static int
+tell_end(int dir_fd, int exit_fd, const struct outcome *outcome,
+         const char *path)
+{
+    bool stopped = false;
+
+    for (long pause_ms = 0; exitfile_write(dir_fd, exit_fd, outcome) != 0;) {
+        if (stopped || !errno_passes(errno))
+            return cannot("cannot write " TRIAL_EXIT " in ", path);
+        if (pause_ms == 0)
+            cannot("waits (until SIGTERM): cannot write " TRIAL_EXIT " in ",
+                   path);
+        pause_ms = pause_ms == 0                 ? PAUSE_FIRST_MS
+                   : 2 * pause_ms < PAUSE_MAX_MS ? 2 * pause_ms
+                                                 : PAUSE_MAX_MS;
+        stopped = is_stopped(pause_ms);
+    }
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
     struct outcome outcome = {.started_ns = 0};
     struct options options;
     struct lease lease;
-    int dir_fd;
+    int dir_fd, exit_fd;
 
     take_signals();
     clean_descriptors();
     if (options_parse(&options, argc, argv) != 0)
         return STATUS_CANNOT;
-    dir_fd = open(options.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir_fd = open(options.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir_fd < 0)
-        return cannot("cannot open ", options.dir);
+        return cannot_begin(-1, "cannot open ", options.dir);
     prctl(PR_SET_NAME, "tunepipe-wrap");
     if (own_session() != 0)
         return cannot("cannot have a session of its own", "");
@@ -125,14 +177,23 @@ main(int argc, char **argv)
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return cannot("cannot take in orphans", "");
     if (lease_open(&lease, dir_fd) != 0)
-        return cannot("cannot open the FIFO " TRIAL_LEASE " in ", options.dir);
+        return cannot_begin(dir_fd, "cannot open the FIFO " TRIAL_LEASE " in ",
+                            options.dir);
+    exit_fd = exitfile_prepare(dir_fd);
+    if (exit_fd < 0)
+        return cannot_begin(dir_fd, "cannot make " TRIAL_EXIT_TMP " in ",
+                            options.dir);
     if (exitfile_write_pid(dir_fd) != 0)
-        return cannot("cannot write " TRIAL_WRAPPER_PID " in ", options.dir);
+        return cannot_begin(dir_fd, "cannot write " TRIAL_WRAPPER_PID " in ",
+                            options.dir);
     let_go(dir_fd);
     if (supervise(&options, dir_fd, &lease, &outcome) != 0)
-        return cannot("cannot watch over ", options.dir);
+        return cannot_begin(dir_fd, "cannot watch over ", options.dir);
     outcome.memory = confine_leave(options.cgroup);
-    if (exitfile_write(dir_fd, &outcome) != 0)
-        return cannot("cannot write " TRIAL_EXIT " in ", options.dir);
-    return 0;
+    if (errno_passes(outcome.unstarted_errno)) {
+        fprintf(stderr, TRIAL_WRAPPER_SAYS "%s\n", outcome.unstarted);
+        exitfile_discard(dir_fd);
+        return TRIAL_WRAPPER_LATER;
+    }
+    return tell_end(dir_fd, exit_fd, &outcome, options.dir);
 }

@@ -11,27 +11,50 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Ends the child; the parent reads the line when it has waited for it. */
+/* What goes through the pipe, at once. */
+struct failure {
+    int code;
+    char line[400];
+};
+
+/* Ends the child; the parent reads why when it has waited for it. */
 static void
 give_up(int failure_fd, const char *what, const char *path)
 {
-    char why[128], line[512];
-    int code = errno;
+    struct failure f = {.code = errno};
+    char why[128];
 
-    snprintf(line, sizeof(line), "%s%s: %s", what, path,
-             strerror_r(code, why, sizeof(why)));
-    while (write(failure_fd, line, strlen(line)) < 0 && errno == EINTR)
+    snprintf(f.line, sizeof(f.line), "%s%s: %s", what, path,
+             strerror_r(f.code, why, sizeof(why)));
+    while (write(failure_fd, &f, sizeof(f)) < 0 && errno == EINTR)
         ;
     _exit(127);
 }
 
-static void
-redirect(int failure_fd, int dir_fd, const char *name, int flags, int to)
+/* Opening a FIFO, which would have nobody to read it, does not wait. */
+int
+spawn_output(int dir_fd, const char *name)
 {
-    int fd = openat(dir_fd, name, flags, 0600);
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_NONBLOCK, 0600);
+    struct stat st;
 
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        fcntl(fd, F_SETFL, O_APPEND) == 0)
+        return fd;
+    close(fd);
+    errno = ENXIO;
+    return -1;
+}
+
+static void
+redirect(int failure_fd, int fd, const char *name, int to)
+{
     if (fd < 0 || dup2(fd, to) < 0)
         give_up(failure_fd, "cannot open ", name);
     if (fd != to)
@@ -53,16 +76,15 @@ reset_signals(void)
 static void
 become(const struct options *options, int dir_fd, int failure_fd, pid_t wrapper)
 {
-    const int append = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-
     setpgid(0, 0);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         give_up(failure_fd, "cannot be tied to the wrapper", "");
     if (getppid() != wrapper) /* it died before the line above */
         _exit(127);
-    redirect(failure_fd, dir_fd, "/dev/null", O_RDONLY | O_CLOEXEC, 0);
-    redirect(failure_fd, dir_fd, TRIAL_STDOUT, append, 1);
-    redirect(failure_fd, dir_fd, TRIAL_STDERR, append, 2);
+    redirect(failure_fd, open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null",
+             0);
+    redirect(failure_fd, spawn_output(dir_fd, TRIAL_STDOUT), TRIAL_STDOUT, 1);
+    redirect(failure_fd, spawn_output(dir_fd, TRIAL_STDERR), TRIAL_STDERR, 2);
     if (chdir(options->cwd) != 0)
         give_up(failure_fd, "cannot change to ", options->cwd);
     if (confine_enter(options->cgroup) != 0)
@@ -97,16 +119,19 @@ spawn_start(struct spawn *spawn, const struct options *options, int dir_fd)
     return -1;
 }
 
-bool
+int
 spawn_failed(struct spawn *spawn, char *out, size_t size)
 {
+    struct failure f = {.code = 0};
     ssize_t n;
 
     do
-        n = read(spawn->failure_fd, out, size - 1);
+        n = read(spawn->failure_fd, &f, sizeof(f));
     while (n < 0 && errno == EINTR);
     close(spawn->failure_fd);
     spawn->failure_fd = -1;
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0;
+    if (n != sizeof(f))
+        return 0;
+    snprintf(out, size, "%s", f.line);
+    return f.code;
 }

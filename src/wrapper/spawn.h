@@ -3,7 +3,6 @@
 #ifndef WRAPPER_SPAWN_H
 #define WRAPPER_SPAWN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -14,6 +13,10 @@ struct spawn {
     int failure_fd; /* what the child could not do; closed by its exec */
 };
 
+/* A file of the trial's output, to be appended to; only ever a file of this
+ * folder, not what a link there names.  -1 with errno set. */
+int spawn_output(int dir_fd, const char *name);
+
 /* Starts it in options->cwd, in a process group of its own, stdin /dev/null,
  * stdout and stderr appended to the files in the folder, default signal
  * dispositions, empty mask, and SIGKILL as its fate when the wrapper dies.
@@ -21,8 +24,8 @@ struct spawn {
  * main thread: its death is the one that counts. */
 int spawn_start(struct spawn *spawn, const struct options *options, int dir_fd);
 
-/* To be called once, after the process was waited for: true, with one line in
- * `out`, when it ended before it became the program. */
-bool spawn_failed(struct spawn *spawn, char *out, size_t size);
+/* To be called once, after the process was waited for: what errno was, with one
+ * line in `out`, when it ended before it became the program; else 0. */
+int spawn_failed(struct spawn *spawn, char *out, size_t size);
 
 #endif

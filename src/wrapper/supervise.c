@@ -82,8 +82,8 @@ first_process_ended(struct watch *w, int status)
     exitfile_end(o);
     o->wait_status = status;
     o->alone = !lease_look(w->lease);
-    if (!spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted)))
-        o->unstarted[0] = '\0';
+    o->unstarted_errno =
+        spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted));
     w->first_ended = true;
 }
 
@@ -207,8 +207,10 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
         loop(&w);
         return 0;
     }
+    outcome->unstarted_errno = errno;
     exitfile_end(outcome);
     snprintf(outcome->unstarted, sizeof(outcome->unstarted),
-             "cannot make a process: %s", strerror_r(errno, why, sizeof(why)));
+             "cannot make a process: %s",
+             strerror_r(outcome->unstarted_errno, why, sizeof(why)));
     return 0;
 }

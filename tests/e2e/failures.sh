@@ -331,4 +331,32 @@ E
 }
 check "the last three pause nothing" at_the_end
 
+# A trial may make links of whatever is written or read in its folder: nothing
+# is written elsewhere, and nothing from elsewhere is shown.
+links() {
+    echo mine > victim && echo secret > secret && experiment \
+        'maxTrialNumber: 2' 'onFailure: {retry: 1}' \
+        'prepareCommand: ". ./links.sh"' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 1}}" << 'E'
+. ./links.sh
+[ "$TUNEPIPE_TRIAL_ID" = 00000 ] || tunepipe trial report --sync 1
+rm "$TUNEPIPE_TRIAL_DIR/stderr"
+ln -s "$HERE/secret" "$TUNEPIPE_TRIAL_DIR/stderr"
+exit 1
+E
+    cat > links.sh << 'E'
+for name in exit stop again out-of-memory origin resources wrapper.pid; do
+    ln -sf "$HERE/victim" "$TUNEPIPE_TRIAL_DIR/$name.tmp"
+    ln -sf "$HERE/victim" "$TUNEPIPE_TRIAL_DIR/prepare/$name.tmp"
+done
+E
+    run 1 && count 1 failed && count 1 stopped && replays &&
+        has out '00000 failed' && lacks out secret && lacks err secret &&
+        has show.json 'exit status 1' && [ "$(cat victim)" = mine ] ||
+        fail "victim: $(cat victim)" || return 1
+    [ -f "$dir/trials/00000/again" ] && [ ! -L "$dir/trials/00000/again" ]
+}
+check "links in a trial's folder lead nowhere" links
+
 finish

@@ -1,7 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A disk that is full, really: a file system of 8 MiB, made larger once the
-# dispatcher says that it waits; and one that stays full until SIGTERM.
+# dispatcher says that it waits; and one that stays full until SIGTERM.  An
+# experiment on one that has neither room nor inodes left while its trials end
+# and another is to begin: until there is room; and until SIGINT.  A
+# wrapper whose file for the end was taken away by its trial.
 #
 # Needs TP_BUILD, and a kernel that lets users mount a tmpfs of their own.
 set -u
@@ -9,7 +12,7 @@ set -u
 if [ "${1:-}" = "" ]; then
     folder=$(mktemp -d) || exit 1
     trap 'rm -rf "$folder"' EXIT
-    for case in grows stays; do
+    for case in grows stays experiment interrupted wrapper; do
         if ! unshare -rm mount -t tmpfs none "$folder" 2> /dev/null; then
             echo "skipped full_disk_$case (no tmpfs of our own)"
             continue
@@ -26,7 +29,93 @@ fi
 
 case=$1
 mkdir -p "$2/disk" "$2/$case" && cd "$2/$case" || exit 1
-mount -t tmpfs -o size=8m none ../disk || exit 1
+mount -t tmpfs -o size=8m,nr_inodes=500 none ../disk || exit 1
+
+T=$TP_BUILD/tunepipe
+trials=20 # whose results are more than a page
+
+fill() {
+    head -c 9000000 /dev/zero > ../disk/fill
+    i=0
+    while touch "../disk/$i.fill"; do i=$((i + 1)); done
+    : > full
+}
+
+experiment() {
+    cat > ../disk/e.yml << E
+trialCommand: sh $PWD/trial.sh
+searchSpace: {x: {_type: uniform, _value: [0, 1]}}
+tuner: {name: random, classArgs: {optimize_mode: minimize}}
+trialConcurrency: $trials
+maxTrialNumber: $((trials + 1))
+E
+    cat > trial.sh << E
+tunepipe trial report 2 # it has room for the last one then
+: > $PWD/begun.\$TUNEPIPE_TRIAL_ID
+until [ -e $PWD/full ]; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    (cd ../disk && exec "$T" run e.yml) > out 2> err &
+    pid=$!
+    alive() { kill -0 $pid 2> /dev/null || { cat out err && exit 1; }; }
+    until [ "$(ls begun.* 2> /dev/null | wc -l)" = $trials ]; do alive; done
+    fill 2> /dev/null
+    for said in 'results are kept in memory until' 'cannot be started now: .*No space left on device'; do
+        until grep -q "$said" err; do alive; done
+    done
+    until [ "$(grep -c '^trial .* succeeded' out)" = $trials ]; do alive; done
+    dir=$(echo ../disk/tunepipe-experiments/*)
+    if [ $case = interrupted ]; then
+        kill -INT $pid
+        wait $pid
+        "$T" show "$dir" | tee shown
+        grep -q '^state:  interrupted after' shown || exit 1
+        rm ../disk/*fill
+        "$T" resume "$dir" > out 2> err &
+        pid=$!
+    else
+        rm ../disk/*fill
+    fi
+    wait $pid
+    status=$?
+    cat out err
+    [ $status = 0 ] && "$T" show "$dir" | tee shown
+    [ "$(wc -l < "$dir/results.jsonl")" = $((trials + 1)) ] &&
+        grep -q "ended: $trials succeeded\|ended: $((trials + 1)) succ" shown
+}
+# ends_with STATUS DO: a trial that has ended; what is done while its wrapper
+# waits.
+ends_with() {
+    trial=../disk/$1
+    mkdir "$trial" && mkfifo "$trial/lease" && exec 9<> "$trial/lease" || exit 1
+    {
+        echo "rm $trial/exit.tmp"
+        echo "i=0; while touch ../disk/\$i.fill; do i=\$((i + 1)); done 2>&-"
+    } > trial.sh
+    "$TP_BUILD/tunepipe-wrapper" --dir "$trial" --cwd . --grace-ms 1 \
+        --adopt-ms 100000 -- sh ./trial.sh &
+    pid=$!
+    until grep -q '^tunepipe-wrapper: waits (until SIGTERM): cannot write exit in .*: No space left' "$trial/stderr"; do
+        kill -0 $pid || exit 1
+    done
+    $2
+    wait $pid
+    [ $? = "$1" ] || { cat "$trial/stderr" && exit 1; }
+}
+make_room() { rm ../disk/0.fill; }
+stop() { kill -TERM $pid; }
+wrapper() {
+    ends_with 0 make_room && [ "$(head -n 1 ../disk/0/exit)" = 'exited 0' ] ||
+        exit 1
+    rm ../disk/*.fill
+    ends_with 2 stop && [ ! -e ../disk/2/exit ]
+}
+
+case $case in
+experiment | interrupted) experiment; exit ;;
+wrapper) wrapper; exit ;;
+esac
+
 mkfifo in err || exit 1
 
 feed() { # 15 MB of pings between two requests

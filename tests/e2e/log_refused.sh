@@ -98,6 +98,63 @@ no_log() {
 }
 check "a folder without a log" no_log
 
+# lefts LOG: sizes of what a dispatcher leaves of its beginning that is killed
+# there, plain and followed by zeros; -: no log.
+lefts() {
+    head=$(head -n 2 "$1" | wc -c)
+    for size in 0 7 15 16 30 60 $((head - 1)); do echo $size "$size+"; done
+    echo -
+}
+
+# leave LOG SIZE: the log is that.
+leave() {
+    case $2 in
+    -) rm "$1" ;;
+    *+) truncate -s "${2%+}" "$1" && truncate -s +4096 "$1" ;;
+    *) truncate -s "$2" "$1" ;;
+    esac
+}
+
+unbegun() {
+    session && cp -r log whole || return 1
+    for size in $(lefts log/command.log); do
+        rm -rf log && cp -r whole log && leave log/command.log "$size"
+        f GE 2 | "$T" dispatch --dir log --resume --tuner random --seed 7 \
+            > out 2> err || fail "$size: $(cat err)" || return 1
+        [ "$(grep -c 'a new session begins, with tuner random$' err)" = 1 ] &&
+            head -n 2 log/command.log | grep -q '"seed": 7' &&
+            "$T" log log > all && has all GE ||
+            fail "$size: $(cat err)" || return 1
+    done
+    "$T" dispatch --dir log --resume --tuner random < /dev/null 2> err
+    [ $? = 2 ] && has err '--tuner: not with --resume: the log has it' ||
+        return 1
+    # What was durable, and is damaged, is no beginning.
+    rm -rf log && cp -r whole log &&
+        printf '?' | dd of=log/command.log bs=1 seek=40 conv=notrunc 2> dd &&
+        cp log/command.log before || return 1
+    "$T" dispatch --dir log --resume < /dev/null 2> err
+    [ $? = 5 ] && cmp log/command.log before
+}
+check "a log that was never begun is a new session" unbegun
+
+unbegun_experiment() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}'
+    "$T" run e.yml --dispatcher /bin/false > out 2> err
+    [ $? != 0 ] && cp -r tunepipe-experiments before && run 0 || return 1
+    cp "$dir/command.log" "$dir/command.lock" .
+    for size in $(lefts command.log); do
+        rm -rf tunepipe-experiments && cp -r before tunepipe-experiments
+        dir=$(echo tunepipe-experiments/*)
+        cp command.log command.lock "$dir" && leave "$dir/command.log" "$size"
+        resume 0 && count 1 succeeded && replays &&
+            has out 'recorded anything: a new session begins' ||
+            fail "$size: $(cat err)" || return 1
+    done
+}
+check "tunepipe resume begins a session that never was" unbegun_experiment
+
 newer() {
     echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1'
     run 0 && rm "$dir/summary.json" || return 1
@@ -111,6 +168,8 @@ newer() {
         "$T" $words < /dev/null > out 2> err
         [ $? = 5 ] && has err 'version' || fail "$words: $(cat err)" || return 1
     done
+    "$T" show "$dir" > out && has out 'state:  ' &&
+        lacks out 'its manager died' || return 1
     cmp before "$log" && [ ! -e "$log.void" ] && [ ! -e new ]
 }
 check "a log of a newer version" newer

@@ -353,6 +353,11 @@ checkpoint() {
         return
     NNI_MODE=resume nni 0 '{"tuner":{"name":"Anneal"}}' &&
         has err "the log's tuner random goes on, and not Anneal" || return
+    # One that was killed before anything was on record: a new session.
+    truncate -s 40 ck/command.log && rm -f ck/command.[0-9]* &&
+        NNI_MODE=resume nni 0 '{"tuner":{"name":"Anneal"}}' && answered ||
+        return
+    has err 'anything: a new session begins' && [ ! -e ck/earlier-3 ] || return
     rm -r ck
     NNI_MODE=resume nni 0 "$random" && answered || return
     has ck/command.log tunepipe-log || return

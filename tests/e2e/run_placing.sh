@@ -40,6 +40,44 @@ E
 }
 check "a start that fails costs the offer, not the trial" for_now
 
+# The real wrapper has too few files, as it may have too few processes: not at
+# all (once: at its first try) of a trial.
+starved() { # CONDITION
+    own && mv bin/tunepipe-wrapper bin/real && {
+        echo '#!/bin/sh'
+        echo "case \$2 in $1 ulimit -n 4 ;; esac"
+        echo "exec $PWD/bin/real \"\$@\""
+    } > bin/tunepipe-wrapper && chmod +x bin/tunepipe-wrapper
+}
+minimize='tuner: {name: random, classArgs: {optimize_mode: minimize}}'
+
+unbegun() {
+    starved "*/00001*) mkdir once 2> /dev/null &&" &&
+        echo "$final" | experiment 'maxTrialNumber: 3' "$minimize" "$@" &&
+        run 0 && count 3 succeeded && replays &&
+        has err 'trial 00001 cannot be started now: tunepipe-wrapper: ' &&
+        has err 'Too many open files; tried again for ' || return 1
+    [ "$(ls "$dir/trials" | wc -l)" = 3 ] || fail "$(ls "$dir/trials")"
+}
+check "a wrapper that cannot begin costs the offer, not the trial" unbegun
+
+unbegun_in_lock_step() { unbegun 'deterministic: true'; }
+check "the same in lock step" unbegun_in_lock_step
+
+unprepared() { unbegun 'prepareCommand: ": > prepared"'; }
+check "the same where it is to be prepared" unprepared
+
+never_begun() {
+    starved '*/00001*)' &&
+        echo "$final" | experiment 'maxTrialNumber: 2' "$minimize" \
+            'placeTimeout: 1s' &&
+        run 0 && count 1 succeeded && count 1 failed && has show.json \
+        'could not be started within 1 s (placeTimeout): tunepipe-wrapper: ' &&
+        replays || return 1
+    [ "$(grep -c 'cannot be started now' err)" = 1 ] || fail "$(cat err)"
+}
+check "placeTimeout of wrappers that cannot begin" never_begun
+
 too_long() {
     own && experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
         'placeTimeout: 1s' << E || return 1

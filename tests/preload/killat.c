@@ -65,6 +65,22 @@ end(void)
 }
 
 ssize_t
+pwrite(int fd, const void *data, size_t len, off_t at)
+{
+    ssize_t n;
+
+    if (!is_manager())
+        return syscall(SYS_pwrite64, fd, data, len, at);
+    if (++moment == deadly) {
+        syscall(SYS_pwrite64, fd, data, len / 2, at);
+        syscall(SYS_kill, manager, SIGKILL);
+    }
+    n = syscall(SYS_pwrite64, fd, data, len, at);
+    pass();
+    return n;
+}
+
+ssize_t
 write(int fd, const void *data, size_t len)
 {
     ssize_t n;
@@ -96,7 +112,7 @@ before(void)
 }
 
 int
-open(const char *path, int flags, ...)
+openat(int folder, const char *path, int flags, ...)
 {
     mode_t mode = 0;
     va_list ap;
@@ -106,9 +122,35 @@ open(const char *path, int flags, ...)
         mode = va_arg(ap, mode_t);
     va_end(ap);
     if (!(flags & O_CREAT))
-        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+        return (int)syscall(SYS_openat, folder, path, flags, mode);
     before();
-    return around(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+    return around(syscall(SYS_openat, folder, path, flags, mode));
+}
+
+int
+openat64(int folder, const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list ap;
+
+    va_start(ap, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(ap, mode_t);
+    va_end(ap);
+    return openat(folder, path, flags, mode);
+}
+
+int
+open(const char *path, int flags, ...)
+{
+    mode_t mode = 0;
+    va_list ap;
+
+    va_start(ap, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(ap, mode_t);
+    va_end(ap);
+    return openat(AT_FDCWD, path, flags, mode);
 }
 
 int
@@ -125,17 +167,36 @@ open64(const char *path, int flags, ...)
 }
 
 int
-rename(const char *from, const char *to)
+renameat(int old, const char *from, int new, const char *to)
 {
     before();
-    return around(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+    return around(syscall(SYS_renameat2, old, from, new, to, 0));
+}
+
+int
+rename(const char *from, const char *to)
+{
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int
+linkat(int old, const char *from, int new, const char *to, int flags)
+{
+    before();
+    return around(syscall(SYS_linkat, old, from, new, to, flags));
+}
+
+int
+unlinkat(int folder, const char *path, int flags)
+{
+    before();
+    return around(syscall(SYS_unlinkat, folder, path, flags));
 }
 
 int
 unlink(const char *path)
 {
-    before();
-    return around(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 int

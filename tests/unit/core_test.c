@@ -9,10 +9,12 @@
 #include "core/number.h"
 #include "core/problems.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 TEST(err_is_one_line_with_its_place)
 {
@@ -24,6 +26,18 @@ TEST(err_is_one_line_with_its_place)
     CHECK_STR(err.text, "file:3: bad value");
     CHECK_EQ(err.code, ERR_INPUT);
     CHECK_EQ(err_set(NULL, ERR_INPUT, "nobody listens"), -1);
+}
+
+TEST(err_keeps_its_number_where_its_place_is_told)
+{
+    struct err err = {0};
+
+    errno = ENOSPC;
+    err_errno(&err, ERR_SYSTEM, "cannot write");
+    err_place(&err, "file");
+    CHECK_EQ(err.number, ENOSPC);
+    err_clear(&err);
+    CHECK_EQ(err.number, 0);
 }
 
 TEST(buf_failure_sticks_until_checked)
@@ -190,5 +204,64 @@ TEST(files_are_private_and_capped)
     CHECK_HAS(err.text, "a/f: longer than 4 bytes");
     CHECK_EQ(file_read("a/missing", 4, &b, &err), -1);
     CHECK_HAS(err.text, "a/missing: cannot open: No such file");
+    buf_fini(&b);
+}
+
+static void
+write_text(const char *path, const char *text)
+{
+    CHECK_EQ(file_write(path, text, strlen(text), NULL), 0);
+}
+
+static void
+check_text(const char *path, const char *want)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    CHECK_EQ(file_read(path, 512, &b, NULL), 0);
+    CHECK_STR(buf_text(&b), want);
+    buf_fini(&b);
+}
+
+TEST(file_write_goes_through_no_link_of_its_temporary)
+{
+    write_text("victim", "mine");
+    CHECK_EQ(symlink("victim", "file.tmp"), 0);
+    write_text("file", "text");
+    check_text("victim", "mine");
+    check_text("file", "text");
+    CHECK_EQ(link("victim", "file.tmp"), 0);
+    write_text("file", "more");
+    check_text("victim", "mine");
+    check_text("file", "more");
+}
+
+TEST(file_plain_is_no_link_and_lies_in_none)
+{
+    struct err err = {0};
+    struct buf b;
+
+    buf_init(&b, 1 << 20);
+    CHECK_EQ(mkdir("folder", 0700), 0);
+    CHECK_EQ(file_write_plain("folder/file", "text", 4, &err), 0);
+    CHECK_EQ(file_read_plain("folder/file", 512, &b, &err), 0);
+    CHECK_STR(buf_text(&b), "text");
+    CHECK_EQ(symlink("folder", "other"), 0);
+    CHECK_EQ(file_read_plain("other/file", 512, &b, &err), -1);
+    CHECK_EQ(err.number, ENOTDIR);
+    CHECK_EQ(file_write_plain("other/file", "bad", 3, &err), -1);
+    check_text("folder/file", "text");
+    CHECK_EQ(symlink("file", "folder/link"), 0);
+    CHECK_EQ(file_read_plain("folder/link", 512, &b, &err), -1);
+    CHECK_EQ(err.number, ELOOP);
+    CHECK_EQ(file_write_plain("folder/link", "new", 3, &err), 0);
+    check_text("folder/file", "text"); /* the link was replaced */
+    CHECK_EQ(mkfifo("folder/fifo", 0600), 0);
+    CHECK_EQ(file_read_plain("folder/fifo", 512, &b, &err), -1);
+    CHECK_EQ(err.number, ENXIO);
+    CHECK_EQ(file_write_plain("here", "x", 1, &err), 0);
+    buf_clear(&b);
+    CHECK_EQ(file_read_plain("here", 512, &b, &err), 0);
     buf_fini(&b);
 }

@@ -214,23 +214,37 @@ is_void(const void *bytes, size_t len)
 /* One whose head never came to be durable, and nothing else. */
 TEST(logtail_without_a_head_is_void)
 {
+    static const char zeros[5000];
     uint64_t state = 4;
     struct buf log;
+    size_t begun;
 
     buf_init(&log, 1 << 16);
     record_write_version(&log);
+    record_encode(&log, RECORD_HEAD, 0, 1, "{}", 2);
     for (size_t len = 0; len < log.len; len++)
         CHECK(is_void(log.data, len));
     CHECK(!is_void(log.data, log.len));
     CHECK(!is_void("tunepipe-log 2\n", 15));
-    record_encode(&log, RECORD_HEAD, 0, 1, "{}", 2);
+    begun = log.len;
+    buf_add(&log, zeros, sizeof zeros);
     CHECK(!is_void(log.data, log.len));
+    CHECK(is_void(zeros, sizeof zeros));
+    log.len = begun;
+    log.data[begun - 1] = '\0';
+    CHECK(is_void(log.data, log.len));
+    log.data[begun - 1] = '?'; /* was there, and is not as it was */
+    CHECK(!is_void(log.data, log.len));
+    log.data[begun - 1] = '\n';
     for (size_t i = 0; i < 13; i++)
         log.data[i] = (char)help_below(&state, 256);
     CHECK(is_void(log.data, log.len));
     memset(log.data, 0, 13);
     CHECK(is_void(log.data, log.len));
     record_encode(&log, RECORD_SYNC, 0, 1, "", 0);
+    CHECK(!is_void(log.data, log.len));
+    log.len = begun;
+    record_encode(&log, RECORD_IN, 1, 1, "GE1", 3);
     CHECK(!is_void(log.data, log.len));
     CHECK(!logvoid("absent"));
     CHECK(is_void("", 0));

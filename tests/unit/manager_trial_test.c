@@ -6,6 +6,7 @@
 #include "manager/outcome.h"
 #include "manager/trial.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct trial *
@@ -110,8 +111,7 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
          "signal 11 (Segmentation fault)", "FAILED"},
         {STOP_NOT, OUTCOME_UNSTARTED, 0, false, TRIAL_FAILED,
          "could not be started: no shell", "FAILED"},
-        {STOP_NOT, OUTCOME_LOST, 0, true, TRIAL_LOST, "its wrapper vanished",
-         "FAILED"},
+        {STOP_NOT, OUTCOME_LOST, 0, true, TRIAL_LOST, "no shell", "FAILED"},
         {STOP_ASSESSOR, OUTCOME_SIGNALLED, 15, false, TRIAL_STOPPED, "",
          "EARLY_STOPPED"},
         {STOP_ASSESSOR, OUTCOME_EXITED, 0, true, TRIAL_STOPPED, "",
@@ -135,6 +135,30 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
         CHECK_STR(trial_event_name(cases[i].want), cases[i].event);
         trial_free(t);
     }
+}
+
+TEST(manager_trial_is_lost_as_its_wrapper_says)
+{
+    struct outcome o;
+    struct trial *t = make();
+
+    CHECK_EQ(outcome_read(".", &o, NULL), 0);
+    CHECK_EQ(trial_judge(t, &o), TRIAL_LOST);
+    CHECK_STR(t->why, "its wrapper vanished");
+    CHECK_EQ(system("echo words > stderr"), 0);
+    CHECK_EQ(outcome_read(".", &o, NULL), 0);
+    CHECK_STR(o.text, "");
+    CHECK_EQ(system("echo 'tunepipe-wrapper: cannot' >> stderr"), 0);
+    CHECK_EQ(outcome_read(".", &o, NULL), 0);
+    t->why[0] = '\0';
+    CHECK_EQ(trial_judge(t, &o), TRIAL_LOST);
+    CHECK_STR(t->why, "tunepipe-wrapper: cannot");
+    CHECK_EQ(system("rm stderr; ln -s /etc/passwd stderr; ln -s stderr exit"),
+             0);
+    CHECK_EQ(outcome_read(".", &o, NULL), -1);
+    CHECK_EQ(o.kind, OUTCOME_LOST);
+    CHECK_STR(o.text, "");
+    trial_free(t);
 }
 
 static int

@@ -2,6 +2,11 @@
 /* How a trial starts and ends under the wrapper. */
 #include "wrapper_run.h"
 
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+
 /* Runs the script to its own end, and checks how that reads. */
 static void
 check_run(const char *script, const char *want)
@@ -63,6 +68,111 @@ TEST(wrapper_tells_why_a_program_could_not_start)
     }
     CHECK_EQ(wait_exit(&run), 0);
     CHECK_STR(first_line(), "unstarted ./no such: No such file or directory");
+}
+
+/* The process, and what it starts, makes no more processes by vfork(2). */
+static void
+forbid_vfork(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef SYS_vfork
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_vfork, 3, 0),
+#else
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UINT32_MAX, 3, 0),
+#endif
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_VFORK, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+}
+
+TEST(wrapper_that_can_make_no_process_now_says_later)
+{
+    const char *wrapper = t_build(TRIAL_WRAPPER_PROGRAM);
+    struct run run;
+    int status;
+
+    make_folder();
+    run.lease = take_lease();
+    run.pid = fork();
+    if (run.pid == 0) {
+        forbid_vfork();
+        execl(wrapper, wrapper, "--dir", "trial", "--cwd", ".", "--grace-ms",
+              "1", "--adopt-ms", "1000", "--", "true", (char *)NULL);
+        _exit(126);
+    }
+    status = wait_exit(&run);
+    if (status == 77)
+        SKIP("no filters of system calls here");
+    CHECK_EQ(status, TRIAL_WRAPPER_LATER);
+    CHECK_STR(slurp("trial/" TRIAL_STDERR),
+              TRIAL_WRAPPER_SAYS "cannot make a process: Resource temporarily "
+                                 "unavailable\n");
+    CHECK(access("trial/" TRIAL_EXIT, F_OK) != 0);
+    CHECK(access("trial/" TRIAL_EXIT_TMP, F_OK) != 0);
+    CHECK(access("trial/" TRIAL_WRAPPER_PID, F_OK) != 0);
+}
+
+/* What its end needs is there before the trial begins. */
+TEST(wrapper_has_room_for_the_end_before_the_beginning)
+{
+    struct stat st;
+
+    check_run("stat -c %b trial/" TRIAL_EXIT_TMP " > blocks", "exited 0");
+    CHECK(atoi(slurp("blocks")) > 0);
+    CHECK_EQ(stat("trial/" TRIAL_EXIT, &st), 0);
+    CHECK_EQ(st.st_size, strlen(slurp("trial/" TRIAL_EXIT)));
+}
+
+TEST(wrapper_writes_through_no_link)
+{
+    CHECK_EQ(system("echo mine > victim && echo his > other"), 0);
+    check_run("rm -f trial/" TRIAL_EXIT_TMP " trial/" TRIAL_EXIT
+              " && ln -s ../victim trial/" TRIAL_EXIT_TMP
+              " && ln -s ../other trial/" TRIAL_EXIT,
+              "exited 0");
+    CHECK_STR(slurp("victim"), "mine\n");
+    CHECK_STR(slurp("other"), "his\n");
+    check_mode("trial/" TRIAL_EXIT, 0600);
+    CHECK(readlink("trial/" TRIAL_EXIT, (char[16]){0}, 16) < 0);
+}
+
+/* What ran there before, such as prepareCommand, may have left it. */
+static void
+check_left(const char *name, const char *say)
+{
+    const char *wrapper = t_build(TRIAL_WRAPPER_PROGRAM);
+    char command[2048];
+
+    CHECK_EQ(system("rm -rf trial ready; mkdir trial; mkfifo trial/lease"), 0);
+    snprintf(command, sizeof command,
+             "echo mine > victim; ln -s ../victim 'trial/%s'; exec 9<> "
+             "trial/lease; '%s' --dir trial --cwd . --grace-ms 1 --adopt-ms "
+             "1000 -- /bin/sh -c 'echo a; echo b >&2' 2> message; cat victim; "
+             "head -n 1 trial/exit >> message",
+             name, wrapper);
+    CHECK_EQ(system(command), 0);
+    CHECK_STR(slurp("victim"), "mine\n");
+    CHECK_HAS(slurp("message"), say);
+}
+
+TEST(wrapper_follows_no_link_that_it_finds)
+{
+    check_left(TRIAL_STDOUT, "unstarted cannot open stdout: Too many levels");
+    check_left(TRIAL_STDERR, "unstarted cannot open stderr: Too many levels");
+    check_left(TRIAL_EXIT_TMP, "exited 0");
+    check_left(TRIAL_WRAPPER_PID_TMP, "exited 0");
+    check_left(TRIAL_WRAPPER_PID, "exited 0");
+    check_left(TRIAL_EXIT, "exited 0");
 }
 
 TEST(wrapper_refuses_bad_arguments)

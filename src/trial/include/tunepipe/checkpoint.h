@@ -100,8 +100,12 @@ tp_impl_walk_in(const char *path, enum tp_impl_walk how, int depth)
 static inline int
 tp_impl_sync(const char *path)
 {
-    int fd = open(path, O_RDONLY), status;
+    int flags = O_RDONLY, fd, status;
 
+#ifdef O_NOFOLLOW
+    flags |= O_NOFOLLOW;
+#endif
+    fd = open(path, flags);
     status = fd < 0 ? -1 : fsync(fd);
     if (fd >= 0)
         close(fd);

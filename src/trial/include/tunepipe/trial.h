@@ -314,6 +314,9 @@ tp_impl_append(const char *line, size_t len, off_t *end)
 #ifdef O_CLOEXEC
     flags |= O_CLOEXEC;
 #endif
+#ifdef O_NOFOLLOW
+    flags |= O_NOFOLLOW;
+#endif
     fd = open(path, flags, S_IRUSR | S_IWUSR);
     free(path);
     if (fd < 0)
@@ -361,6 +364,9 @@ tp_impl_open_answers(void)
 
 #ifdef O_CLOEXEC
     flags |= O_CLOEXEC;
+#endif
+#ifdef O_NOFOLLOW
+    flags |= O_NOFOLLOW;
 #endif
     fd = path ? open(path, flags) : -1;
     free(path);
