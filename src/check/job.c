@@ -191,7 +191,9 @@ job_extremes(const struct job *job)
         if (tuner_extreme(&setup, &s->at[i], &err) != 0)
             child_find(job->page, CHECK_WARNING, "%s", err.text);
     }
-    if (job->page->n == 0)
+    if (job->plugin->kind == PLUGIN_ASSESSOR)
+        child_find(job->page, CHECK_OK, "an assessor sees no search space");
+    else if (job->page->n == 0)
         child_find(job->page, CHECK_OK, "%" PRIu64 " points in %zu spaces",
                    job->page->seen.points, s->n);
 }
