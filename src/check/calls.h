@@ -23,6 +23,9 @@ struct plugin;
 struct space;
 struct surroundings;
 
+/* How often one call may call the host for each parameter, and once more. */
+#define CALLS_HOST_MAX ((uint64_t)1 << 21)
+
 /* What has been seen; may lie in memory shared with another process, which
  * reads it when this one has died. */
 struct calls_seen {
@@ -32,6 +35,7 @@ struct calls_seen {
     uint64_t points, laters, dones; /* answers to ask */
     uint64_t verdicts;              /* of an assessor */
     uint64_t loads, damaged, refused_states;
+    bool endless;     /* it called the host so often that it was ended */
     size_t state_max; /* bytes of the longest state that was saved */
 };
 
@@ -50,7 +54,8 @@ struct calls_setup {
     bool asked;                 /* somebody wants to know why */
     struct surroundings *watch; /* compared after each call; or NULL */
     struct buf *answers;        /* gets a line an answer; or NULL */
-    enum inner_mood mood;       /* of what lies inside a filter */
+    bool may_fail; /* ask: no point of the space, or an error that says why */
+    enum inner_mood mood; /* of what lies inside a filter */
     enum calls_saving saving;
     unsigned saving_every; /* about so many calls there is a rest; 0: never */
 };

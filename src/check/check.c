@@ -27,20 +27,21 @@ static const struct {
     {"load", job_load, "needs load"},
     {"conformance", job_conformance, "needs conformance"},
     {"saving", job_saving, NULL},
+    {"extremes", job_extremes, NULL},
     {"surroundings", job_surroundings, NULL},
     {"leaks", job_leaks, NULL},
     {"latency", job_latency, NULL},
     {"determinism", job_determinism, NULL},
 };
 #define N_CHECKS (sizeof checks / sizeof *checks)
-enum { CONFORMANCE = 1, SAVING = 2, DETERMINISM = 6 };
+enum { CONFORMANCE = 1, SAVING = 2, DETERMINISM = 7 };
 
 struct session {
     const char *file;
     const struct check_options *options;
     struct check_report *report;
     struct child_page *page;
-    struct spaces spaces;
+    struct spaces spaces, extremes;
     int answers[2]; /* the first and the second time's */
     int output;
     size_t current; /* of checks */
@@ -87,6 +88,7 @@ work(void *ctx)
                       .page = page,
                       .answers_fd = s->answers[s->current == DETERMINISM],
                       .spaces = &s->spaces,
+                      .extremes = &s->extremes,
                       .saves = s->saves};
 
     if (s->current == DETERMINISM)
@@ -240,8 +242,10 @@ check_plugin(const char *file, const struct check_options *options,
     s.page = child_page_new(err);
     if (s.answers[0] < 0 || s.answers[1] < 0 || s.output < 0)
         err_errno(err, ERR_SYSTEM, "files in memory");
-    else if (s.page != NULL && spaces_init(&s.spaces, err) == 0)
+    else if (s.page != NULL && spaces_init(&s.spaces, err) == 0 &&
+             spaces_init_extreme(&s.extremes, err) == 0)
         rc = run_all(&s, err);
+    spaces_fini(&s.extremes);
     spaces_fini(&s.spaces);
     child_page_free(s.page);
     close(s.output);

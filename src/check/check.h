@@ -7,6 +7,7 @@
  *                 valid, nothing lent is changed, failures say why
  *   saving        what was saved, loaded into another object, answers the same;
  *                 damaged, it does no harm
+ *   extremes      spaces that overflow or have hardly a point: ask comes back
  *   surroundings  locale, signals, folder, environment stay as they were
  *   leaks         a thousand lives take no more memory than a hundred
  *   latency       CPU time of a call after 10, 1,000 and 10,000 results

@@ -128,6 +128,11 @@ tell_end(struct child_page *page, int status, bool in_time, int64_t limit_ms)
                    "debugger to a process that hangs, or allow more with "
                    "--timeout",
                    limit_ms, now);
+    else if (page->seen.endless)
+        child_find(page, CHECK_FAILED,
+                   "%s calls the host more than %" PRIu64 " times for each "
+                   "parameter: bound what waits for a point that is accepted",
+                   now, CALLS_HOST_MAX);
     else if (WIFSIGNALED(status))
         child_find(page, CHECK_FAILED,
                    "died of %s (%d) in %s: build it with -g "

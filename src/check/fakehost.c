@@ -26,6 +26,10 @@ struct fake_host {
     char error[512], said[512];
     bool wants_to_know; /* why */
     const char *fault;  /* what it was asked wrongly; NULL: nothing */
+    bool forgives;      /* to be asked for the key of no point */
+    uint64_t calls, calls_max;
+    void (*over)(void *ctx); /* NULL: calls are not limited */
+    void *over_ctx;
     struct demands demands;
 };
 
@@ -61,12 +65,21 @@ fake_log(void *ctx, int level, const char *fmt, ...)
         h->fault = "host->log() was given more than one line";
 }
 
+/* Who waits for a point that is accepted calls again and again. */
+static void
+count(struct fake_host *h)
+{
+    if (h->over != NULL && ++h->calls > h->calls_max)
+        h->over(h->over_ctx);
+}
+
 static uint64_t
 fake_bits(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 {
-    const struct fake_host *h = ctx;
+    struct fake_host *h = ctx;
     struct random_stream s = random_stream(h->seed, RANDOM_TEST, a, b);
 
+    count(h);
     return random_bits(&s, draw);
 }
 
@@ -81,6 +94,7 @@ fake_sample(void *ctx, uint64_t draw_id, double *x)
 {
     struct fake_host *h = ctx;
 
+    count(h);
     if (h->space == NULL)
         h->fault = "host->sample() was called before space()";
     else
@@ -92,6 +106,7 @@ fake_value(void *ctx, size_t dim, double x)
 {
     struct fake_host *h = ctx;
 
+    count(h);
     if (h->space == NULL) {
         h->fault = "host->value() was called before space()";
         return NAN;
@@ -103,12 +118,14 @@ static int
 fake_key(void *ctx, const double *x, uint64_t *key)
 {
     struct fake_host *h = ctx;
+    bool is_point = h->space != NULL && space_check(h->space, x, NULL) == 0;
 
+    count(h);
     if (h->space == NULL)
         h->fault = "host->key() was called before space()";
-    else if (space_check(h->space, x, NULL) != 0)
+    else if (!is_point && !h->forgives)
         h->fault = "host->key() was given what is no point of the space";
-    if (h->space == NULL || h->fault != NULL)
+    if (!is_point || h->fault != NULL)
         return TP_ERR;
     space_key(h->space, x, key);
     return TP_OK;
@@ -136,6 +153,7 @@ fake_element(void *ctx, size_t dim, uint64_t index, struct tp_element *out)
 {
     struct fake_host *h = ctx;
 
+    count(h);
     if (h->space != NULL)
         return space_element(h->space, dim, index, out) ? TP_OK : TP_ERR;
     h->fault = "host->element() was called before space()";
@@ -224,6 +242,27 @@ const char *
 fake_host_fault(const struct fake_host *h)
 {
     return h->fault;
+}
+
+void
+fake_host_limit(struct fake_host *h, uint64_t most, void (*over)(void *),
+                void *ctx)
+{
+    h->calls_max = most;
+    h->over = over;
+    h->over_ctx = ctx;
+}
+
+void
+fake_host_enter(struct fake_host *h)
+{
+    h->calls = 0;
+}
+
+void
+fake_host_forgive(struct fake_host *h, bool forgives)
+{
+    h->forgives = forgives;
 }
 
 struct tp_space *

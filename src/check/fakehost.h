@@ -9,6 +9,7 @@
 #include "tunepipe/plugin.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct demands;
 struct err;
@@ -28,6 +29,18 @@ const char *fake_host_error(struct fake_host *h);
 
 /* What was wrong with a call of a service; NULL: nothing was. */
 const char *fake_host_fault(const struct fake_host *h);
+
+/* From now on each call of a callback may call the services for points and
+ * numbers at most `most` times; beyond, over(ctx) is called, and should not
+ * return. */
+void fake_host_limit(struct fake_host *h, uint64_t most, void (*over)(void *),
+                     void *ctx);
+
+/* A callback is about to be called: counts from 0 again. */
+void fake_host_enter(struct fake_host *h);
+
+/* Whether no point may be given to host->key() (TP_ERR is its answer). */
+void fake_host_forgive(struct fake_host *h, bool forgives);
 
 /* What it asks for with host->extra() and host->decide(). */
 struct demands *fake_host_demands(struct fake_host *h);

@@ -170,12 +170,13 @@ inner_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
         return TP_ERR;
     rc = mood_of_ask(inner);
     forget(p);
-    p->known = rc == TP_OK;
     if (rc != TP_OK)
         return rc;
     inner->given++;
     suggest(inner, id, out);
-    return TP_OK;
+    p->known = space_check(inner->c->space, out->x, NULL) == 0;
+    inner->failed |= !p->known;
+    return p->known ? TP_OK : TP_ERR;
 }
 
 static void
@@ -238,7 +239,10 @@ inner_why(void *ctx)
 {
     const struct inner *inner = ctx;
 
-    return inner->failed ? "tuner inside: it fails each third call" : "";
+    if (!inner->failed)
+        return "";
+    return inner->mood == INNER_FAILS ? "tuner inside: it fails each third call"
+                                      : "tuner inside: ask: it is no point";
 }
 
 static int

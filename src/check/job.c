@@ -174,6 +174,30 @@ job_saving(const struct job *job)
                    seen->damaged);
 }
 
+/* What is wrong there and no hang, no crash, may be as old as the plugin is. */
+void
+job_extremes(const struct job *job)
+{
+    struct calls_setup setup = {.plugin = job->plugin,
+                                .args = job->args,
+                                .seen = &job->page->seen,
+                                .saving =
+                                    job->saves ? CALLS_SAVED : CALLS_NOT_SAVED,
+                                .saving_every = 5};
+    const struct spaces *s = job->extremes;
+    struct err err = {0};
+
+    for (size_t i = 0; job->plugin->kind != PLUGIN_ASSESSOR && i < s->n; i++) {
+        if (tuner_extreme(&setup, &s->at[i], &err) != 0)
+            child_find(job->page, CHECK_WARNING, "%s", err.text);
+    }
+    if (job->plugin->kind == PLUGIN_ASSESSOR)
+        child_find(job->page, CHECK_OK, "an assessor sees no search space");
+    else if (job->page->n == 0)
+        child_find(job->page, CHECK_OK, "%" PRIu64 " points in %zu spaces",
+                   job->page->seen.points, s->n);
+}
+
 void
 job_determinism(const struct job *job)
 {

@@ -12,7 +12,7 @@ struct job {
     const char *args;
     struct child_page *page;
     int answers_fd; /* conformance, determinism: gets the answers */
-    const struct spaces *spaces;
+    const struct spaces *spaces, *extremes;
     bool saves; /* saving it was found to work */
 };
 
@@ -20,6 +20,7 @@ struct job {
 void job_load(const struct job *job);
 void job_conformance(const struct job *job);
 void job_saving(const struct job *job);
+void job_extremes(const struct job *job);
 void job_surroundings(const struct job *job);
 void job_leaks(const struct job *job);
 void job_latency(const struct job *job);

@@ -12,6 +12,8 @@
     "{\"p\": {\"_type\": \"" type "\", \"_value\": " value "}}"
 #define U "{\"_type\": \"uniform\", \"_value\": [0, 1]}"
 #define CHOICE(values) "{\"_type\": \"choice\", \"_value\": [" values "]}"
+#define ONE_MULTIPLE "{\"_type\": \"qloguniform\", \"_value\": [1, 2, 50]}"
+#define X(type, value) "\"x\": {\"_type\": \"" type "\", \"_value\": " value "}"
 
 /* clang-format off */
 static const struct {
@@ -48,6 +50,54 @@ static const struct {
      "{\"q\": {\"_type\": \"quniform\", \"_value\": [3, 3, 1]}}"},
     {"no dimensions", "{}"},
 };
+
+static const struct {
+    const char *title, *text;
+    bool may_fail;
+} extremes[] = {
+    {"values too large beside a uniform",
+     "{" X("lognormal", "[1000, 10]") ", \"u\": " U "}", true},
+    {"values too small beside a uniform",
+     "{\"u\": " U ", " X("lognormal", "[-1000, 10]") "}", true},
+    {"values too large alone", "{" X("lognormal", "[1000, 0]") "}", true},
+    {"hardly a value that is not too large",
+     "{" X("lognormal", "[720, 2]") ", \"u\": " U "}", true},
+    {"multiples too large",
+     "{" X("qlognormal", "[1000, 10, 1]") ", \"u\": " U "}", true},
+    {"multiples too large for a few",
+     "{" X("qnormal", "[0, 1e308, 1e300]") "}", true},
+    {"a normal beyond the doubles",
+     "{" X("normal", "[1e308, 1e308]") ", \"c\": " CHOICE("1, 2") "}", true},
+    {"values too large in a branch",
+     "{\"c\": " CHOICE("{\"_name\": \"a\", " X("lognormal", "[1000, 10]") "}, "
+                       "{\"_name\": \"b\"}") ", \"u\": " U "}", true},
+    {"all multiples are 0",
+     "{" X("qlognormal", "[-1000, 10, 1]") "}", false},
+    {"the widest ranges",
+     "{\"l\": {\"_type\": \"loguniform\", "
+     "\"_value\": [5e-324, 1.7e308]}, "
+     "\"q\": {\"_type\": \"quniform\", \"_value\": [0, 1e308, 1e-10]}, "
+     "\"i\": {\"_type\": \"randint\", \"_value\": [0, 9007199254740991]}, "
+     X("uniform", "[-8e307, 8e307]") "}", false},
+    {"two neighbouring doubles",
+     "{" X("uniform", "[1, 1.0000000000000002]") "}", false},
+    {"one value of each kind",
+     "{\"u\": {\"_type\": \"uniform\", \"_value\": [3, 3]}, "
+     "\"qu\": {\"_type\": \"quniform\", \"_value\": [3, 3, 2]}, "
+     "\"lu\": {\"_type\": \"loguniform\", \"_value\": [3, 3]}, "
+     "\"ql\": {\"_type\": \"qloguniform\", \"_value\": [3, 3, 2]}, "
+     "\"n\": {\"_type\": \"normal\", \"_value\": [3, 0]}, "
+     "\"qn\": {\"_type\": \"qnormal\", \"_value\": [3, 0, 2]}, "
+     "\"ln\": {\"_type\": \"lognormal\", \"_value\": [3, 0]}, "
+     "\"qln\": {\"_type\": \"qlognormal\", \"_value\": [3, 0, 2]}, "
+     "\"i\": {\"_type\": \"randint\", \"_value\": [3, 4]}, "
+     "\"c\": " CHOICE("3") "}", false},
+    {"q above the range",
+     "{\"u\": {\"_type\": \"quniform\", \"_value\": [0, 1, 50]}, "
+     "\"lu\": {\"_type\": \"qloguniform\", \"_value\": [1, 2, 50]}, "
+     "\"n\": {\"_type\": \"qnormal\", \"_value\": [0, 1, 50]}, "
+     "\"ln\": {\"_type\": \"qlognormal\", \"_value\": [0, 0.1, 50]}}", false},
+};
 /* clang-format on */
 
 static int
@@ -66,6 +116,7 @@ add(struct spaces *s, const char *title, const char *text, struct err *err)
         problems_check(&problems, err);
     } else {
         s->at[s->n].title = title;
+        s->at[s->n].may_fail = false;
         s->at[s->n++].space = space;
         rc = 0;
     }
@@ -74,18 +125,20 @@ add(struct spaces *s, const char *title, const char *text, struct err *err)
     return rc;
 }
 
+/* n parameters that are all ENTRY. */
 static int
-add_thousand(struct spaces *s, struct err *err)
+add_many(struct spaces *s, int n, const char *entry, const char *title,
+         struct err *err)
 {
     struct buf text;
     int rc;
 
     buf_init(&text, 1 << 20);
     buf_add_char(&text, '{');
-    for (int i = 0; i < 1000; i++)
-        buf_printf(&text, "%s\"d%d\": " U, i > 0 ? ", " : "", i);
+    for (int i = 0; i < n; i++)
+        buf_printf(&text, "%s\"d%d\": %s", i > 0 ? ", " : "", i, entry);
     buf_add_char(&text, '}');
-    rc = add(s, "a thousand dimensions", buf_text(&text), err);
+    rc = add(s, title, buf_text(&text), err);
     buf_fini(&text);
     return rc;
 }
@@ -101,7 +154,25 @@ spaces_init(struct spaces *s, struct err *err)
             0 ||
         space_make_whole(s->at[s->n - 1].space, err) != 0)
         return -1;
-    return add_thousand(s, err);
+    return add_many(s, 1000, U, "a thousand dimensions", err);
+}
+
+int
+spaces_init_extreme(struct spaces *s, struct err *err)
+{
+    *s = (struct spaces){.n = 0};
+    for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++) {
+        if (add(s, extremes[i].title, extremes[i].text, err) != 0)
+            return -1;
+        s->at[s->n - 1].may_fail = extremes[i].may_fail;
+    }
+    if (add_many(s, 20, CHOICE("7, 7, 7"), "twenty choices of equals", err) !=
+            0 ||
+        add_many(s, 20, ONE_MULTIPLE, "twenty ranges of one multiple", err) !=
+            0)
+        return -1;
+    s->at[s->n - 2].may_fail = s->at[s->n - 1].may_fail = true;
+    return 0;
 }
 
 void

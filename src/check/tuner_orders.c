@@ -3,6 +3,7 @@
 
 #include "check/calls.h"
 #include "check/calls_advice.h"
+#include "check/spaces.h"
 #include "core/buf.h"
 #include "plugin/loader.h"
 #include "space/space.h"
@@ -373,4 +374,15 @@ tuner_orders(const struct calls_setup *setup, const char *title,
         if (tuner_order(setup, advisor_orders[i], title, a, b, err) != 0)
             return -1;
     return 0;
+}
+
+int
+tuner_extreme(struct calls_setup *setup, const struct space_to_try *at,
+              struct err *err)
+{
+    setup->may_fail = at->may_fail;
+    return tuner_order(setup,
+                       "saFeaFeaFeaaaFFFeeeaaamMmxxxaPpaPpa" FIVE
+                       "aaaaaFeFeFeFeFe" FIVE FIVE,
+                       at->title, at->space, at->space, err);
 }

@@ -6,6 +6,7 @@
 struct calls_setup;
 struct err;
 struct space;
+struct space_to_try;
 
 /* Runs the tuner through all of them in the space a (and b, where the space
  * changes); `title` names a.  -1: err tells which callback did what, where,
@@ -17,5 +18,9 @@ int tuner_orders(const struct calls_setup *setup, const char *title,
 int tuner_order(const struct calls_setup *setup, const char *order,
                 const char *title, const struct space *a, const struct space *b,
                 struct err *err);
+
+/* A life in a space of spaces_init_extreme(). */
+int tuner_extreme(struct calls_setup *setup, const struct space_to_try *at,
+                  struct err *err);
 
 #endif

@@ -55,7 +55,11 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
     explain(t, err.text);
     explain(t, "in its place a sample of the prior (ask-error: prior)");
     space_sample(t->space, tuner_seed(t->tuner), id, t->x);
-    return TP_OK;
+    if (space_check(t->space, t->x, &err) == 0)
+        return TP_OK;
+    err_place(&err, "a sample of the prior (ask-error: prior)");
+    tuning_complain(t, err.text);
+    return TP_ERR;
 }
 
 static int

@@ -48,7 +48,7 @@ num_sobol_digits(uint64_t index, uint32_t dim)
     const struct sobol_row *row = dim == 0 ? NULL : &sobol_table[dim - 1];
     uint64_t v[NUM_SOBOL_BITS];
     uint64_t digits = 0;
-    int degree = row == NULL ? NUM_SOBOL_BITS : 0;
+    int degree = row == NULL ? NUM_SOBOL_BITS : 1; /* or more */
 
     index &= MASK;
     while (row != NULL && row->polynomial >> (degree + 1) != 0)

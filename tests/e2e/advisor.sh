@@ -57,7 +57,7 @@ check "advisor: what if, and forks" asked
 
 # rest DIR: goes on, and ends; what it says stands in ./rest.
 rest() {
-    printf 'TE00000000000000' | "$T" dispatch --resume --dir "$1" \
+    printf 'TE00000000000000' | "$T" dispatch --grace 1h --resume --dir "$1" \
         > rest 2> err || fail "$1: $(cat err)"
 }
 

@@ -101,8 +101,8 @@ dispatches() {
         done
         f GE 2
     } > in
-    "$T" dispatch --tuner random --seed 1 --dir a < in > a.out 2> a.err &&
-        jumping "$T" dispatch --tuner random --seed 1 --dir b < in > b.out &&
+    "$T" dispatch --grace 1h --tuner random --seed 1 --dir a < in > a.out 2> a.err &&
+        jumping "$T" dispatch --grace 1h --tuner random --seed 1 --dir b < in > b.out &&
         cmp a.out b.out && jumping "$T" replay --verify b > /dev/null
 }
 check "the clock jumps while the dispatcher serves" dispatches

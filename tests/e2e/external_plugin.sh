@@ -103,7 +103,7 @@ begun() {
         make -C "$folder/$2" "TUNEPIPE=$root$prefix/bin/tunepipe" check \
             > "$folder/verdicts" || { cat "$folder/verdicts"; return 1; }
     cat "$folder/verdicts"
-    grep -q "^$2: [78] ok, [01] warnings, 0 failed" "$folder/verdicts" &&
+    grep -q "^$2: [89] ok, [01] warnings, 0 failed" "$folder/verdicts" &&
         ! grep '^warning' "$folder/verdicts" | grep -v latency &&
         run_tunepipe tuners --plugin-path "$folder/$2" | grep "^$1 $2: "
 }
@@ -122,7 +122,7 @@ begun_tuner() {
 \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"$i\"}"
       done
       frame GE 1
-    } | run_tunepipe dispatch --tuner climbs --seed 3 \
+    } | run_tunepipe dispatch --grace 1h --tuner climbs --seed 3 \
         --tuner-args '{"warmup": 12, "step": 0}' \
         --plugin-path "$folder/climbs" > "$folder/answers" 2> "$folder/log" ||
         { cat "$folder/log"; return 1; }
@@ -204,7 +204,7 @@ session() {
 
 # With base 2 the points are 1/2, 1/4 and 3/4 of the way.
 three_trials() {
-    session | run_tunepipe dispatch --tuner MyTuner --tuner-args '{"base": 2}' \
+    session | run_tunepipe dispatch --grace 1h --tuner MyTuner --tuner-args '{"base": 2}' \
         --plugin-path "$folder/plugins" > "$folder/answers" 2> "$folder/log" ||
         { cat "$folder/log"; return 1; }
     cat "$folder/answers" "$folder/log"

@@ -119,7 +119,7 @@ check "nor where the manager was killed with it" orphaned_twice
 
 not_again() {
     experiment 'maxTrialNumber: 2' 'onFailure: {retry: 3, backoff: 0.01s}' \
-        'maxTrialDuration: 1s' 'grace: 1s' << 'E'
+        'maxTrialDuration: 5s' 'grace: 1s' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec sleep 1000
 tunepipe trial report --final 1
 exit 5

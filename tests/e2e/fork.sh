@@ -29,7 +29,7 @@ each_moment() {
         fork_it 0 "$1" --at "$n" "f$n" || return 1
         "$T" replay "f$n" --verify > text || { cat text; return 1; }
         [ "$(inputs "f$n")" = "$n" ] || fail "f$n has another last input" || return 1
-        "$T" dispatch --resume --dir "f$n" --quiet < /dev/null > frames 2>> err || return 1
+        "$T" dispatch --grace 1h --resume --dir "f$n" --quiet < /dev/null > frames 2>> err || return 1
         "$T" replay "f$n" --verify > text || { cat text; return 1; }
         grep -q '^identical: ' text || return 1
         rm -r "f$n"
@@ -116,7 +116,7 @@ another_assessor() {
     ended=$("$T" log new | grep -c ' <  EN')
     [ "$told" = "$ended" ] || fail "$told KI on record, $ended trials ended" || return 1
     has out " more follow when it goes on" || return 1
-    "$T" dispatch --resume --dir new --quiet < /dev/null > frames && grep -q 'KI000000000000' frames &&
+    "$T" dispatch --grace 1h --resume --dir new --quiet < /dev/null > frames && grep -q 'KI000000000000' frames &&
         "$T" replay new --verify > text || return 1
     fork_it 0 "$LOGS/medianstop.log" --at 100 none --no-assessor || return 1
     "$T" log none | head -n 1 | grep -q '"assessor": null' && ! "$T" log none | grep -q ' >a ' || return 1

@@ -64,7 +64,7 @@ json() {
             note="{\"event\": \"line\", \"it\": $line}"
             printf 'NT%014d%s' ${#note} "$note"
         done < lines > notes
-        tunepipe dispatch --tuner random --seed 1 --quiet < notes 2> err ||
+        tunepipe dispatch --grace 1h --tuner random --seed 1 --quiet < notes 2> err ||
             return 1
         [ ! -s err ] || {
             cat err

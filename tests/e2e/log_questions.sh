@@ -95,7 +95,7 @@ frame() { # CODE PAYLOAD
 
 start() { # a dispatcher that reads ./in and writes the log in d
     mkfifo in seen answers
-    "$T" dispatch --tuner random --seed 1 --dir d --quiet < in > answers &
+    "$T" dispatch --grace 1h --tuner random --seed 1 --dir d --quiet < in > answers &
     dispatcher=$!
     exec 3> in 5< answers
     frame IN '{"x": {"_type": "uniform", "_value": [0, 1]}}' >&3

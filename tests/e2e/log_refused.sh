@@ -8,9 +8,9 @@ HERE_SCRIPT=$(cd "$(dirname "$0")" && pwd)/log_refused.sh
 if [ "${1:-}" = --read-only ]; then # FOLDER HERE: in a name space of its own
     mount -t tmpfs none "$2" && cp -r "$3/log" "$3/experiment" "$2" &&
         mount -o remount,ro "$2" && cd "$3" || exit 99
-    "$T" dispatch --dir "$2/log" --resume < /dev/null 2> resumed
+    "$T" dispatch --grace 1h --dir "$2/log" --resume < /dev/null 2> resumed
     echo $? >> resumed
-    "$T" dispatch --quiet --tuner random --dir "$2/new" < /dev/null 2> new
+    "$T" dispatch --grace 1h --quiet --tuner random --dir "$2/new" < /dev/null 2> new
     echo $? >> new
     "$T" resume "$2/experiment" > goes_on 2>&1
     echo $? >> goes_on
@@ -25,7 +25,7 @@ session() {
     {
         f IN '{"x": {"_type": "uniform", "_value": [0, 1]}}'
         f GE 2
-    } | "$T" dispatch --quiet --tuner random --seed 1 --dir log > answers
+    } | "$T" dispatch --grace 1h --quiet --tuner random --seed 1 --dir log > answers
 }
 
 read_only() {
@@ -48,18 +48,18 @@ check "a read-only file system" read_only
 two_writers() {
     session
     mkfifo in
-    "$T" dispatch --quiet --dir log --resume < in > a.out 2> a.err &
+    "$T" dispatch --grace 1h --quiet --dir log --resume < in > a.out 2> a.err &
     first=$!
     exec 4> in
     f PI '' >&4
     until grep -aq ' R 2 ' log/command.log; do kill -0 $first || return 1; done
-    "$T" dispatch --dir log --resume < /dev/null 2> b.err
+    "$T" dispatch --grace 1h --dir log --resume < /dev/null 2> b.err
     [ $? = 5 ] && has b.err "log/command.lock: locked by process $first" &&
         "$T" replay --verify log > /dev/null || return 1
     kill -KILL $first
     wait $first
     exec 4>&-
-    "$T" dispatch --dir log --resume < /dev/null > b.out 2> b.err &&
+    "$T" dispatch --grace 1h --dir log --resume < /dev/null > b.out 2> b.err &&
         "$T" replay --verify log > /dev/null
 }
 check "two writers, and one whose other was killed" two_writers
@@ -90,7 +90,7 @@ check "a writer whose manager is gone is waited for" a_writer_that_leaves
 no_log() {
     mkdir empty
     for dir in empty nowhere; do
-        "$T" dispatch --resume --dir "$dir" < /dev/null > out 2> err
+        "$T" dispatch --grace 1h --resume --dir "$dir" < /dev/null > out 2> err
         [ $? = 5 ] && has err "$dir/command.log: cannot open, expected an experiment's folder, with command.log: " ||
             return 1
     done

@@ -23,7 +23,7 @@ peak() {
 session() {
     size=$1
     "$TP_BUILD/tests/tools/longlog" "$size" |
-        "$TP_BUILD/tests/tools/peak" "dispatch.$size" "$T" dispatch --quiet \
+        "$TP_BUILD/tests/tools/peak" "dispatch.$size" "$T" dispatch --grace 1h --quiet \
             --tuner random --seed 1 --assessor stops_at \
             --assessor-args '{"step": 1000000}' --plugin-path "$PLUGINS" \
             --dir log > dispatch.out 2> dispatch.err ||

@@ -51,7 +51,7 @@ answers() {
 
 listens() { # DIGITS
     python || return
-    ("$T" dispatch --tuner random --seed 1 --listen "unix:$PWD/s" --dir log \
+    ("$T" dispatch --grace 1h --tuner random --seed 1 --listen "unix:$PWD/s" --dir log \
         > dispatch.out 2>&1; echo $? > status; : > gone) &
     python3 "$work/peer.py" connect s "$1" > out 2> err || return 1
     wait
@@ -69,7 +69,7 @@ connects() {
     python3 "$work/peer.py" listen s 6 > said 2> err &
     exec 7< said
     read -r _ <&7
-    "$T" dispatch --tuner random --seed 1 --connect unix:s > dispatch.out \
+    "$T" dispatch --grace 1h --tuner random --seed 1 --connect unix:s > dispatch.out \
         2>&1 || fail "status $?: $(cat dispatch.out)" || return
     cat <&7 > out
     exec 7<&-
@@ -81,7 +81,7 @@ connects() {
 refused() {
     want=$1 text=$2
     shift 2
-    "$T" dispatch --tuner random --quiet "$@" < /dev/null > out 2> err
+    "$T" dispatch --grace 1h --tuner random --quiet "$@" < /dev/null > out 2> err
     got=$?
     [ $got = "$want" ] || fail "$*: status $got, expected $want" || return
     [ "$(wc -l < err)" -eq 1 ] || fail "$*: more than one line" || return
@@ -107,7 +107,7 @@ bad_words() {
 }
 
 stopped_while_it_waits() {
-    "$T" dispatch --tuner random --listen unix:s > out 2>&1 &
+    "$T" dispatch --grace 1h --tuner random --listen unix:s > out 2>&1 &
     pid=$!
     while [ ! -S s ]; do kill -0 $pid || fail "it ended" || return; done
     [ "$(stat -c %a s)" = 600 ] || fail "mode $(stat -c %a s)" || return
@@ -120,17 +120,17 @@ stopped_while_it_waits() {
 detects_on_descriptors() {
     for width in 6 14; do
         printf 'IN%0*d{}TE%0*d' $width 2 $width 0 |
-            "$T" dispatch --tuner random --digits detect > out 2> err || {
+            "$T" dispatch --grace 1h --tuner random --digits detect > out 2> err || {
             fail "status $?"
             return
         }
         printf 'PI%0*d' $width 0 |
-            "$T" dispatch --tuner random --digits detect > out 2> err || {
+            "$T" dispatch --grace 1h --tuner random --digits detect > out 2> err || {
             fail "$width: status $?: $(cat err)"
             return
         }
     done
-    printf 'PI0000x' | "$T" dispatch --tuner random --digits detect > out \
+    printf 'PI0000x' | "$T" dispatch --grace 1h --tuner random --digits detect > out \
         2> err
     [ $? = 4 ] || fail "a broken header passed" || return
     has err "byte 6 of the stream: expected 14 digits"

@@ -18,8 +18,8 @@ session() {
 
 # A session with a plugin, and with the same plugin behind a program.
 grid_through_a_program() {
-    session | "$T" dispatch --tuner grid --extensions > plain 2> err
-    session | "$T" dispatch --tuner exec --extensions --tuner-args \
+    session | "$T" dispatch --grace 1h --tuner grid --extensions > plain 2> err
+    session | "$T" dispatch --grace 1h --tuner exec --extensions --tuner-args \
         "{\"command\": [\"$T\", \"dispatch\", \"--tuner\", \"grid\", \"--extensions\"]}" \
         > proxied 2> err || return 1
     [ -s plain ] && cmp plain proxied
@@ -196,7 +196,7 @@ echo $$ > program.pid
 exec sleep 1000
 E
     mkfifo in
-    "$T" dispatch --tuner exec --tuner-args '{"command": "sh tuner.sh"}' \
+    "$T" dispatch --grace 1h --tuner exec --tuner-args '{"command": "sh tuner.sh"}' \
         < in > out 2> err &
     dispatcher=$!
     exec 9> in
@@ -252,14 +252,14 @@ E
     [ "$(cat there/seen)" = "$(cd there && pwd)" ] || return 1
     rm there/seen
     frame GE 1 |
-        "$T" dispatch --resume --dir there/tunepipe-experiments/* > out 2> err
+        "$T" dispatch --grace 1h --resume --dir there/tunepipe-experiments/* > out 2> err
     [ "$(cat there/seen)" = "$(cd there && pwd)" ] ||
         fail 'gone on with, it runs elsewhere'
 }
 
 # What cannot start says what would.
 starts_not() {
-    "$T" dispatch --tuner exec --tuner-args "{\"command\": $1}" \
+    "$T" dispatch --grace 1h --tuner exec --tuner-args "{\"command\": $1}" \
         < /dev/null > out 2> err
     [ $? = 3 ] || fail "exit status $?" || return 1
     has err "$2"

@@ -374,7 +374,7 @@ T
     cd .. || return 1
     "$T" run there/e.yml > out 2> err || fail "exit status $?" || return 1
     frame GE 1 |
-        "$T" dispatch --resume --dir there/tunepipe-experiments/* > out 2> err
+        "$T" dispatch --grace 1h --resume --dir there/tunepipe-experiments/* > out 2> err
     has out '"parameters": {"x": ' && lacks out '"x": 2}'
 }
 

@@ -6,7 +6,7 @@ set -u
 : "${TP_SOURCE:?is not set: run the tests with make check}"
 . "$TP_SOURCE/tests/e2e/lib.sh"
 LOGS=$TP_SOURCE/tests/data/logs
-D="$T dispatch --quiet --plugin-path $PLUGINS"
+D="$T dispatch --grace 1h --quiet --plugin-path $PLUGINS"
 MEDIANSTOP="--tuner random --assessor medianstop --early-stopped best"
 
 # play STATUS LOG COMMAND [OPTION...]
@@ -46,7 +46,7 @@ a_program_of_the_users() {
     {
         printf 'IN%014d%s' 44 '{"x":{"_type":"quniform","_value":[0,10,5]}}'
         printf 'GE%014d%s' 1 3
-    } | "$T" dispatch --quiet --tuner exec --tuner-args "$args" --seed 3 \
+    } | "$T" dispatch --grace 1h --quiet --tuner exec --tuner-args "$args" --seed 3 \
         --dir log > frames || return 1
     "$T" log log | grep -q ' <t TR' || fail "no program in the log" || return 1
     play 0 log "$D --tuner exec --seed 3 --tuner-args '$args'" || return 1

@@ -52,6 +52,20 @@ prepares() {
 }
 check "prepareCommand comes before" prepares
 
+# Nearly all of the lognormal is beyond the doubles: the grid, which could be
+# refined for ever, says so; and so does all that asks it again.
+no_point_to_find() {
+    echo true | experiment 'maxTrialNumber: 2' \
+        'tuner: {name: grid, classArgs: {optimize_mode: minimize}}' \
+        'searchSpace: {x: {_type: lognormal, _value: [1000, 10]}, u: {_type: uniform, _value: [0, 1]}}'
+    dry 1 && has dry.err 'tuner grid: ask: x: in 131072 points of the grid' &&
+        run 1 && has err 'x: in 131072 points of the grid all values are too' &&
+        replay=$("$T" replay "$dir") || fail "replay: $replay" || return 1
+    "$T" resume "$dir" > out 2> err
+    [ $? = 1 ] && has err 'the tuner gives no parameters any more'
+}
+check "a grid of values that no double holds is refused" no_point_to_find
+
 as_json() {
     echo true | experiment 'deterministic: true'
     dry 0 && foreseen > foreseen && dry 0 --json && [ ! -s dry.err ] || return 1

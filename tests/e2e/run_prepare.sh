@@ -192,8 +192,12 @@ read -r line < "$HERE/go"
 E
     mkfifo go
     run 137 || return 1
-    sleep 4
-    { sleep 2; echo go 1<> go; } &
+    sleep 4 # all its time is over: it must not be given any more
+    {
+        until grep -qs 'resumed:' out; do sleep 0.05; done
+        sleep 2
+        echo go 1<> go
+    } &
     resume 1 && count 1 'timed out'
 }
 check "a preparation that takes too long for two managers" too_long_in_all

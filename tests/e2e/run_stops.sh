@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 hang() {
-    experiment 'maxTrialNumber: 2' 'maxTrialDuration: 1s' 'grace: 1s' << 'E'
+    experiment 'maxTrialNumber: 2' 'maxTrialDuration: 5s' 'grace: 1s' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 1
 tunepipe trial report 5
 trap '' TERM

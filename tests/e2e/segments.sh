@@ -77,12 +77,12 @@ cut_anywhere() {
     for at in $(seq $head $step $size); do
         rm -rf cut && cp -r "$MANY" cut || return 1
         head -c "$at" "$MANY/command.log" > cut/command.log
-        : | "$T" dispatch --resume --dir cut --segment-size 100 > answers 2> err ||
+        : | "$T" dispatch --grace 1h --resume --dir cut --segment-size 100 > answers 2> err ||
             fail "at $at: $(cat err)" || return 1
         "$T" replay cut --verify > out 2>&1 || fail "at $at: $(cat out)" || return 1
     done
     rm -rf cut && cp -r "$MANY" cut && head -c 3000 "$MANY/command.2.log" > cut/command.2.log
-    : | "$T" dispatch --resume --dir cut 2> err
+    : | "$T" dispatch --grace 1h --resume --dir cut 2> err
     [ $? = 5 ] && has err 'cut/command.2.log: ' && has err 'others follow' &&
         ! "$T" log cut > /dev/null 2> err && has err 'cut/command.2.log: '
 }
@@ -105,7 +105,7 @@ compressed() {
     cp -r "$MANY" packed && gzip packed/command.[1-3].log &&
         answers packed > a && answers "$ONE" > b && cmp a b &&
         "$T" replay packed --verify > out && ls packed/command.1.log.gz > ls &&
-        : | "$T" dispatch --resume --dir packed 2> err
+        : | "$T" dispatch --grace 1h --resume --dir packed 2> err
 }
 check "some are compressed" compressed
 
@@ -129,7 +129,7 @@ check "the first were dropped" dropped
 # The follower prints what is in every segment, once.
 followed() {
     mkfifo in
-    "$T" dispatch --tuner random --seed 1 --dir d --quiet --segment-size 2000 < in > answers &
+    "$T" dispatch --grace 1h --tuner random --seed 1 --dir d --quiet --segment-size 2000 < in > answers &
     dispatcher=$!
     exec 3> in
     frame IN '{"x": {"_type": "uniform", "_value": [0, 1]}}' >&3
@@ -161,9 +161,9 @@ E
 check "an experiment that goes on" an_experiment
 
 refused() {
-    "$T" dispatch --tuner random --segment-size 8x 2> err
+    "$T" dispatch --grace 1h --tuner random --segment-size 8x 2> err
     [ $? = 2 ] && has err '--segment-size: expected a number of bytes' || return 1
-    "$T" dispatch --tuner random --old-segments droop 2> err
+    "$T" dispatch --grace 1h --tuner random --old-segments droop 2> err
     [ $? = 2 ] && has err "--old-segments: expected keep, compress or drop, got 'droop' (did you mean 'drop'?)"
 }
 check "what is refused" refused

@@ -90,10 +90,11 @@ E
 }
 check "too long without a word" idle
 
-# In lock step one waits for the other, which takes its whole grace.
+# In lock step one waits for the other, which takes its whole grace: together
+# that is more than an idle one has.
 waits() {
     experiment 'maxTrialNumber: 2' 'trialConcurrency: 2' 'grace: 2s' \
-        'trialIdleTimeout: 1s' 'deterministic: true' << 'E'
+        'trialIdleTimeout: 4s' 'deterministic: true' << 'E'
 if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
     tunepipe trial report 1
     exec tunepipe trial report --final 1

@@ -14,7 +14,7 @@ static const struct tp_arg args[] = {
     {"from", TP_ARG_INT, 0, "2", 0, 1e9, NULL, "the first id that is wrong"},
     {"how", TP_ARG_STRING, 0, NULL, 0, 0,
      "nan|beyond|unwritten|sizes|lost|tell x|tell 99|tell crashes|"
-     "tell hangs|ended x|ended prints|config crashes",
+     "tell hangs|ended x|ended prints|config crashes|waits",
      "in which way"},
 };
 
@@ -28,10 +28,14 @@ static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct base *self = vself;
+    uint64_t key[2];
 
     if (is(self, id, "unwritten"))
         return TP_OK;
     base_ask(self, id, out);
+    while (is(self, id, "waits") &&
+           self->host->key(self->host->ctx, out->x, key) != TP_OK)
+        self->host->sample(self->host->ctx, id, out->x);
     if (is(self, id, "nan"))
         out->x[0] = NAN;
     else if (is(self, id, "beyond"))

@@ -49,7 +49,8 @@ exec_dispatcher(struct peer *p, int in, int out)
     for (int fd = 3; fd < 40; fd++)
         close(fd);
     execl(program, "tunepipe", "dispatch", "--tuner", "random", "--seed", "1",
-          "--assessor", "medianstop", "--dir", "log", "--quiet", (char *)NULL);
+          "--assessor", "medianstop", "--dir", "log", "--quiet", "--grace",
+          "1h", (char *)NULL);
     _exit(127);
 }
 

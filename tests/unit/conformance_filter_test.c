@@ -10,6 +10,7 @@
 #include "plugin/paths.h"
 #include "t.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void
@@ -28,15 +29,30 @@ run_filter(const struct plugin *p, const struct spaces *s, int mood)
     CHECK(seen.points > 0);
 }
 
+static void
+run_extremes(const struct plugin *p, const struct spaces *s)
+{
+    struct calls_seen seen = {.taken = 0};
+    struct calls_setup setup = {.plugin = p, .seen = &seen};
+    struct err err = {0};
+
+    for (size_t i = 0; i < s->n; i++) {
+        printf("# %s: %s\n", p->name, s->at[i].title);
+        tuner_extreme(&setup, &s->at[i], &err);
+        CHECK_STR(err.text, "");
+    }
+}
+
 /* All but `error`, whose callbacks fail on purpose. */
 TEST(conformance_filters_around_tuners_of_all_moods)
 {
     struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
     struct plugin_list list;
-    struct spaces spaces;
+    struct spaces spaces, extremes;
     size_t n = 0;
 
     CHECK(spaces_init(&spaces, NULL) == 0);
+    CHECK(spaces_init_extreme(&extremes, NULL) == 0);
     CHECK(plugin_paths_list(paths, &list, NULL) == 0);
     for (size_t i = 0; i < list.n; i++) {
         struct plugin *p = plugin_load_file(list.files[i], PLUGIN_FILTER, NULL);
@@ -44,11 +60,13 @@ TEST(conformance_filters_around_tuners_of_all_moods)
         if (p != NULL && strcmp(p->name, "error") != 0) {
             for (int mood = 0; mood < INNER_MOODS; mood++)
                 run_filter(p, &spaces, mood);
+            run_extremes(p, &extremes);
             n++;
         }
         plugin_unload(p);
     }
     CHECK(n >= 5);
+    spaces_fini(&extremes);
     spaces_fini(&spaces);
     plugin_list_free(&list);
     plugin_paths_free(paths);

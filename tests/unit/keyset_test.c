@@ -7,7 +7,7 @@ TEST(keyset_knows_what_came_and_in_which_order)
 {
     struct keyset s = {0};
     uint64_t key[2] = {0};
-    size_t place;
+    size_t place = 0;
 
     CHECK(!keyset_has(&s, key));
     for (uint64_t i = 0; i < 5000; i++) {

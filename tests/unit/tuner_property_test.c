@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What holds for every tuner there is, in every kind of space, through long
  * random sessions: points lie where they may, and a tuner that was saved and
- * loaded goes on as the one that was not. */
+ * loaded goes on as the one that was not; and asked where there is hardly a
+ * point to find, it answers. */
 #include "plugin/tuner.h"
 
 #include "check/spaces.h"
@@ -294,10 +295,110 @@ run_tuner(const char *name)
     return n;
 }
 
-#define EACH(name)               \
-    TEST(tuner_property_##name)  \
-    {                            \
-        CHECK(run_tuner(#name)); \
+static void
+wrap(struct tuner *t, const struct plugin_paths *paths, const char *filter,
+     const char *args)
+{
+    struct json *doc = help_json(args);
+    struct err err = {0};
+
+    tuner_wrap(t, paths, filter, json_root(doc), NULL, &err);
+    CHECK_STR(err.text, "");
+    json_free(doc);
+}
+
+static void
+finish_all(struct pair *p)
+{
+    struct tp_result result = {.how = TP_RESULT_FINAL, .value = 0.5};
+    struct err err = {0};
+
+    for (size_t i = 0; i < p->n_out; i++) {
+        struct out *o = &p->out[i];
+
+        CHECK(tuner_tell(p->tuner, o->id, o->x, &result, &err) == 0);
+        CHECK(tuner_ended(p->tuner, o->id, o->x, TP_ENDED_SUCCEEDED, &err) ==
+              0);
+        free(o->x);
+    }
+    p->n_out = 0;
+}
+
+/* It comes back: with a point, later, at the end, or with a sentence. */
+static void
+ask_anyhow(struct pair *p)
+{
+    size_t bytes = p->n_dims * sizeof *p->x;
+    struct err err = {0};
+    char *label = NULL;
+    int rc = tuner_ask(p->tuner, p->next_id, p->x, &label, &err);
+    struct out *o = &p->out[p->n_out];
+
+    free(label);
+    CHECK(rc == TP_OK || rc == TP_LATER || rc == TP_DONE || rc == TP_ERR);
+    CHECK((err.text[0] != '\0') == (rc == TP_ERR));
+    p->next_id += rc != TP_LATER;
+    if (rc == TP_OK) {
+        check_point(p);
+        *o = (struct out){.id = p->next_id - 1, .x = malloc(bytes + 1)};
+        memcpy(o->x, p->x, bytes);
+        p->n_out++;
+    }
+    if (rc == TP_LATER || p->n_out == OUT_MAX / 2)
+        finish_all(p);
+}
+
+static void
+run_anyhow(struct pair *p, bool filtered)
+{
+    struct json *none = help_json("{}");
+    struct err err = {0};
+
+    p->n_dims = space_dims(p->space)->n_dims;
+    p->x = calloc(p->n_dims + 1, sizeof *p->x);
+    p->tuner = tuner_new(p->paths, p->name, json_root(none), 4, NULL, &err);
+    CHECK_STR(err.text, "");
+    json_free(none);
+    if (filtered) {
+        wrap(p->tuner, p->paths, "fallback", "{}");
+        wrap(p->tuner, p->paths, "constraints", "{}");
+        wrap(p->tuner, p->paths, "dedup", "{}");
+    }
+    if (tuner_space(p->tuner, p->space, &err) == 0)
+        for (int i = 0; i < 40; i++)
+            ask_anyhow(p);
+    finish_all(p);
+    tuner_free(p->tuner);
+    free(p->x);
+}
+
+/* Twice: without and with filters. */
+static void
+run_extremes(const char *name)
+{
+    struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
+    struct spaces spaces;
+
+    CHECK(spaces_init_extreme(&spaces, NULL) == 0);
+    for (size_t i = 0; i < 2 * spaces.n; i++) {
+        struct pair p = {
+            .paths = paths, .name = name, .space = spaces.at[i / 2].space};
+
+        printf("# %s\n", spaces.at[i / 2].title);
+        run_anyhow(&p, i % 2 == 1);
+    }
+    plugin_paths_free(paths);
+    spaces_fini(&spaces);
+}
+
+#define EACH(name)                         \
+    TEST(tuner_property_##name)            \
+    {                                      \
+        CHECK(run_tuner(#name));           \
+    }                                      \
+    TEST(tuner_property_answers_by_##name) \
+    {                                      \
+        run_extremes(#name);               \
     }
 #define ALL(X)   \
     X(anneal)    \

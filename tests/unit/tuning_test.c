@@ -156,6 +156,25 @@ TEST(tuning_failing_ask_by_policy)
     drive_stop(&d);
 }
 
+/* Here the prior is no help: its samples are beyond the doubles. */
+TEST(tuning_gives_out_no_sample_that_is_no_point)
+{
+    struct drive d;
+
+    drive_setup(&d, "ask_fails", "{\"id\": 0}", NULL, NULL);
+    d.setup.policy =
+        (struct policy){.extensions = true, .ask_error = ASK_PRIOR};
+    drive_start(&d);
+    CHECK_HAS(drive_send(&d, "IN", "%s",
+                         "{\"x\": {\"_type\": \"lognormal\", \"_value\": "
+                         "[1000, 10]}}"),
+              "1 ID");
+    CHECK_STR(brief(drive_send(&d, "GE", "2")), "NO0" FAILED("2"));
+    CHECK_HAS(drive_lines(&d), "a sample of the prior (ask-error: prior): x: "
+                               "is ");
+    drive_stop(&d);
+}
+
 TEST(tuning_refuses_a_label_twice)
 {
     struct drive d;

@@ -5,17 +5,21 @@
 #include "keyset/saved.h"
 #include "tunepipe/tuner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define SIZE_TEXT_MAX 200
+#define IN_VAIN_MAX 131072 /* points in a row that cannot be given out */
 
 struct grid_tuner {
     const struct tp_host *host;
     struct grid *grid; /* NULL before space() */
+    const struct tp_space *space;
     size_t n_dims;
     uint64_t epoch;     /* the one last told of */
     uint64_t points;    /* given out or left out so far, of this grid */
+    uint64_t in_vain;   /* left out since the last that was given out */
     struct keyset seen; /* given out, imported or told, in any space */
 };
 
@@ -138,8 +142,9 @@ space(void *vself, const struct tp_space *s)
         return fail(self, "out of memory");
     grid_free(self->grid);
     self->grid = grid;
+    self->space = s;
     self->n_dims = s->n_dims;
-    self->points = 0;
+    self->points = self->in_vain = 0;
     tell_epoch(self, 0);
     return TP_OK;
 }
@@ -163,29 +168,94 @@ explain(const struct grid_tuner *self, uint64_t left_out)
                       (unsigned long long)left_out);
 }
 
+/* The first dimension of which trials cannot be given what x has; n_dims: of
+ * all they can. */
+static size_t
+find_beyond(const struct grid_tuner *self, const double *x)
+{
+    const struct tp_host *host = self->host;
+    size_t i;
+
+    for (i = 0; i < self->n_dims; i++) {
+        uint32_t flags = TP_DIM(self->space, i)->flags;
+        double v = host->value(host->ctx, i, x[i]);
+
+        if (!isnan(x[i]) &&
+            (!isfinite(x[i]) || !isfinite(v) ||
+             (v == 0 && (flags & (TP_DIM_LOG | TP_DIM_Q)) == TP_DIM_LOG)))
+            break;
+    }
+    return i;
+}
+
+/* Goes on to a point that can be given out and has not been tried.  1: x is
+ * it; 0: there is none, or none for so long, and *rc is what grid_next() said
+ * last; -1: out of memory. */
+static int
+find_new(struct grid_tuner *self, double *x, int *rc)
+{
+    int added = 0;
+
+    /* As many as there are keys may have been tried elsewhere. */
+    do {
+        uint64_t key[2];
+
+        *rc = grid_next(self->grid, x);
+        if (*rc != GRID_POINT)
+            return *rc == GRID_END ? 0 : -1;
+        self->points++;
+        self->in_vain++;
+        /* A lognormal's far quantiles may be beyond the doubles. */
+        if (self->host->key(self->host->ctx, x, key) == TP_OK)
+            added = keyset_add(&self->seen, key, NULL);
+    } while (added == 0 &&
+             self->in_vain < IN_VAIN_MAX + 2 * (uint64_t)self->seen.n);
+    return added;
+}
+
+/* x is the last point that was in vain. */
+static int
+refuse(const struct grid_tuner *self, const double *x)
+{
+    const struct tp_host *host = self->host;
+    size_t i = find_beyond(self, x);
+
+    if (i < self->n_dims)
+        host->error(host->ctx,
+                    "%s: in %llu points of the grid all values are too large "
+                    "or too small for a double, the last is %.9g in internal "
+                    "coordinates, expected mu and sigma of values that a "
+                    "double can hold",
+                    TP_DIM(self->space, i)->name,
+                    (unsigned long long)self->in_vain, x[i]);
+    else
+        host->error(host->ctx,
+                    "the last %llu points of the grid have parameters that "
+                    "were tried before, expected choices without equal values",
+                    (unsigned long long)self->in_vain);
+    return TP_ERR;
+}
+
 static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct grid_tuner *self = vself;
-    int rc = GRID_POINT, added = 0;
-    uint64_t before = self->points;
+    int rc, added = find_new(self, out->x, &rc);
 
     (void)id;
-    while (added == 0 && (rc = grid_next(self->grid, out->x)) == GRID_POINT) {
-        uint64_t key[2];
-
-        self->points++;
-        /* A lognormal's far quantiles may be beyond the doubles. */
-        if (self->host->key(self->host->ctx, out->x, key) == TP_OK)
-            added = keyset_add(&self->seen, key, NULL);
-    }
     if (grid_epoch(self->grid) != self->epoch)
         tell_epoch(self, rc == GRID_END);
+    if (added < 0)
+        return fail(self, "out of memory");
     if (added == 1) {
-        explain(self, self->points - before - 1);
+        explain(self, self->in_vain - 1);
+        self->in_vain = 0;
         return TP_OK;
     }
-    return added == 0 && rc == GRID_END ? TP_DONE : fail(self, "out of memory");
+    if (rc == GRID_END &&
+        (self->seen.n > 0 || find_beyond(self, out->x) == self->n_dims))
+        return TP_DONE;
+    return refuse(self, out->x);
 }
 
 /* What was tried elsewhere is not tried again; own points are known. */
@@ -211,6 +281,8 @@ save(void *vself, const struct tp_sink *sink)
     sink->u64(sink->ctx, self->points);
     grid_save(self->grid, sink);
     keyset_save(&self->seen, sink);
+    if (self->in_vain > 0)
+        sink->u64(sink->ctx, self->in_vain);
     return TP_OK;
 }
 
@@ -226,6 +298,11 @@ load(void *vself, const struct tp_source *source)
     why = grid_load(self->grid, source);
     if (why == NULL)
         why = keyset_load(&self->seen, source);
+    self->in_vain = 0;
+    if (why == NULL && source->left(source->ctx) > 0 &&
+        (source->u64(source->ctx, &self->in_vain) != TP_OK ||
+         self->in_vain == 0))
+        why = "how many points were left out is damaged";
     return why == NULL ? TP_OK : fail(self, why);
 }
 

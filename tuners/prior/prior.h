@@ -145,8 +145,9 @@ prior_fill(const struct prior *p, double *x, const struct prior_random *r,
                    : (double)NAN;
 }
 
-/* Whether x could be a point: each dimension that is active has a value of
- * its range, no other has one. */
+/* Whether x may have been drawn: each dimension that is active has a value of
+ * its range, no other has one.  A normal that is wide enough overflows: the
+ * host gives that to no trial, but it may be remembered. */
 static inline bool
 prior_holds(const struct prior *p, const double *x)
 {
@@ -160,7 +161,7 @@ prior_holds(const struct prior *p, const double *x)
             if (!(x[j] >= 0 && x[j] < (double)d->n_choices) ||
                 x[j] != (double)(uint64_t)x[j])
                 return false;
-        } else if (!isfinite(x[j])) {
+        } else if (d->is_normal ? isnan(x[j]) : !isfinite(x[j])) {
             return false;
         }
     }

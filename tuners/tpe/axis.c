@@ -98,6 +98,7 @@ tpe_axis_of(const struct tp_dim *d)
     int is_log = (d->flags & TP_DIM_LOG) != 0;
     struct axis a = {
         .is_log = is_log,
+        .is_index = (d->flags & TP_DIM_INDEX) != 0,
         .low = is_log ? num_exp(d->low) : d->low,
         .high = is_log ? num_exp(d->high) : d->high,
         .parent = d->parent,
@@ -158,7 +159,9 @@ tpe_axis_value(const struct axis *a, double u)
         return a->at;
     if (a->kind == AXIS_CATEGORY)
         return u;
-    return a->q == 0 ? x : cell(a, multiple(a, x)).at;
+    if (a->q == 0)
+        return a->is_index ? num_round_even(x) : x; /* too many for cells */
+    return cell(a, multiple(a, x)).at;
 }
 
 double

@@ -22,7 +22,7 @@ enum axis_kind {
 
 struct axis {
     enum axis_kind kind;
-    int is_log;
+    int is_log, is_index;
     double n;            /* how many values; 0: a continuum, or no end */
     double q;            /* 0: not rounded, or an index */
     double low, high;    /* the user's, ends of the values */

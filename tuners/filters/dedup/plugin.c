@@ -6,9 +6,10 @@
  * or added by the user are counted as a trial sees them.  In the place of a
  * duplicate comes the next point of a grid over the space that is not used up
  * and that the layers inside take; when there is none, the space is
- * exhausted.  Where they take hardly any of very many that cannot be told:
- * there the layers inside are asked again.  What is promoted goes on with the
- * point it has, and counts as the one that it was. */
+ * exhausted.  Where they take hardly any of very many, or hardly two are
+ * different, that cannot be told: there the layers inside are asked again. What
+ * is promoted goes on with the point it has, and counts as the one that it was.
+ */
 #include "tunepipe/filter.h"
 
 #include "remaining.h"
@@ -19,6 +20,10 @@
 #define REFUSED_MAX 131072 /* points of the grid, for one trial */
 #define AGAIN_MAX 100      /* how often the layers inside are asked again */
 
+/* What is left of the space: walking through a grid with so many equal points
+ * has no end. */
+enum left { LEFT_SOME, LEFT_NOTHING, LEFT_EQUALS };
+
 struct dedup {
     const struct tp_host *host;
     bool allow;
@@ -27,7 +32,7 @@ struct dedup {
     unsigned refused; /* spaces, one after the other: the second is the one
                          before, which is gone then */
     bool counts;      /* false: nothing can, or need, be done in this space */
-    bool exhausted;
+    enum left left;
     struct tally tally;
     struct remaining remaining;
     uint64_t last_id, last_key[2]; /* given out last; TP_NO_ID: none */
@@ -111,7 +116,7 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     tally_fini(&self->tally);
     remaining_fini(&self->remaining);
     self->last_id = TP_NO_ID;
-    self->exhausted = false;
+    self->left = LEFT_SOME;
     self->counts = !self->allow && can_repeat(space_);
     self->space = space_;
     if (self->counts && remaining_init(&self->remaining, space_) != 0) {
@@ -134,20 +139,17 @@ take_back(struct dedup *self, uint64_t id)
     if (count_1 == NULL)
         return out_of_memory(self);
     *count_1 -= 1;
-    self->exhausted = false;
+    self->left = LEFT_SOME;
     return TP_OK;
 }
 
-/* 1: x is id's from now on; 0: it was given out often enough. */
+/* 1: the point of that key is id's from now on; 0: it was given out often
+ * enough. */
 static int
-take(struct dedup *self, uint64_t id, const double *x)
+take_key(struct dedup *self, uint64_t id, const uint64_t key[2])
 {
-    uint64_t key[2], *count_1;
+    uint64_t *count_1;
 
-    if (self->host->key(self->host->ctx, x, key) != TP_OK) {
-        self->host->error(self->host->ctx, "it was given no valid point");
-        return TP_ERR;
-    }
     count_1 = tally_count(&self->tally, key);
     if (count_1 == NULL)
         return out_of_memory(self);
@@ -160,6 +162,17 @@ take(struct dedup *self, uint64_t id, const double *x)
     return 1;
 }
 
+static int
+take(struct dedup *self, uint64_t id, const double *x)
+{
+    uint64_t key[2];
+
+    if (self->host->key(self->host->ctx, x, key) == TP_OK)
+        return take_key(self, id, key);
+    self->host->error(self->host->ctx, "it was given no valid point");
+    return TP_ERR;
+}
+
 /* 1: x is the next point of the grid that may be given out; 0: there is none,
  * *is_sure, or none was found.  The grid has been walked once from its first
  * point to its last when its first point comes by for the second time; it is
@@ -168,19 +181,23 @@ static int
 walk(struct dedup *self, const struct tp_next *next, uint64_t id, double *x,
      bool *is_sure)
 {
+    size_t in_vain = 0, used = 0;
     uint32_t rounds = 0;
-    size_t in_vain = 0;
 
     *is_sure = true;
     while (in_vain < REFUSED_MAX) {
+        uint64_t key[2];
         int rc = 0;
 
         rounds += remaining_next(&self->remaining, self->host, id,
                                  rounds > 1 ? rounds - 1 : 0, x);
         if (rounds > 1 && *is_sure)
             return 0;
-        if (next->takes(next->ctx, x)) {
-            rc = take(self, id, x);
+        /* Far multiples may be beyond the doubles: no point. */
+        if (self->host->key(self->host->ctx, x, key) == TP_OK &&
+            next->takes(next->ctx, x)) {
+            rc = take_key(self, id, key);
+            used++;
         } else {
             in_vain++;
             if (remaining_has_drawn(&self->remaining))
@@ -188,9 +205,12 @@ walk(struct dedup *self, const struct tp_next *next, uint64_t id, double *x,
         }
         if (rc != 0)
             return rc;
-        in_vain += rounds > 1;
+        /* A round meets each key once, but for equal choices. */
+        in_vain += rounds > 1 || used > 2 * self->tally.keys.n;
     }
     *is_sure = false;
+    if (used > 2 * self->tally.keys.n)
+        self->left = LEFT_EQUALS;
     return 0;
 }
 
@@ -222,15 +242,17 @@ replace(struct dedup *self, const struct tp_next *next, uint64_t id,
     bool is_sure;
     int rc;
 
-    if (self->exhausted)
+    if (self->left == LEFT_NOTHING)
         return TP_DONE;
+    if (self->left == LEFT_EQUALS)
+        return ask_again(self, next, id, out);
     rc = walk(self, next, id, out->x, &is_sure);
     if (rc == TP_ERR)
         return rc;
     if (rc == 0 && !is_sure)
         return ask_again(self, next, id, out);
     if (rc == 0) {
-        self->exhausted = true;
+        self->left = LEFT_NOTHING;
         return TP_DONE;
     }
     self->host->explain(self->host->ctx,
@@ -278,7 +300,7 @@ save(void *vself, const struct tp_sink *sink)
 
     if (!self->counts)
         return TP_OK;
-    sink->u64(sink->ctx, self->exhausted);
+    sink->u64(sink->ctx, (uint64_t)self->left);
     sink->u64(sink->ctx, self->last_id);
     sink->u64(sink->ctx, self->last_key[0]);
     sink->u64(sink->ctx, self->last_key[1]);
@@ -290,12 +312,12 @@ save(void *vself, const struct tp_sink *sink)
 static const char *
 load_counts(struct dedup *self, const struct tp_source *source)
 {
-    uint64_t exhausted;
+    uint64_t left;
     const char *why;
 
-    if (source->u64(source->ctx, &exhausted) != TP_OK || exhausted > 1)
+    if (source->u64(source->ctx, &left) != TP_OK || left > LEFT_EQUALS)
         return "whether all was given out is damaged";
-    self->exhausted = exhausted == 1;
+    self->left = (enum left)left;
     source->u64(source->ctx, &self->last_id);
     source->u64(source->ctx, &self->last_key[0]);
     source->u64(source->ctx, &self->last_key[1]);
