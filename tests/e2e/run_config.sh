@@ -92,6 +92,33 @@ direction_twice() {
 }
 check "two directions are an error that names both places" direction_twice
 
+# As a tunepipe made it that had no such key, by whose log it went.
+folder_from_before() {
+    cat > dispatcher << 'E'
+#!/bin/sh
+for word; do
+    shift
+    case $last in --config | --direction) last= && continue ;; esac
+    case $word in --config | --direction) last=$word && continue ;; esac
+    set -- "$@" "$word"
+done
+exec "$T" "$@" --tuner anneal
+E
+    chmod +x dispatcher && export T || return 1
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
+        experiment 'maxTrialNumber: 3' 'tuner: {name: anneal}' \
+            'assessor: {name: medianstop}'
+    run 0 --dispatcher ./dispatcher && head -n 2 "$dir/command.log" > records &&
+        lacks records direction || return 1
+    sed -i '/^direction:/d' "$dir/config.yml"
+    sed -i "s/the experiment/the tuner's default/" "$dir/experiment.json"
+    "$T" resume "$dir" --max-trials 5 > out 2>&1 && has out 'ended: 5 succeeded' &&
+        has out "(minimize, as the tuner's default says)" &&
+        "$T" rerun "$dir" 00001 > out 2>&1 && "$T" show "$dir" > out &&
+        has out "(minimize, as the tuner's default says)" && replays
+}
+check "a folder from before goes on as it was" folder_from_before
+
 idle_keys() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'nniManagerIp: 10.0.0.1' \
         'trainingService: {platform: local, reuseMode: false}'

@@ -184,6 +184,27 @@ TEST(config_takes_the_direction_from_the_key_the_tuner_or_the_assessor)
                     "minimize", "the experiment");
 }
 
+/* A folder from before two places had to agree: the tuner's counted. */
+TEST(config_that_a_folder_keeps_may_contradict_itself)
+{
+    static const char text[] =
+        "searchSpace: {}\ntrialCommand: x\n"
+        "trialConcurrency: 1\n" TOLD("tuner", "tpe", "minimize")
+            TOLD("assessor", "Medianstop", "maximize");
+    struct experiment *x = read_text(text, EXPERIMENT_RUN);
+
+    CHECK(x == NULL);
+    done(x);
+    problems_init(&problems);
+    CHECK_EQ(file_write("space.json", "{}", 2, NULL), 0);
+    x = experiment_read_kept("e.yml", "/e.yml", "space.json", &problems, &err);
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL && x->minimize);
+    CHECK_STR(x->mode_from, "the tuner");
+    experiment_free(x);
+    problems_fini(&problems);
+}
+
 TEST(config_without_a_tuner_has_auto)
 {
     struct experiment *x = read_text("tuner:\n", EXPERIMENT_DISPATCH);
