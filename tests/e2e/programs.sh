@@ -217,7 +217,7 @@ experiment_with_the_examples() {
         echo "no python3"
         return 77
     }
-    experiment 'maxTrialNumber: 3' \
+    experiment 'maxTrialNumber: 3' 'direction: maximize' \
         "tuner: {name: exec, classArgs: {command: [python3, $EXAMPLES/tuner.py]}}" \
         "assessor: {name: exec, classArgs: {command: python3 $EXAMPLES/assessor.py}}" \
         'searchSpace: {x: {_type: uniform, _value: [0, 1]}, c: {_type: choice, _value: [a, b]}, n: {_type: quniform, _value: [1, 9, 2]}, l: {_type: qlognormal, _value: [0, 1, 0.5]}}' <<'E'
