@@ -252,8 +252,8 @@ direction_in(const struct json *args)
     const char *word;
 
     if (jval_get(json_root(args), "optimize_mode", &mode) &&
-        jval_string(mode, &word, NULL) && policy_is_direction(word))
-        return word;
+        jval_string(mode, &word, NULL))
+        return policy_direction_of(word);
     return NULL;
 }
 

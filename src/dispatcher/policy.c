@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const stopped_words[] = {
     [TELL_NOTHING] = "ignore",
@@ -77,11 +78,13 @@ policy_set_ask_error(struct policy *p, const char *word, struct err *err)
     return 0;
 }
 
-bool
-policy_is_direction(const char *word)
+const char *
+policy_direction_of(const char *word)
 {
-    return strcmp(word, direction_words[0]) == 0 ||
-           strcmp(word, direction_words[1]) == 0;
+    for (size_t i = 0; i < N(direction_words); i++)
+        if (strcasecmp(word, direction_words[i]) == 0)
+            return direction_words[i];
+    return NULL;
 }
 
 int

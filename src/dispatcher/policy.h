@@ -42,8 +42,9 @@ int policy_set_stopped(struct policy *p, const char *word, struct err *err);
 int policy_set_on_error(struct policy *p, const char *word, struct err *err);
 int policy_set_ask_error(struct policy *p, const char *word, struct err *err);
 
-/* Whether the word is "minimize" or "maximize". */
-bool policy_is_direction(const char *word);
+/* "minimize" or "maximize", which an argument may hold in any case; NULL: the
+ * word is neither. */
+const char *policy_direction_of(const char *word);
 int policy_set_direction(struct policy *p, const char *word, struct err *err);
 /* The experiment's; NULL: it says none. */
 const char *policy_direction(const struct policy *p);

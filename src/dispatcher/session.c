@@ -292,7 +292,8 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
         return 0;
     if (jval_get(*args, OPTIMIZE_MODE, &mode) &&
         jval_string(mode, &said, NULL)) {
-        if (strcmp(said, direction) == 0 || !policy_is_direction(said))
+        if (policy_direction_of(said) == NULL ||
+            strcmp(policy_direction_of(said), direction) == 0)
             return 0; /* what is none is for their reader to tell */
         return err_set(err, ERR_CONFIG,
                        "%s %s: " OPTIMIZE_MODE ": is %s, and the experiment's "

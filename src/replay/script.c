@@ -204,7 +204,8 @@ take_head(struct script *s, const struct record *r, struct err *err)
     if (jval_get(json_root(doc), "seed", &v))
         (void)jval_uint(v, &s->seed);
     if (jval_get(json_root(doc), "direction", &v) &&
-        jval_string(v, &direction, NULL) && policy_is_direction(direction))
+        jval_string(v, &direction, NULL) &&
+        policy_direction_of(direction) != NULL)
         (void)policy_set_direction(&s->policy, direction, NULL);
     s->max_payload = FRAME_PAYLOAD_MAX_DEFAULT;
     if (jval_get(json_root(doc), "max_payload", &v) &&

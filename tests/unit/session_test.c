@@ -299,11 +299,11 @@ TEST(session_refuses_a_plugin_that_is_told_the_other_direction)
     struct emitter emitter = {drive_emit, &d};
 
     drive_setup(&d, "tpe", NULL, "medianstop",
-                "{\"optimize_mode\": \"minimize\"}");
+                "{\"optimize_mode\": \"Minimize\"}"); /* as it may be written */
     CHECK_EQ(policy_set_direction(&d.setup.policy, "maximize", &d.err), 0);
     CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
     CHECK_STR(d.err.text,
-              "assessor medianstop: optimize_mode: is minimize, and the "
+              "assessor medianstop: optimize_mode: is Minimize, and the "
               "experiment's direction is maximize: expected one of them, or "
               "the same in both");
     drive_stop(&d);
