@@ -74,10 +74,10 @@ static const char help[] =
     "                          again says of trials before it is compared with\n"
     "                          the log\n"
     "  --direction minimize|maximize\n"
-    "                          which results are better: tuner, assessor,\n"
+    "                          which results are better: tuner, assessor and\n"
     "                          filters are given it as their optimize_mode;\n"
-    "                          without it, what that or --config says, which\n"
-    "                          has to\n"
+    "                          without it, what --config says, which then has\n"
+    "                          to say it\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -257,8 +257,8 @@ direction_in(const struct json *args)
     return NULL;
 }
 
-/* Without a configuration none need be said, and none is then told to anyone:
- * whoever starts us so knows what he gave his plugins. */
+/* Without a configuration no direction need be said, and then nobody is told
+ * one: a manager that starts us so knows what it gives its plugins. */
 static int
 set_direction(const struct dispatch_words *w, const struct experiment *x,
               struct json *const args[2], struct policy *p, struct err *err)
