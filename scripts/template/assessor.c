@@ -18,7 +18,7 @@ struct gate {
 
 /* Step 1: what users may set, with type, default, range and meaning.  The host
  * checks what they give against this table; what has no default they have to
- * give. */
+ * give, but optimize_mode, which is the experiment's direction. */
 enum { THRESHOLD, OPTIMIZE_MODE, START_STEP };
 static const struct tp_arg args[] = {
     {"threshold", TP_ARG_DOUBLE, 0, NULL, 0, 0, NULL,

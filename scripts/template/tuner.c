@@ -22,7 +22,8 @@ struct climber {
 };
 
 /* Step 1: what users may set, with type, default, range and meaning.  The host
- * checks what they give against this table. */
+ * checks what they give against this table, and gives optimize_mode the
+ * experiment's direction. */
 enum { OPTIMIZE_MODE, WARMUP, STEP, SEED };
 static const struct tp_arg args[] = {
     {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "cli/direction.h"
 #include "cli/dispatch_words.h"
 #include "cli/endpoint.h"
 #include "cli/exitguard.h"
@@ -32,9 +33,9 @@ static const char help[] =
     "protocol is described in PROTOCOL.md.  An experiment manager starts this;\n"
     "people use tunepipe run.\n"
     "\n"
-    "  --config FILE           tuner, filters, assessor, seed, earlyStopped,\n"
-    "                          sync, segmentSize, oldSegments of an experiment;\n"
-    "                          options here go before it\n"
+    "  --config FILE           tuner, filters, assessor, direction, seed,\n"
+    "                          earlyStopped, sync, segmentSize, oldSegments of\n"
+    "                          an experiment; options here go before it\n"
     "  --tuner NAME            a plugin's name (see tunepipe tuners) or file;\n"
     "                          auto when neither this nor --config is given\n"
     "  --tuner-args JSON       its arguments, as an object\n"
@@ -74,6 +75,11 @@ static const char help[] =
     "  --nni                   the manager is NNI's: what one that is started\n"
     "                          again says of trials before it is compared with\n"
     "                          the log\n"
+    "  --direction minimize|maximize\n"
+    "                          which results are better: tuner, assessor and\n"
+    "                          filters are given it as their optimize_mode;\n"
+    "                          without it, what --config says, which then has\n"
+    "                          to say it\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -240,6 +246,40 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
     return status;
 }
 
+/* What arguments say of it; NULL: nothing. */
+static const char *
+direction_in(const struct json *args)
+{
+    struct jval mode;
+    const char *word;
+
+    if (jval_get(json_root(args), "optimize_mode", &mode) &&
+        jval_string(mode, &word, NULL))
+        return policy_direction_of(word);
+    return NULL;
+}
+
+/* Without a configuration no direction need be said, and then nobody is told
+ * one: a manager that starts us so knows what it gives its plugins. */
+static int
+set_direction(const struct dispatch_words *w, const struct experiment *x,
+              struct json *const args[2], struct policy *p, struct err *err)
+{
+    const char *word = w->direction;
+
+    if (x != NULL) {
+        if (word == NULL && strcmp(x->mode_from, EXPERIMENT_MODE_KEY) == 0)
+            word = experiment_direction(x);
+        for (int i = 0; i < 2 && word == NULL; i++)
+            word = direction_in(args[i]);
+        if (word == NULL && direction_check(x, err) != 0)
+            return -1;
+        if (word == NULL)
+            word = experiment_direction(x);
+    }
+    return word == NULL ? 0 : policy_set_direction(p, word, err);
+}
+
 static int
 begin_session(struct dispatch_words *w, const struct experiment *x,
               struct session_setup *session, struct json *args[2],
@@ -254,6 +294,7 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
         parse_both(w, args, err) != 0 ||
+        set_direction(w, x, args, &session->policy, err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;

@@ -35,6 +35,7 @@ const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
     {"digits", OPTION_TEXT, OF(digits_text), "14|6|detect"},
     {"extensions", OPTION_FLAG, OF(extensions), NULL},
     {"nni", OPTION_FLAG, OF(nni), NULL},
+    {"direction", OPTION_TEXT, OF(direction), "minimize|maximize"},
     {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
     {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
     {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
@@ -62,6 +63,7 @@ check_resume(const struct dispatch_words *w, struct err *err)
         {"assessor", w->assessor != NULL},
         {"assessor-args", w->assessor_args != NULL},
         {"seed", w->seed_text != NULL},
+        {"direction", w->direction != NULL},
         {"early-stopped", w->early_stopped != NULL},
         {"on-error", w->on_error != NULL},
         {"ask-error", w->ask_error != NULL},
@@ -161,6 +163,10 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
         return err_set(err, ERR_USAGE,
                        "--nni: not with --extensions, which NNI's managers do "
                        "not speak");
+    if (w->direction != NULL && !experiment_is_direction(w->direction))
+        return err_set(err, ERR_USAGE,
+                       "--direction: expected minimize or maximize, got '%s'",
+                       w->direction);
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||

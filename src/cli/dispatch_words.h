@@ -18,6 +18,7 @@ struct experiment;
 
 struct dispatch_words {
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
+    const char *direction; /* NULL: not given */
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
         *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
     /* The configuration's, where it is a Python class; its arguments stand in
@@ -35,7 +36,7 @@ struct dispatch_words {
     struct option_list skips;
 };
 
-#define DISPATCH_N_OPTIONS 29
+#define DISPATCH_N_OPTIONS 30
 extern const struct option dispatch_options[DISPATCH_N_OPTIONS];
 
 /* *w has the defaults.  -1: err (ERR_USAGE) says which word is wrong. */

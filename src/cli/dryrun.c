@@ -170,6 +170,7 @@ print_json(struct page *page, const struct rehearsal *r)
         printf("null");
     else
         printf("\"%s\"", r->ended);
+    printf(", \"direction\": \"%s\"", experiment_direction(page->x));
     printf(", \"trials\": [%s]}\n", buf_text(&page->out));
 }
 
@@ -178,9 +179,10 @@ print_text(struct page *page, const struct rehearsal *r)
 {
     const struct experiment *x = page->x;
 
-    printf("seed %" PRIu64 "%s; %" PRIu64 " at a time; nothing is started, "
-           "nothing is written\n",
-           r->seed, x->has_seed ? "" : ", drawn now", x->concurrency);
+    printf("seed %" PRIu64 "%s; %" PRIu64 " at a time; %s, as %s says; nothing "
+           "is started, nothing is written\n",
+           r->seed, x->has_seed ? "" : ", drawn now", x->concurrency,
+           experiment_direction(x), x->mode_from);
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);

@@ -63,7 +63,7 @@ static const char help[] =
     "\n"
     "Example: tunepipe replay tunepipe-experiments/digits-1 --verify\n"
     "         tunepipe replay digits-1 --assessor medianstop\n"
-    "         tunepipe replay digits-1 --tuner 'tpe:{\"optimize_mode\": \"maximize\"}'\n"
+    "         tunepipe replay digits-1 --tuner 'tpe:{\"seed\": 7}'\n"
     "\n"
     "Exit status: 0 identical, or told; 1 a difference, of which the first is\n"
     "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded; 5 the log\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conduct.h"
 #include "cli/database.h"
+#include "cli/direction.h"
 #include "cli/dryrun.h"
 #include "cli/options.h"
-#include "cli/tuner_mode.h"
 #include "cli/verb.h"
 
 #include "config/experiment.h"
@@ -41,9 +41,8 @@ static const char help[] =
     "  maxTrialNumber: 40\n"
     "  maxTrialDuration: 10m            (then a trial is stopped)\n"
     "  maxExperimentDuration: 2h        (then none is started any more)\n"
-    "  tuner: {name: random, classArgs: {optimize_mode: maximize}}\n"
-    "  assessor: {name: medianstop, classArgs: {optimize_mode: maximize}}\n"
-    "                                   (optional; see tunepipe tuners; one\n"
+    "  tuner: {name: tpe}\n"
+    "  assessor: {name: medianstop}     (optional; see tunepipe tuners; one\n"
     "                                   of yours: {plugin: ./mine.so})\n"
     "  trainingService: {platform: local}\n"
     "  experimentName: digits\n"
@@ -51,6 +50,9 @@ static const char help[] =
     "\n"
     "and these of our own:\n"
     "\n"
+    "  direction: maximize       larger results are better; or: minimize.\n"
+    "                            Said here, or by NNI's optimize_mode in the\n"
+    "                            classArgs; tuner and assessor are given it\n"
     "  seed: 42                  the same seed and the same order of results\n"
     "                            give the same parameters; default: drawn\n"
     "  metrics:                  results from the output of a program that\n"
@@ -221,13 +223,15 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
       struct problems *notes)
 {
     struct buf lines;
+    struct err err;
     char why[128];
 
     x->deterministic |= w->deterministic;
     check_space(x, problems, notes);
     check_segments(x, problems);
     check_index(x, problems);
-    tuner_mode_fill(x);
+    if (direction_check(x, &err) != 0)
+        problems_add(problems, "", "%s", err.text);
     if (w->import != NULL) {
         free(x->import);
         x->import = realpath(w->import, NULL);

@@ -41,6 +41,8 @@ const struct key_doc key_docs[] = {
     {"*.nniManagerIp", "NNI's; there is no network here.", NULL},
     {"tunerGpuIndices", "GPUs of the tuner.", GPU_LIST},
     {"sharedStorage", "", NULL},
+    {"direction", "Which results are better: the smaller or the larger ones.",
+     NULL},
     {"filters", "Around the tuner, the outermost first.", DOC_LIST_OF_KEYS},
     {"filters.args", "Its arguments.", NULL},
     {"constraints", "Hold of every trial's parameters, such as 'x < y'.",

@@ -98,44 +98,87 @@ check_folder(struct reader *r, const struct draft *d,
                        d->x.trial_folder);
 }
 
-/* What a Python class means by its own words is not known. */
-static void
-check_mode(struct reader *r, const struct yaml_node *root, const char *key,
-           const struct yaml_node *node)
+const char *
+experiment_direction(const struct experiment *x)
 {
-    static const char *const words[] = {"maximize", "minimize"};
-    char path[64], hint[128];
-
-    if (strcmp(node->text, words[0]) == 0 ||
-        strcmp(node->text, words[1]) == 0 ||
-        yaml_get(yaml_get(root, key), "className") != NULL)
-        return;
-    snprintf(path, sizeof path, "%s.classArgs.optimize_mode", key);
-    reader_problem(r, node->line, path,
-                   "expected maximize or minimize, got '%.100s'%s", node->text,
-                   nearest_hint(node->text, words, 2, hint, sizeof hint));
+    if (strcmp(x->mode_from, EXPERIMENT_MODE_UNSAID) == 0)
+        return NULL;
+    return x->minimize ? "minimize" : "maximize";
 }
 
-/* Which way is better, as the tuner is told, else the assessor. */
-static void
-find_mode(struct reader *r, struct experiment *x, const struct yaml_node *root)
+bool
+experiment_is_direction(const char *word)
 {
-    static const struct {
-        const char *key, *from;
-    } places[] = {{"tuner", "the tuner"}, {"assessor", "the assessor"}};
+    return strcmp(word, "minimize") == 0 || strcmp(word, "maximize") == 0;
+}
 
-    x->mode_from = EXPERIMENT_MODE_UNSAID;
+/* A place that says which way is better. */
+struct said {
+    const char *path, *from; /* for problems, for people */
+    const struct yaml_node *node;
+};
+
+/* What a Python class means by words of its own is not known. */
+static void
+check_word(struct reader *r, const struct said *place,
+           const struct yaml_node *algorithm)
+{
+    static const char *const words[] = {"maximize", "minimize"};
+    char hint[128];
+
+    if (yaml_get(algorithm, "className") == NULL)
+        reader_problem(
+            r, place->node->line, place->path,
+            "expected maximize or minimize, got '%.100s'%s", place->node->text,
+            nearest_hint(place->node->text, words, 2, hint, sizeof hint));
+}
+
+/* The first place that says it counts; a folder from before there was
+ * `direction` may hold two that contradict each other. */
+static void
+take_mode(struct reader *r, struct draft *d, struct said *first,
+          const struct said *place)
+{
+    if (first->node == NULL) {
+        *first = *place;
+        d->x.minimize = strcmp(place->node->text, "minimize") == 0;
+        d->x.mode_from = place->from;
+    } else if (strcmp(first->node->text, place->node->text) != 0 &&
+               d->kept_space == NULL) {
+        reader_problem(r, place->node->line, place->path,
+                       "is %s, and %s in line %u is %s: expected one of them, "
+                       "or the same in both",
+                       place->node->text, first->path, first->node->line,
+                       first->node->text);
+    }
+}
+
+/* Which results are better. */
+static void
+find_mode(struct reader *r, struct draft *d, const struct yaml_node *root)
+{
+    const struct yaml_node *tuner = yaml_get(root, "tuner");
+    const struct yaml_node *assessor = yaml_get(root, "assessor");
+    const struct said places[] = {
+        {"direction", EXPERIMENT_MODE_KEY, yaml_get(root, "direction")},
+        {"tuner.classArgs.optimize_mode", "the tuner",
+         yaml_get(yaml_get(tuner, "classArgs"), "optimize_mode")},
+        {"assessor.classArgs.optimize_mode", "the assessor",
+         yaml_get(yaml_get(assessor, "classArgs"), "optimize_mode")}};
+    const struct yaml_node *algorithms[] = {NULL, tuner, assessor};
+    struct said first = {0};
+
+    d->x.mode_from = EXPERIMENT_MODE_UNSAID;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const struct yaml_node *node =
-            yaml_get(yaml_get(yaml_get(root, places[i].key), "classArgs"),
-                     "optimize_mode");
+        const struct yaml_node *node = places[i].node;
 
-        if (node == NULL || node->kind != YAML_SCALAR)
+        if (node == NULL || node->kind != YAML_SCALAR ||
+            yaml_type(node) == YAML_TYPE_NULL)
             continue;
-        x->minimize = strcmp(node->text, "minimize") == 0;
-        check_mode(r, root, places[i].key, node);
-        x->mode_from = places[i].from;
-        return;
+        if (experiment_is_direction(node->text))
+            take_mode(r, d, &first, &places[i]);
+        else if (algorithms[i] != NULL) /* or it has been told */
+            check_word(r, &places[i], algorithms[i]);
     }
 }
 
@@ -160,15 +203,13 @@ fill_algorithm(struct algorithm *a, const char *folder)
         a->args = strdup("{}");
 }
 
-/* The two have to agree on which way is better. */
 static void
 fill_tuner(struct experiment *x)
 {
     if (x->tuner.line > 0)
         return;
     x->tuner.name = strdup(EXPERIMENT_TUNER);
-    x->tuner.args = strdup(x->minimize ? "{\"optimize_mode\": \"minimize\"}"
-                                       : "{\"optimize_mode\": \"maximize\"}");
+    x->tuner.args = strdup("{}");
 }
 
 static bool
@@ -238,7 +279,7 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
         x->debug = true;
     x->last_is_final = d->final == FINAL_LAST ||
                        (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
-    find_mode(r, x, root);
+    find_mode(r, d, root);
     fill_tuner(x);
     if (is_incomplete(x))
         reader_problem(r, root->line, "the defaults", "out of memory");

@@ -60,7 +60,9 @@ struct checkpoint_policy {
 
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
-/* What says whether to maximize when the configuration does not. */
+/* What says which way is better, as `mode_from`: the key `direction`, or
+ * nothing, which only a folder from before there was that key may do. */
+#define EXPERIMENT_MODE_KEY "the experiment"
 #define EXPERIMENT_MODE_UNSAID "the default"
 
 /* A tuner, an assessor or a filter. */
@@ -105,16 +107,16 @@ struct experiment {
     double max_trial_hours; /* 0: no limit */
     int64_t place_ms; /* ours: placeTimeout, for a trial that cannot start */
 
-    struct algorithm tuner; /* EXPERIMENT_TUNER when absent, with the
-                               optimize_mode below */
+    struct algorithm tuner; /* EXPERIMENT_TUNER when absent */
     struct algorithm assessor;
     struct algorithm filters[EXPERIMENT_FILTERS_MAX]; /* ours: around the
                                                          tuner, outermost
                                                          first */
     size_t n_filters; /* the first is that of the key `constraints`, if any */
-    bool minimize;    /* optimize_mode of the tuner, else of the assessor */
-    const char *mode_from; /* "the tuner", "the assessor" or, when neither is
-                              told, EXPERIMENT_MODE_UNSAID: maximize */
+    bool minimize;    /* direction, else optimize_mode of the tuner, else of the
+                         assessor, which say the same where they are told */
+    const char *mode_from; /* EXPERIMENT_MODE_KEY, "the tuner", "the assessor"
+                              or EXPERIMENT_MODE_UNSAID: maximize */
 
     uint64_t seed; /* ours; at most INT64_MAX */
     bool has_seed;
@@ -160,6 +162,11 @@ struct experiment *experiment_read_kept(const char *path, const char *original,
                                         struct problems *problems,
                                         struct err *err);
 void experiment_free(struct experiment *x);
+
+/* "minimize" or "maximize"; NULL: that is not said. */
+const char *experiment_direction(const struct experiment *x);
+/* Whether it is one of the two. */
+bool experiment_is_direction(const char *word);
 
 /* "ignore", "latest", "best". */
 const char *early_stopped_name(enum early_stopped policy);

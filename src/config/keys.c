@@ -186,6 +186,8 @@ static const struct word keep_words[] = {{"last", CHECKPOINTS_LAST},
                                          {"all", CHECKPOINTS_ALL},
                                          {"none", CHECKPOINTS_NONE},
                                          {NULL, 0}};
+static const struct word direction_words[] = {
+    {"minimize", 0}, {"maximize", 0}, {NULL, 0}}; /* read by find_mode() */
 static const struct word type_words[] = {{"hpo", 0}, {NULL, 0}};
 static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
                                           {"error", LOG_WISH_LESS},
@@ -264,6 +266,8 @@ const struct key config_keys[] = {
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
     /* Ours. */
+    {"direction", set_word, OF(ignored), KEY_DISPATCH, NULL, direction_words,
+     NULL},
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},

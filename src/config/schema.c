@@ -44,6 +44,11 @@ static const struct {
     {set_bool, "bool"}, {set_duration, "duration"}, {set_json_map, "map"},
 };
 
+#define TOLD(algorithm)                                                    \
+    "{\"required\": [\"" algorithm "\"], \"properties\": {\"" algorithm    \
+    "\": {\"required\": [\"classArgs\"], \"properties\": {\"classArgs\": " \
+    "{\"required\": [\"optimize_mode\"]}}}}}"
+
 /* Between the keys of a map. */
 static const struct {
     const char *path, *rule;
@@ -53,7 +58,9 @@ static const struct {
          "[\"searchSpacePath\"]}]}, {\"anyOf\": [{\"required\": "
          "[\"trialCommand\"]}, {\"required\": [\"trial\"]}, {\"required\": "
          "[\"trainingService\"], \"properties\": {\"trainingService\": "
-         "{\"required\": [\"trialCommand\"]}}}]}]"},
+         "{\"required\": [\"trialCommand\"]}}}]}, {\"anyOf\": [{\"required\": "
+         "[\"direction\"]}, " TOLD("tuner") ", " TOLD("advisor") ", " TOLD(
+             "assessor") "]}]"},
     {"tuner", "\"anyOf\": [{\"required\": [\"name\"]}, {\"required\": "
               "[\"plugin\"]}, {\"required\": [\"className\"]}, {\"required\": "
               "[\"builtinTunerName\"]}, {\"required\": "

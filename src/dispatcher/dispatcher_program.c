@@ -186,10 +186,11 @@ static int
 start_program(struct companion *c, struct err *err)
 {
     const struct proxy_setup *setup = proxy_setup(c->proxy);
+    const struct session *session = c->dispatcher->session;
 
     c->heard = true;
-    return program_start(&c->program, setup->argv,
-                         c->dispatcher->session->program_folder, setup->seed,
+    return program_start(&c->program, setup->argv, session->program_folder,
+                         setup->seed, policy_direction(&session->policy),
                          c->dispatcher->setup->session.max_payload, err);
 }
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const stopped_words[] = {
     [TELL_NOTHING] = "ignore",
@@ -23,6 +24,7 @@ static const char *const ask_words[] = {
     [ASK_REFUSE] = "refuse",
     [ASK_PRIOR] = "prior",
 };
+static const char *const direction_words[] = {"minimize", "maximize"};
 #define N(words) (sizeof(words) / sizeof *(words))
 
 /* The index of the word, or -1 with err listing all of them. */
@@ -76,6 +78,33 @@ policy_set_ask_error(struct policy *p, const char *word, struct err *err)
     return 0;
 }
 
+const char *
+policy_direction_of(const char *word)
+{
+    for (size_t i = 0; i < N(direction_words); i++)
+        if (strcasecmp(word, direction_words[i]) == 0)
+            return direction_words[i];
+    return NULL;
+}
+
+int
+policy_set_direction(struct policy *p, const char *word, struct err *err)
+{
+    int i = choose(direction_words, N(direction_words), word, err);
+
+    if (i < 0)
+        return -1;
+    p->maximize = i == 1;
+    p->directed = true;
+    return 0;
+}
+
+const char *
+policy_direction(const struct policy *p)
+{
+    return p->directed ? direction_words[p->maximize] : NULL;
+}
+
 void
 policy_write(const struct policy *p, struct buf *out)
 {
@@ -85,6 +114,8 @@ policy_write(const struct policy *p, struct buf *out)
                stopped_words[p->stopped], error_words[p->on_error],
                ask_words[p->ask_error], p->extensions ? "true" : "false",
                p->maximize ? "true" : "false");
+    if (p->directed)
+        buf_printf(out, ", \"direction\": \"%s\"", policy_direction(p));
     if (p->nni)
         buf_add_text(out, ", \"nni\": true");
 }

@@ -25,7 +25,9 @@ struct policy {
     enum error_policy on_error;
     enum ask_policy ask_error;
     bool extensions; /* the wire's, see PROTOCOL.md */
-    bool maximize;   /* what TELL_BEST takes for best */
+    bool maximize;   /* which results are better: TELL_BEST, what-if */
+    bool directed;   /* the experiment says so, and plugins and programs are
+                        told; else it is what the tuner's arguments say */
     bool nni;        /* the manager is NNI's: it may be started again, and then
                         says IN, FD and AD anew (restart.h) */
 };
@@ -39,6 +41,13 @@ const struct mark *policy_mark(const struct policy *p,
 int policy_set_stopped(struct policy *p, const char *word, struct err *err);
 int policy_set_on_error(struct policy *p, const char *word, struct err *err);
 int policy_set_ask_error(struct policy *p, const char *word, struct err *err);
+
+/* "minimize" or "maximize", which an argument may hold in any case; NULL: the
+ * word is neither. */
+const char *policy_direction_of(const char *word);
+int policy_set_direction(struct policy *p, const char *word, struct err *err);
+/* The experiment's; NULL: it says none. */
+const char *policy_direction(const struct policy *p);
 
 /* Appends the policies as members of a JSON object (no braces). */
 void policy_write(const struct policy *p, struct buf *out);

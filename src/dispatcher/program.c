@@ -17,26 +17,36 @@
 #include <unistd.h>
 
 #define SEED_NAME "TUNEPIPE_SEED="
+#define DIRECTION_NAME "TUNEPIPE_DIRECTION="
 
 extern char **environ;
 
-/* environ with the seed; to be freed, the texts but the last one are not its
- * own.  Made before fork(2), behind which nothing may be allocated. */
+static bool
+is_ours(const char *var)
+{
+    return strncmp(var, SEED_NAME, sizeof SEED_NAME - 1) == 0 ||
+           strncmp(var, DIRECTION_NAME, sizeof DIRECTION_NAME - 1) == 0;
+}
+
+/* environ with the seed and, unless NULL, the direction; to be freed, none of
+ * the texts is its own.  Made before fork(2), behind which nothing may be
+ * allocated. */
 static char **
-make_environment(char *seed)
+make_environment(char *seed, char *direction)
 {
     size_t n = 0, kept = 0;
     char **env;
 
     while (environ[n] != NULL)
         n++;
-    env = calloc(n + 2, sizeof *env);
+    env = calloc(n + 3, sizeof *env);
     if (env == NULL)
         return NULL;
     for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], SEED_NAME, sizeof SEED_NAME - 1) != 0)
+        if (!is_ours(environ[i]))
             env[kept++] = environ[i];
-    env[kept] = seed;
+    env[kept++] = seed;
+    env[kept] = direction;
     return env;
 }
 
@@ -157,14 +167,17 @@ refuse_start(const struct image *image, int why, struct err *err)
 
 int
 program_start(struct program *p, const char *const *argv, const char *folder,
-              uint64_t seed, size_t max_payload, struct err *err)
+              uint64_t seed, const char *direction, size_t max_payload,
+              struct err *err)
 {
     int ends[N_PIPES][2], why = ENOMEM, rc = -1;
-    char text[sizeof SEED_NAME + 20];
+    char text[sizeof SEED_NAME + 20], word[sizeof DIRECTION_NAME + 20];
     char **env;
 
     snprintf(text, sizeof text, SEED_NAME "%" PRIu64, seed);
-    env = make_environment(text);
+    snprintf(word, sizeof word, DIRECTION_NAME "%s",
+             direction != NULL ? direction : "");
+    env = make_environment(text, direction != NULL ? word : NULL);
     const struct image image = {argv, env, folder};
     if (open_pipes(ends, err) != 0) {
         rc = -1;

@@ -34,12 +34,13 @@ struct program {
         .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
     }
 
-/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment, in
- * `folder` (NULL: where this process is); *p is none before.  -1: err tells
+/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment and,
+ * unless `direction` is NULL, TUNEPIPE_DIRECTION, in `folder` (NULL: where this
+ * process is); *p is none before.  -1: err tells
  * why, and *p is none. */
 int program_start(struct program *p, const char *const *argv,
-                  const char *folder, uint64_t seed, size_t max_payload,
-                  struct err *err);
+                  const char *folder, uint64_t seed, const char *direction,
+                  size_t max_payload, struct err *err);
 
 /* Queues a frame; nothing happens when it does not run. */
 void program_send(struct program *p, enum command_code code,

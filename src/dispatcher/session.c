@@ -11,7 +11,7 @@
 #include "dispatcher/tuning.h"
 #include "frame.h"
 #include "plugin/assessor.h"
-#include "plugin/folder_arg.h"
+#include "plugin/given_arg.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
@@ -34,6 +34,8 @@ session_describe(const struct session *s, enum sender side, struct buf *out)
         buf_add_text(out, "null");
 }
 
+#define OPTIMIZE_MODE "optimize_mode" /* NNI's name of the direction */
+
 /* The optimize_mode in a description, or NULL; kept by `doc`. */
 static const char *
 find_mode(const struct json *doc)
@@ -42,7 +44,7 @@ find_mode(const struct json *doc)
     const char *text;
 
     if (doc != NULL && jval_get(json_root(doc), "arguments", &arguments) &&
-        jval_get(arguments, "optimize_mode", &mode) &&
+        jval_get(arguments, OPTIMIZE_MODE, &mode) &&
         jval_string(mode, &text, NULL))
         return text;
     return NULL;
@@ -73,8 +75,8 @@ find_maximize(const struct session *s, const struct log *log)
 
     if (mode != NULL && other != NULL && strcmp(mode, other) != 0)
         log_warning(log,
-                    "optimize_mode: the tuner is to %s and the assessor to "
-                    "%s, so it will stop the best trials",
+                    OPTIMIZE_MODE ": the tuner is to %s and the assessor to "
+                                  "%s, so it will stop the best trials",
                     mode, other);
     if (mode == NULL)
         mode = other;
@@ -177,8 +179,9 @@ open_tuner(const struct session_setup *setup, const struct log *log,
     struct tuner *tuner = NULL;
 
     if (name != NULL &&
-        folder_arg_complete(setup->paths, name, setup->tuner_args,
-                            setup->checkpoint_folder, &made, err) == 0)
+        given_arg_complete(setup->paths, PLUGIN_TUNER, name, setup->tuner_args,
+                           "all_checkpoint_dir", setup->checkpoint_folder,
+                           &made, err) == 0)
         tuner = tuner_new(setup->paths, name,
                           made != NULL ? json_root(made) : setup->tuner_args,
                           setup->seed, log, err);
@@ -315,9 +318,63 @@ make_sides(struct session *s, const struct log *log, struct err *err)
                : 0;
 }
 
-struct session *
-session_new(const struct session_setup *setup, struct emitter emitter,
-            const struct log *log, struct err *err)
+/* ---- the direction ---- */
+
+int
+session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
+               const char *name, const char *direction, struct jval *args,
+               struct json **made, struct err *err)
+{
+    struct jval mode;
+    const char *said;
+    int rc;
+
+    *made = NULL;
+    if (name == NULL || direction == NULL)
+        return 0;
+    if (jval_get(*args, OPTIMIZE_MODE, &mode) &&
+        jval_string(mode, &said, NULL)) {
+        if (policy_direction_of(said) == NULL ||
+            strcmp(policy_direction_of(said), direction) == 0)
+            return 0; /* what is none is for their reader to tell */
+        return err_set(err, ERR_CONFIG,
+                       "%s %s: " OPTIMIZE_MODE ": is %s, and the experiment's "
+                       "direction is %s: expected one of them, or the same in "
+                       "both",
+                       plugin_kind_name(kind), name, said, direction);
+    }
+    rc = proxy_is_named(name) && kind != PLUGIN_FILTER
+             ? given_arg_put(*args, OPTIMIZE_MODE, direction, made, err)
+             : given_arg_complete(paths, kind, name, *args, OPTIMIZE_MODE,
+                                  direction, made, err);
+    if (*made != NULL)
+        *args = json_root(*made);
+    return rc;
+}
+
+/* The arguments of all in *setup; `made` has room for what they borrow. */
+static int
+direct_all(struct session_setup *setup, struct json **made, struct err *err)
+{
+    const char *direction = policy_direction(&setup->policy);
+    int rc;
+
+    rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner, direction,
+                        &setup->tuner_args, made++, err);
+    if (rc == 0)
+        rc = session_direct(setup->paths, PLUGIN_ASSESSOR, setup->assessor,
+                            direction, &setup->assessor_args, made++, err);
+    for (size_t i = 0; rc == 0 && i < setup->n_filters; i++)
+        rc = session_direct(setup->paths, PLUGIN_FILTER, setup->filters[i].name,
+                            direction, &setup->filters[i].args, made++, err);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static struct session *
+make(const struct session_setup *setup, struct emitter emitter,
+     const struct log *log, struct err *err)
 {
     struct session *s = calloc(1, sizeof *s);
 
@@ -335,7 +392,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     if (load_tuner(s, setup, log, err) != 0 ||
         load_assessor(s, setup, log, err) != 0)
         goto fail;
-    if (!setup->maximize_given)
+    if (!setup->maximize_given && !s->policy.directed)
         s->policy.maximize = find_maximize(s, log);
     s->router = router_new(log, err);
     if (s->router == NULL || make_sides(s, log, err) != 0)
@@ -353,6 +410,21 @@ session_new(const struct session_setup *setup, struct emitter emitter,
 fail:
     session_free(s);
     return NULL;
+}
+
+struct session *
+session_new(const struct session_setup *setup, struct emitter emitter,
+            const struct log *log, struct err *err)
+{
+    struct json *made[2 + SESSION_FILTERS_MAX] = {NULL};
+    struct session_setup directed = *setup;
+    struct session *s = NULL;
+
+    if (direct_all(&directed, made, err) == 0)
+        s = make(&directed, emitter, log, err);
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        json_free(made[i]);
+    return s;
 }
 
 void

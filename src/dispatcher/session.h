@@ -9,6 +9,7 @@
 #include "dispatcher/emission.h"
 #include "dispatcher/policy.h"
 #include "json.h"
+#include "plugin/loader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +21,6 @@ struct buf;
 struct err;
 struct explainer;
 struct log;
-struct plugin_paths;
 struct problems;
 struct proxy;
 struct proxy_setup;
@@ -51,13 +51,14 @@ struct session_setup {
     struct jval assessor_args;
     uint64_t seed; /* used where the arguments have none */
     struct policy policy;
-    bool maximize_given; /* policy.maximize is set; else the arguments tell */
+    bool maximize_given; /* policy.maximize is set, also where the experiment
+                            is not directed; else the arguments tell */
     int digits;          /* of the frames */
     size_t max_payload;
     bool tuner_logged, assessor_logged; /* a log names them: never a file */
     const char *program_folder;         /* where programs run; NULL: here */
     const char *checkpoint_folder;      /* for a tuner that names folders and is
-                                           given none: folder_arg.h; or NULL */
+                                           given none: given_arg.h; or NULL */
 };
 
 /* One side: either a plugin, with tuning or assessing around it, or a program
@@ -84,6 +85,13 @@ void session_free(struct session *s);
 
 /* Borrowed until session_free(), for replay.  A program explains nothing. */
 void session_listen(struct session *s, const struct explainer *explainer);
+
+/* *args becomes those of a plugin or program that was told the direction: its
+ * optimize_mode, where it has that argument and *args say nothing.  -1 when
+ * they say the other one.  *made, what *args then borrow, is to be freed. */
+int session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
+                   const char *name, const char *direction, struct jval *args,
+                   struct json **made, struct err *err);
 
 /* From now on what the sides say goes there. */
 void session_redirect(struct session *s, struct emitter emitter);

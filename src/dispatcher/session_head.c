@@ -153,7 +153,7 @@ session_read_head(struct jval head, struct session_setup *setup,
 {
     struct policy *p = &setup->policy;
     uint64_t digits, max_payload;
-    struct jval folder, nni;
+    struct jval folder, nni, direction;
 
     if (read_uint(head, "seed", &setup->seed, err) != 0 ||
         read_uint(head, "digits", &digits, err) != 0 ||
@@ -173,6 +173,10 @@ session_read_head(struct jval head, struct session_setup *setup,
         return err_set(err, ERR_LOG, "head record: tuner: expected one");
     if (jval_get(head, "program_folder", &folder))
         jval_string(folder, &setup->program_folder, NULL);
+    p->directed = false; /* as in a log from before there was a direction */
+    if (jval_get(head, "direction", &direction) &&
+        read_word(head, "direction", policy_set_direction, p, err) != 0)
+        return -1;
     p->nni = jval_get(head, "nni", &nni) && jval_bool(nni, &p->nni) && p->nni;
     setup->maximize_given = true;
     setup->tuner_logged = setup->assessor_logged = true;

@@ -229,6 +229,7 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_parameter_id(e, trial->parameter_id);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
+    set(e, TRIAL_ENV_DIRECTION, of->minimize ? "minimize" : "maximize");
     if (of->saving != NULL)
         set(e, TRIAL_ENV_CHECKPOINT, of->saving);
     if (of->restore != NULL)

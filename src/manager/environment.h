@@ -29,6 +29,7 @@ struct environment_of {
     const char *saving;      /* where to save checkpoints */
     const char *restore;     /* the newest of them; NULL: none */
     uint64_t seed;           /* the experiment's */
+    bool minimize;           /* its direction */
     bool prepares;           /* for prepareCommand: no device is granted */
     bool lockstep;           /* each intermediate report waits */
 };

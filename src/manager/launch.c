@@ -152,6 +152,7 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
         .experiment_folder = l->experiment_folder,
         .code_folder = l->cwd,
         .seed = l->seed,
+        .minimize = l->minimize,
         .lockstep = l->lockstep,
         .prepares = prepares,
     };

@@ -27,6 +27,7 @@ struct launch {
     int64_t grace_ms;
     uint64_t seed;
     bool wants_output; /* open the tail of stdout, too */
+    bool minimize;     /* the experiment's direction */
     bool lockstep;     /* each intermediate report waits */
 };
 

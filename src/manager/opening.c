@@ -139,6 +139,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
     m->launch.lockstep = m->lockstep.on;
+    m->launch.minimize = x->minimize;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);

@@ -124,6 +124,8 @@ start(struct manager *m, struct err *err)
     add(&w, seed);
     add(&w, "--early-stopped");
     add(&w, early_stopped_name(m->x->early_stopped));
+    add(&w, "--direction");
+    add(&w, m->x->minimize ? "minimize" : "maximize");
     add(&w, "--extensions");
     rc = launch(m, &w, err);
     free(own);

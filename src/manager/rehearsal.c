@@ -117,6 +117,7 @@ show(struct state *s, struct trial *t)
         .experiment_folder = s->folder,
         .code_folder = x->trial_folder,
         .seed = s->r->seed,
+        .minimize = x->minimize,
         .lockstep = x->deterministic,
     };
     struct environment env = {0};

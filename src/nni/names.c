@@ -16,32 +16,36 @@ static const struct {
     const char *alias;   /* NULL: none */
     const char *plugin;  /* NULL: none stands for it */
     const char *nearest; /* then: what to take instead, and for what */
+    const char *mode;    /* optimize_mode where none is given; NULL: it knows
+                            none, or demands one */
 } known[] = {
-    {PLUGIN_TUNER, "TPE", NULL, "tpe", NULL},
-    {PLUGIN_TUNER, "TPE_legacy", NULL, "tpe", NULL},
-    {PLUGIN_TUNER, "Random", NULL, "random", NULL},
-    {PLUGIN_TUNER, "Anneal", NULL, "anneal", NULL},
-    {PLUGIN_TUNER, "Evolution", NULL, "evolution", NULL},
-    {PLUGIN_TUNER, "Batch", "BatchTuner", "batch", NULL},
-    {PLUGIN_TUNER, "GridSearch", NULL, "grid", NULL},
+    {PLUGIN_TUNER, "TPE", NULL, "tpe", NULL, "minimize"},
+    {PLUGIN_TUNER, "TPE_legacy", NULL, "tpe", NULL, "minimize"},
+    {PLUGIN_TUNER, "Random", NULL, "random", NULL, NULL},
+    {PLUGIN_TUNER, "Anneal", NULL, "anneal", NULL, "minimize"},
+    {PLUGIN_TUNER, "Evolution", NULL, "evolution", NULL, "maximize"},
+    {PLUGIN_TUNER, "Batch", "BatchTuner", "batch", NULL, NULL},
+    {PLUGIN_TUNER, "GridSearch", NULL, "grid", NULL, NULL},
     {PLUGIN_TUNER, "RegularizedEvolutionTuner", "RegularizedEvolution",
-     "regularized_evolution", NULL},
+     "regularized_evolution", NULL, "maximize"},
     {PLUGIN_TUNER, "GP", "GPTuner", NULL,
-     "cmaes for numbers, tpe for numbers and choices"},
+     "cmaes for numbers, tpe for numbers and choices", "maximize"},
     {PLUGIN_TUNER, "Metis", "MetisTuner", NULL,
-     "cmaes for numbers, tpe for numbers and choices"},
-    {PLUGIN_TUNER, "SMAC", NULL, NULL, "tpe, which models choices as well"},
+     "cmaes for numbers, tpe for numbers and choices", "maximize"},
+    {PLUGIN_TUNER, "SMAC", NULL, NULL, "tpe, which models choices as well",
+     "maximize"},
     {PLUGIN_TUNER, "DNGO", "DNGOTuner", NULL,
-     "cmaes for numbers, tpe for numbers and choices"},
-    {PLUGIN_TUNER, "PBT", "PBTTuner", "pbt", NULL},
-    {PLUGIN_TUNER, "Hyperband", NULL, "hyperband", NULL},
-    {PLUGIN_TUNER, "BOHB", NULL, "bohb", NULL},
+     "cmaes for numbers, tpe for numbers and choices", "maximize"},
+    {PLUGIN_TUNER, "PBT", "PBTTuner", "pbt", NULL, "maximize"},
+    {PLUGIN_TUNER, "Hyperband", NULL, "hyperband", NULL, "maximize"},
+    {PLUGIN_TUNER, "BOHB", NULL, "bohb", NULL, "maximize"},
     {PLUGIN_TUNER, "PPO", "PPOTuner", NULL,
-     "regularized_evolution, for spaces made of choices"},
+     "regularized_evolution, for spaces made of choices", NULL},
     {PLUGIN_TUNER, "NetworkMorphism", NULL, NULL,
-     "regularized_evolution, for an architecture written as choices"},
-    {PLUGIN_ASSESSOR, "Medianstop", NULL, "medianstop", NULL},
-    {PLUGIN_ASSESSOR, "Curvefitting", NULL, "curvefitting", NULL},
+     "regularized_evolution, for an architecture written as choices",
+     "maximize"},
+    {PLUGIN_ASSESSOR, "Medianstop", NULL, "medianstop", NULL, "maximize"},
+    {PLUGIN_ASSESSOR, "Curvefitting", NULL, "curvefitting", NULL, NULL},
 };
 #define N_KNOWN (sizeof known / sizeof *known)
 
@@ -63,6 +67,14 @@ bool
 names_known(enum plugin_kind kind, const char *name)
 {
     return find(kind, name) < N_KNOWN;
+}
+
+const char *
+names_mode(enum plugin_kind kind, const char *name)
+{
+    size_t i = find(kind, name);
+
+    return i < N_KNOWN ? known[i].mode : NULL;
 }
 
 bool

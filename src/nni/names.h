@@ -19,6 +19,10 @@ struct plugin_paths;
 /* Whether NNI has a built-in algorithm of that name. */
 bool names_known(enum plugin_kind kind, const char *name);
 
+/* Which way NNI's algorithm of that name searches when it is not told:
+ * "minimize" or "maximize"; NULL: there is none, or it has no default. */
+const char *names_mode(enum plugin_kind kind, const char *name);
+
 /* Whether it is one of NNI's advisors, which take no assessor. */
 bool names_is_advisor(const char *name);
 

@@ -59,6 +59,24 @@ change_plugins(struct session_setup *s, const struct fork_changes *c,
     return 0;
 }
 
+/* Whoever comes new is told which way the experiment goes, which one from
+ * before there was a direction says by `maximize` alone. */
+static int
+direct_changed(struct session_setup *s, const struct fork_changes *c,
+               struct json *made[2], struct err *err)
+{
+    const char *direction = s->policy.maximize ? "maximize" : "minimize";
+    int rc = 0;
+
+    if (c->tuner != NULL || c->tuner_args.node != NULL)
+        rc = session_direct(s->paths, PLUGIN_TUNER, s->tuner, direction,
+                            &s->tuner_args, &made[0], err);
+    if (rc == 0 && (c->assessor != NULL || c->assessor_args.node != NULL))
+        rc = session_direct(s->paths, PLUGIN_ASSESSOR, s->assessor, direction,
+                            &s->assessor_args, &made[1], err);
+    return rc;
+}
+
 static void
 collect_nothing(void *ctx, const struct emission *e)
 {
@@ -72,20 +90,25 @@ write_changed(struct fork *f, struct json *old, struct err *err)
     struct session_setup setup = {.paths = f->setup->paths};
     const struct fork_changes *c = f->setup->changes;
     struct emitter emitter = {collect_nothing, NULL};
-    struct session *session;
+    struct json *made[2] = {NULL, NULL};
+    struct session *session = NULL;
+    int rc = -1;
 
     if (session_read_head(json_root(old), &setup, err) != 0)
         return err_place(err, "%s", f->setup->path);
-    if (change_policy(&setup.policy, c, err) != 0 ||
-        change_plugins(&setup, c, err) != 0)
-        return -1;
-    session = session_new(&setup, emitter, f->setup->log, err);
-    if (session == NULL)
-        return -1;
-    session_write_head(session, &setup, &f->head);
-    f->report->seed = setup.seed;
+    if (change_policy(&setup.policy, c, err) == 0 &&
+        change_plugins(&setup, c, err) == 0 &&
+        direct_changed(&setup, c, made, err) == 0)
+        session = session_new(&setup, emitter, f->setup->log, err);
+    if (session != NULL) {
+        session_write_head(session, &setup, &f->head);
+        f->report->seed = setup.seed;
+        rc = buf_check(&f->head, "the head record", err);
+    }
     session_free(session);
-    return buf_check(&f->head, "the head record", err);
+    json_free(made[0]);
+    json_free(made[1]);
+    return rc;
 }
 
 int

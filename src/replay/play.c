@@ -319,6 +319,7 @@ begin(struct play *p, struct err *err)
         return err_set(err, ERR_MEMORY, "play: out of memory");
     signal(SIGPIPE, SIG_IGN);
     return program_start(&p->program, p->setup->argv, NULL, p->script.seed,
+                         policy_direction(&p->script.policy),
                          p->script.max_payload, err);
 }
 

@@ -13,7 +13,7 @@
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "frame.h"
-#include "plugin/loader.h"
+#include "plugin/given_arg.h"
 #include "plugin/tuner.h"
 #include "replay/described.h"
 #include "replay/loghead.h"
@@ -165,6 +165,7 @@ static int
 begin(struct ranking_walk *w, struct err *err)
 {
     struct session_setup session = {.paths = w->setup->paths};
+    struct json *args;
     struct record head;
     struct buf text;
 
@@ -177,8 +178,15 @@ begin(struct ranking_walk *w, struct err *err)
     w->nni = session.policy.nni;
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
-    w->tuner = tuner_new(w->setup->paths, w->setup->tuner, w->setup->args,
+    if (given_arg_complete(w->setup->paths, PLUGIN_TUNER, w->setup->tuner,
+                           w->setup->args, "optimize_mode",
+                           w->out->maximize ? "maximize" : "minimize", &args,
+                           err) != 0)
+        return -1;
+    w->tuner = tuner_new(w->setup->paths, w->setup->tuner,
+                         args != NULL ? json_root(args) : w->setup->args,
                          session.seed, w->setup->log, err);
+    json_free(args);
     if (w->tuner == NULL)
         return -1;
     buf_init(&text, DESCRIBED_MAX);

@@ -195,6 +195,7 @@ static int
 take_head(struct script *s, const struct record *r, struct err *err)
 {
     struct json *doc = json_parse(r->payload, r->len, JSON_STRICT, err);
+    const char *direction;
     uint64_t max_payload;
     struct jval v;
 
@@ -202,6 +203,10 @@ take_head(struct script *s, const struct record *r, struct err *err)
         return err_place(err, "head record");
     if (jval_get(json_root(doc), "seed", &v))
         (void)jval_uint(v, &s->seed);
+    if (jval_get(json_root(doc), "direction", &v) &&
+        jval_string(v, &direction, NULL) &&
+        policy_direction_of(direction) != NULL)
+        (void)policy_set_direction(&s->policy, direction, NULL);
     s->max_payload = FRAME_PAYLOAD_MAX_DEFAULT;
     if (jval_get(json_root(doc), "max_payload", &v) &&
         jval_uint(v, &max_payload))

@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "core/map.h"
+#include "dispatcher/policy.h"
 #include "replay/skips.h"
 
 #include <stdbool.h>
@@ -61,7 +62,8 @@ struct script {
     struct map ids;  /* parameter_id as JSON -> struct script_id */
     struct map jobs; /* trial_job_id -> struct script_job */
     struct skips skips;
-    uint64_t seed; /* of the head */
+    uint64_t seed;        /* of the head */
+    struct policy policy; /* its direction alone */
     size_t max_payload;
     size_t crossed;  /* KI that were written behind their trial's EN */
     size_t left_out; /* GE that a stop dropped, unanswered */

@@ -10,6 +10,7 @@
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "plugin/assessor.h"
+#include "plugin/given_arg.h"
 #include "replay/described.h"
 #include "replay/loghead.h"
 
@@ -101,6 +102,7 @@ begin(struct whatif_walk *w, struct err *err)
 {
     struct session_setup session = {.paths = w->setup->paths};
     struct emitter emitter = {collect, w};
+    struct json *args;
     struct record head;
     struct buf text;
 
@@ -119,9 +121,15 @@ begin(struct whatif_walk *w, struct err *err)
         return no_memory(err);
     if (w->policy.nni)
         router_serve_nni(w->router);
-    w->assessor =
-        assessor_new(w->setup->paths, w->setup->assessor, w->setup->args,
-                     session.seed, w->setup->log, err);
+    if (given_arg_complete(w->setup->paths, PLUGIN_ASSESSOR, w->setup->assessor,
+                           w->setup->args, "optimize_mode",
+                           w->out->maximize ? "maximize" : "minimize", &args,
+                           err) != 0)
+        return -1;
+    w->assessor = assessor_new(w->setup->paths, w->setup->assessor,
+                               args != NULL ? json_root(args) : w->setup->args,
+                               session.seed, w->setup->log, err);
+    json_free(args);
     if (w->assessor == NULL)
         return -1;
     buf_init(&text, DESCRIBED_MAX);

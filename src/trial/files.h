@@ -318,6 +318,7 @@
 #define TRIAL_ENV_PARAMETER_ID "TUNEPIPE_PARAMETER_ID"
 #define TRIAL_ENV_EXPERIMENT_DIR "TUNEPIPE_EXPERIMENT_DIR" /* absolute */
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
+#define TRIAL_ENV_DIRECTION "TUNEPIPE_DIRECTION" /* "minimize", "maximize" */
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
 

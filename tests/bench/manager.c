@@ -97,6 +97,7 @@ configure(const char *fmt, ...)
     if (f == NULL)
         child_die("bench.yml");
     fputs("searchSpace: {x: {_type: uniform, _value: [0, 1]}}\nseed: 1\n"
+          "direction: minimize\n"
           "onRepeatedFailure: ignore\n", /* they report nothing */
           f);
     va_start(ap, fmt);

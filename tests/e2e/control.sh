@@ -77,8 +77,8 @@ says() {
 }
 
 status() {
-    begin 'trialConcurrency: 2' 'maxTrialNumber: 3' && begun 00000 00001 &&
-        until_status '"reports": 2, *"reports": 2' &&
+    begin 'trialConcurrency: 2' 'maxTrialNumber: 3' 'direction: maximize' &&
+        begun 00000 00001 && until_status '"reports": 2, *"reports": 2' &&
         says 0 'state       running' status "$dir" &&
         says 0 '0/3 done, 2 running; 2 at a time' status "$dir" &&
         says 0 '"recent": [0.5, 0.75]' status --json "$dir" &&

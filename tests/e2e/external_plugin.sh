@@ -159,6 +159,7 @@ searchSpace: {x: {_type: uniform, _value: [0, 1]}}
 trialCommand: echo "\$PYTHONPATH" > "$folder/pythonpath"; tunepipe trial report --final 1
 trialConcurrency: 1
 maxTrialNumber: 1
+direction: minimize
 tuner: {name: random}
 E
     PYTHONPATH=/mine run_tunepipe run e.yml || return 1

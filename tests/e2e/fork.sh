@@ -137,6 +137,16 @@ changes_that_matter_later() {
         grep -q '"early_stopped": "ignore", "on_error": "fail", "ask_error": "prior"'
 }
 
+# A log from before there was one says it by `maximize`.
+the_direction() {
+    fork_it 0 "$LOGS/medianstop.log" --at 1 new --tuner tpe --assessor medianstop &&
+        head -n 2 new/command.log > head && lacks head '"direction"' &&
+        lacks head minimize || return 1
+    [ "$(grep -o '"optimize_mode": "maximize"' head | wc -l)" = 2 ] || fail "$(cat head)" || return 1
+    fork_it 3 "$LOGS/medianstop.log" --at 1 other --tuner tpe --tuner-args '{"optimize_mode": "minimize"}' &&
+        has err "tuner tpe: optimize_mode: is minimize, and the experiment's direction is maximize" && [ ! -e other ]
+}
+
 changes_that_would_change_the_past() {
     fork_it 2 "$LOGS/medianstop.log" --at 100 new --seed 7 || return 1
     has err "with these changes the answers up to there would have been others" &&
@@ -205,6 +215,7 @@ check "fork: it goes on as it did" it_goes_on_as_it_did
 check "fork: what was on its way" what_was_on_its_way
 check "fork: another assessor" another_assessor
 check "fork: changes that matter later" changes_that_matter_later
+check "fork: the direction" the_direction
 check "fork: changes that would change the past" changes_that_would_change_the_past
 check "fork: refused" refused
 check "fork: a folder of run" a_folder_of_run

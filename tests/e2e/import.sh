@@ -220,7 +220,7 @@ check "usage" usage
 
 tuner_is_told() {
     echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 2' \
-        "$space" 'import: i.jsonl'
+        "$space" 'import: i.jsonl' 'direction: maximize'
     cat > i.jsonl << 'E'
 {"parameter": {"x": 0.25, "o": "a"}, "value": 0.5, "minimize": false}
 {"parameter": {"x": 2, "o": "a"}, "value": 0.5}
@@ -251,7 +251,8 @@ it_matters() {
 check "what is imported is not tried again, and a dry run knows" it_matters
 
 refused() {
-    echo true | experiment 'maxTrialNumber: 2' "$space" 'import: i.jsonl'
+    echo true | experiment 'maxTrialNumber: 2' "$space" 'import: i.jsonl' \
+        'direction: maximize'
     printf '%s\n' \
         '{"parameter": {"x": 1, "o": "a"}, "value": 1, "minimize": true}' \
         '{"value": 1}' '{"parameter": {}}' '3' \

@@ -56,6 +56,9 @@ experiment() {
         case "$*" in *tuner:*) ;; *) echo 'tuner: {name: random}' ;; esac
         case "$*" in *seed:*) ;; *) echo 'seed: 1' ;; esac
         printf '%s\n' "$@"
+        case "$*" in *direction:* | *optimize_mode:*) ;; *)
+            echo 'direction: minimize' ;;
+        esac
     } > e.yml
 }
 

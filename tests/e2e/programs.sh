@@ -217,7 +217,7 @@ experiment_with_the_examples() {
         echo "no python3"
         return 77
     }
-    experiment 'maxTrialNumber: 3' \
+    experiment 'maxTrialNumber: 3' 'direction: maximize' \
         "tuner: {name: exec, classArgs: {command: [python3, $EXAMPLES/tuner.py]}}" \
         "assessor: {name: exec, classArgs: {command: python3 $EXAMPLES/assessor.py}}" \
         'searchSpace: {x: {_type: uniform, _value: [0, 1]}, c: {_type: choice, _value: [a, b]}, n: {_type: quniform, _value: [1, 9, 2]}, l: {_type: qlognormal, _value: [0, 1, 0.5]}}' <<'E'
@@ -298,6 +298,19 @@ E
         [ "$(wc -l < starts)" -ge 3 ]
 }
 
+direction() {
+    TUNEPIPE_DIRECTION=stale # of a run around this one
+    export TUNEPIPE_DIRECTION
+    echo 'echo "${TUNEPIPE_DIRECTION-none}" >> told; exec cat > /dev/null' > p.sh
+    args='{"command": ["sh", "p.sh"]}'
+    "$T" dispatch --tuner exec --tuner-args "$args" < /dev/null 2> err &&
+        "$T" dispatch --tuner exec --tuner-args "$args" --assessor exec \
+            --assessor-args "$args" --direction minimize --dir log < /dev/null ||
+        return 1
+    printf '%s\n' none minimize minimize | cmp - told
+}
+
+check programs_direction direction
 check programs_grid_through_a_program grid_through_a_program
 check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids
 check programs_that_died_are_told_again program_that_died_is_told_again

@@ -614,7 +614,46 @@ E
     has logs/dispatcher.log 'ERROR (nni.runtime.msg_dispatcher_base/MainThread) tuner cases.Moody: making it failed'
 }
 
+# suggests CLASS MODE [ARGS]: told so in an experiment that minimizes.
+suggests() {
+    experiment "$(class tuner "cases.$1" "${3:-}")" 'direction: minimize' \
+        < /dev/null
+    wire <<E
+run dispatch --config e.yml
+> IN {}
+< ID
+> GE 1
+< TR {"parameter_id": 0, "parameter_source": "algorithm", "parameters": {"mode": "$2"}, "parameter_index": 0}
+> TE
+exit 0
+E
+}
+
+direction() {
+    needs_python
+    suggests Told minimize && suggests OtherWords max &&
+        suggests OtherWords up 'optimize_mode: up'
+}
+
+# Under NNI's managers a class takes its own default.
+direction_under_nni() {
+    needs_python
+    TUNEPIPE_DIRECTION=minimize # of a run around this one
+    export TUNEPIPE_DIRECTION
+    wire <<'E'
+nni {"tuner":{"className":"cases.Told","codeDirectory":"$SOURCE/tests/data/nni-classes"}}
+> IN {}
+< ID
+> GE 1
+< TR {"parameter_id": 0, "parameter_source": "algorithm", "parameters": {"mode": "maximize"}, "parameter_index": 0}
+> TE
+exit 0
+E
+}
+
 check python_classes_naive naive
+check python_classes_direction direction
+check python_classes_direction_under_nni direction_under_nni
 check python_classes_naive_over_the_wire naive_over_the_wire
 check python_classes_msg_dispatcher msg_dispatcher
 check python_classes_assessor assessor

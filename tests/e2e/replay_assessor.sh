@@ -48,6 +48,14 @@ never() {
         has out "best trial: T2 (0.3961, to maximize): survives"
 }
 
+# It is told the experiment's where it is not told another one.
+the_same_direction() {
+    "$T" dispatch --tuner random --seed 1 --direction minimize --dir log \
+        < /dev/null 2> err || return 1
+    ask 0 log --assessor medianstop && has out '"optimize_mode": "minimize"' &&
+        lacks out 'give it'
+}
+
 the_other_direction() {
     ask 0 "$LOG" --assessor medianstop --assessor-args '{"optimize_mode": "minimize"}' || return 1
     has out "the assessor is to minimize, the experiment maximizes: give it --assessor-args"
@@ -98,6 +106,7 @@ refused() {
 check "assessor: the same one" the_same_one
 check "assessor: one that stops early" one_that_stops_early
 check "assessor: never, and up to a command" never
+check "assessor: the experiment's direction" the_same_direction
 check "assessor: the other direction" the_other_direction
 check "assessor: programs" programs
 check "assessor: refused" refused

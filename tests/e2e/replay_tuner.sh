@@ -62,6 +62,8 @@ one_that_cannot() {
     record && ask 0 log --tuner grid || return 1
     has out 'this tuner cannot rank parameters (it has no `score`)' &&
         has out 'instead: {"x": 0, "c": 7}' && has out 'instead: {"x": 1, "c": 7}' || return 1
+    ask 0 "$LOG" --tuner tpe && # whose own default is to minimize
+        has out '"optimize_mode": "maximize"' && lacks out 'give it' || return 1
     ask 0 "$LOG" --tuner random:'{"optimize_mode": "minimize"}' &&
         has out 'the tuner is to minimize, the experiment maximizes: give it {"optimize_mode": "maximize"}'
 }

@@ -19,7 +19,7 @@ browse() {
 }
 
 small() {
-    experiment 'maxTrialNumber: 12' 'trialConcurrency: 2' \
+    experiment 'maxTrialNumber: 12' 'trialConcurrency: 2' 'direction: maximize' \
         'searchSpace: {x: {_type: uniform, _value: [0, 1]}, "</script>": {_type: choice, _value: ["<b>", 2]}}' << 'E'
 x=$(tunepipe trial param x)
 tunepipe trial report "$x"
@@ -124,7 +124,7 @@ check "a browser draws a family" population
 # Who is promoted goes on with a greater budget, from where it was paused; what
 # explains it names bracket, rung, rank and cut.
 promoted() {
-    experiment 'maxTrialNumber: 16' \
+    experiment 'maxTrialNumber: 16' 'direction: maximize' \
         'tuner: {name: asha, classArgs: {type: promotion, max_budget: 9}}' << 'E'
 while tunepipe trial checkpoint save "$TUNEPIPE_TRIAL_DIR/parameters.json" &&
     tunepipe trial report --sync "$(tunepipe trial param x)"; do :; done

@@ -8,7 +8,7 @@ asha() {
     arguments=$1
     shift
     experiment "tuner: {name: asha, classArgs: {max_budget: 9, $arguments}}" \
-        "$@"
+        'direction: maximize' "$@"
 }
 
 # A trial that reports and saves for ever, and goes on from where it was.

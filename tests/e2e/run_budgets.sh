@@ -151,7 +151,7 @@ check "people and hooks are told" told
 
 # What was paused at its budget has a value to be compared by.
 ends_early() {
-    steps < /dev/null | advised 'maxTrialNumber: 3'
+    steps < /dev/null | advised 'maxTrialNumber: 3' 'direction: maximize'
     run 0 && count 3 paused && has out 'best 0.5067956214, trial 00000' &&
         has show.json '"best": {"trial": "00000", "value": 0.5067956'
 }

@@ -72,7 +72,8 @@ policies() {
     for policy in '' '{keep: last, max: 2}' '{keep: best}' '{keep: all}' \
         '{keep: none}'; do
         rm -rf tunepipe-experiments
-        three | experiment 'maxTrialNumber: 1' ${policy:+"checkpoints: $policy"}
+        three | experiment 'maxTrialNumber: 1' 'direction: maximize' \
+            ${policy:+"checkpoints: $policy"}
         run 0 && count 1 succeeded || return 1
         case $policy in
         '') kept 00000 3 ;;
@@ -87,14 +88,15 @@ check "which checkpoints are kept" policies
 
 best_is_minimal() {
     three | experiment 'maxTrialNumber: 1' 'checkpoints: {keep: best}' \
-        'tuner: {name: random, classArgs: {optimize_mode: minimize}}'
+        'direction: minimize'
     run 0 && kept 00000 2
 }
 check "the best when the least is best" best_is_minimal
 
 # 64 KiB each, room for three of four trials: the worst goes.
 quota() {
-    experiment 'maxTrialNumber: 4' 'checkpoints: {quota: 230k}' << 'E'
+    experiment 'maxTrialNumber: 4' 'checkpoints: {quota: 230k}' \
+        'direction: maximize' << 'E'
 head -c 65536 /dev/urandom > "$TUNEPIPE_CHECKPOINT_DIR/model"
 case $TUNEPIPE_TRIAL_ID in *0) v=2 ;; *1) v=1 ;; *) v=3 ;; esac
 tunepipe trial report $v

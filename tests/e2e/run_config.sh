@@ -37,19 +37,87 @@ no_tuner() {
 }
 check "without a tuner it is auto, with the assessor's optimize_mode" no_tuner
 
-mode_unsaid() {
+# direction WORD BEST [LINE...]: with the key all are searched that way.
+direction() {
+    word=$1 best=$2
+    shift 2
     echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
-        experiment 'maxTrialNumber: 3' \
-            'searchSpace: {x: {_type: choice, _value: [4, 7, 2]}}' \
-            "tuner: {name: $1}"
-    run 0 && has out "best $2" && has out "($3, as the tuner's default says)" &&
-        "$T" resume "$dir" --max-trials 4 > again 2>&1 &&
-        has again "($3, as the tuner's default says)"
+        experiment 'maxTrialNumber: 8' "direction: $word" \
+            'searchSpace: {x: {_type: choice, _value: [4, 7, 2]}}' "$@"
+    run 0 && has out "best $best" &&
+        has out "($word, as the experiment says)" &&
+        head -n 2 "$dir/command.log" > records &&
+        has records "\"direction\": \"$word\"" && has records "\"optimize_mode\": \"$word\"" &&
+        "$T" replay "$dir" --verify > replayed || return 1
+    "$T" resume "$dir" --max-trials 9 > again 2>&1 &&
+        has again "($word, as the experiment says)"
 }
-tpe_unsaid() { mode_unsaid tpe 2 minimize; }
-check "a tuner that is not told minimizes where that is its default" tpe_unsaid
-evolution_unsaid() { mode_unsaid evolution 7 maximize; }
-check "or maximizes, as its default is" evolution_unsaid
+tpe_up() { direction maximize 7 'tuner: {name: tpe}'; }
+check "direction: tpe maximizes, whose own default is to minimize" tpe_up
+asha_down() { direction minimize 2 'tuner: {name: asha}'; }
+check "an advisor minimizes, whose own default is to maximize" asha_down
+auto_up() {
+    direction maximize 7 'assessor: {name: medianstop}' 'seed: 2' &&
+        lacks records minimize
+}
+check "without a tuner both auto and the assessor are told" auto_up
+
+direction_unsaid() {
+    echo "$final" | experiment 'maxTrialNumber: 1' \
+        'tuner: {name: Evolution}' 'assessor: {name: Medianstop}'
+    sed -i '/^direction:/d' e.yml
+    words="e.yml: direction: nothing says which results are better: expected 'direction: minimize' for the smaller ones or 'direction: maximize' for the larger ones"
+    nni="; untold, NNI's Evolution would maximize and NNI's Medianstop would maximize"
+    run 3 && has err "$words$nni" && run 3 --dry-run && has err "$words$nni" &&
+        [ ! -e tunepipe-experiments ] || return 1
+    "$T" dispatch --config e.yml < /dev/null > out 2> err
+    [ $? = 3 ] && has err "$words$nni" || return 1
+    "$T" dispatch --config e.yml --direction minimize < /dev/null || return 1
+    sed -i -e 's/Evolution/cmaes/' -e '/^assessor:/d' e.yml
+    run 3 && has err "$words" && lacks err "NNI's"
+}
+check "an experiment that says none is refused with both words" direction_unsaid
+
+direction_twice() {
+    echo "$final" | experiment 'maxTrialNumber: 1' 'direction: minimize' \
+        'tuner: {name: tpe, classArgs: {optimize_mode: maximize}}'
+    run 3 && has err 'e.yml:7: tuner.classArgs.optimize_mode: is maximize, and direction in line 6 is minimize' ||
+        return 1
+    sed -i '/^direction:/d' e.yml
+    "$T" dispatch --config e.yml --direction minimize < /dev/null 2> err
+    [ $? = 3 ] && has err "tuner tpe: optimize_mode: is maximize, and the experiment's direction is minimize" ||
+        return 1
+    "$T" dispatch --direction up < /dev/null 2> err
+    [ $? = 2 ] && has err "--direction: expected minimize or maximize, got 'up'"
+}
+check "two directions are an error that names both places" direction_twice
+
+# As a tunepipe made it that had no such key, by whose log it went.
+folder_from_before() {
+    cat > dispatcher << 'E'
+#!/bin/sh
+for word; do
+    shift
+    case $last in --config | --direction) last= && continue ;; esac
+    case $word in --config | --direction) last=$word && continue ;; esac
+    set -- "$@" "$word"
+done
+exec "$T" "$@" --tuner anneal
+E
+    chmod +x dispatcher && export T || return 1
+    echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |
+        experiment 'maxTrialNumber: 3' 'tuner: {name: anneal}' \
+            'assessor: {name: medianstop}'
+    run 0 --dispatcher ./dispatcher && head -n 2 "$dir/command.log" > records &&
+        lacks records direction || return 1
+    sed -i '/^direction:/d' "$dir/config.yml"
+    sed -i "s/the experiment/the tuner's default/" "$dir/experiment.json"
+    "$T" resume "$dir" --max-trials 5 > out 2>&1 && has out 'ended: 5 succeeded' &&
+        has out "(minimize, as the tuner's default says)" &&
+        "$T" rerun "$dir" 00001 > out 2>&1 && "$T" show "$dir" > out &&
+        has out "(minimize, as the tuner's default says)" && replays
+}
+check "a folder from before goes on as it was" folder_from_before
 
 idle_keys() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'nniManagerIp: 10.0.0.1' \

@@ -12,7 +12,7 @@ n=$(expr "$TUNEPIPE_TRIAL_ID" + 1)
 tunepipe trial report --final "$(sed -n "${n}p" "$HERE/values")"
 E
 }
-up='tuner: {name: random, classArgs: {optimize_mode: maximize}}'
+up='direction: maximize'
 down='tuner: {name: random, classArgs: {optimize_mode: minimize}}'
 
 ended() { # N REASON
@@ -37,7 +37,7 @@ check "stopValue, to minimize" small_enough
 
 # A trial that fails, or that only reports the value, has not reached it.
 not_final() {
-    experiment 'maxTrialNumber: 4' 'stopValue: 5' << 'E'
+    experiment 'maxTrialNumber: 4' 'stopValue: 5' "$up" << 'E'
 case $TUNEPIPE_TRIAL_ID in
 00000) tunepipe trial report 9 && exec tunepipe trial report --final 1 ;;
 00001) tunepipe trial report --final 9 && exit 1 ;;
@@ -51,7 +51,7 @@ check "stopValue is for final results of trials that did not fail" not_final
 # Those that run at that time go on to their ends, and count.
 others_go_on() {
     mkfifo gate
-    experiment 'trialConcurrency: 3' 'stopValue: 1' << 'E'
+    experiment 'trialConcurrency: 3' 'stopValue: 1' "$up" << 'E'
 if [ "$TUNEPIPE_TRIAL_ID" = 00001 ]; then
     tunepipe trial report --final 1
 else
@@ -74,7 +74,7 @@ check "trials that run when a goal is reached" others_go_on
 
 no_better() {
     valued 0.1 0.5 0.5 0.2 0.6 0.1 0.6 0.3 0.9 |
-        experiment 'maxTrialNumber: 9' 'maxTrialsWithoutImprovement: 3'
+        experiment 'maxTrialNumber: 9' 'maxTrialsWithoutImprovement: 3' "$up"
     run 0 && ended 8 '3 trials in a row were no better' &&
         has show.json '"value": 0.6'
 }
@@ -139,7 +139,7 @@ across_kills() {
         echo '[ "$TUNEPIPE_TRIAL_ID" = 00002 ] && [ ! -e "$HERE/killed" ] &&'
         echo '    touch "$HERE/killed" && kill -9 "$(cat "$HERE/pid")"'
         valued 0.9 0.1 0.2 0.3 0.4 0.5
-    } | experiment 'maxTrialNumber: 6' 'maxTrialsWithoutImprovement: 3'
+    } | experiment 'maxTrialNumber: 6' 'maxTrialsWithoutImprovement: 3' "$up"
     run 137
     HERE=$PWD "$T" resume "$dir" > out 2>&1 || fail "status $?" || return 1
     ended 4 '3 trials in a row were no better' || return 1
@@ -149,7 +149,7 @@ check "a count goes on behind a kill -9" across_kills
 
 # The goal was on record and nobody has said so: nothing more is begun.
 reached_unsaid() {
-    valued 0.9 0.1 | experiment 'maxTrialNumber: 1' && run 0 || return 1
+    valued 0.9 0.1 | experiment 'maxTrialNumber: 1' "$up" && run 0 || return 1
     rm "$dir/summary.json"
     echo 'stopValue: 0.5' >> "$dir/config.yml"
     "$T" resume --max-trials 9 "$dir" > out 2>&1 || fail "status $?" || return 1

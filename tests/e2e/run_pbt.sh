@@ -84,7 +84,8 @@ E
 
 turns() {
     program | experiment 'trialConcurrency: 3' 'tuner: {name: pbt, classArgs: {
-        population_size: 3, fraction: 0.3, interval: 2, max_budget: 6}}'
+        population_size: 3, fraction: 0.3, interval: 2, max_budget: 6}}' \
+        'direction: maximize'
     run 0 && count 6 paused && count 3 succeeded && replays || return 1
     # All begin a round where the one before ended.
     n=$(awk '$4 == 2 * int($1 / 3) && $5 == $4 + 2' said | wc -l)

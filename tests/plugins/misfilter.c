@@ -6,6 +6,8 @@
 
 static const struct tp_arg args[] = {
     {"how", TP_ARG_INT, 0, NULL, 0, 5, NULL, "in which way"},
+    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
+     "not looked at"},
 };
 
 static int

@@ -58,6 +58,13 @@ static const struct {
     {"assessor: {name: median, classArgs: {optimize_mode: minimise}}",
      ":1: assessor.classArgs.optimize_mode: expected maximize or minimize, got "
      "'minimise' (did you mean 'minimize'?)"},
+    {"direction: minimise",
+     ":1: direction: expected one of minimize, maximize, got 'minimise' (did "
+     "you mean 'minimize'?)"},
+    {"direction: minimize\nassessor: {name: a, classArgs: {optimize_mode: "
+     "maximize}}",
+     ":2: assessor.classArgs.optimize_mode: is maximize, and direction in line "
+     "1 is minimize: expected one of them, or the same in both"},
     {"gpuIndices: [1, 1]", ":1: gpuIndices: has 1 twice"},
     {"gpuIndices: '0 1'",
      ":1: gpuIndices: expected numbers with commas between them, got '0 1'"},

@@ -146,21 +146,72 @@ TEST(config_for_dispatch_needs_nothing)
     done(x);
 }
 
-TEST(config_without_a_tuner_has_auto_with_the_mode_of_the_assessor)
+static void
+check_direction(const char *text, const char *direction, const char *from)
 {
-    struct experiment *x =
-        read_text("assessor: {name: Medianstop, classArgs: {optimize_mode: "
-                  "minimize}}\ntuner:\n",
-                  EXPERIMENT_DISPATCH);
+    struct experiment *x = read_text(text, EXPERIMENT_DISPATCH);
+
+    CHECK_STR(err.text, "");
+    CHECK_STR(experiment_direction(x), direction);
+    CHECK_STR(x->mode_from, from);
+    CHECK(x->minimize == (strcmp(direction, "minimize") == 0));
+    done(x);
+}
+
+#define TOLD(kind, name, mode) \
+    kind ": {name: " name ", classArgs: {optimize_mode: " mode "}}\n"
+
+TEST(config_takes_the_direction_from_the_key_the_tuner_or_the_assessor)
+{
+    struct experiment *x = read_text("seed: 1\n", EXPERIMENT_DISPATCH);
+
+    CHECK(experiment_direction(x) == NULL);
+    CHECK_STR(x->mode_from, EXPERIMENT_MODE_UNSAID);
+    done(x);
+    check_direction("direction: minimize\n", "minimize", "the experiment");
+    check_direction("direction: maximize\ntuner: {name: tpe}\n", "maximize",
+                    "the experiment");
+    check_direction("direction: minimize\n" TOLD("tuner", "tpe", "minimize"),
+                    "minimize", "the experiment");
+    check_direction(TOLD("tuner", "tpe", "maximize"), "maximize", "the tuner");
+    check_direction("tuner:\n" TOLD("assessor", "Medianstop", "minimize"),
+                    "minimize", "the assessor");
+    check_direction("tuner: {name: tpe, classArgs: {optimize_mode: null}}\n"
+                    "direction: minimize\n",
+                    "minimize", "the experiment");
+    check_direction("tuner: {className: a.B, classArgs: {optimize_mode: max}}\n"
+                    "direction: minimize\n",
+                    "minimize", "the experiment");
+}
+
+/* A folder from before two places had to agree: the tuner's counted. */
+TEST(config_that_a_folder_keeps_may_contradict_itself)
+{
+    static const char text[] =
+        "searchSpace: {}\ntrialCommand: x\n"
+        "trialConcurrency: 1\n" TOLD("tuner", "tpe", "minimize")
+            TOLD("assessor", "Medianstop", "maximize");
+    struct experiment *x = read_text(text, EXPERIMENT_RUN);
+
+    CHECK(x == NULL);
+    done(x);
+    problems_init(&problems);
+    CHECK_EQ(file_write("space.json", "{}", 2, NULL), 0);
+    x = experiment_read_kept("e.yml", "/e.yml", "space.json", &problems, &err);
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL && x->minimize);
+    CHECK_STR(x->mode_from, "the tuner");
+    experiment_free(x);
+    problems_fini(&problems);
+}
+
+TEST(config_without_a_tuner_has_auto)
+{
+    struct experiment *x = read_text("tuner:\n", EXPERIMENT_DISPATCH);
 
     CHECK_STR(err.text, "");
     CHECK_STR(x->tuner.name, "auto");
-    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"minimize\"}");
-    CHECK(x->minimize);
-    done(x);
-    x = read_text("seed: 1\n", EXPERIMENT_DISPATCH);
-    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"maximize\"}");
-    CHECK(!x->minimize);
+    CHECK_STR(x->tuner.args, "{}"); /* it is given the direction */
     done(x);
 }
 

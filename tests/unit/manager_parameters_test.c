@@ -130,7 +130,7 @@ TEST(manager_environment_of_a_trial)
     struct json *doc =
         json_parse(all_kinds, strlen(all_kinds), JSON_STRICT, NULL);
     struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     false,    false};
+                                NULL,       1,     true,     false,   false};
     struct trial *t = trial_new(7, "", 0, "\"0-3\"", all_kinds);
     struct environment e;
 
@@ -146,6 +146,7 @@ TEST(manager_environment_of_a_trial)
     CHECK_STR(find(&e, "TUNEPIPE_PARAMETER_ID"), "0-3");
     CHECK_STR(find(&e, "TUNEPIPE_EXPERIMENT_DIR"), "/w/e-1");
     CHECK(find(&e, "TUNEPIPE_SEED") != NULL);
+    CHECK_STR(find(&e, "TUNEPIPE_DIRECTION"), "minimize");
     CHECK_STR(find(&e, "PATH"), "/opt/bin:/usr/bin:/bin");
     CHECK_STR(find(&e, "MINE"), "kept");
     CHECK(find(&e, "TUNEPIPE_PARAM_stale") == NULL);
@@ -170,7 +171,7 @@ TEST(manager_environment_of_nnis_trial_api)
         {"REUSE_MODE", "false"},
     };
     struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     false,    false};
+                                NULL,       1,     true,     false,   false};
     struct trial *t = trial_new(12, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -194,8 +195,8 @@ TEST(manager_environment_appends_to_pythonpath)
 {
     static const char *const cases[][2] = {
         {"/a:/b", "/a:/b:/py"}, {"", "/py"}, {NULL, "/py"}};
-    struct environment_of of = {"/opt/bin", "/py", "/e",  "/code", NULL,
-                                NULL,       1,     false, false};
+    struct environment_of of = {"/opt/bin", "/py", "/e", "/code", NULL,
+                                NULL,       1,     true, false,   false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -221,7 +222,7 @@ TEST(manager_environment_appends_to_pythonpath)
 TEST(manager_environment_finds_tunepipe_without_a_path)
 {
     struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     false,    false};
+                                NULL,       1,     true,     false,   false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -238,8 +239,8 @@ TEST(manager_environment_finds_tunepipe_without_a_path)
 TEST(manager_environment_leaves_out_what_does_not_fit)
 {
     struct buf text;
-    struct environment_of of = {NULL, NULL, "/e",  "/code", NULL,
-                                NULL, 1,    false, false};
+    struct environment_of of = {NULL, NULL, "/e", "/code", NULL,
+                                NULL, 1,    true, false,   false};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct environment e;
     struct json *doc;

@@ -95,6 +95,7 @@ static const char *const right[] = {
     "maxTrialDuration: 1.5h",
     "trialGpuNumber: null",
     "seed: 9223372036854775807",
+    "direction: minimize",
     "segmentSize: 64k",
     "sync: interval:250",
     "debug: yes",
@@ -123,6 +124,7 @@ static const char *const wrong[] = {
     "maxTrialDuration: 5w",
     "maxExperimentDuration: 0",
     "seed: -1",
+    "direction: minimise",
     "segmentSize: 8X",
     "sync: allways",
     "oldSegments: kept",
@@ -146,6 +148,16 @@ static const char *const wrong[] = {
     "searchSpaceFile: [a]",
 };
 
+/* What else an experiment needs. */
+static const char *
+direction_for(const char *text)
+{
+    return strstr(text, "direction") != NULL ||
+                   strstr(text, "optimize_mode") != NULL
+               ? ""
+               : "direction: maximize\n";
+}
+
 TEST(schema_tells_right_from_wrong)
 {
     static const char rest[] = "searchSpace: {x: {_type: uniform, _value: [0, "
@@ -154,13 +166,15 @@ TEST(schema_tells_right_from_wrong)
     char text[1024];
 
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
-        snprintf(text, sizeof text, "%s\n%s", right[i], rest);
+        snprintf(text, sizeof text, "%s\n%s%s", right[i], rest,
+                 direction_for(right[i]));
         if (!yaml_conforms(schema, text))
             printf("# '%s' does not conform\n", right[i]);
         CHECK(yaml_conforms(schema, text));
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        snprintf(text, sizeof text, "%s\n%s", wrong[i], rest);
+        snprintf(text, sizeof text, "%s\n%s%s", wrong[i], rest,
+                 direction_for(wrong[i]));
         if (yaml_conforms(schema, text))
             printf("# '%s' conforms\n", wrong[i]);
         CHECK(!yaml_conforms(schema, text));
@@ -170,20 +184,26 @@ TEST(schema_tells_right_from_wrong)
 
 TEST(schema_knows_what_is_required)
 {
+    static const char *const bad[] = {
+        "searchSpace: {}\ntrialCommand: x\ndirection: minimize\n",
+        "searchSpace: {}\ntrialConcurrency: 1\ndirection: minimize\n",
+        "trialCommand: x\ntrialConcurrency: 1\ndirection: minimize\n",
+        "searchSpace: {x: {_type: unifrm, _value: []}}\ntrialCommand: x\n"
+        "trialConcurrency: 1\ndirection: minimize\n",
+        "searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n"
+        "tuner: {name: tpe, classArgs: {seed: 1}}\n"};
+    static const char *const good[] = {
+        "searchSpacePath: s\ntrial: {command: x, codeDir: ., gpuNum: 0}\n"
+        "trialConcurrency: 1\nadvisor: {builtinAdvisorName: BOHB, classArgs: "
+        "{optimize_mode: minimize}}\n",
+        "searchSpaceFile: s\ntrialConcurrency: 1\ndirection: minimize\n"
+        "trainingService: {platform: local, trialCommand: x}\n"};
     struct json *schema = read_schema();
 
-    CHECK(!yaml_conforms(schema, "searchSpace: {}\ntrialCommand: x\n"));
-    CHECK(!yaml_conforms(schema, "searchSpace: {}\ntrialConcurrency: 1\n"));
-    CHECK(!yaml_conforms(schema, "trialCommand: x\ntrialConcurrency: 1\n"));
-    CHECK(!yaml_conforms(schema, "searchSpace: {x: {_type: unifrm, _value: []}}"
-                                 "\ntrialCommand: x\ntrialConcurrency: 1\n"));
-    CHECK(yaml_conforms(schema, "searchSpacePath: s\ntrial: {command: x, "
-                                "codeDir: ., gpuNum: 0}\n"
-                                "trialConcurrency: 1\n"));
-    CHECK(yaml_conforms(schema,
-                        "searchSpaceFile: s\ntrialConcurrency: 1\n"
-                        "trainingService: {platform: local, trialCommand: x}"
-                        "\n"));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!yaml_conforms(schema, bad[i]));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(yaml_conforms(schema, good[i]));
     json_free(schema);
 }
 

@@ -31,8 +31,11 @@ TEST(session_head_comes_back)
 
     drive_setup(&d, "later", "{\"at_once\": 3}", "medianstop", NULL);
     d.setup.seed = INT64_MAX;
-    d.setup.policy =
-        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false, true};
+    d.setup.policy = (struct policy){.stopped = TELL_BEST,
+                                     .on_error = ERROR_FAIL,
+                                     .ask_error = ASK_PRIOR,
+                                     .extensions = true,
+                                     .nni = true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
@@ -237,5 +240,71 @@ TEST(session_takes_the_mode_from_the_arguments)
     drive_setup(&d, "random", NULL, NULL, NULL);
     drive_start(&d);
     CHECK(d.session->policy.maximize);
+    drive_stop(&d);
+}
+
+/* A filter that has the argument, among others. */
+static void
+add_filter(struct drive *d, struct json *args)
+{
+    d->setup.filters[0] = (struct session_filter){"misfilter", json_root(args)};
+    d->setup.n_filters = 1;
+}
+
+TEST(session_tells_all_plugins_the_direction)
+{
+    struct json *how = drive_args("{\"how\": 5}"), *doc;
+    struct session_setup back = {0};
+    struct drive d;
+    char *text, *at;
+    int told = 0;
+
+    drive_setup(&d, "tpe", "{\"optimize_mode\": null}", "medianstop", NULL);
+    add_filter(&d, how);
+    CHECK_EQ(policy_set_direction(&d.setup.policy, "maximize", &d.err), 0);
+    drive_start(&d);
+    CHECK(d.session->policy.maximize);
+    text = head_of(&d);
+    CHECK_HAS(text, "\"maximize\": true, \"direction\": \"maximize\"");
+    for (at = text; (at = strstr(at, "\"optimize_mode\": \"maximize\"")); at++)
+        told++;
+    CHECK_EQ(told, 3);
+    doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
+    CHECK_EQ(session_read_head(json_root(doc), &back, &d.err), 0);
+    CHECK_STR(policy_direction(&back.policy), "maximize");
+    free(text);
+    json_free(doc);
+    json_free(how);
+    drive_stop(&d);
+}
+
+TEST(session_tells_no_direction_that_nobody_gave)
+{
+    struct drive d;
+    char *text;
+
+    drive_setup(&d, "random", NULL, "medianstop", NULL);
+    drive_start(&d);
+    CHECK(policy_direction(&d.session->policy) == NULL);
+    text = head_of(&d);
+    CHECK(strstr(text, "direction") == NULL);
+    CHECK_HAS(text, "\"optimize_mode\": null");
+    free(text);
+    drive_stop(&d);
+}
+
+TEST(session_refuses_a_plugin_that_is_told_the_other_direction)
+{
+    struct drive d;
+    struct emitter emitter = {drive_emit, &d};
+
+    drive_setup(&d, "tpe", NULL, "medianstop",
+                "{\"optimize_mode\": \"Minimize\"}"); /* as it may be written */
+    CHECK_EQ(policy_set_direction(&d.setup.policy, "maximize", &d.err), 0);
+    CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
+    CHECK_STR(d.err.text,
+              "assessor medianstop: optimize_mode: is Minimize, and the "
+              "experiment's direction is maximize: expected one of them, or "
+              "the same in both");
     drive_stop(&d);
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""An assessor as a program: stops what is worse than the median at its step
-(larger is better).
+"""An assessor as a program: stops what is worse than the median at its step.
 assessor: {name: exec, classArgs: {command: [python3, assessor.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
-import json, math, statistics, sys
+import json, os, statistics, sys
 
 START = 3  # reports of a trial before it may be stopped
+sign = -1 if os.environ.get("TUNEPIPE_DIRECTION") == "minimize" else 1
 steps = {}  # step -> the values that trials had there
 
 def receive():
@@ -22,9 +22,9 @@ for code, payload in iter(receive, (b"TE", b"")):
         continue  # EN: the trial has ended
     metric = json.loads(payload)
     value = json.loads(metric["value"])  # JSON inside JSON
-    value = value["default"] if isinstance(value, dict) else value
+    value = sign * (value["default"] if isinstance(value, dict) else value)
     others = steps.setdefault(metric["sequence"], [])
-    stop = metric["sequence"] >= START and value < statistics.median(others or [-math.inf])
+    stop = metric["sequence"] >= START and value < statistics.median(others or [value])
     others.append(value)
     if metric.get("sync"):  # the trial waits for an answer
         answer = {key: metric[key] for key in ("trial_job_id", "sequence")}

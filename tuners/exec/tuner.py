@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A tuner as a program: random search, and the best so far (the largest) on
-stderr, as stdout is for frames alone.
+"""A tuner as a program: random search, and the best so far on stderr, as stdout
+is for frames alone.
 tuner: {name: exec, classArgs: {command: [python3, tuner.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
 import itertools, json, math, os, random, sys
 
 rng = random.Random(int(os.environ.get("TUNEPIPE_SEED", "0")))
-space, ids, best = {}, itertools.count(), -math.inf
+better = min if os.environ.get("TUNEPIPE_DIRECTION") == "minimize" else max
+space, ids, best = {}, itertools.count(), math.inf if better is min else -math.inf
 
 def receive():
     head = sys.stdin.buffer.read(16)  # two letters, fourteen digits
@@ -36,5 +37,5 @@ for code, payload in iter(receive, (b"TE", b"")):
             send(b"TR", json.dumps({"parameter_id": next(ids), "parameters": point}).encode())
     elif code == b"ME":
         value = json.loads(json.loads(payload)["value"])  # JSON inside JSON
-        best = max(best, value["default"] if isinstance(value, dict) else value)
+        best = better(best, value["default"] if isinstance(value, dict) else value)
         print("best so far:", best, file=sys.stderr)

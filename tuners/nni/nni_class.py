@@ -74,7 +74,21 @@ def check_class(kind, side, needs):
             raise Refusal("is no %s: it has no method %s" % (side, name))
 
 
+def add_direction(kind, args):
+    """The experiment's, for a class that would else take its own default; one
+    that has no such argument, or means other words, is left alone."""
+    direction = os.environ.get("TUNEPIPE_DIRECTION")
+    try:
+        taken = inspect.signature(kind).parameters.get("optimize_mode")
+    except (TypeError, ValueError):
+        return  # nobody knows what it takes
+    if direction and taken is not None and "optimize_mode" not in args and \
+            taken.default in (inspect.Parameter.empty, "minimize", "maximize"):
+        args["optimize_mode"] = direction
+
+
 def construct(kind, args):
+    add_direction(kind, args)
     try:
         value = kind(**args)
         if os.environ.get("NNI_MODE") == "resume" and \

@@ -32,6 +32,24 @@ class Recorder(Tuner):
         self.space = search_space
 
 
+class Told(Tuner):
+    """Suggests the direction that it was told."""
+
+    def __init__(self, optimize_mode="maximize"):
+        self.mode = optimize_mode
+
+    def update_search_space(self, search_space):
+        pass
+
+    def generate_parameters(self, parameter_id, **kwargs):
+        return {"mode": self.mode}
+
+
+class OtherWords(Told):
+    def __init__(self, optimize_mode="max"):
+        self.mode = optimize_mode
+
+
 class Odd(Assessor):
     """That of NNI's test_assessor: bad where the sum is odd."""
 

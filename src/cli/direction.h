@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* direction.h - an experiment has to say which results are better: to guess
+ * it would be to search the wrong way for a night. */
+#ifndef CLI_DIRECTION_H
+#define CLI_DIRECTION_H
+
+struct err;
+struct experiment;
+
+/* 0 where something says it; -1: err (ERR_CONFIG) has both words, and what
+ * NNI's algorithms of these names would take. */
+int direction_check(const struct experiment *x, struct err *err);
+
+#endif
