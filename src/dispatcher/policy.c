@@ -87,6 +87,8 @@ policy_write(const struct policy *p, struct buf *out)
                p->maximize ? "true" : "false");
     if (p->nni)
         buf_add_text(out, ", \"nni\": true");
+    if (p->again)
+        buf_add_text(out, ", \"again\": true");
 }
 
 const struct mark *

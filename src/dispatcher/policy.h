@@ -28,6 +28,9 @@ struct policy {
     bool maximize;   /* what TELL_BEST takes for best */
     bool nni;        /* the manager is NNI's: it may be started again, and then
                         says IN, FD and AD anew (restart.h) */
+    bool again;      /* that manager never asks again for what it lost or was
+                        refused, so it is given out again (launches.h) and the
+                        tuner asked again; not in logs from before that */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;

@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/naming.h"
 #include "dispatcher/proxy_state.h"
 #include "frame.h"
 #include "scan.h"
@@ -242,6 +243,17 @@ proxy_complain(struct proxy *p, const char *text)
 {
     log_error(p->log, "command %" PRIu64 " (%s): %s", p->arrival, p->input,
               text);
+}
+
+void
+proxy_complain_trial(struct proxy *p, const char *job,
+                     const struct parameter_id *id, const char *text, bool late)
+{
+    char which[NAMING_MAX];
+
+    log_line(p->log, late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (%s): %s: %s", p->arrival, p->input,
+             naming_trial(which, job, id), text);
 }
 
 void

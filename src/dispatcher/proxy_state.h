@@ -56,6 +56,10 @@ void proxy_send(struct proxy *p, enum command_code code);
 
 /* One line for a mistake of the manager's, which costs its command alone. */
 void proxy_complain(struct proxy *p, const char *text);
+/* The same: "trial 'job' (parameter_id 7): text"; late: nothing is wrong. */
+void proxy_complain_trial(struct proxy *p, const char *job,
+                          const struct parameter_id *id, const char *text,
+                          bool late);
 /* The program failed: by policy this costs its input, or the session. */
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -183,9 +183,19 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
             proxy_out_of_memory(&t->base);
         else
             proxy_emit(&t->base, CMD_NEW_TRIAL);
+        proxy_tuner_launch(t, id, s->label);
     }
     buf_fini(&text);
     return trial == NULL ? -1 : 0;
+}
+
+void
+proxy_tuner_serve_lost(struct proxy_tuner *t)
+{
+    while (t->owed.n > 0 && proxy_tuner_give_again(t)) {
+        proxy_requests_first(&t->owed)->served++;
+        settle_request(t, &t->owed);
+    }
 }
 
 /* NULL: it made no sense, which costs a trial. */

@@ -152,7 +152,7 @@ session_read_head(struct jval head, struct session_setup *setup,
 {
     struct policy *p = &setup->policy;
     uint64_t digits, max_payload;
-    struct jval folder, nni;
+    struct jval folder, v;
 
     if (read_uint(head, "seed", &setup->seed, err) != 0 ||
         read_uint(head, "digits", &digits, err) != 0 ||
@@ -172,7 +172,9 @@ session_read_head(struct jval head, struct session_setup *setup,
         return err_set(err, ERR_LOG, "head record: tuner: expected one");
     if (jval_get(head, "program_folder", &folder))
         jval_string(folder, &setup->program_folder, NULL);
-    p->nni = jval_get(head, "nni", &nni) && jval_bool(nni, &p->nni) && p->nni;
+    p->nni = jval_get(head, "nni", &v) && jval_bool(v, &p->nni) && p->nni;
+    p->again = p->nni && jval_get(head, "again", &v) &&
+               jval_bool(v, &p->again) && p->again;
     setup->maximize_given = true;
     setup->digits = (int)digits;
     setup->max_payload = (size_t)max_payload;

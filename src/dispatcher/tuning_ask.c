@@ -125,11 +125,15 @@ write_parameters(struct tuning *t, const struct tuner_terms *terms)
     }
 }
 
-/* Of what NNI's manager may lose, what it is to be given again. */
+/* Of what NNI's manager may lose, what it is to be given again and the point
+ * does not tell. */
 static int
-keep_parameters(struct tuning *t, struct trial *trial)
+keep_parameters(struct tuning *t, struct trial *trial,
+                const struct tuner_terms *terms)
 {
-    if (!t->policy->nni || !tuning_advised(t))
+    bool more = terms->n_extras > 0 || terms->budget > 0;
+
+    if (!t->policy->nni || !(tuning_advised(t) || more))
         return 0;
     trial->parameters = strdup(buf_text(&t->json));
     return trial->parameters == NULL ? -1 : 0;
@@ -158,8 +162,9 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     trial->theirs = id;
     if (terms->own)
         tuning_know(t, id);
-    if (keep_parameters(t, trial) != 0)
+    if (keep_parameters(t, trial, terms) != 0)
         tuning_out_of_memory(t);
+    tuning_launch(t, id, label);
     tuning_write_origin(t, terms, &record);
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;

@@ -118,7 +118,7 @@ begin(struct whatif_walk *w, struct err *err)
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
     if (w->policy.nni)
-        router_serve_nni(w->router);
+        router_serve_nni(w->router, w->policy.again);
     w->assessor =
         assessor_new(w->setup->paths, w->setup->assessor, w->setup->args,
                      session.seed, w->setup->log, err);

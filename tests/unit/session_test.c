@@ -31,13 +31,14 @@ TEST(session_head_comes_back)
 
     drive_setup(&d, "later", "{\"at_once\": 3}", "medianstop", NULL);
     d.setup.seed = INT64_MAX;
-    d.setup.policy =
-        (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true, false, true};
+    d.setup.policy = (struct policy){TELL_BEST, ERROR_FAIL, ASK_PRIOR, true,
+                                     false,     true,       true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
     CHECK_HAS(text, "\"seed\": 9223372036854775807");
     CHECK_HAS(text, "\"at_once\": 3");
+    CHECK_HAS(text, "\"nni\": true, \"again\": true");
     CHECK_HAS(text, "\"start_step\": 0"); /* defaults are written out */
     CHECK(strstr(text, "/tests/plugins") == NULL);
     doc = json_parse(text, strlen(text), JSON_STRICT, NULL);
