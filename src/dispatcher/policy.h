@@ -20,6 +20,10 @@ enum error_policy { ERROR_SKIP, ERROR_FAIL };
 /* What a failing ask gets: nothing (NO), or a sample of the prior. */
 enum ask_policy { ASK_REFUSE, ASK_PRIOR };
 
+/* Under policy again: how often a tuner that fails is asked again at once, as
+ * no trial is out behind whose end it could be. */
+#define POLICY_TRIES 3
+
 struct policy {
     enum stopped_policy stopped;
     enum error_policy on_error;

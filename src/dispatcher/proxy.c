@@ -88,6 +88,13 @@ end(struct proxy *p)
     return p->fatal ? -1 : 0;
 }
 
+static void
+settle(struct proxy *p)
+{
+    if (p->kind->settle != NULL && !p->fatal)
+        p->kind->settle(p);
+}
+
 int
 proxy_command(struct proxy *p, const struct command *cmd, struct err *err)
 {
@@ -100,10 +107,12 @@ int
 proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
             struct err *err)
 {
-    if (begin(p, arrival, frame->code, err)) {
+    snprintf(p->its, sizeof p->its, "its %.2s", frame->code);
+    if (begin(p, arrival, p->its, err)) {
         if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
             p->ready = true;
         p->kind->frame(p, frame);
+        settle(p);
     }
     return end(p);
 }
@@ -151,6 +160,7 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
     case PROXY_LATE:
         proxy_failed(p, "%s", how);
         p->kind->late(p);
+        settle(p);
         break;
     case PROXY_GONE:
         p->gone = true;
@@ -160,6 +170,7 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
         }
         proxy_failed(p, "%s", how);
         p->kind->gone(p);
+        settle(p);
         break;
     case PROXY_LEFT:
         p->gone = true;

@@ -141,6 +141,32 @@ request(struct proxy_tuner *t, const struct command *cmd)
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
 }
 
+static bool
+tells(enum command_code code)
+{
+    return code == CMD_METRIC || code == CMD_TRIAL_END || code == CMD_IMPORT ||
+           code == CMD_UPDATE_SPACE;
+}
+
+void
+proxy_tuner_ask_failed(struct proxy_tuner *t)
+{
+    struct proxy_request r = {.first = t->next_id, .count = t->failed};
+
+    if (r.count == 0 || t->asked.n > 0 || t->state != PROXY_READY)
+        return;
+    t->next_id += r.count;
+    t->failed = 0;
+    proxy_tuner_restart(t);
+    if (proxy_requests_push(&t->asked, r) != 0) {
+        proxy_out_of_memory(&t->base);
+        return;
+    }
+    buf_clear(&t->base.payload);
+    buf_printf(&t->base.payload, "%" PRIu64, r.count);
+    proxy_send(&t->base, CMD_REQUEST_TRIALS);
+}
+
 /* ---- the rest ---- */
 
 static void
@@ -187,6 +213,10 @@ command(struct proxy *p, const struct command *cmd)
 
     if (handlers[cmd->code] != NULL)
         handlers[cmd->code](self(p), cmd);
+    if (tells(cmd->code)) {
+        self(p)->tries = 0;
+        proxy_tuner_ask_failed(self(p));
+    }
 }
 
 static void
@@ -242,6 +272,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .frame = proxy_tuner_frame,
         .late = proxy_tuner_late,
         .gone = proxy_tuner_gone,
+        .settle = proxy_tuner_settle,
         .waits = proxy_tuner_waits,
         .bytes = proxy_tuner_bytes,
         .name_due = proxy_tuner_name_due,

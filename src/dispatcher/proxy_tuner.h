@@ -28,6 +28,9 @@ struct proxy_tuner {
     struct buf results;          /* elements of an FD, to be told again */
     struct proxy_requests owed;  /* NO "later" was their answer; all older */
     struct proxy_requests asked; /* no answer yet */
+    uint64_t failed; /* under policy again: units that were refused as failed,
+                        for which the manager will not ask again */
+    int tries;       /* how often these were asked for while no trial is out */
     uint64_t next_id;
     struct restart restart;   /* policy nni alone */
     struct launches launches; /* policy again alone */
@@ -48,6 +51,9 @@ void proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label);
 void proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
                          enum no_reason reason, uint64_t units);
 
+/* Asks again for what has failed, where no answer is due. */
+void proxy_tuner_ask_failed(struct proxy_tuner *t);
+
 /* ---- proxy_tuner_said.c ---- */
 
 void proxy_tuner_frame(struct proxy *p, const struct frame *frame);
@@ -57,6 +63,7 @@ bool proxy_tuner_waits(const struct proxy *p);
 size_t proxy_tuner_bytes(const struct proxy *p);
 void proxy_tuner_name_due(const struct proxy *p, char *out, size_t size);
 uint64_t proxy_tuner_owed(const struct proxy *p);
+void proxy_tuner_settle(struct proxy *p);
 
 /* A unit of the oldest request that is owed is served by what was lost. */
 void proxy_tuner_serve_lost(struct proxy_tuner *t);

@@ -53,6 +53,7 @@ proxy_tuner_restarted(struct proxy_tuner *t, const struct command *cmd)
              cmd->arrival, same ? "the same" : "another");
     restart_begin(&t->restart);
     launches_fini(&t->launches);
+    t->failed = 0;
     forget_requests(&t->owed);
     forget_requests(&t->asked);
     if (!same) {
