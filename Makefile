@@ -394,6 +394,8 @@ install: all
 	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
 	$(INSTALL) -m 755 scripts/nni-shim/python3 \
 	    "$(DESTDIR)$(sharedir)/nni-shim/"
+	sed -i 's|^installed=.*|installed='\''$(PREFIX)/bin/tunepipe'\''|' \
+	    "$(DESTDIR)$(sharedir)/nni-shim/python3"
 	$(INSTALL) -m 644 scripts/nni-shim/README.md \
 	    "$(DESTDIR)$(sharedir)/nni-shim/"
 	$(INSTALL) -m 755 scripts/new-tuner "$(DESTDIR)$(sharedir)/"

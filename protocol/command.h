@@ -101,6 +101,8 @@ struct trial_end {
                                       hint: made by parameter_copy(), since
                                       command_free() frees its label */
     bool stopped;                  /* END_EARLY_STOPPED, or behind our KI */
+    bool repeated;                 /* its end was told before */
+    size_t living;                 /* other trials that are known to run */
     bool has_marks;                /* it reported a number */
     struct mark latest, lowest, highest;
 };

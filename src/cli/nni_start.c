@@ -155,7 +155,8 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
 {
     s->policy = (struct policy){
         .stopped = n->environment.intermediate ? TELL_LATEST : TELL_NOTHING,
-        .nni = true};
+        .nni = true,
+        .again = true};
     s->checkpoint_folder = n->environment.checkpoint;
     if (choose_both(n, s, err) != 0)
         return -1;

@@ -40,6 +40,19 @@ idset_add(struct idset *s, uint64_t id)
 }
 
 uint64_t
+idset_take_first(struct idset *s)
+{
+    size_t i = 0;
+    uint64_t bit;
+
+    while (s->words[i] == 0)
+        i++;
+    bit = (uint64_t)__builtin_ctzll(s->words[i]);
+    s->words[i] &= s->words[i] - 1;
+    return i * 64 + bit;
+}
+
+uint64_t
 idset_count(const struct idset *s)
 {
     uint64_t n = 0;

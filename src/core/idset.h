@@ -21,6 +21,8 @@ void idset_fini(struct idset *s);
 bool idset_has(const struct idset *s, uint64_t id);
 uint64_t idset_count(const struct idset *s);
 int idset_add(struct idset *s, uint64_t id); /* -1: out of memory */
+/* Takes the lowest out; there is one. */
+uint64_t idset_take_first(struct idset *s);
 
 /* As pack.h: the same bytes for the same ids.  Into an empty one; -1: damaged,
  * or out of memory. */

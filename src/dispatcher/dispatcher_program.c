@@ -43,6 +43,8 @@ take(struct companion *c, int rc, const struct err *err)
     dispatcher_fail(d, DRAINING);
 }
 
+static void take_failed_start(struct companion *c);
+
 /* Once it is in the log. */
 static void
 handle_event(struct companion *c)
@@ -51,6 +53,7 @@ handle_event(struct companion *c)
 
     c->waits = WAITS_NOT;
     take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, &err), &err);
+    take_failed_start(c);
 }
 
 static void

@@ -42,6 +42,12 @@ marks_free(struct marks *m)
     free(m);
 }
 
+void
+marks_share(struct marks *m)
+{
+    m->shared = true;
+}
+
 static int
 copy_parameter(struct parameter_id *to, const struct parameter_id *from)
 {
@@ -69,24 +75,41 @@ add_living(struct marks *m, const struct metric *metric)
     return l;
 }
 
-/* The living trial of a metric, made on its first one. */
+static bool
+has_ended(const struct marks *m, const char *job)
+{
+    return map_get(&m->ended_jobs, job, strlen(job)) != NULL;
+}
+
+/* Whether that suggestion has ended, whichever job ran it. */
+static bool
+is_over(const struct marks *m, const struct parameter_id *id)
+{
+    return id->kind == PARAMETER_NUMBER && idset_has(&m->ended, id->number);
+}
+
+/* The living trial of a metric, made on its first one; shared: one that runs
+ * what another has run lives, too, though nothing it says counts. */
 static enum marks_verdict
 look_up(struct marks *m, const struct metric *metric, struct living **out)
 {
     const struct parameter_id *id = &metric->parameter;
     struct living *l = map_get(&m->living, metric->job, strlen(metric->job));
+    bool over;
 
     *out = l;
     if (l != NULL)
-        return MARKS_COUNTED;
+        return m->shared && is_over(m, &l->parameter) ? MARKS_ENDED
+                                                      : MARKS_COUNTED;
     if (id->kind == PARAMETER_NUMBER && id->number >= m->issued)
         return MARKS_UNKNOWN;
-    if (id->kind == PARAMETER_NUMBER && idset_has(&m->ended, id->number))
-        return MARKS_ENDED;
-    if (map_get(&m->ended_jobs, metric->job, strlen(metric->job)) != NULL)
+    over = is_over(m, id);
+    if ((over && !m->shared) || has_ended(m, metric->job))
         return MARKS_ENDED;
     *out = add_living(m, metric);
-    return *out == NULL ? MARKS_MEMORY : MARKS_COUNTED;
+    if (*out == NULL)
+        return MARKS_MEMORY;
+    return over ? MARKS_ENDED : MARKS_COUNTED;
 }
 
 void
@@ -181,18 +204,52 @@ marks_final(struct marks *m, const struct metric *metric)
 static int
 remember_end(struct marks *m, const struct living *l, const char *job)
 {
-    if (l != NULL && l->parameter.kind == PARAMETER_NUMBER)
-        return idset_add(&m->ended, l->parameter.number);
+    bool numbered = l != NULL && l->parameter.kind == PARAMETER_NUMBER;
+
+    if (numbered && idset_add(&m->ended, l->parameter.number) != 0)
+        return -1;
+    if (numbered && !m->shared)
+        return 0;
     if (m->ended_jobs.count >= ENDED_JOBS_MAX)
         map_fini(&m->ended_jobs);
     return map_put(&m->ended_jobs, job, strlen(job), m);
 }
 
+/* Whether a job that lives is known to run that suggestion. */
+static bool
+is_run(const struct marks *m, const struct parameter_id *id)
+{
+    const struct living *l;
+    size_t at = 0;
+
+    while ((l = map_next(&m->living, &at)) != NULL)
+        if (parameter_equal(&l->parameter, id))
+            return true;
+    return false;
+}
+
+/* What a trial ran that never reported: what its end says, unless that has run
+ * elsewhere, or the end was told before. */
+static bool
+is_hint(const struct marks *m, const struct trial_end *end)
+{
+    return !m->shared || (!end->repeated && !is_run(m, &end->hint));
+}
+
 int
 marks_end(struct marks *m, struct trial_end *end)
 {
+    static const struct parameter_id nothing = {.kind = PARAMETER_NONE};
     struct living *l = map_remove(&m->living, end->job, strlen(end->job));
+    const struct parameter_id *ran = &end->hint;
     int rc;
+
+    end->repeated = m->shared && l == NULL && has_ended(m, end->job);
+    if (l != NULL)
+        ran = &l->parameter;
+    else if (!is_hint(m, end))
+        ran = &nothing;
+    end->living = m->living.count;
 
     end->stopped = end->event == END_EARLY_STOPPED;
     if (l != NULL) {
@@ -202,8 +259,7 @@ marks_end(struct marks *m, struct trial_end *end)
         end->lowest = l->lowest;
         end->highest = l->highest;
     }
-    rc =
-        copy_parameter(&end->parameter, l != NULL ? &l->parameter : &end->hint);
+    rc = copy_parameter(&end->parameter, ran);
     if (remember_end(m, l, end->job) != 0)
         rc = -1;
     marks_living_free(l);

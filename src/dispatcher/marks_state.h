@@ -25,8 +25,10 @@ struct living {
 struct marks {
     struct map living;     /* job -> struct living */
     struct idset ended;    /* parameter ids that ended after reporting */
-    struct map ended_jobs; /* job -> itself: those without such an id */
+    struct map ended_jobs; /* job -> m: those without such an id */
     uint64_t issued;       /* one more than the highest id handed out */
+    bool shared;           /* several jobs may have one parameter id: all jobs
+                              that ended are in ended_jobs */
 };
 
 void marks_living_free(struct living *l);

@@ -118,6 +118,8 @@ policy_write(const struct policy *p, struct buf *out)
         buf_printf(out, ", \"direction\": \"%s\"", policy_direction(p));
     if (p->nni)
         buf_add_text(out, ", \"nni\": true");
+    if (p->again)
+        buf_add_text(out, ", \"again\": true");
 }
 
 const struct mark *

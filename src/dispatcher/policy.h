@@ -20,6 +20,10 @@ enum error_policy { ERROR_SKIP, ERROR_FAIL };
 /* What a failing ask gets: nothing (NO), or a sample of the prior. */
 enum ask_policy { ASK_REFUSE, ASK_PRIOR };
 
+/* Under policy again: how often a tuner that fails is asked again at once, as
+ * no trial is out behind whose end it could be. */
+#define POLICY_TRIES 3
+
 struct policy {
     enum stopped_policy stopped;
     enum error_policy on_error;
@@ -30,6 +34,9 @@ struct policy {
                         told; else it is what the tuner's arguments say */
     bool nni;        /* the manager is NNI's: it may be started again, and then
                         says IN, FD and AD anew (restart.h) */
+    bool again;      /* that manager never asks again for what it lost or was
+                        refused, so it is given out again (launches.h) and the
+                        tuner asked again; not in logs from before that */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;

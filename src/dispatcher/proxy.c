@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/naming.h"
 #include "dispatcher/proxy_state.h"
 #include "frame.h"
 #include "scan.h"
@@ -87,6 +88,13 @@ end(struct proxy *p)
     return p->fatal ? -1 : 0;
 }
 
+static void
+settle(struct proxy *p)
+{
+    if (p->kind->settle != NULL && !p->fatal)
+        p->kind->settle(p);
+}
+
 int
 proxy_command(struct proxy *p, const struct command *cmd, struct err *err)
 {
@@ -99,10 +107,12 @@ int
 proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
             struct err *err)
 {
-    if (begin(p, arrival, frame->code, err)) {
+    snprintf(p->its, sizeof p->its, "its %.2s", frame->code);
+    if (begin(p, arrival, p->its, err)) {
         if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
             p->ready = true;
         p->kind->frame(p, frame);
+        settle(p);
     }
     return end(p);
 }
@@ -150,6 +160,7 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
     case PROXY_LATE:
         proxy_failed(p, "%s", how);
         p->kind->late(p);
+        settle(p);
         break;
     case PROXY_GONE:
         p->gone = true;
@@ -159,6 +170,7 @@ proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
         }
         proxy_failed(p, "%s", how);
         p->kind->gone(p);
+        settle(p);
         break;
     case PROXY_LEFT:
         p->gone = true;
@@ -242,6 +254,17 @@ proxy_complain(struct proxy *p, const char *text)
 {
     log_error(p->log, "command %" PRIu64 " (%s): %s", p->arrival, p->input,
               text);
+}
+
+void
+proxy_complain_trial(struct proxy *p, const char *job,
+                     const struct parameter_id *id, const char *text, bool late)
+{
+    char which[NAMING_MAX];
+
+    log_line(p->log, late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (%s): %s: %s", p->arrival, p->input,
+             naming_trial(which, job, id), text);
 }
 
 void

@@ -16,6 +16,8 @@ struct proxy_kind {
     void (*frame)(struct proxy *p, const struct frame *frame);
     void (*late)(struct proxy *p);
     void (*gone)(struct proxy *p);
+    void (*settle)(struct proxy *p); /* what its word, silence or end has left
+                                        to be done; NULL: nothing */
     bool (*waits)(const struct proxy *p);
     size_t (*bytes)(const struct proxy *p);
     void (*name_due)(const struct proxy *p, char *out, size_t size);
@@ -35,6 +37,7 @@ struct proxy {
     size_t longest;     /* payload that the manager can be sent */
     uint64_t arrival;   /* of the input being handled */
     const char *input;  /* what it is: "command 7 (GE)" without the number */
+    char its[8];        /* that, of a frame of the program: "its TR" */
     char said[500];     /* of one that is required, its last ER before its
                            first ID; "": none */
     bool ready;         /* it has sent an ID */
@@ -56,6 +59,10 @@ void proxy_send(struct proxy *p, enum command_code code);
 
 /* One line for a mistake of the manager's, which costs its command alone. */
 void proxy_complain(struct proxy *p, const char *text);
+/* The same: "trial 'job' (parameter_id 7): text"; late: nothing is wrong. */
+void proxy_complain_trial(struct proxy *p, const char *job,
+                          const struct parameter_id *id, const char *text,
+                          bool late);
 /* The program failed: by policy this costs its input, or the session. */
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

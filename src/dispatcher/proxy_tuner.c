@@ -45,6 +45,13 @@ proxy_tuner_add(struct proxy_tuner *t, uint64_t id, const char *label,
 }
 
 void
+proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label)
+{
+    if (t->base.policy->again && launches_give(&t->launches, id, label) != 0)
+        proxy_out_of_memory(&t->base);
+}
+
+void
 proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
                     enum no_reason reason, uint64_t units)
 {
@@ -119,14 +126,44 @@ request(struct proxy_tuner *t, const struct command *cmd)
     }
     if (t->restart.on)
         proxy_tuner_lose(t);
+    t->next_id += r.count;
+    while (r.served < r.count && proxy_tuner_give_again(t))
+        r.served++;
+    if (r.served == r.count)
+        return;
     proxy_tuner_restart(t);
     if (proxy_requests_push(&t->asked, r) != 0) {
         proxy_out_of_memory(&t->base);
         return;
     }
-    t->next_id += r.count;
     buf_clear(&t->base.payload);
-    buf_printf(&t->base.payload, "%" PRIu64, cmd->request.count);
+    buf_printf(&t->base.payload, "%" PRIu64, proxy_request_left(&r));
+    proxy_send(&t->base, CMD_REQUEST_TRIALS);
+}
+
+static bool
+tells(enum command_code code)
+{
+    return code == CMD_METRIC || code == CMD_TRIAL_END || code == CMD_IMPORT ||
+           code == CMD_UPDATE_SPACE;
+}
+
+void
+proxy_tuner_ask_failed(struct proxy_tuner *t)
+{
+    struct proxy_request r = {.first = t->next_id, .count = t->failed};
+
+    if (r.count == 0 || t->asked.n > 0 || t->state != PROXY_READY)
+        return;
+    t->next_id += r.count;
+    t->failed = 0;
+    proxy_tuner_restart(t);
+    if (proxy_requests_push(&t->asked, r) != 0) {
+        proxy_out_of_memory(&t->base);
+        return;
+    }
+    buf_clear(&t->base.payload);
+    buf_printf(&t->base.payload, "%" PRIu64, r.count);
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
 }
 
@@ -150,7 +187,9 @@ custom(struct proxy_tuner *t, const struct command *cmd)
 static void
 end(struct proxy_tuner *t, const struct command *cmd)
 {
-    proxy_tuner_end(t, cmd);
+    proxy_tuner_end(t, &cmd->end);
+    if (t->base.policy->again)
+        proxy_tuner_seek_lost(t, &cmd->end);
     if (!cmd->end.sync)
         return;
     buf_clear(&t->base.payload);
@@ -174,6 +213,10 @@ command(struct proxy *p, const struct command *cmd)
 
     if (handlers[cmd->code] != NULL)
         handlers[cmd->code](self(p), cmd);
+    if (tells(cmd->code)) {
+        self(p)->tries = 0;
+        proxy_tuner_ask_failed(self(p));
+    }
 }
 
 static void
@@ -187,6 +230,7 @@ free_tuner(struct proxy *p)
     proxy_requests_fini(&t->owed);
     proxy_requests_fini(&t->asked);
     restart_fini(&t->restart);
+    launches_fini(&t->launches);
     proxy_fini(p);
     free(t);
 }
@@ -228,6 +272,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .frame = proxy_tuner_frame,
         .late = proxy_tuner_late,
         .gone = proxy_tuner_gone,
+        .settle = proxy_tuner_settle,
         .waits = proxy_tuner_waits,
         .bytes = proxy_tuner_bytes,
         .name_due = proxy_tuner_name_due,

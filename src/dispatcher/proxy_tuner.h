@@ -6,6 +6,7 @@
 #ifndef DISPATCHER_PROXY_TUNER_H
 #define DISPATCHER_PROXY_TUNER_H
 
+#include "dispatcher/launches.h"
 #include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_state.h"
 #include "dispatcher/restart.h"
@@ -27,8 +28,12 @@ struct proxy_tuner {
     struct buf results;          /* elements of an FD, to be told again */
     struct proxy_requests owed;  /* NO "later" was their answer; all older */
     struct proxy_requests asked; /* no answer yet */
+    uint64_t failed; /* under policy again: units that were refused as failed,
+                        for which the manager will not ask again */
+    int tries;       /* how often these were asked for while no trial is out */
     uint64_t next_id;
-    struct restart restart; /* policy nni alone */
+    struct restart restart;   /* policy nni alone */
+    struct launches launches; /* policy again alone */
 };
 
 /* ---- proxy_tuner.c ---- */
@@ -39,9 +44,15 @@ struct trial *proxy_tuner_add(struct proxy_tuner *t, uint64_t id,
                               const char *label, uint64_t theirs,
                               struct buf *text);
 
+/* A suggestion was given out, or is the manager's by its AD. */
+void proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label);
+
 /* Sends NO: `units` of that request are refused, or owed. */
 void proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
                          enum no_reason reason, uint64_t units);
+
+/* Asks again for what has failed, where no answer is due. */
+void proxy_tuner_ask_failed(struct proxy_tuner *t);
 
 /* ---- proxy_tuner_said.c ---- */
 
@@ -52,6 +63,10 @@ bool proxy_tuner_waits(const struct proxy *p);
 size_t proxy_tuner_bytes(const struct proxy *p);
 void proxy_tuner_name_due(const struct proxy *p, char *out, size_t size);
 uint64_t proxy_tuner_owed(const struct proxy *p);
+void proxy_tuner_settle(struct proxy *p);
+
+/* A unit of the oldest request that is owed is served by what was lost. */
+void proxy_tuner_serve_lost(struct proxy_tuner *t);
 
 /* ---- proxy_tuner_told.c ---- */
 
@@ -73,7 +88,7 @@ void proxy_tuner_tell_end(struct proxy_tuner *t, struct trial *trial,
 void proxy_tuner_keep(struct proxy_tuner *t, struct jval entry);
 
 void proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd);
-void proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd);
+void proxy_tuner_end(struct proxy_tuner *t, const struct trial_end *end);
 void proxy_tuner_import(struct proxy_tuner *t, const struct command *cmd);
 void proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd);
 
@@ -84,6 +99,10 @@ void proxy_tuner_reunite(struct proxy_tuner *t, const struct command *cmd);
 void proxy_tuner_lose(struct proxy_tuner *t);
 void proxy_tuner_ran(struct proxy_tuner *t, const char *job,
                      const struct trial *trial);
+/* Behind the end of a trial: looks for what the manager has lost. */
+void proxy_tuner_seek_lost(struct proxy_tuner *t, const struct trial_end *end);
+/* Gives out again what it has; false: there is nothing. */
+bool proxy_tuner_give_again(struct proxy_tuner *t);
 /* Whether a record of AD is on record, or nobody's. */
 bool proxy_tuner_knows(struct proxy_tuner *t, struct jval record);
 

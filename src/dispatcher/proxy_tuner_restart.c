@@ -52,6 +52,8 @@ proxy_tuner_restarted(struct proxy_tuner *t, const struct command *cmd)
              "%s search space",
              cmd->arrival, same ? "the same" : "another");
     restart_begin(&t->restart);
+    launches_fini(&t->launches);
+    t->failed = 0;
     forget_requests(&t->owed);
     forget_requests(&t->asked);
     if (!same) {
@@ -171,6 +173,8 @@ proxy_tuner_knows(struct proxy_tuner *t, struct jval record)
     trial = trials_find(t->trials, &which);
     if (trial != NULL && restart_keep(&t->restart, trial->id) != 0)
         proxy_out_of_memory(&t->base);
+    if (trial != NULL)
+        proxy_tuner_launch(t, trial->id, trial->label);
     return t->restart.on &&
            (trial != NULL || trials_finished(t->trials, &which));
 }
@@ -197,4 +201,56 @@ proxy_tuner_lose(struct proxy_tuner *t)
                  "manager before",
                  t->base.arrival, n);
     free(lost);
+}
+
+/* ---- EN ---- */
+
+void
+proxy_tuner_seek_lost(struct proxy_tuner *t, const struct trial_end *end)
+{
+    uint64_t before = t->launches.n_lost;
+    struct trial **all;
+    size_t n;
+
+    launches_end(&t->launches, &end->hint);
+    if (trials_out(t->trials) == 0 || end->living > 0 ||
+        !launches_are_over(&t->launches))
+        return;
+    all = trials_sorted(t->trials, &n);
+    if (all == NULL)
+        proxy_out_of_memory(&t->base);
+    for (size_t i = 0; all != NULL && i < n; i++)
+        if (!all[i]->ended && launches_lose(&t->launches, all[i]->id) != 0)
+            proxy_out_of_memory(&t->base);
+    free(all);
+    if (t->launches.n_lost > before)
+        log_info(t->base.log, LAUNCHES_LOST, t->base.arrival,
+                 t->launches.n_lost - before);
+    proxy_tuner_serve_lost(t);
+}
+
+bool
+proxy_tuner_give_again(struct proxy_tuner *t)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct trial *trial = NULL;
+
+    while (t->launches.n_lost > 0 && trial == NULL) {
+        which.number = launches_next_lost(&t->launches);
+        trial = trials_find(t->trials, &which);
+        if (trial != NULL && trial->ended)
+            trial = NULL;
+    }
+    if (trial == NULL)
+        return false;
+    buf_clear(&t->base.payload);
+    command_write_trial(&t->base.payload,
+                        &(struct parameter_record){
+                            .id = trial->id,
+                            .label = trial->label,
+                            .parameters = trial->parameters,
+                            .parameters_len = strlen(trial->parameters)});
+    proxy_emit(&t->base, CMD_NEW_TRIAL);
+    proxy_tuner_launch(t, trial->id, trial->label);
+    return true;
 }

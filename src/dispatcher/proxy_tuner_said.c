@@ -2,6 +2,7 @@
 #include "dispatcher/proxy_tuner.h"
 
 #include "core/err.h"
+#include "core/log.h"
 #include "frame.h"
 
 #include <inttypes.h>
@@ -20,6 +21,16 @@ waiting(struct proxy_tuner *t)
     return t->owed.n > 0 ? &t->owed : &t->asked;
 }
 
+/* Managers of NNI's never ask again for what failed: it is kept in mind. */
+static void
+refuse(struct proxy_tuner *t, const struct proxy_request *r,
+       enum no_reason reason, uint64_t units)
+{
+    proxy_tuner_no_more(t, r, reason, units);
+    if (reason == NO_FAILED && t->base.policy->again)
+        t->failed += units;
+}
+
 /* Forgets the oldest one if it is served as far as it can be. */
 static void
 settle_request(struct proxy_tuner *t, struct proxy_requests *q)
@@ -30,7 +41,7 @@ settle_request(struct proxy_tuner *t, struct proxy_requests *q)
         return;
     proxy_requests_pop(q);
     if (r.failed > 0)
-        proxy_tuner_no_more(t, &r, NO_FAILED, r.failed);
+        refuse(t, &r, NO_FAILED, r.failed);
 }
 
 /* The rest of the oldest one is refused. */
@@ -40,7 +51,7 @@ end_request(struct proxy_tuner *t, struct proxy_requests *q,
 {
     struct proxy_request r = proxy_requests_pop(q);
 
-    proxy_tuner_no_more(t, &r, reason, proxy_request_left(&r) + r.failed);
+    refuse(t, &r, reason, proxy_request_left(&r) + r.failed);
 }
 
 static void
@@ -190,9 +201,20 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
             proxy_out_of_memory(&t->base);
         else
             proxy_emit(&t->base, CMD_NEW_TRIAL);
+        proxy_tuner_launch(t, id, s->label);
+        t->tries = 0;
     }
     buf_fini(&text);
     return trial == NULL ? -1 : 0;
+}
+
+void
+proxy_tuner_serve_lost(struct proxy_tuner *t)
+{
+    while (t->owed.n > 0 && proxy_tuner_give_again(t)) {
+        proxy_requests_first(&t->owed)->served++;
+        settle_request(t, &t->owed);
+    }
 }
 
 /* NULL: it made no sense, which costs a trial. */
@@ -229,8 +251,8 @@ take_trial(struct proxy_tuner *t, const struct frame *frame)
     else if (trials_out(t->trials) >= UNASKED_MAX)
         proxy_failed(&t->base, "nobody asked for it, and %d trials are out",
                      UNASKED_MAX);
-    else if (good)
-        give_out(t, t->next_id++, &s);
+    else if (good && give_out(t, t->next_id++, &s) == 0)
+        t->failed -= t->failed > 0; /* it comes late */
     json_free(s.doc);
 }
 
@@ -275,7 +297,7 @@ owe(struct proxy_tuner *t)
     if (proxy_requests_push(&t->owed, r) != 0)
         proxy_out_of_memory(&t->base);
     if (lost.failed > 0)
-        proxy_tuner_no_more(t, &lost, NO_FAILED, lost.failed);
+        refuse(t, &lost, NO_FAILED, lost.failed);
 }
 
 static void
@@ -404,4 +426,24 @@ proxy_tuner_gone(struct proxy *p)
 
     let_down(t);
     end_requests(t, &t->owed, NO_FAILED);
+}
+
+/* What has failed is asked for again behind the next word to the program; at
+ * once, a few times, where no trial is out behind whose end that could be. */
+void
+proxy_tuner_settle(struct proxy *p)
+{
+    struct proxy_tuner *t = (struct proxy_tuner *)p;
+
+    if (t->failed == 0 || t->asked.n > 0 || trials_out(t->trials) > 0)
+        return;
+    if (t->tries < POLICY_TRIES)
+        proxy_tuner_ask_failed(t);
+    else if (t->tries == POLICY_TRIES)
+        log_warning(p->log,
+                    "command %" PRIu64 " (%s): %s fails each time it is asked "
+                    "but no trial is out: %" PRIu64
+                    " requested trials are refused",
+                    p->arrival, p->input, p->setup->title, t->failed);
+    t->tries++;
 }

@@ -151,17 +151,23 @@ proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd)
     const struct metric *m = &cmd->metric;
     struct trial *trial;
     const char *why;
+    bool late;
 
     if (m->type == METRIC_REQUEST) {
-        proxy_complain(&t->base, "REQUEST_PARAMETER: trials of several phases "
-                                 "are not supported, expected one GE a trial");
+        proxy_complain_trial(&t->base, m->job, &m->parameter,
+                             "REQUEST_PARAMETER: trials of several phases are "
+                             "not supported, expected one GE a trial",
+                             false);
         return;
     }
     if (m->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial: recorded */
-    why = trials_refuse_result(t->trials, &m->parameter, &trial);
+    why = trials_refuse_result(t->trials, &m->parameter, &trial, &late);
     if (why != NULL) {
-        proxy_complain(&t->base, why);
+        if (trial != NULL)
+            late =
+                restart_is_second_run(&t->restart, m, t->base.policy->again);
+        proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
         return;
     }
     proxy_tuner_ran(t, m->job, trial);
@@ -203,18 +209,20 @@ proxy_tuner_tell_end(struct proxy_tuner *t, struct trial *trial,
 }
 
 void
-proxy_tuner_end(struct proxy_tuner *t, const struct command *cmd)
+proxy_tuner_end(struct proxy_tuner *t, const struct trial_end *end)
 {
-    const struct trial_end *end = &cmd->end;
     const struct mark *mark = policy_mark(t->base.policy, end);
     struct trial *trial;
     const char *why;
+    bool late;
 
     if (end->parameter.kind == PARAMETER_NONE)
         return;
-    why = trials_refuse_end(t->trials, &end->parameter, &trial);
+    why = trials_refuse_end(t->trials, &end->parameter, &trial, &late);
     if (why != NULL) {
-        proxy_complain(&t->base, why);
+        if (late && t->base.policy->again)
+            why = TRIALS_SHARED;
+        proxy_complain_trial(&t->base, end->job, &end->parameter, why, late);
         return;
     }
     proxy_tuner_ran(t, end->job, trial);
@@ -286,6 +294,8 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
                 id);
     else if (restart_keep(&t->restart, id) != 0)
         proxy_out_of_memory(&t->base);
+    if (trial != NULL)
+        proxy_tuner_launch(t, id, NULL);
     if (trial != NULL && id >= t->next_id)
         t->next_id = id + 1;
     return trial;

@@ -48,6 +48,15 @@ restart_ran(struct restart *r, const char *job, const struct trial *trial)
     return ledger_ran(&r->ledger, job, trial->id);
 }
 
+bool
+restart_is_second_run(const struct restart *r, const struct metric *m,
+                      bool again)
+{
+    uint64_t id;
+
+    return m->attempt > 0 || (again && !ledger_find(&r->ledger, m->job, &id));
+}
+
 int
 restart_keep(struct restart *r, uint64_t id)
 {
@@ -101,15 +110,8 @@ restart_repeat(struct restart *r, uint64_t id)
 uint64_t
 restart_next(struct restart *r)
 {
-    size_t i = 0;
-    uint64_t bit;
-
-    while (r->again.words[i] == 0)
-        i++;
-    bit = (uint64_t)__builtin_ctzll(r->again.words[i]);
-    r->again.words[i] &= r->again.words[i] - 1;
     r->n_again--;
-    return i * 64 + bit;
+    return idset_take_first(&r->again);
 }
 
 void

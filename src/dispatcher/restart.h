@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct command;
+struct metric;
 struct trial;
 struct trials;
 
@@ -39,6 +40,11 @@ void restart_begin(struct restart *r);
 
 /* A metric or an end says that the job runs that trial.  -1: out of memory. */
 int restart_ran(struct restart *r, const char *job, const struct trial *trial);
+
+/* Whether a final result is of a trial that runs a suggestion once more: behind
+ * a resumption, or, under policy again, another job. */
+bool restart_is_second_run(const struct restart *r, const struct metric *m,
+                           bool again);
 
 /* AD came. */
 void restart_advise(struct restart *r);

@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/pack.h"
 #include "dispatcher/marks.h"
+#include "dispatcher/naming.h"
 #include "dispatcher/resend.h"
 #include "frame.h"
 #include "json.h"
@@ -61,9 +62,11 @@ router_remember(struct router *r)
 }
 
 void
-router_serve_nni(struct router *r)
+router_serve_nni(struct router *r, bool again)
 {
     r->nni = true;
+    if (again)
+        marks_share(r->marks);
 }
 
 void
@@ -114,24 +117,21 @@ static const char *const verdict_texts[] = {
     [MARKS_MEMORY] = "out of memory",
 };
 
-/* A copy of a synchronous one is a manager's that goes on and lacks the answer:
- * nothing is wrong. */
+/* A copy of a synchronous one is a manager's that goes on and lacks the answer,
+ * and what was under way when its trial ended is late: nothing is wrong. */
 static void
 complain(const struct router *r, const struct command *cmd, const char *text)
 {
-    const struct parameter_id *id = &cmd->metric.parameter;
-    bool is_asked_again =
-        cmd->metric.sync && text == verdict_texts[MARKS_SECOND];
-    char which[72] = "null";
+    const struct metric *m = &cmd->metric;
+    bool is_asked_again = m->sync && text == verdict_texts[MARKS_SECOND];
+    bool is_late = text == verdict_texts[MARKS_ENDED] ||
+                   text == verdict_texts[MARKS_SUPERSEDED];
+    char which[NAMING_MAX];
 
-    if (id->kind == PARAMETER_NUMBER)
-        snprintf(which, sizeof which, "%" PRIu64, id->number);
-    else if (id->kind == PARAMETER_LABEL)
-        snprintf(which, sizeof which, "\"%.64s\"", id->label);
-    log_line(r->log, is_asked_again ? LOG_INFO : LOG_ERROR,
-             "command %" PRIu64 " (ME): trial '%.64s' (parameter_id %s), "
-             "sequence %" PRIu64 ": %s",
-             cmd->arrival, cmd->metric.job, which, cmd->metric.sequence, text);
+    log_line(r->log, is_asked_again || is_late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (ME): %s, sequence %" PRIu64 ": %s",
+             cmd->arrival, naming_trial(which, m->job, &m->parameter),
+             m->sequence, text);
 }
 
 /* That the value is no number, and what it is. */
@@ -212,6 +212,14 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
             marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);
     if (marks_end(r->marks, &cmd->end) != 0)
         goto no_memory;
+    if (cmd->end.repeated) {
+        log_info(r->log,
+                 "command %" PRIu64 " (EN): trial '%.64s': its end was told "
+                 "before: recorded, not applied",
+                 cmd->arrival, cmd->end.job);
+        command_free(cmd);
+        return ROUTER_ON;
+    }
     if (r->advised) {
         push(out, &out->by_default, cmd);
         return ROUTER_ON;

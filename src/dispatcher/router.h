@@ -16,6 +16,7 @@
 #include "command.h"
 #include "dispatcher/queue.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -35,8 +36,9 @@ void router_free(struct router *r);
  * answers: one with extensions. */
 void router_remember(struct router *r);
 /* The manager is NNI's: one that is started again begins with IN, and says of
- * the trials before it in AD which of them it runs again. */
-void router_serve_nni(struct router *r);
+ * the trials before it in AD which of them it runs again.  again: policy.h's.
+ */
+void router_serve_nni(struct router *r, bool again);
 /* The tuner is an advisor: intermediate metrics and ends, unsplit, go into the
  * default queue, too, and nothing into the other one. */
 void router_serve_advisor(struct router *r);

@@ -400,7 +400,7 @@ make(const struct session_setup *setup, struct emitter emitter,
     if (s->policy.extensions)
         router_remember(s->router);
     if (s->policy.nni)
-        router_serve_nni(s->router);
+        router_serve_nni(s->router, s->policy.again);
     if (is_advised(s))
         router_serve_advisor(s->router);
     for (int i = 0; i < 2; i++)

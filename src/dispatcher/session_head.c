@@ -153,7 +153,7 @@ session_read_head(struct jval head, struct session_setup *setup,
 {
     struct policy *p = &setup->policy;
     uint64_t digits, max_payload;
-    struct jval folder, nni, direction;
+    struct jval folder, v;
 
     if (read_uint(head, "seed", &setup->seed, err) != 0 ||
         read_uint(head, "digits", &digits, err) != 0 ||
@@ -174,10 +174,12 @@ session_read_head(struct jval head, struct session_setup *setup,
     if (jval_get(head, "program_folder", &folder))
         jval_string(folder, &setup->program_folder, NULL);
     p->directed = false; /* as in a log from before there was a direction */
-    if (jval_get(head, "direction", &direction) &&
+    if (jval_get(head, "direction", &v) &&
         read_word(head, "direction", policy_set_direction, p, err) != 0)
         return -1;
-    p->nni = jval_get(head, "nni", &nni) && jval_bool(nni, &p->nni) && p->nni;
+    p->nni = jval_get(head, "nni", &v) && jval_bool(v, &p->nni) && p->nni;
+    p->again = p->nni && jval_get(head, "again", &v) &&
+               jval_bool(v, &p->again) && p->again;
     setup->maximize_given = true;
     setup->tuner_logged = setup->assessor_logged = true;
     setup->digits = (int)digits;

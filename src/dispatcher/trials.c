@@ -14,6 +14,8 @@ struct trials {
     struct idset finished;
     struct trial *oldest, *newest; /* resultless */
     size_t n_resultless, n_out;
+    bool labelled; /* some have labels, of which nothing stays when they are
+                      finished */
 };
 
 struct trials *
@@ -85,6 +87,7 @@ trials_add(struct trials *t, uint64_t id, const char *label, const double *x,
         map_remove(&t->by_id, &id, sizeof id);
         goto fail;
     }
+    t->labelled = t->labelled || label != NULL;
     t->n_out++;
     return trial;
 fail:
@@ -112,26 +115,35 @@ trials_finished(const struct trials *t, const struct parameter_id *id)
     return id->kind == PARAMETER_NUMBER && idset_has(&t->finished, id->number);
 }
 
+/* Whether one of that name may have been given out, and be finished. */
+static bool
+may_be_finished(const struct trials *t, const struct parameter_id *id)
+{
+    return id->kind == PARAMETER_LABEL ? t->labelled : trials_finished(t, id);
+}
+
 const char *
 trials_refuse_result(struct trials *t, const struct parameter_id *id,
-                     struct trial **out)
+                     struct trial **out, bool *late)
 {
     *out = trials_find(t, id);
+    *late = *out == NULL && may_be_finished(t, id);
+    if (*late)
+        return "a result after the end of a trial that has one";
     if (*out == NULL)
-        return trials_finished(t, id)
-                   ? "a result after the end of a trial that has one"
-                   : "a result for a trial that was never given out";
+        return "a result for a trial that was never given out";
     return (*out)->told ? "a second final result, not applied" : NULL;
 }
 
 const char *
 trials_refuse_end(struct trials *t, const struct parameter_id *id,
-                  struct trial **out)
+                  struct trial **out, bool *late)
 {
     *out = trials_find(t, id);
-    if (*out == NULL && !trials_finished(t, id))
-        return "the end of a trial that was never given out";
-    return *out == NULL || (*out)->ended ? "the trial has ended already" : NULL;
+    *late = *out == NULL ? may_be_finished(t, id) : (*out)->ended;
+    if (*late)
+        return "the trial has ended already";
+    return *out == NULL ? "the end of a trial that was never given out" : NULL;
 }
 
 static void

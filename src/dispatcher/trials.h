@@ -16,6 +16,11 @@
 
 #define RESULTLESS_MAX 65536
 
+/* Why an end is not applied where several jobs may run one suggestion. */
+#define TRIALS_SHARED                                      \
+    "its parameters are those of a trial that has ended: " \
+    "recorded, not applied"
+
 struct trial {
     uint64_t id;
     char *label;      /* NULL: known by id alone */
@@ -50,12 +55,13 @@ struct trial *trials_find(struct trials *t, const struct parameter_id *id);
 bool trials_finished(const struct trials *t, const struct parameter_id *id);
 
 /* Why a final result, or an end, of that trial is not applied: it was never
- * given out, or has had one; NULL: it is, *out is the trial. */
+ * given out, or has had one; NULL: it is, *out is the trial.  *late: it lost a
+ * race, nothing is wrong. */
 const char *trials_refuse_result(struct trials *t,
                                  const struct parameter_id *id,
-                                 struct trial **out);
+                                 struct trial **out, bool *late);
 const char *trials_refuse_end(struct trials *t, const struct parameter_id *id,
-                              struct trial **out);
+                              struct trial **out, bool *late);
 
 /* To be called after told or ended was set: forgets what is finished. */
 void trials_settle(struct trials *t, struct trial *trial);

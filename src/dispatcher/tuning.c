@@ -4,6 +4,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "dispatcher/explainer.h"
+#include "dispatcher/naming.h"
 #include "dispatcher/tuning_state.h"
 #include "dispatcher/view.h"
 #include "plugin/loader.h"
@@ -62,6 +63,7 @@ tuning_free(struct tuning *t)
     trials_free(t->trials);
     owed_fini(&t->owed);
     restart_fini(&t->restart);
+    launches_fini(&t->launches);
     origins_fini(&t->origins);
     space_free(t->space);
     free(t->x);
@@ -147,23 +149,16 @@ tuning_out_of_memory(struct tuning *t)
             t->arrival, t->code);
 }
 
-/* "trial 'job' (parameter_id 7): text" */
 void
 tuning_complain_trial(struct tuning *t, const char *job,
-                      const struct parameter_id *id, const char *text)
+                      const struct parameter_id *id, const char *text,
+                      bool late)
 {
-    struct err err;
+    char which[NAMING_MAX];
 
-    if (id->kind == PARAMETER_NUMBER)
-        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id %" PRIu64 "): %s",
-                job, id->number, text);
-    else if (id->kind == PARAMETER_LABEL)
-        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id \"%.64s\"): %s",
-                job, id->label, text);
-    else
-        err_set(&err, ERR_INPUT, "trial '%.64s' (parameter_id null): %s", job,
-                text);
-    tuning_complain(t, err.text);
+    log_line(t->log, late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (%s): %s: %s", t->arrival, t->code,
+             naming_trial(which, job, id), text);
 }
 
 bool

@@ -5,7 +5,8 @@
  * not they are served.  serve() asks for one id after the other until the
  * tuner refuses; what TP_LATER leaves becomes owed and is tried again, oldest
  * first, at the end of each command that told the tuner something.  NO is
- * written once for a request that was not fully served. */
+ * written once for a request that was not fully served.  Under policy again a
+ * unit at which the tuner failed is owed, too. */
 
 #include "core/err.h"
 #include "core/log.h"
@@ -129,11 +130,15 @@ write_parameters(struct tuning *t, const struct tuner_terms *terms)
     }
 }
 
-/* Of what NNI's manager may lose, what it is to be given again. */
+/* Of what NNI's manager may lose, what it is to be given again and the point
+ * does not tell. */
 static int
-keep_parameters(struct tuning *t, struct trial *trial)
+keep_parameters(struct tuning *t, struct trial *trial,
+                const struct tuner_terms *terms)
 {
-    if (!t->policy->nni || !tuning_advised(t))
+    bool more = terms->n_extras > 0 || terms->budget > 0;
+
+    if (!t->policy->nni || !(tuning_advised(t) || more))
         return 0;
     trial->parameters = strdup(buf_text(&t->json));
     return trial->parameters == NULL ? -1 : 0;
@@ -162,8 +167,9 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     trial->theirs = id;
     if (terms->own)
         tuning_know(t, id);
-    if (keep_parameters(t, trial) != 0)
+    if (keep_parameters(t, trial, terms) != 0)
         tuning_out_of_memory(t);
+    tuning_launch(t, id, label);
     tuning_write_origin(t, terms, &record);
     record.parameters = buf_text(&t->json);
     record.parameters_len = t->json.len;
@@ -208,33 +214,69 @@ stuck(const struct tuning *t)
     return trials_out(t->trials) == 0;
 }
 
+/* rc is why: TP_ERR, or TP_LATER. */
 static void
-say_stuck(struct tuning *t, uint64_t units)
+say_stuck(struct tuning *t, int rc, uint64_t units)
 {
     log_warning(t->log,
-                "command %" PRIu64 " (%s): tuner %s waits for results but no "
-                "trial is out: %" PRIu64 " requested trials are refused",
-                t->arrival, t->code, tuner_plugin(t->tuner)->name, units);
+                "command %" PRIu64 " (%s): tuner %s %s but no trial is out: "
+                "%" PRIu64 " requested trials are refused",
+                t->arrival, t->code, tuner_plugin(t->tuner)->name,
+                rc == TP_ERR ? "fails each time it is asked"
+                             : "waits for results",
+                units);
 }
 
-/* Oldest first, until the tuner says later. */
+/* Managers of NNI's never ask again for what failed, so it is owed. */
+static bool
+is_owed(const struct tuning *t, int rc)
+{
+    return rc == TP_LATER || (rc == TP_ERR && t->policy->again);
+}
+
+/* What a tuner fails at may be that id: it is burnt, another one is owed. */
+static void
+renew_first_owed(struct tuning *t)
+{
+    owed_pop(&t->owed);
+    if (owed_add(&t->owed, t->next_id++, 1) != 0)
+        tuning_out_of_memory(t);
+}
+
+/* Oldest first, as far as the tuner goes; what it said last.  One that fails is
+ * asked again at once where there will be no better moment. */
+static int
+ask_owed(struct tuning *t)
+{
+    int rc = TP_OK;
+
+    for (int tries = 0; t->owed.total > 0 && !t->fatal;) {
+        rc = serve_one(t, owed_first(&t->owed));
+        if (rc == TP_OK) {
+            owed_pop(&t->owed);
+            continue;
+        }
+        if (rc != TP_ERR || !t->policy->again || t->fatal)
+            break;
+        renew_first_owed(t);
+        if (!stuck(t) || ++tries == POLICY_TRIES)
+            break;
+    }
+    return rc;
+}
+
 void
 tuning_serve_owed(struct tuning *t)
 {
-    while (t->owed.total > 0 && !t->fatal) {
-        int rc = serve_one(t, owed_first(&t->owed));
+    int rc = ask_owed(t);
 
-        if (rc == TP_LATER || t->fatal)
-            break;
-        if (rc != TP_OK) {
-            refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
-            return;
-        }
-        owed_pop(&t->owed);
-    }
-    if (t->owed.total > 0 && !t->fatal && stuck(t)) {
-        say_stuck(t, t->owed.total);
-        refuse_owed(t, NO_EXHAUSTED);
+    if (t->owed.total == 0 || t->fatal)
+        return;
+    if (!is_owed(t, rc)) {
+        refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
+    } else if (stuck(t)) {
+        say_stuck(t, rc, t->owed.total);
+        refuse_owed(t, rc == TP_ERR ? NO_FAILED : NO_EXHAUSTED);
     }
 }
 
@@ -248,6 +290,28 @@ reason_of(int rc)
         return NO_EXHAUSTED;
     }
     return NO_FAILED;
+}
+
+/* The tuner failed at `next`, of whose request n are left. */
+static void
+owe_failed(struct tuning *t, uint64_t first, uint64_t next, uint64_t n)
+{
+    int rc = TP_ERR;
+
+    if (owed_add(&t->owed, next, n) != 0)
+        tuning_out_of_memory(t);
+    else
+        renew_first_owed(t);
+    if (stuck(t))
+        rc = ask_owed(t);
+    n = t->owed.total;
+    if (n == 0 || t->fatal)
+        return;
+    if (is_owed(t, rc) && stuck(t))
+        say_stuck(t, rc, n);
+    if (!is_owed(t, rc) || stuck(t))
+        owed_clear(&t->owed);
+    tuning_no_more(t, first, reason_of(rc), n);
 }
 
 void
@@ -275,8 +339,12 @@ tuning_request(struct tuning *t, const struct command *cmd)
             served++;
     if (served == n || t->fatal)
         return;
+    if (rc == TP_ERR && t->policy->again) {
+        owe_failed(t, first, first + served, n - served);
+        return;
+    }
     if (rc == TP_LATER && stuck(t)) {
-        say_stuck(t, n - served);
+        say_stuck(t, rc, n - served);
         rc = TP_DONE;
     } else if (rc == TP_LATER &&
                owed_add(&t->owed, first + served, n - served) != 0) {

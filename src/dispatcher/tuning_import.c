@@ -171,6 +171,7 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return -1; /* else the manager had heard of it */
     if (restart_keep(&t->restart, which.number) != 0)
         tuning_out_of_memory(t);
+    tuning_launch(t, which.number, NULL);
     return 0;
 }
 
@@ -192,9 +193,12 @@ keep_special(struct tuning *t, struct jval record)
         return 0;
     which.label = (char *)label;
     trial = trials_find(t->trials, &which);
-    if (trial != NULL && restart_keep(&t->restart, trial->id) != 0)
+    if (trial == NULL)
+        return 0;
+    if (restart_keep(&t->restart, trial->id) != 0)
         tuning_out_of_memory(t);
-    return trial != NULL;
+    tuning_launch(t, trial->id, label);
+    return 1;
 }
 
 void

@@ -40,6 +40,7 @@ tuning_restarted(struct tuning *t, const struct command *cmd)
              "%s search space",
              t->arrival, same ? "the same" : "another");
     restart_begin(&t->restart);
+    launches_fini(&t->launches);
     owed_clear(&t->owed); /* it does not wait for them */
     if (same || tuning_set_space(t, cmd->document, &why))
         tuning_emit_initialized(t, cmd);
@@ -79,14 +80,16 @@ catch_up(struct tuning *t, struct trial *trial, struct jval entry,
          struct err *err)
 {
     struct tp_result result = {.how = TP_RESULT_FINAL};
-    const char *problem = "no 'value'";
+    const char *problem = "no 'value'", *job = "";
     struct jval value;
 
     if (!trial->told) {
         if (!jval_get(entry, "value", &value) ||
             !metric_read_value(value, &result.value, &problem))
             return err_set(err, ERR_INPUT, "%s", problem);
-        tuning_tell(t, trial, &result);
+        if (jval_get(entry, "trialJobId", &value))
+            jval_string(value, &job, NULL);
+        tuning_tell(t, trial, job, &result);
     }
     if (!trial->ended)
         end_trial(t, trial, TP_ENDED_SUCCEEDED);
@@ -201,6 +204,22 @@ take_again(struct tuning *t)
     return NULL;
 }
 
+/* The next one that this manager lost, and nobody has run since. */
+static struct trial *
+take_lost(struct tuning *t)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct trial *trial;
+
+    while (t->launches.n_lost > 0) {
+        which.number = launches_next_lost(&t->launches);
+        trial = trials_find(t->trials, &which);
+        if (trial != NULL && !trial->ended && !trial->told && !trial->foreign)
+            return trial;
+    }
+    return NULL;
+}
+
 static void
 explain(const struct tuning *t, const struct trial *trial)
 {
@@ -216,22 +235,26 @@ explain(const struct tuning *t, const struct trial *trial)
     listener->said(listener->ctx, "tunepipe", text);
 }
 
-/* The tuner knows it by its old id, and nothing of this. */
+/* The tuner knows it by its old id, and nothing of this.  So does a manager
+ * that lost it itself: the trial that it launches now is given what waited. */
 bool
 tuning_give_again(struct tuning *t, uint64_t id)
 {
-    struct parameter_record record = {.id = id};
+    struct parameter_record record = {0};
     struct trial *trial = take_again(t);
+    bool renamed = trial != NULL;
 
-    if (trial == NULL)
+    if (trial == NULL && (trial = take_lost(t)) == NULL)
         return false;
     explain(t, trial);
-    if (trials_rename(t->trials, trial, id) != 0) {
+    if (renamed && trials_rename(t->trials, trial, id) != 0) {
         tuning_out_of_memory(t);
         return true;
     }
+    tuning_launch(t, trial->id, trial->label);
     buf_clear(&t->json);
     write_point(t, trial, &t->json);
+    record.id = trial->id;
     record.bare = tuning_is_bare(t);
     record.label = trial->label;
     record.parameters = buf_text(&t->json);
@@ -240,4 +263,51 @@ tuning_give_again(struct tuning *t, uint64_t id)
     command_write_trial(&t->payload, &record);
     tuning_emit(t, CMD_NEW_TRIAL);
     return true;
+}
+
+/* ---- EN ---- */
+
+void
+tuning_launch(struct tuning *t, uint64_t id, const char *label)
+{
+    if (t->policy->again && launches_give(&t->launches, id, label) != 0)
+        tuning_out_of_memory(t);
+}
+
+/* One that nobody runs; the tuner waits for it. */
+static void
+lose(struct tuning *t, struct trial *trial)
+{
+    if (idset_has(&t->restart.again, trial->id))
+        return; /* lost with the manager before, and not given out again yet */
+    if (trial->told || trial->foreign) {
+        end_trial(t, trial,
+                  trial->told ? TP_ENDED_SUCCEEDED : TP_ENDED_CANCELLED);
+    } else if (launches_lose(&t->launches, trial->id) != 0) {
+        tuning_out_of_memory(t);
+    }
+    t->news = true;
+}
+
+void
+tuning_seek_lost(struct tuning *t, const struct trial_end *end)
+{
+    uint64_t before = t->launches.n_lost;
+    struct trial **all;
+    size_t n;
+
+    launches_end(&t->launches, &end->hint);
+    if (trials_out(t->trials) == 0 || end->living > 0 ||
+        !launches_are_over(&t->launches))
+        return;
+    all = trials_sorted(t->trials, &n);
+    if (all == NULL)
+        tuning_out_of_memory(t);
+    for (size_t i = 0; all != NULL && i < n; i++)
+        if (!all[i]->ended)
+            lose(t, all[i]);
+    free(all);
+    if (t->launches.n_lost > before)
+        log_info(t->log, LAUNCHES_LOST, t->arrival,
+                 t->launches.n_lost - before);
 }

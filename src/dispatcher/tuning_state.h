@@ -5,6 +5,7 @@
 #define DISPATCHER_TUNING_STATE_H
 
 #include "core/buf.h"
+#include "dispatcher/launches.h"
 #include "dispatcher/origins.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/restart.h"
@@ -26,8 +27,9 @@ struct tuning {
     struct space *space; /* NULL before IN */
     struct trials *trials;
     struct owed owed;
-    struct restart restart; /* policy nni alone */
-    struct origins origins; /* of an advisor alone */
+    struct restart restart;   /* policy nni alone */
+    struct launches launches; /* policy again alone */
+    struct origins origins;   /* of an advisor alone */
     uint64_t next_id;
     double *x;          /* n_dims of the space: the point being asked for */
     struct buf json;    /* parameters being written */
@@ -49,9 +51,10 @@ void tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
 
 /* One line for a mistake that costs this command alone. */
 void tuning_complain(struct tuning *t, const char *text);
-/* The same: "trial 'job' (parameter_id 7): text". */
+/* The same: "trial 'job' (parameter_id 7): text"; late: nothing is wrong. */
 void tuning_complain_trial(struct tuning *t, const char *job,
-                           const struct parameter_id *id, const char *text);
+                           const struct parameter_id *id, const char *text,
+                           bool late);
 /* The tuner failed: by policy this costs its command, or the session. */
 void tuning_plugin_failed(struct tuning *t, const struct err *err);
 void tuning_out_of_memory(struct tuning *t);
@@ -68,7 +71,7 @@ void tuning_update(struct tuning *t, const struct command *cmd);
 void tuning_metric(struct tuning *t, const struct command *cmd);
 void tuning_end(struct tuning *t, const struct command *cmd);
 /* Tells the tuner the result of a trial that has none. */
-void tuning_tell(struct tuning *t, struct trial *trial,
+void tuning_tell(struct tuning *t, struct trial *trial, const char *job,
                  struct tp_result *result);
 /* tuning_import.c */
 void tuning_import(struct tuning *t, const struct command *cmd);
@@ -81,8 +84,13 @@ void tuning_refuse_element(struct tuning *t, size_t i, struct err *err);
 void tuning_restarted(struct tuning *t, const struct command *cmd);
 void tuning_reunite(struct tuning *t, const struct command *cmd);
 void tuning_lose(struct tuning *t, const struct command *cmd);
-/* Gives out again, as `id`, what was lost; false: there is nothing. */
+/* Gives out again what was lost, `id` is burnt: with the manager before, as
+ * `id`; by this one under its own.  False: there is nothing. */
 bool tuning_give_again(struct tuning *t, uint64_t id);
+/* A suggestion was given out, or is the manager's by its AD. */
+void tuning_launch(struct tuning *t, uint64_t id, const char *label);
+/* Behind the end of a trial: looks for what the manager has lost. */
+void tuning_seek_lost(struct tuning *t, const struct trial_end *end);
 /* What the tuner knows the trial by. */
 uint64_t tuning_id(const struct tuning *t, const struct trial *trial);
 void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);

@@ -8,20 +8,21 @@
 #include <inttypes.h>
 
 void
-tuning_tell(struct tuning *t, struct trial *trial, struct tp_result *result)
+tuning_tell(struct tuning *t, struct trial *trial, const char *job,
+            struct tp_result *result)
 {
     struct err err;
 
     result->_struct_size = sizeof *result;
     if (trial->foreign && trial->unfit) {
-        err_set(&err, ERR_INPUT,
-                "the trial is of an older search space that does not fit "
-                "into this one: recorded, not told");
-        if (trial->label != NULL)
-            err_place(&err, "parameter_id \"%.64s\"", trial->label);
-        else
-            err_place(&err, "parameter_id %" PRIu64, trial->id);
-        tuning_complain(t, err.text);
+        const struct parameter_id id = {trial->label != NULL ? PARAMETER_LABEL
+                                                             : PARAMETER_NUMBER,
+                                        trial->id, trial->label};
+
+        tuning_complain_trial(t, job, &id,
+                              "it is of an older search space that does not "
+                              "fit into this one: recorded, not told",
+                              true);
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;
@@ -40,7 +41,9 @@ handle_final(struct tuning *t, const struct command *cmd)
     const struct metric *m = &cmd->metric;
     struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
     struct trial *trial;
-    const char *why = trials_refuse_result(t->trials, &m->parameter, &trial);
+    bool late;
+    const char *why =
+        trials_refuse_result(t->trials, &m->parameter, &trial, &late);
 
     if (m->parameter.kind == PARAMETER_NONE) {
         log_info(t->log,
@@ -48,10 +51,12 @@ handle_final(struct tuning *t, const struct command *cmd)
                  "its result is recorded, not told to the tuner",
                  t->arrival, m->job);
     } else if (why != NULL) {
-        tuning_complain_trial(t, m->job, &m->parameter, why);
+        if (trial != NULL)
+            late = restart_is_second_run(&t->restart, m, t->policy->again);
+        tuning_complain_trial(t, m->job, &m->parameter, why, late);
     } else {
         tuning_ran(t, m->job, trial);
-        tuning_tell(t, trial, &result);
+        tuning_tell(t, trial, m->job, &result);
         trials_settle(t->trials, trial);
     }
 }
@@ -67,7 +72,8 @@ tuning_metric(struct tuning *t, const struct command *cmd)
         tuning_complain_trial(
             t, cmd->metric.job, &cmd->metric.parameter,
             "REQUEST_PARAMETER: trials of several phases are not "
-            "supported, expected one GE a trial");
+            "supported, expected one GE a trial",
+            false);
         return;
     case METRIC_PERIODICAL: /* the assessor's, but for an advisor's */
         tuning_report(t, cmd);
@@ -85,7 +91,7 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
         return;
     result.value = mark->value;
     result.step = mark->step;
-    tuning_tell(t, trial, &result);
+    tuning_tell(t, trial, end->job, &result);
 }
 
 static int
@@ -109,18 +115,21 @@ ended_how(const struct tuning *t, const struct trial_end *end)
     return TP_ENDED_CANCELLED;
 }
 
-void
-tuning_end(struct tuning *t, const struct command *cmd)
+static void
+end_one(struct tuning *t, const struct trial_end *end)
 {
-    const struct trial_end *end = &cmd->end;
     struct trial *trial;
-    const char *why = trials_refuse_end(t->trials, &end->parameter, &trial);
+    bool late;
+    const char *why =
+        trials_refuse_end(t->trials, &end->parameter, &trial, &late);
     struct err err;
 
     if (end->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial, or one that nobody can name */
     if (why != NULL) {
-        tuning_complain_trial(t, end->job, &end->parameter, why);
+        if (late && t->policy->again)
+            why = TRIALS_SHARED;
+        tuning_complain_trial(t, end->job, &end->parameter, why, late);
         return;
     }
     tuning_name(t, tuning_id(t, trial), end->job, true);
@@ -134,4 +143,12 @@ tuning_end(struct tuning *t, const struct command *cmd)
     t->news = true;
     trial->ended = true;
     trials_settle(t->trials, trial);
+}
+
+void
+tuning_end(struct tuning *t, const struct command *cmd)
+{
+    end_one(t, &cmd->end);
+    if (t->policy->again)
+        tuning_seek_lost(t, &cmd->end);
 }

@@ -37,6 +37,12 @@ install_all() {
         "DESTDIR=$root" "PREFIX=$prefix" install
 }
 
+# A copy of it finds the program that it was installed with.
+shim_knows_its_program() {
+    grep -qx "installed='$prefix/bin/tunepipe'" \
+        "$root$prefix/share/tunepipe/nni-shim/python3"
+}
+
 libs_are_empty() {
     libs=$(pkg-config --libs tunepipe) && [ -z "$(echo "$libs" | tr -d ' ')" ]
 }
@@ -216,6 +222,7 @@ three_trials() {
 }
 
 report install install_all
+report shim_knows_its_program shim_knows_its_program
 [ $failed = 0 ] || exit 1
 umask 022
 report may_be_read may_be_read_by_all

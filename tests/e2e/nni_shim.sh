@@ -57,9 +57,35 @@ the_call() {
     ln -s "$PWD/p/share/tunepipe/nni-shim/python3" link
     command -v tunepipe > where && return # there is one in PATH
     expect "$said" ./link -m nni --exp_params QQ== 'more words' || return
-    "$shim/python3" -m nni --exp_params QQ== > out 2> err
+    mkdir copied
+    cp "$shim/python3" copied
+    NNI_LOG_DIRECTORY=$PWD copied/python3 -m nni --exp_params QQ== > out 2> err
     [ $? = 127 ] || fail "without tunepipe: $?" || return
-    has err "no tunepipe: put it into PATH, or its path into TUNEPIPE"
+    has err "no tunepipe: build or install it, put it into PATH" &&
+        has dispatcher.log "ERROR (tunepipe/MainThread) copied/python3: no tune"
+}
+
+# In a tree that was built, as the README has it, and where it is installed,
+# from which it may be copied.
+the_program_is_found() {
+    need || return
+    command -v tunepipe > where && return
+    mkdir -p tree/scripts tree/build/release
+    cp -r "$shim" tree/scripts
+    fake tree/build/release/tunepipe
+    PATH=$PWD/tree/scripts/nni-shim:$path
+    expect '<-m><nni><--exp_params><QQ==>' python3 -m nni --exp_params QQ== ||
+        return
+    PATH=$path
+    ln -s "$PWD/tree/scripts/nni-shim/python3" linked
+    expect '<-m><nni><--exp_params><QQ==>' ./linked -m nni --exp_params QQ== ||
+        return
+    mkdir -p venv/bin
+    sed "s|^installed=.*|installed='$T'|" "$shim/python3" > venv/bin/python3
+    chmod +x venv/bin/python3
+    expect "$("$T" --version) answers NNI's managers here: $T
+Every other call goes to $(command -v python3)" \
+        venv/bin/python3 -m nni --tunepipe
 }
 
 # The manager's call arrives, at tunepipe as it is.
@@ -124,7 +150,7 @@ os.execv("/bin/sh", ["sh", "-c", sys.executable + " -m nni --exp_params x"])'
 for_good() {
     environment || return
     mv venv/bin/python3 venv/bin/python3.real
-    cp "$shim/python3" venv/bin/python3
+    ln -s "$shim/python3" venv/bin/python3
     { echo "#!$PWD/venv/bin/python3"; cat "$show"; } > nnictl
     chmod +x nnictl
     expect "$PWD/venv/bin/python3 $PWD/venv ['create']" ./nnictl create ||
@@ -162,6 +188,7 @@ named() {
 }
 
 check "the manager's call goes to tunepipe" the_call
+check "tunepipe is found" the_program_is_found
 check "and arrives there" the_program
 check "every other call goes to the interpreter" every_other
 check "first in PATH" first_in_path

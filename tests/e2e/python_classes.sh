@@ -166,7 +166,7 @@ $5
 > TE
 exit 0
 err $4
-err (ER): tuner cases.Moody: it says: receive_trial_result: RuntimeError: thirteen (cases.py, line
+err (its ER): tuner cases.Moody: it says: receive_trial_result: RuntimeError: thirteen (cases.py, line
 replay
 E
     has notes 'end 0 True'
@@ -174,18 +174,18 @@ E
 
 suggestion_that_fails() {
     mistakes raise failed 2 \
-        '(ER): tuner cases.Moody: it says: generate_parameters: ValueError: not three (cases.py, line' '#'
+        '(its ER): tuner cases.Moody: it says: generate_parameters: ValueError: not three (cases.py, line' '#'
 }
 
 suggestion_without_a_number() {
     mistakes nan failed 1 \
-        '(ER): tuner cases.Moody: it says: generate_parameters: cannot be told to a trial: ValueError: NaN, which is no JSON' \
+        '(its ER): tuner cases.Moody: it says: generate_parameters: cannot be told to a trial: ValueError: NaN, which is no JSON' \
         '< TR {"parameter_id": 2, *{"x": 4}*'
 }
 
 suggestion_that_is_no_json() {
     mistakes set failed 1 \
-        '(ER): tuner cases.Moody: it says: generate_parameters: cannot be told to a trial: TypeError: a set is no JSON' \
+        '(its ER): tuner cases.Moody: it says: generate_parameters: cannot be told to a trial: TypeError: a set is no JSON' \
         '< TR {"parameter_id": 2, *{"x": 4}*'
 }
 
@@ -404,8 +404,31 @@ E
         has notes "end 0 False" && lacks notes result
 }
 
-# Of four suggestions the third fails: the first two count, and their results
-# come with what was suggested.
+# NNI's managers never ask again for what failed: the class is, behind the next
+# end, and at once where no trial is out; the lines of a trial name it.
+nni_suggestion_that_fails() {
+    needs_python
+    wire <<'E' || return 1
+nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-classes","classArgs":{"mood":"raise"}}}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID
+> GE 3
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+< NO {"parameter_id": 0, *
+err (its ER): tuner cases.Moody: it says: generate_parameters: ValueError: not three
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+< TR {"parameter_id": 3, *{"x": 4}*
+> EN {"trial_job_id":"B","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 9}"}
+err trial 'B' (parameter_id 9): the end of a trial that was never given out
+> TE
+exit 0
+replay
+E
+}
+
+# Of four suggestions the third fails: the first two count, their results come
+# with what was suggested, and the others are asked for again.
 nni_batch_that_fails() {
     needs_python
     wire <<'E' || return 1
@@ -417,8 +440,10 @@ nni {"tuner":{"className":"cases.Moody","codeDirectory":"$SOURCE/tests/data/nni-
 < TR {"parameter_id": 1, *
 < NO {"parameter_id": 0, "parameter_source": "algorithm", "parameters": "", "parameter_index": 0}
 > ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "5"}
-> GE 1
 < TR {"parameter_id": 4, *{"x": 4}*
+< TR {"parameter_id": 5, *{"x": 5}*
+> GE 1
+< TR {"parameter_id": 6, *{"x": 6}*
 > TE
 exit 0
 E
@@ -671,6 +696,7 @@ check python_classes_of_the_first_versions experiment_with_a_class_of_the_first_
 check python_classes_that_assess_nothing assessor_without_an_answer
 check python_classes_beside_the_experiment class_beside_the_experiment
 check python_classes_under_nni_2 nni_of_version_2
+check python_classes_that_fail_under_nni nni_suggestion_that_fails
 check python_classes_whose_batch_fails nni_batch_that_fails
 check python_classes_under_the_first_nni nni_of_the_first_versions
 check python_classes_through_the_shim nni_through_the_shim

@@ -346,7 +346,7 @@ TEST(advisor_sees_steps_in_their_order)
     CHECK_HAS(drive_lines(&d), "tunepipe: tuner puppet: step 4 of attempt 0\n"
                                "tunepipe: tuner puppet: step 6 of attempt 0\n"
                                "tunepipe: tuner puppet: step 6 of attempt 1\n"
-                               "tunepipe: error: command 7 (ME): ");
+                               "tunepipe: command 7 (ME): ");
     drive_stop(&d);
 }
 

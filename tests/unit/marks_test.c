@@ -104,6 +104,35 @@ TEST(marks_believe_the_trials_own_metrics_and_not_the_hint)
     marks_free(m);
 }
 
+/* The id that NNI 3.0's manager gives to several trials, see launches.h. */
+TEST(marks_share_a_suggestion_among_jobs)
+{
+    struct marks *m = new_marks(9);
+    struct trial_end end;
+
+    marks_share(m);
+    report(m, "B", 0, 0, 0, 1);
+    end = end_of(m, "A", END_FAILED, 0); /* B runs it */
+    CHECK_EQ(end.parameter.kind, PARAMETER_NONE);
+    CHECK_EQ(end.living, 1);
+    end = end_of(m, "B", END_SUCCEEDED, 1);
+    CHECK_EQ(end.parameter.number, 0);
+    CHECK_EQ(end.living, 0);
+    CHECK(!end.repeated);
+    end = end_of(m, "B", END_SUCCEEDED, 1); /* told twice: 1 has not ended */
+    CHECK(end.repeated);
+    CHECK_EQ(end.parameter.kind, PARAMETER_NONE);
+    CHECK_EQ(report(m, "B", 0, 0, 1, 1), MARKS_ENDED); /* under way then */
+    CHECK_EQ(marks_living(m), 0);
+    /* D runs 0 once more: what it says is of no use, its end is its own */
+    CHECK_EQ(report(m, "D", 0, 0, 0, 1), MARKS_ENDED);
+    CHECK_EQ(report(m, "D", 0, 0, 1, 1), MARKS_ENDED);
+    CHECK_EQ(marks_living(m), 1);
+    CHECK_EQ(end_of(m, "D", END_SUCCEEDED, 2).parameter.number, 0);
+    CHECK_EQ(end_of(m, "E", END_FAILED, 2).parameter.number, 2);
+    marks_free(m);
+}
+
 TEST(marks_know_that_our_kill_was_written)
 {
     struct marks *m = new_marks(5);

@@ -4,7 +4,9 @@
 #include "save_help.h"
 
 #include "core/idset.h"
+#include "command.h"
 #include "dispatcher/histories.h"
+#include "dispatcher/launches.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/trials.h"
@@ -34,6 +36,8 @@
 
 KIND(idset, struct idset, calloc(1, sizeof(struct idset)),
      (idset_fini(x), free(x)))
+KIND(launches, struct launches, calloc(1, sizeof(struct launches)),
+     (launches_fini(x), free(x)))
 KIND(owed, struct owed, calloc(1, sizeof(struct owed)), (owed_fini(x), free(x)))
 KIND(histories, struct histories, histories_new(), histories_free(x))
 KIND(trials, struct trials, trials_new(), trials_free(x))
@@ -189,6 +193,7 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
                               .number = help_below(&seed, i + 1)};
     struct trial *trial;
     char label[24];
+    bool late;
 
     snprintf(label, sizeof label, "%" PRIu64 "-x", i);
     if (i % 3 == 0) {
@@ -198,18 +203,44 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
         if (i % 5 == 0)
             trial->parameters = strdup("{}");
     }
-    if (trials_refuse_result(t, &id, &trial) == NULL &&
+    if (trials_refuse_result(t, &id, &trial, &late) == NULL &&
         help_below(&seed, 2) == 0) {
         trial->told = true;
         trial->foreign = help_below(&seed, 5) == 0;
         trials_settle(t, trial);
     }
-    if (trials_refuse_end(t, &id, &trial) == NULL &&
+    if (trials_refuse_end(t, &id, &trial, &late) == NULL &&
         help_below(&seed, 2) == 0) {
         trial->ended = true;
         trial->unfit = help_below(&seed, 5) == 0;
         trials_settle(t, trial);
     }
+}
+
+TEST(save_launches)
+{
+    const struct parameter_id seven = {.kind = PARAMETER_NUMBER, .number = 7};
+    char name[] = "0-1";
+    const struct parameter_id label = {.kind = PARAMETER_LABEL, .label = name};
+    struct launches l = {0}, *twin;
+
+    CHECK_EQ(launches_give(&l, 7, NULL), 0);
+    CHECK_EQ(launches_give(&l, 8, name), 0);
+    CHECK_EQ(launches_lose(&l, 90), 0);
+    CHECK_EQ(launches_lose(&l, 3), 0);
+    CHECK_EQ(launches_lose(&l, 3), 0);
+    twin = saved_twin(&launches_kind, &l);
+    launches_end(twin, &seven);
+    CHECK(!launches_are_over(twin));
+    launches_end(twin, &label);
+    CHECK(launches_are_over(twin));
+    CHECK_EQ(twin->n_lost, 2);
+    CHECK_EQ(launches_next_lost(twin), 3);
+    CHECK_EQ(launches_next_lost(twin), 90);
+    CHECK_EQ(twin->n_lost, 0);
+    launches_drop(twin);
+    saved_survives_damage(&launches_kind, &l, 300);
+    launches_fini(&l);
 }
 
 TEST(save_trials)
@@ -261,6 +292,7 @@ TEST(save_trials_whose_result_may_still_come_in_the_order_of_their_ends)
     struct trials *t = trials_new(), *twin;
     struct parameter_id oldest = {.kind = PARAMETER_NUMBER, .number = 9};
     struct trial *trial;
+    bool late;
 
     end_without_result(t, 9);
     end_without_result(t, 2);
@@ -268,7 +300,7 @@ TEST(save_trials_whose_result_may_still_come_in_the_order_of_their_ends)
         end_without_result(t, id);
     twin = saved_twin(&trials_kind, t);
     CHECK_EQ(trials_out(twin), 0);
-    CHECK(trials_refuse_result(twin, &oldest, &trial) == NULL);
+    CHECK(trials_refuse_result(twin, &oldest, &trial, &late) == NULL);
     end_without_result(twin, 1); /* one too many: the oldest goes */
     CHECK(trials_find(twin, &oldest) == NULL);
     CHECK(trials_finished(twin, &oldest));

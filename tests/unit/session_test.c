@@ -35,12 +35,14 @@ TEST(session_head_comes_back)
                                      .on_error = ERROR_FAIL,
                                      .ask_error = ASK_PRIOR,
                                      .extensions = true,
-                                     .nni = true};
+                                     .nni = true,
+                                     .again = true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");
     CHECK_HAS(text, "\"seed\": 9223372036854775807");
     CHECK_HAS(text, "\"at_once\": 3");
+    CHECK_HAS(text, "\"nni\": true, \"again\": true");
     CHECK_HAS(text, "\"start_step\": 0"); /* defaults are written out */
     CHECK(strstr(text, "/tests/plugins") == NULL);
     doc = json_parse(text, strlen(text), JSON_STRICT, NULL);

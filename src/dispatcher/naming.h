@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* naming.h - how lines for people name a trial.  Any thread. */
+#ifndef DISPATCHER_NAMING_H
+#define DISPATCHER_NAMING_H
+
+struct parameter_id;
+
+#define NAMING_MAX 160
+
+/* "trial 'A' (parameter_id 7)": long names are cut. */
+const char *naming_trial(char out[NAMING_MAX], const char *job,
+                         const struct parameter_id *id);
+
+#endif
