@@ -45,13 +45,11 @@ check_with_folder(const char *file, struct err *err)
 
     if (own_check(file, OWN_OR_ROOTS, err) != 0)
         return -1;
-    folder = slash == NULL ? strdup(".")
-                           : strndup(file, slash == file
-                                               ? 1
-                                               : (size_t)(slash - file));
-    rc = folder == NULL
-             ? err_set(err, ERR_MEMORY, "%s: out of memory", file)
-             : own_check(folder, OWN_OR_ROOTS | OWN_STICKY, err);
+    folder = slash == NULL
+                 ? strdup(".")
+                 : strndup(file, slash == file ? 1 : (size_t)(slash - file));
+    rc = folder == NULL ? err_set(err, ERR_MEMORY, "%s: out of memory", file)
+                        : own_check(folder, OWN_OR_ROOTS | OWN_STICKY, err);
     free(folder);
     return rc;
 }

@@ -165,8 +165,7 @@ proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd)
     why = trials_refuse_result(t->trials, &m->parameter, &trial, &late);
     if (why != NULL) {
         if (trial != NULL)
-            late =
-                restart_is_second_run(&t->restart, m, t->base.policy->again);
+            late = restart_is_second_run(&t->restart, m, t->base.policy->again);
         proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
         return;
     }

@@ -109,13 +109,13 @@ find_filter(const struct session_setup *setup, const char *name)
 
 /* What is to be loaded for a name, to be freed. */
 static char *
-name_of(const struct session_setup *setup, const char *name, bool logged,
+name_of(const struct plugin_paths *paths, const char *name, bool logged,
         struct err *err)
 {
     char *own = NULL;
 
     if (logged)
-        return plugin_paths_find_logged(setup->paths, name, err);
+        return plugin_paths_find_logged(paths, name, err);
     own = strdup(name);
     if (own == NULL)
         err_set(err, ERR_MEMORY, "session: out of memory");
@@ -142,7 +142,7 @@ static int
 wrap(struct session *s, const struct session_setup *setup,
      const struct session_filter *f, const struct log *log, struct err *err)
 {
-    char *name = name_of(setup, f->name, f->logged, err);
+    char *name = name_of(setup->paths, f->name, f->logged, err);
     int rc = name == NULL
                  ? -1
                  : tuner_wrap(s->tuner, setup->paths, name, f->args, log, err);
@@ -174,7 +174,7 @@ static struct tuner *
 open_tuner(const struct session_setup *setup, const struct log *log,
            struct err *err)
 {
-    char *name = name_of(setup, setup->tuner, setup->tuner_logged, err);
+    char *name = name_of(setup->paths, setup->tuner, setup->tuner_logged, err);
     struct json *made = NULL;
     struct tuner *tuner = NULL;
 
@@ -241,7 +241,8 @@ static struct assessor *
 open_assessor(const struct session_setup *setup, const struct log *log,
               struct err *err)
 {
-    char *name = name_of(setup, setup->assessor, setup->assessor_logged, err);
+    char *name =
+        name_of(setup->paths, setup->assessor, setup->assessor_logged, err);
     struct assessor *assessor =
         name == NULL ? NULL
                      : assessor_new(setup->paths, name, setup->assessor_args,
@@ -322,12 +323,13 @@ make_sides(struct session *s, const struct log *log, struct err *err)
 
 int
 session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
-               const char *name, const char *direction, struct jval *args,
-               struct json **made, struct err *err)
+               const char *name, bool logged, const char *direction,
+               struct jval *args, struct json **made, struct err *err)
 {
     struct jval mode;
     const char *said;
-    int rc;
+    char *file;
+    int rc = -1;
 
     *made = NULL;
     if (name == NULL || direction == NULL)
@@ -343,10 +345,13 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
                        "both",
                        plugin_kind_name(kind), name, said, direction);
     }
-    rc = proxy_is_named(name) && kind != PLUGIN_FILTER
-             ? given_arg_put(*args, OPTIMIZE_MODE, direction, made, err)
-             : given_arg_complete(paths, kind, name, *args, OPTIMIZE_MODE,
-                                  direction, made, err);
+    if (proxy_is_named(name) && kind != PLUGIN_FILTER) {
+        rc = given_arg_put(*args, OPTIMIZE_MODE, direction, made, err);
+    } else if ((file = name_of(paths, name, logged, err)) != NULL) {
+        rc = given_arg_complete(paths, kind, file, *args, OPTIMIZE_MODE,
+                                direction, made, err);
+        free(file);
+    }
     if (*made != NULL)
         *args = json_root(*made);
     return rc;
@@ -359,14 +364,17 @@ direct_all(struct session_setup *setup, struct json **made, struct err *err)
     const char *direction = policy_direction(&setup->policy);
     int rc;
 
-    rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner, direction,
-                        &setup->tuner_args, made++, err);
+    rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner,
+                        setup->tuner_logged, direction, &setup->tuner_args,
+                        made++, err);
     if (rc == 0)
         rc = session_direct(setup->paths, PLUGIN_ASSESSOR, setup->assessor,
-                            direction, &setup->assessor_args, made++, err);
+                            setup->assessor_logged, direction,
+                            &setup->assessor_args, made++, err);
     for (size_t i = 0; rc == 0 && i < setup->n_filters; i++)
         rc = session_direct(setup->paths, PLUGIN_FILTER, setup->filters[i].name,
-                            direction, &setup->filters[i].args, made++, err);
+                            setup->filters[i].logged, direction,
+                            &setup->filters[i].args, made++, err);
     return rc;
 }
 

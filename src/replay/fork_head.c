@@ -69,11 +69,12 @@ direct_changed(struct session_setup *s, const struct fork_changes *c,
     int rc = 0;
 
     if (c->tuner != NULL || c->tuner_args.node != NULL)
-        rc = session_direct(s->paths, PLUGIN_TUNER, s->tuner, direction,
-                            &s->tuner_args, &made[0], err);
+        rc = session_direct(s->paths, PLUGIN_TUNER, s->tuner, s->tuner_logged,
+                            direction, &s->tuner_args, &made[0], err);
     if (rc == 0 && (c->assessor != NULL || c->assessor_args.node != NULL))
-        rc = session_direct(s->paths, PLUGIN_ASSESSOR, s->assessor, direction,
-                            &s->assessor_args, &made[1], err);
+        rc = session_direct(s->paths, PLUGIN_ASSESSOR, s->assessor,
+                            s->assessor_logged, direction, &s->assessor_args,
+                            &made[1], err);
     return rc;
 }
 

@@ -249,8 +249,8 @@ TEST(session_takes_the_mode_from_the_arguments)
 static void
 add_filter(struct drive *d, struct json *args)
 {
-    d->setup.filters[0] = (struct session_filter){.name = "misfilter",
-                                                  .args = json_root(args)};
+    d->setup.filters[0] =
+        (struct session_filter){.name = "misfilter", .args = json_root(args)};
     d->setup.n_filters = 1;
 }
 
