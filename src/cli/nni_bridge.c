@@ -17,15 +17,14 @@
  * says that another dispatcher wants its log. */
 
 static int
-keep_connection(struct nni_child *c, int frames, const struct wake *wanted,
-                struct err *err)
+keep_connection(struct nni_child *c, int frames, struct err *err)
 {
     const struct bridge_setup setup = {
         .url = c->start->environment.channel,
         .frames = frames,
         .epitaph = nni_child_await,
         .arg = c,
-        .wanted = wanted,
+        .wanted = &c->start->wanted,
         .log = &c->start->log,
     };
     int status = EXIT_DONE;
@@ -47,16 +46,14 @@ nni_bridge_serve(struct nni_start *n, nni_dispatch *dispatch, struct err *err)
 {
     struct nni_child child;
     int pair[2], status;
-    struct wake wanted;
 
-    if (wake_open(&wanted, err) != 0)
+    if (wake_open(&n->wanted, err) != 0)
         return verb_fail("nni", err);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
-        wake_close(&wanted);
+        wake_close(&n->wanted);
         return verb_fail("nni", err);
     }
-    n->wanted = &wanted;
     switch (nni_child_fork(&child, n, err)) {
     case 0:
         close(pair[0]);
@@ -65,10 +62,10 @@ nni_bridge_serve(struct nni_start *n, nni_dispatch *dispatch, struct err *err)
         return status;
     case 1:
         close(pair[1]);
-        return keep_connection(&child, pair[0], &wanted, err);
+        return keep_connection(&child, pair[0], err);
     }
     close(pair[0]);
     close(pair[1]);
-    wake_close(&wanted);
+    wake_close(&n->wanted);
     return verb_fail("nni", err);
 }

@@ -36,7 +36,7 @@ nni_start_begin(struct nni_start *n, const char *exp_params)
 {
     struct err err;
 
-    *n = (struct nni_start){.text = exp_params};
+    *n = (struct nni_start){.text = exp_params, .wanted = {.fd = -1}};
     nni_environment_read(&n->environment, get_variable);
     n->log = (struct log){.fd = 2,
                           .most = n->environment.level,
@@ -306,7 +306,7 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
         .max_queued = FRAME_PAYLOAD_MAX_DEFAULT,
         .grace_ms = NNI_GRACE_MS,
         .log = &n->log,
-        .wanted = n->wanted,
+        .wanted = n->wanted.fd >= 0 ? &n->wanted : NULL,
         .begun = note_begun,
         .begun_ctx = n,
     };

@@ -9,6 +9,7 @@
 #include "cli/nni_folder.h"
 #include "cli/resumption.h"
 #include "core/log.h"
+#include "core/wake.h"
 #include "nni/environment.h"
 #include "nni/exp_params.h"
 #include "nni/journal.h"
@@ -18,7 +19,6 @@
 struct err;
 struct json;
 struct plugin_paths;
-struct wake;
 
 #define NNI_GRACE_MS 10000
 
@@ -33,7 +33,7 @@ struct nni_start {
     struct json *args[2]; /* translated or made: the tuner's, the assessor's */
     struct resumption resumption;
     struct nni_crashes crashes; /* that it goes on behind */
-    const struct wake *wanted;  /* as dispatcher.h has it */
+    struct wake wanted;         /* as dispatcher.h has it, where it is open */
     bool at_work; /* a plugin may still be running when the session is over:
                      the process is to be ended by _exit() */
 };
