@@ -20,7 +20,8 @@ int kept_with(const char *verb, const struct results *r, kept_use *use,
  * caller's and nobody else's to write to.  -1: err says which is not. */
 int kept_check_own(const struct results *r, struct err *err);
 
-/* The same for the plugins that the configuration names. */
+/* Whether the plugins that the configuration names are the caller's or root's,
+ * and nobody else's to write to.  -1: err says which is not. */
 int kept_check_plugins(const struct experiment *x, struct err *err);
 
 #endif

@@ -15,7 +15,7 @@ int file_read(const char *path, size_t max, struct buf *b, struct err *err);
  * the old content or the new, never half of it. */
 int file_write(const char *path, const void *data, size_t len, struct err *err);
 
-/* The same two, and open(2), for what lies where a trial may write: neither the
+/* Opening, reading and writing what lies where a trial may write: neither the
  * last part of the path nor the folder it lies in may be a symbolic link, and
  * what is opened is a regular file, so that opening or reading waits for
  * nobody. ELOOP (of the folder ENOTDIR): a link; ENXIO: no file. */

@@ -19,8 +19,8 @@ enum own_flags {
  * is and what to do.  Symbolic links are followed. */
 int own_check(const char *path, unsigned flags, struct err *err);
 
-/* The same for a shared object and the folder that holds it, as named and
- * behind links; root's will do. */
+/* Whether a shared object and the folder that holds it, as named and behind
+ * links, are the caller's or root's. */
 int own_check_plugin(const char *file, struct err *err);
 
 #endif

@@ -15,8 +15,8 @@ struct buf;
 /* Appends the text, cut to `most` bytes. */
 void visible_text(struct buf *out, const char *text, size_t len, size_t most);
 
-/* The same in place; ASCII's control characters become spaces, so that it is
- * one line. */
+/* Makes a text visible in place; ASCII's control characters become spaces, so
+ * that it is one line. */
 void visible_line(char *text);
 
 /* As fprintf(); an LF, also one of an argument, stays one. */

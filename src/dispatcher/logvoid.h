@@ -14,7 +14,8 @@ struct err;
  * (the block was never written); and there is no other record.  False where it
  * cannot be read. */
 bool logvoid(const char *folder);
-/* The same, or the lock file of a log that is not there. */
+/* Whether the folder has such a log, or the lock file of one that is not
+ * there. */
 bool logvoid_left(const char *folder);
 /* Such a log becomes command.log.void; others stay.  The caller has the lock.
  */

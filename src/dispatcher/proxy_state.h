@@ -59,7 +59,8 @@ void proxy_send(struct proxy *p, enum command_code code);
 
 /* One line for a mistake of the manager's, which costs its command alone. */
 void proxy_complain(struct proxy *p, const char *text);
-/* The same: "trial 'job' (parameter_id 7): text"; late: nothing is wrong. */
+/* One line about a trial: "trial 'job' (parameter_id 7): text"; late: nothing
+ * is wrong, and it is no error. */
 void proxy_complain_trial(struct proxy *p, const char *job,
                           const struct parameter_id *id, const char *text,
                           bool late);

@@ -88,8 +88,8 @@ void session_listen(struct session *s, const struct explainer *explainer);
 
 /* *args becomes those of a plugin or program that was told the direction: its
  * optimize_mode, where it has that argument and *args say nothing.  -1 when
- * they say the other one, or the name is `logged` and that of a file that is not
- * to be loaded.  *made, what *args then borrow, is to be freed. */
+ * they say the other one, or the name is `logged` and that of a file that is
+ * not to be loaded.  *made, what *args then borrow, is to be freed. */
 int session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
                    const char *name, bool logged, const char *direction,
                    struct jval *args, struct json **made, struct err *err);

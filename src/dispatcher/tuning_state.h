@@ -51,7 +51,8 @@ void tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
 
 /* One line for a mistake that costs this command alone. */
 void tuning_complain(struct tuning *t, const char *text);
-/* The same: "trial 'job' (parameter_id 7): text"; late: nothing is wrong. */
+/* One line about a trial: "trial 'job' (parameter_id 7): text"; late: nothing
+ * is wrong, and it is no error. */
 void tuning_complain_trial(struct tuning *t, const char *job,
                            const struct parameter_id *id, const char *text,
                            bool late);

@@ -24,7 +24,7 @@ void ending_show_first(struct manager *m, const struct trial *t);
 
 /* Counts it and shows it. */
 void ending_show(struct manager *m, const struct trial *t, double seconds);
-/* The same of one that is interrupted. */
+/* Counts an interrupted trial and shows it. */
 void ending_show_interrupted(struct manager *m, const struct trial *t,
                              double seconds);
 

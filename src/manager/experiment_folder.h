@@ -90,7 +90,7 @@ int experiment_folder_add_result(struct experiment_folder *f,
                                  const struct trial *t, double duration_s,
                                  struct err *err);
 
-/* The same of an attempt that was interrupted. */
+/* Appends the line of an attempt that was interrupted, to a file of its own. */
 int experiment_folder_add_interrupted(const struct experiment_folder *f,
                                       const struct trial *t, double duration_s,
                                       struct err *err);

@@ -205,8 +205,8 @@ bool running_unbegun(struct manager *m, struct trial *t,
 /* Its end means nothing, and its result is not known: it is lost, was ended for
  * want of a manager or, in lock step, interrupted. */
 bool running_in_vain(const struct manager *m, const struct trial *t);
-/* The same of one that ended while it had no manager, which a signal to both
- * may have ended shortly before. */
+/* Whether the end means nothing of a trial that is found ended: the signal that
+ * ended it may have ended its manager, too, before that could judge. */
 bool running_unwitnessed(const struct manager *m, const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
