@@ -140,9 +140,10 @@ static const char help[] =
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
-    "Exit status: 0 done; 1 interrupted, no trial has a result, the tuner\n"
-    "failed to give parameters, or the dispatcher died; 2 usage; 3 the\n"
-    "configuration is wrong.\n"
+    "Exit status: 0 done; 1 interrupted, no trial has a result, trials fail\n"
+    "again and again or cannot be started, the tuner failed to give\n"
+    "parameters, or the dispatcher died; 2 usage; 3 the configuration is\n"
+    "wrong.\n"
     "\n"
     "Example: tunepipe run experiment.yml\n";
 
