@@ -82,13 +82,13 @@ budget_save(struct budget *b, const char *folder, struct err *err)
     b->save_ns = b->at_ns + EVERY_NS;
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    len = snprintf(text, sizeof text,
-                   "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
-                   ", \"max_duration_ms\": %" PRId64
-                   ", \"concurrency\": %" PRIu64
-                   ", \"paused\": %d, \"halted\": %d}\n",
-                   b->used_ns, b->max_trials, b->max_ms, b->concurrency,
-                   b->paused, b->halted);
+    len =
+        snprintf(text, sizeof text,
+                 "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
+                 ", \"max_duration_ms\": %" PRId64 ", \"concurrency\": %" PRIu64
+                 ", \"paused\": %d, \"halted\": %d}\n",
+                 b->used_ns, b->max_trials, b->max_ms, b->concurrency,
+                 b->paused, b->halted);
     rc = file_write(path, text, (size_t)len, err);
     free(path);
     return rc;
