@@ -22,7 +22,7 @@ add_default(enum plugin_kind kind, const struct algorithm *a, char *text,
 }
 
 int
-direction_check(const struct experiment *x, struct err *err)
+direction_check(const struct experiment *x, const char *file, struct err *err)
 {
     char defaults[256] = "";
 
@@ -34,5 +34,5 @@ direction_check(const struct experiment *x, struct err *err)
                    "%s: direction: nothing says which results are better: "
                    "expected 'direction: minimize' for the smaller ones or "
                    "'direction: maximize' for the larger ones%s",
-                   x->file, defaults);
+                   file, defaults);
 }

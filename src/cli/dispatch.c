@@ -274,7 +274,7 @@ set_direction(const struct dispatch_words *w, const struct experiment *x,
             word = experiment_direction(x);
         for (int i = 0; i < 2 && word == NULL; i++)
             word = direction_in(args[i]);
-        if (word == NULL && direction_check(x, err) != 0)
+        if (word == NULL && direction_check(x, w->config, err) != 0)
             return -1;
         if (word == NULL)
             word = experiment_direction(x);

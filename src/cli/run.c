@@ -140,9 +140,10 @@ static const char help[] =
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
-    "Exit status: 0 done; 1 interrupted, no trial has a result, the tuner\n"
-    "failed to give parameters, or the dispatcher died; 2 usage; 3 the\n"
-    "configuration is wrong.\n"
+    "Exit status: 0 done; 1 interrupted, no trial has a result, trials fail\n"
+    "again and again or cannot be started, the tuner failed to give\n"
+    "parameters, or the dispatcher died; 2 usage; 3 the configuration is\n"
+    "wrong.\n"
     "\n"
     "Example: tunepipe run experiment.yml\n";
 
@@ -184,10 +185,11 @@ check_space(const struct experiment *x, struct problems *problems,
 /* A manager that goes on holds trials in step by what they had been told, from
  * their first report on: that may stand in any segment. */
 static void
-check_segments(const struct experiment *x, struct problems *problems)
+check_segments(const struct experiment *x, const char *file,
+               struct problems *problems)
 {
     if (x->deterministic && x->segments.old == OLD_DROP)
-        problems_add(problems, x->file,
+        problems_add(problems, file,
                      "oldSegments: drop: not with deterministic, which has to "
                      "be able to read the whole log: expected keep or "
                      "compress");
@@ -195,12 +197,13 @@ check_segments(const struct experiment *x, struct problems *problems)
 
 /* What would fail for nobody to see. */
 static void
-check_index(const struct experiment *x, struct problems *problems)
+check_index(const struct experiment *x, const char *file,
+            struct problems *problems)
 {
     struct err err;
 
     if (x->index && database_load("index: true", &err) == NULL)
-        problems_add(problems, x->file, "%s", err.text);
+        problems_add(problems, file, "%s", err.text);
 }
 
 struct words {
@@ -217,10 +220,10 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* All that a file alone does not tell. */
+/* All that a file alone does not tell; file: its name as it was given. */
 static void
-check(struct experiment *x, const struct words *w, struct problems *problems,
-      struct problems *notes)
+check(struct experiment *x, const char *file, const struct words *w,
+      struct problems *problems, struct problems *notes)
 {
     struct buf lines;
     struct err err;
@@ -228,9 +231,9 @@ check(struct experiment *x, const struct words *w, struct problems *problems,
 
     x->deterministic |= w->deterministic;
     check_space(x, problems, notes);
-    check_segments(x, problems);
-    check_index(x, problems);
-    if (direction_check(x, &err) != 0)
+    check_segments(x, file, problems);
+    check_index(x, file, problems);
+    if (direction_check(x, file, &err) != 0)
         problems_add(problems, "", "%s", err.text);
     if (w->import != NULL) {
         free(x->import);
@@ -265,7 +268,7 @@ run(int argc, char **argv)
     problems_init(&notes);
     x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
     if (x != NULL)
-        check(x, &w, &problems, &notes);
+        check(x, argv[1], &w, &problems, &notes);
     fputs(buf_text(&notes.lines), stderr);
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = refuse(&err, &problems);

@@ -45,6 +45,7 @@ budget_load(struct budget *b, const char *folder)
     b->max_ms = (int64_t)get(json_root(doc), "max_duration_ms", YEARS_MS);
     b->concurrency = get(json_root(doc), "concurrency", UINT64_MAX);
     b->paused = get(json_root(doc), "paused", 1) == 1;
+    b->halted = get(json_root(doc), "halted", 1) == 1;
     json_free(doc);
     return true;
 }
@@ -81,12 +82,13 @@ budget_save(struct budget *b, const char *folder, struct err *err)
     b->save_ns = b->at_ns + EVERY_NS;
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    len = snprintf(text, sizeof text,
-                   "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
-                   ", \"max_duration_ms\": %" PRId64
-                   ", \"concurrency\": %" PRIu64 ", \"paused\": %d}\n",
-                   b->used_ns, b->max_trials, b->max_ms, b->concurrency,
-                   b->paused);
+    len =
+        snprintf(text, sizeof text,
+                 "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
+                 ", \"max_duration_ms\": %" PRId64 ", \"concurrency\": %" PRIu64
+                 ", \"paused\": %d, \"halted\": %d}\n",
+                 b->used_ns, b->max_trials, b->max_ms, b->concurrency,
+                 b->paused, b->halted);
     rc = file_write(path, text, (size_t)len, err);
     free(path);
     return rc;

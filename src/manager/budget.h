@@ -20,6 +20,8 @@ struct budget {
     int64_t max_ms;         /* 0: no limit */
     uint64_t concurrency;   /* set while it ran; 0: the configuration's */
     bool paused;            /* no trials are begun: coordinator.h */
+    bool halted;            /* the same, because trials failed: failing.h; shown
+                               while this manager lives, and not taken up */
     int64_t at_ns, save_ns; /* of the monotonic clock: used_ns is as it was at
                                the one; to be saved at the other */
 };

@@ -61,13 +61,16 @@ coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
 static int
 set_paused(struct manager *m, bool paused, struct err *err)
 {
-    bool before = m->budget.paused, was = m->scheduler.paused;
+    struct budget before = m->budget;
+    bool was = m->scheduler.paused;
 
     if (check_open(m, err) != 0)
         return -1;
     m->budget.paused = paused;
+    m->budget.halted = paused && before.halted;
     if (keep(m, err) != 0) {
-        m->budget.paused = before;
+        m->budget.paused = before.paused;
+        m->budget.halted = before.halted;
         return -1;
     }
     m->scheduler.paused = m->progress.paused = paused;

@@ -186,7 +186,8 @@ pause_it(struct manager *m, const struct trial *t)
                   f->paused);
     if (t->folder != NULL)
         ending_show_stderr(m, t);
-    m->scheduler.paused = m->progress.paused = true;
+    m->scheduler.paused = m->progress.paused = m->budget.halted = true;
+    manager_keep_budget(m);
     happened_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
     say_how_to_go_on(m);
     f->reminds = m->n_running > 0;

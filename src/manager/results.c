@@ -238,7 +238,7 @@ results_load(const char *folder, struct err *err)
     load_lines(r, FOLDER_INTERRUPTED, NULL); /* mostly there is none */
     load_summary(r);
     if (budget_load(&kept, r->folder))
-        r->paused = kept.paused;
+        r->paused = kept.paused || kept.halted;
     count_unended(r);
     return r;
 fail:

@@ -298,6 +298,7 @@ E
         n=$((n + 1))
         [ $n = 1 ] || : > mended
         "$T" status tunepipe-experiments/* > status$n 2>&1
+        "$T" show tunepipe-experiments/* > show$n 2>&1
         case $n in
         1) echo > go ;;
         2) "$T" continue tunepipe-experiments/* > continued 2>&1 ;;
@@ -309,6 +310,7 @@ E
         has $one 'state       paused: 3 trials in a row failed the same way: exit status 3' &&
             has $one "go on       tunepipe continue $dir" || return 1
     done
+    has show1 'state:  paused' && has show2 'state:  paused' || return 1
     has status1 '1 running' && has status2 '0 running' &&
         "$T" show --json "$dir" > show.json && count 2 succeeded && replays
 }

@@ -68,7 +68,8 @@ direction_unsaid() {
     sed -i '/^direction:/d' e.yml
     words="e.yml: direction: nothing says which results are better: expected 'direction: minimize' for the smaller ones or 'direction: maximize' for the larger ones"
     nni="; untold, NNI's Evolution would maximize and NNI's Medianstop would maximize"
-    run 3 && has err "$words$nni" && run 3 --dry-run && has err "$words$nni" &&
+    run 3 && has err "error: $words$nni" && run 3 --dry-run &&
+        has err "error: $words$nni" &&
         [ ! -e tunepipe-experiments ] || return 1
     "$T" dispatch --config e.yml < /dev/null > out 2> err
     [ $? = 3 ] && has err "$words$nni" || return 1
