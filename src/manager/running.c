@@ -75,7 +75,7 @@ let_go(struct manager *m, struct trial *t)
 static void
 hold_results(struct manager *m, int rc, const struct err *err)
 {
-    bool holds = m->folder.held.len > 0;
+    bool holds = rc == 0 && m->folder.held.len > 0;
 
     if (rc != 0)
         manager_end(m, MANAGER_UNABLE, "%s", err->text);
@@ -89,8 +89,8 @@ hold_results(struct manager *m, int rc, const struct err *err)
                       "tunepipe: the results are written: it goes on");
     m->results_held = holds;
     if (deadlines_set(&m->deadlines, &m->results_due,
-                      rc == 0 && holds ? clock_monotonic_ns() + HELD_PAUSE_NS
-                                       : INT64_MAX) != 0)
+                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
+                            : INT64_MAX) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
 }
 
