@@ -340,6 +340,27 @@ E
 }
 check "what is used of maxExperimentDuration" spent
 
+# The time is over, the trials that run may end, and are interrupted: they are
+# not over, and no others are begun when it goes on.
+overtime() {
+    experiment 'maxTrialNumber: 4' 'maxExperimentDuration: 0.1s' \
+        'checkpoints: {keep: last}' << 'E'
+[ -z "$TUNEPIPE_RESTORE_DIR" ] || {
+    cp "$TUNEPIPE_RESTORE_DIR/at" "$HERE/restored"
+    exec tunepipe trial report --final 3
+}
+echo here > "$TUNEPIPE_CHECKPOINT_DIR/at"
+tunepipe trial checkpoint save
+until tunepipe status "$TUNEPIPE_EXPERIMENT_DIR" | grep -q stopping; do :; done
+kill -TERM "$(cat "$HERE/pid")"
+exec sleep 1000
+E
+    run 1 && count 1 interrupted && resume 0 && once 1 && count 1 succeeded &&
+        has restored here && replays &&
+        has out 'finished: maxExperimentDuration is over'
+}
+check "interrupted behind maxExperimentDuration" overtime
+
 extended() {
     echo "$final" | experiment 'maxTrialNumber: 2'
     run 0 && [ "$(sed 's/.*"used_ns": \([0-9]*\).*/\1/' "$dir/budget.json")" \
