@@ -366,6 +366,15 @@ running_in_vain(const struct manager *m, const struct trial *t)
 }
 
 bool
+running_unseen(const struct manager *m, const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    return !m->lockstep.on && is_open(t) && t->stop == STOP_NOT &&
+           o->kind != OUTCOME_LOST && !o->abandoned && outcome_by_signal(o);
+}
+
+bool
 running_unwitnessed(const struct manager *m, const struct trial *t)
 {
     return running_in_vain(m, t) || (is_open(t) && t->stop == STOP_NOT &&

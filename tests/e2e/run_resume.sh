@@ -279,6 +279,24 @@ E
 }
 check "or when it is dead" same_kill
 
+# It reports its result in time, which nobody is there to hear.
+same_kill_result() {
+    experiment 'maxTrialNumber: 1' << 'E'
+[ -e "$HERE/second" ] && exec tunepipe trial report --final 3
+touch "$HERE/second"
+trap 'tunepipe trial report --final 7; exit 0' TERM
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+kill -KILL "$(cat "$HERE/pid")"
+kill -TERM "$wrapper"
+while :; do sleep 0.01; done
+E
+    run 137
+    until [ -e "$dir/trials/00000/exit" ]; do sleep 0.01; done
+    resume 0 && once 1 && told 1 && has show.json '"value": 7.0' &&
+        [ ! -e "$dir/trials/00000.1" ] && replays
+}
+check "with a result that nobody heard" same_kill_result
+
 alone() {
     experiment 'maxTrialNumber: 2' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 3
