@@ -314,8 +314,8 @@ wait_heard(pid_t wrapper)
     while (pending != 0 || (state != 'S' && state != 'Z')) {
         text = slurp(path);
         CHECK_EQ(sscanf(strstr(text, "\nState:"), "\nState: %c", &state), 1);
-        CHECK_EQ(
-            sscanf(strstr(text, "\nShdPnd:"), "\nShdPnd: %llx", &pending), 1);
+        CHECK_EQ(sscanf(strstr(text, "\nShdPnd:"), "\nShdPnd: %llx", &pending),
+                 1);
     }
 }
 
