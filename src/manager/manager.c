@@ -290,7 +290,7 @@ settle(struct manager *m)
         recognise_end(m);
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0 &&
-        (m->folder.held.len == 0 || m->interrupts > 0))
+        (!m->results_held || m->interrupts > 0))
         m->phase = PHASE_DONE; /* else results wait for room on the disk */
     hooks_go(&m->hooks, clock_monotonic_ns());
     clear_away(m);

@@ -115,7 +115,9 @@ restore_ended(struct manager *m, struct trial *t)
         orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
-    if (t->interrupted || running_unwitnessed(m, t)) {
+    if (!t->interrupted && running_unseen(m, t))
+        t->stop = STOP_INTERRUPT;
+    else if (t->interrupted || running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
     }

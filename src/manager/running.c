@@ -75,7 +75,7 @@ let_go(struct manager *m, struct trial *t)
 static void
 hold_results(struct manager *m, int rc, const struct err *err)
 {
-    bool holds = m->folder.held.len > 0;
+    bool holds = rc == 0 && m->folder.held.len > 0;
 
     if (rc != 0)
         manager_end(m, MANAGER_UNABLE, "%s", err->text);
@@ -89,8 +89,8 @@ hold_results(struct manager *m, int rc, const struct err *err)
                       "tunepipe: the results are written: it goes on");
     m->results_held = holds;
     if (deadlines_set(&m->deadlines, &m->results_due,
-                      rc == 0 && holds ? clock_monotonic_ns() + HELD_PAUSE_NS
-                                       : INT64_MAX) != 0)
+                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
+                            : INT64_MAX) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
 }
 
@@ -160,6 +160,8 @@ running_leave(struct manager *m, struct trial *t)
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
     let_go(m, t);
+    if (began && m->end_known && m->outcome->end <= MANAGER_DURATION)
+        m->outcome->end = MANAGER_INTERRUPTED; /* it was to end before that */
     if (began) {
         ending_show_interrupted(m, t, seconds);
         happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
@@ -268,9 +270,10 @@ running_start_waiting(struct manager *m)
     m->placing.stirred = false;
     for (; t != NULL; t = next) {
         next = t->queue_next;
-        if (m->end_known && m->outcome->end > MANAGER_DURATION)
+        if (m->end_known && (m->outcome->end > MANAGER_DURATION ||
+                             (t->cut_off && m->scheduler.paused)))
             running_leave(m, t); /* the experiment is not over */
-        else if (m->end_known)
+        else if (m->end_known && !t->cut_off)
             give_up(m, t);
         else if (preparing_wanted(m, t))
             preparing_offer(m, t);
@@ -329,6 +332,7 @@ running_unbegun(struct manager *m, struct trial *t,
         t->told || t->known || (next = running_next(m, t)) == NULL)
         return false;
     next->attempt = t->attempt;
+    next->cut_off = t->cut_off;
     next->unbegun = true;
     next->offers = t->offers;
     next->place_until_ns = t->place_until_ns;
@@ -362,6 +366,15 @@ running_in_vain(const struct manager *m, const struct trial *t)
 }
 
 bool
+running_unseen(const struct manager *m, const struct trial *t)
+{
+    const struct outcome *o = &t->outcome;
+
+    return !m->lockstep.on && is_open(t) && t->stop == STOP_NOT &&
+           o->kind != OUTCOME_LOST && !o->abandoned && outcome_by_signal(o);
+}
+
+bool
 running_unwitnessed(const struct manager *m, const struct trial *t)
 {
     return running_in_vain(m, t) || (is_open(t) && t->stop == STOP_NOT &&
@@ -378,6 +391,7 @@ running_next(const struct manager *m, const struct trial *t)
         return NULL;
     next->attempt = t->attempt + 1;
     next->failures = t->failures;
+    next->stop_again = t->stop_again;
     next->origin = t->origin;
     next->settled = t->settled;
     next->has_earlier = t->has_latest || t->has_earlier;
@@ -425,6 +439,7 @@ running_again(struct manager *m, struct trial *t)
         running_finish(m, t);
         return;
     }
+    next->cut_off = true;
     m->recovered.again++;
     running_replace(m, t, next);
 }

@@ -249,7 +249,7 @@ running_interrupt_all(struct manager *m)
 bool
 running_awaits_signal(struct manager *m, struct trial *t)
 {
-    if (t->stop == STOP_NOT && !m->end_known && !t->told && !t->known &&
+    if (t->stop == STOP_NOT && !m->interrupting && !t->told && !t->known &&
         !t->done && !t->signal_awaited && outcome_by_signal(&t->outcome)) {
         t->signal_awaited = true;
         running_due(m, t, TRIAL_DUE_JUDGE,

@@ -208,6 +208,8 @@ bool running_in_vain(const struct manager *m, const struct trial *t);
 /* Whether the end means nothing of a trial that is found ended: the signal that
  * ended it may have ended its manager, too, before that could judge. */
 bool running_unwitnessed(const struct manager *m, const struct trial *t);
+/* Such a signal, behind which its files may hold a result, as in a grace. */
+bool running_unseen(const struct manager *m, const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
 /* The new attempt at t, which is not live yet; NULL: out of memory. */

@@ -371,7 +371,8 @@
  * address space too.
  *
  * One process per trial, environment inherited.  SIGTERM (or SIGINT, SIGHUP)
- * stops the trial: SIGTERM to all its processes, after --grace-ms SIGKILL.
+ * stops the trial: SIGTERM to all its processes, after --grace-ms SIGKILL; at
+ * once when it comes again, from another process when it comes a third time.
  * It exits 0 once `exit` stands, whatever became of the trial; 2 with one line
  * on stderr when it could not do its work; and TRIAL_WRAPPER_LATER, with such a
  * line, when it could not begin the trial for want of something that may come

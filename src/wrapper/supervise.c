@@ -8,7 +8,9 @@
  *   RUNNING --(SIGTERM, nobody adopts, first process ended)--> ENDING
  *           SIGTERM to the tree, the grace period begins
  *   ENDING --(grace period over, SIGTERM once more)--> KILLING
- *           SIGKILL to the tree, again after every SIGCHLD
+ *           SIGKILL to the tree, again after every SIGCHLD; what signals a
+ *           whole control group signals the manager, too, which then asks for
+ *           the first time: from another process "once more" is twice
  *   any --(no child left)--> return
  *
  * Only one timer is needed: the lease does not matter once RUNNING is over. */
@@ -42,6 +44,7 @@ struct watch {
     enum phase phase;
     bool first_ended; /* the trial's first process */
     bool alive;       /* a process of the trial is left */
+    uint32_t asker;   /* whose signal began the end; 0: it does not matter */
 };
 
 /* From now, once; 0 ms: at once; negative: never. */
@@ -109,22 +112,37 @@ reap(struct watch *w)
         end_tree(w); /* what it left behind goes as well */
 }
 
+/* Whether who asks in the grace period has no patience left. */
+static bool
+is_asked_again(struct watch *w, uint32_t asker)
+{
+    bool again = w->asker == 0 || w->asker == asker;
+
+    w->asker = 0; /* not twice */
+    return again;
+}
+
 static void
 on_signals(struct watch *w)
 {
     struct signalfd_siginfo info;
     bool child = false, stop = false;
+    uint32_t asker = 0;
 
     while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info)) {
         child = child || info.ssi_signo == SIGCHLD;
         if (info.ssi_signo != SIGCHLD && !stop && w->phase == RUNNING)
             w->outcome->told = (int)info.ssi_signo;
+        if (info.ssi_signo != SIGCHLD)
+            asker = info.ssi_pid;
         stop = stop || info.ssi_signo != SIGCHLD;
     }
-    if (stop && w->phase == RUNNING)
+    if (stop && w->phase == RUNNING) {
+        w->asker = asker;
         end_tree(w);
-    else if (stop && w->phase == ENDING)
-        kill_tree(w); /* asked once more: who asks has no patience left */
+    } else if (stop && w->phase == ENDING && is_asked_again(w, asker)) {
+        kill_tree(w);
+    }
     if (child)
         reap(w);
 }

@@ -68,6 +68,35 @@ check "the same in lock step" unbegun_in_lock_step
 unprepared() { unbegun 'prepareCommand: ": > prepared"'; }
 check "the same where it is to be prepared" unprepared
 
+# The assessor's word on the attempt that was interrupted comes before the next
+# one has begun.
+unbegun_again() {
+    running="$T status \"\${2%/trials/*}\" | grep -q running"
+    starved "*/00000.1) mkdir once 2> /dev/null && {
+        until $running; do sleep 0.02; done; } &&" &&
+        experiment 'maxTrialNumber: 1' 'deterministic: true' "$minimize" \
+            "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 1}}" << 'E'
+if [ -e "$HERE/second" ]; then
+    tunepipe trial report 1
+    exec tunepipe trial report --final 3
+fi
+touch "$HERE/second"
+read -r dispatcher rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+trap 'kill -CONT "$dispatcher"; exit 0' TERM
+kill -STOP "$dispatcher"
+tunepipe trial report 1 &
+until tunepipe trial ls --json "$TUNEPIPE_EXPERIMENT_DIR" |
+    grep -q '"latest": 1'; do sleep 0.02; done
+kill -TERM "$(cat "$HERE/pid")"
+while :; do sleep 0.02; done
+E
+    run 1 && count 1 interrupted &&
+        { HERE=$PWD "$T" resume "$dir" > out 2> err || [ $? = 1 ]; } &&
+        has err 'trial 00000 cannot be started now' &&
+        "$T" show --json "$dir" > show.json && count 1 stopped && replays
+}
+check "it hears what was decided on the attempt before" unbegun_again
+
 never_begun() {
     starved '*/00001*)' &&
         echo "$final" | experiment 'maxTrialNumber: 2' "$minimize" \

@@ -279,6 +279,24 @@ E
 }
 check "or when it is dead" same_kill
 
+# It reports its result in time, which nobody is there to hear.
+same_kill_result() {
+    experiment 'maxTrialNumber: 1' << 'E'
+[ -e "$HERE/second" ] && exec tunepipe trial report --final 3
+touch "$HERE/second"
+trap 'tunepipe trial report --final 7; exit 0' TERM
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+kill -KILL "$(cat "$HERE/pid")"
+kill -TERM "$wrapper"
+while :; do sleep 0.01; done
+E
+    run 137
+    until [ -e "$dir/trials/00000/exit" ]; do sleep 0.01; done
+    resume 0 && once 1 && told 1 && has show.json '"value": 7.0' &&
+        [ ! -e "$dir/trials/00000.1" ] && replays
+}
+check "with a result that nobody heard" same_kill_result
+
 alone() {
     experiment 'maxTrialNumber: 2' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 3
@@ -339,6 +357,27 @@ E
         has "$dir/budget.json" '"max_trials": 4, "max_duration_ms": 39600000'
 }
 check "what is used of maxExperimentDuration" spent
+
+# The time is over, the trials that run may end, and are interrupted: they are
+# not over, and no others are begun when it goes on.
+overtime() {
+    experiment 'maxTrialNumber: 4' 'maxExperimentDuration: 0.1s' \
+        'checkpoints: {keep: last}' << 'E'
+[ -z "$TUNEPIPE_RESTORE_DIR" ] || {
+    cp "$TUNEPIPE_RESTORE_DIR/at" "$HERE/restored"
+    exec tunepipe trial report --final 3
+}
+echo here > "$TUNEPIPE_CHECKPOINT_DIR/at"
+tunepipe trial checkpoint save
+until tunepipe status "$TUNEPIPE_EXPERIMENT_DIR" | grep -q stopping; do :; done
+kill -TERM "$(cat "$HERE/pid")"
+exec sleep 1000
+E
+    run 1 && count 1 interrupted && resume 0 && once 1 && count 1 succeeded &&
+        has restored here && replays &&
+        has out 'finished: maxExperimentDuration is over'
+}
+check "interrupted behind maxExperimentDuration" overtime
 
 extended() {
     echo "$final" | experiment 'maxTrialNumber: 2'

@@ -120,6 +120,19 @@ E
 }
 check "maxExperimentDuration starts no more trials" experiment_duration
 
+# The disk is not full, and time does not help: the experiment ends.
+unwritable() {
+    prlimit --version > version 2>&1 || { echo "no prlimit" && return 77; }
+    experiment 'maxTrialNumber: 1' << 'E'
+prlimit --pid "$(cat "$HERE/pid")" --fsize=200 || exit 1
+tunepipe trial report --final 1
+E
+    (trap "" XFSZ && run 1) &&
+        has err 'results.jsonl: cannot write: File too large' &&
+        dir=$(echo tunepipe-experiments/*) && resume 0 && count 1 succeeded
+}
+check "results that cannot be written end the experiment" unwritable
+
 wrapper_killed() {
     experiment 'maxTrialNumber: 2' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 1

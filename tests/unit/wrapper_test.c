@@ -302,6 +302,49 @@ TEST(wrapper_kills_at_once_when_asked_again)
     CHECK_STR(first_line(), "signalled 9");
 }
 
+/* What was sent to it is read, and it waits for more. */
+static void
+wait_heard(pid_t wrapper)
+{
+    unsigned long long pending = 1;
+    char path[64], state = 0;
+    const char *text;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)wrapper);
+    while (pending != 0 || (state != 'S' && state != 'Z')) {
+        text = slurp(path);
+        CHECK_EQ(sscanf(strstr(text, "\nState:"), "\nState: %c", &state), 1);
+        CHECK_EQ(sscanf(strstr(text, "\nShdPnd:"), "\nShdPnd: %llx", &pending),
+                 1);
+    }
+}
+
+/* As all in a control group are, the manager among them. */
+TEST(wrapper_takes_a_signal_to_all_for_one)
+{
+    struct run run = start(LONG_MS, LONG_MS,
+                           "trap 'echo $$ $$ > ready; read x < ready; exit 5' "
+                           "TERM; echo $$ $$ > ready; "
+                           "while :; do read x < ready; done");
+    pid_t system;
+    long a, b;
+    int fd;
+
+    wait_ready(&a, &b);
+    system = fork();
+    if (system == 0)
+        _exit(kill(run.pid, SIGTERM));
+    CHECK_EQ(waitpid(system, NULL, 0), system);
+    wait_ready(&a, &b);
+    CHECK_EQ(kill(run.pid, SIGTERM), 0);
+    wait_heard(run.pid);
+    fd = open("ready", O_RDWR | O_CLOEXEC);
+    CHECK_EQ(write(fd, "x\n", 2), 2);
+    CHECK_EQ(wait_exit(&run), 0);
+    CHECK_STR(first_line(), "exited 5");
+    close(fd);
+}
+
 /* Blocks until the FIFO has a writer, which nobody is. */
 #define HANG "read x < hang"
 
