@@ -202,8 +202,8 @@ write_line(int fd, const char *path, const struct buf *line, struct err *err)
 static int
 append(const char *path, const struct buf *line, off_t *end, struct err *err)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                  0600);
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+    int fd = open(path, flags | O_CLOEXEC, 0600);
     int status;
 
     if (fd < 0)

@@ -276,7 +276,7 @@ def _append(text):
         sys.stdout.flush()
         return None
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-    flags |= os.O_CLOEXEC
+    flags |= os.O_NONBLOCK | os.O_CLOEXEC
     fd = os.open(path, flags, 0o600)
     try:
         while line:

@@ -160,6 +160,28 @@ E
 }
 check "a line with a NUL" nul
 
+# The manager does not read a FIFO there, so nobody may wait for a reader.
+fifo() {
+    experiment 'maxTrialNumber: 1' \
+        'tuner: {name: random, classArgs: {optimize_mode: minimize}}' << 'E'
+rm -f "$TUNEPIPE_TRIAL_DIR/metrics"
+mkfifo "$TUNEPIPE_TRIAL_DIR/metrics"
+tunepipe trial report 1 2> "$HERE/said" && exit 7
+if command -v python3 > "$HERE/python"; then
+    PYTHONPATH=$TP_SOURCE/src/trial python3 -c '
+import tunepipe
+try:
+    tunepipe.report(1)
+except OSError:
+    raise SystemExit(3)'
+    [ $? = 3 ] || exit 8
+fi
+exit 5
+E
+    run 1 && has said 'metrics: cannot open' && has show.json 'exit status 5'
+}
+check "a FIFO in place of the metrics" fifo
+
 refused() {
     TUNEPIPE_TRIAL_DIR=. "$T" trial report --final --done 1 2> err
     [ $? = 2 ] && has err 'give one of' || return 1

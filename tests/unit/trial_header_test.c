@@ -138,6 +138,10 @@ TEST(trial_header_refuses_and_says_why)
     CHECK_EQ(tp_report(1), -1);
     CHECK_EQ(errno, ELOOP); /* what a link names is not written to */
     CHECK_EQ(unlink("full/metrics"), 0);
+    CHECK_EQ(mkfifo("full/metrics", 0600), 0);
+    CHECK_EQ(tp_report(1), -1);
+    CHECK_EQ(errno, ENXIO); /* nor is a reader of a FIFO waited for */
+    CHECK_EQ(unlink("full/metrics"), 0);
     signal(SIGXFSZ, SIG_IGN);
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, RLIM_INFINITY}), 0);
     CHECK_EQ(tp_report(1), -1);

@@ -304,7 +304,7 @@ static inline int
 tp_impl_append(const char *line, size_t len, off_t *end)
 {
     char *path = tp_impl_path("metrics");
-    int flags = O_WRONLY | O_APPEND | O_CREAT, fd, status, why;
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, fd, status, why;
 
     *end = -1;
     if (!path && errno)
