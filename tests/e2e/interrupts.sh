@@ -4,10 +4,10 @@
 # many moments, each followed by `resume`: every experiment ends with the trials
 # that were asked for, none cancelled, none lost, none doubled; in lock step
 # with the table of an undisturbed run.  INTERRUPT_ROUNDS=N: so many experiments
-# (make torture), from seed INTERRUPT_SEED on.
+# (make torture), from seed INTERRUPT_SEED on; INTERRUPT_KIND: all of this kind.
 . "$(dirname "$0")/lib.sh"
 
-rounds=${INTERRUPT_ROUNDS:-4}
+rounds=${INTERRUPT_ROUNDS:-5}
 seed=${INTERRUPT_SEED:-1}
 strikes=5
 
@@ -15,6 +15,19 @@ strikes=5
 plain() {
     experiment 'maxTrialNumber: 12' 'trialConcurrency: 3' 'grace: 1s' \
         'tuner: {name: random, classArgs: {optimize_mode: maximize}}' "$@" << 'E'
+for i in 1 2 3; do
+    tunepipe trial report "$i$TUNEPIPE_PARAM_x"
+    sleep 0.02
+done
+tunepipe trial report --final "1$TUNEPIPE_PARAM_x"
+E
+}
+
+# Told to end they report their result.
+in_grace() {
+    experiment 'maxTrialNumber: 12' 'trialConcurrency: 3' 'grace: 30s' \
+        'tuner: {name: random, classArgs: {optimize_mode: maximize}}' << 'E'
+trap 'tunepipe trial report --final "1$TUNEPIPE_PARAM_x"; exit 0' TERM
 for i in 1 2 3; do
     tunepipe trial report "$i$TUNEPIPE_PARAM_x"
     sleep 0.02
@@ -84,13 +97,13 @@ once() {
     "$T" log "$dir" > log
     grep -o '<  EN{"trial_job_id": "[0-9]*"' log | sort | uniq -d > twice
     case $kind in
-    plain | pbt) [ ! -s twice ] || fail "ends told twice: $(cat twice)" ;;
+    plain | in_grace | pbt) [ ! -s twice ] || fail "ends told twice: $(cat twice)" ;;
     esac
 }
 
 judge() {
     case $kind in
-    plain) once 12 succeeded ;;
+    plain | in_grace) once 12 succeeded ;;
     lockstep) once 12 -e succeeded -e stopped && same_table ;;
     asha)
         once "$(wc -l < "$dir/results.jsonl")" -e succeeded -e paused &&
@@ -110,12 +123,14 @@ round() {
 }
 
 until [ "$rounds" -le 0 ]; do
-    case $((seed % 4)) in
+    case $((seed % 5)) in
     0) kind=lockstep ;;
     1) kind=plain ;;
     2) kind=asha ;;
     3) kind=pbt ;;
+    4) kind=in_grace ;;
     esac
+    kind=${INTERRUPT_KIND:-$kind}
     eval "round_$seed() { round; }"
     check "interruptions at many moments, $kind, seed $seed" "round_$seed"
     seed=$((seed + 1))
