@@ -148,6 +148,21 @@ find_trial(const struct results *r, const char *word, struct which *w,
     return w->from == NULL ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 
+/* What is run is what the trial's folder keeps. */
+static int
+check_own(const struct which *w, struct err *err)
+{
+    char *command = file_join(w->from, TRIAL_COMMAND);
+    int rc = command == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                             : kept_check_own(w->results, err);
+
+    if (rc == 0 && (rc = own_check(w->from, 0, err)) == 0 &&
+        access(command, F_OK) == 0)
+        rc = own_check(command, 0, err);
+    free(command);
+    return rc;
+}
+
 static int
 choose_folder(const struct results *r, const char *in, struct which *w,
               struct err *err)
@@ -299,21 +314,6 @@ print_json(const struct which *w, const struct rerun_outcome *out)
 
 /* ---- */
 
-/* What is run is what the trial's folder keeps. */
-static int
-check_own(const struct which *w, struct err *err)
-{
-    char *command = file_join(w->from, TRIAL_COMMAND);
-    int rc = command == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                             : kept_check_own(w->results, err);
-
-    if (rc == 0 && (rc = own_check(w->from, 0, err)) == 0 &&
-        access(command, F_OK) == 0)
-        rc = own_check(command, 0, err);
-    free(command);
-    return rc;
-}
-
 static int
 go(struct experiment *x, void *ctx)
 {
@@ -321,8 +321,6 @@ go(struct experiment *x, void *ctx)
     struct rerun_outcome out;
     struct err err = {0};
 
-    if (check_own(w, &err) != 0)
-        return verb_fail("rerun", &err);
     if (!w->json)
         printf("trial %s again, in %s\n", w->name, w->to);
     fflush(stdout);
@@ -374,7 +372,8 @@ run(int argc, char **argv)
     if (r == NULL || find_trial(r, argv[argc - 1], &w, &err) != 0) {
         err.code = ERR_CONFIG;
         status = verb_fail("rerun", &err);
-    } else if (choose_folder(r, words.in, &w, &err) != 0) {
+    } else if (check_own(&w, &err) != 0 ||
+               choose_folder(r, words.in, &w, &err) != 0) {
         status = verb_fail("rerun", &err);
     } else {
         status = verb_printed("rerun", kept_with("rerun", r, go, &w));
