@@ -101,7 +101,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct base *self = vself;
 
     (void)how;
-    if (!is(self, id, "waits")) /* it alone sees spaces without a dimension */
+    /* Who waits comes as far as spaces without a dimension. */
+    if (strcmp(self->text, "waits") != 0)
         self->host->log(self->host->ctx, TP_LOG_INFO, "%llu ended at %g",
                         (unsigned long long)id, x[0]);
     if (is(self, id, "ended x"))
