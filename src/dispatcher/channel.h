@@ -39,7 +39,7 @@ enum channel_status { CHANNEL_OK, CHANNEL_WAIT, CHANNEL_EOF, CHANNEL_ERROR };
 /* Reads once into the decoder; to be called when poll(2) says readable. */
 enum channel_status channel_read(struct channel *c, struct frame_decoder *d,
                                  struct err *err);
-/* The same, at most so many bytes. */
+/* Reads at most so many bytes, else as channel_read(). */
 enum channel_status channel_read_some(struct channel *c,
                                       struct frame_decoder *d, size_t most,
                                       struct err *err);

@@ -18,9 +18,9 @@ struct plugin_paths;
 int given_arg_put(struct jval args, const char *name, const char *text,
                   struct json **out, struct err *err);
 
-/* The same for a plugin.  *out is NULL when there is nothing to complete: it
- * has no such argument, or cannot be loaded, or text is NULL.  -1: out of
- * memory. */
+/* given_arg_put() for a plugin that has the argument.  *out is NULL when there
+ * is nothing to complete: it has no such argument, or cannot be loaded, or text
+ * is NULL.  -1: out of memory. */
 int given_arg_complete(const struct plugin_paths *paths, enum plugin_kind kind,
                        const char *plugin, struct jval args, const char *name,
                        const char *text, struct json **out, struct err *err);

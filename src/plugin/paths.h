@@ -35,7 +35,7 @@ const char *plugin_paths_at(const struct plugin_paths *paths, size_t i);
 char *plugin_paths_find(const struct plugin_paths *paths, const char *name,
                         struct err *err);
 
-/* The same for a name that stands in a log, which may be anybody's: no file is
+/* The file of a name that stands in a log, which may be anybody's: no file is
  * loaded because a log says so.  One that is a file there is looked for by its
  * last part in the folders alone; where it is in none err names it, and the
  * option that allows it (ERR_CONFIG).  Other names come back as they are. */
