@@ -127,9 +127,9 @@ void session_describe(const struct session *s, enum sender side,
 void session_write_head(const struct session *s,
                         const struct session_setup *setup, struct buf *out);
 
-/* Fills *setup from a log's first record.  *setup borrows from `head`, which may
- * be anybody's: its names are marked as a log's.
- * Plugin versions other than the installed ones' are told as problems. */
+/* Fills *setup from a log's first record.  *setup borrows from `head`, which
+ * may be anybody's: its names are marked as a log's. Plugin versions other than
+ * the installed ones' are told as problems. */
 int session_read_head(struct jval head, struct session_setup *setup,
                       struct err *err);
 
