@@ -130,12 +130,12 @@ check "placeTimeout" too_long
 # What is paused while starts fail is not given up meanwhile.
 paused() {
     own && experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
-        'placeTimeout: 4s' << E || return 1
+        'placeTimeout: 1h' << E || return 1
 if [ "\$TUNEPIPE_TRIAL_ID" = 00000 ]; then
     $busy
     until grep -q 'cannot be started now' "\$HERE/err"; do sleep 0.05; done
     tunepipe pause "\$TUNEPIPE_EXPERIMENT_DIR" > /dev/null
-    sleep 5
+    sh "\$HERE/set_ahead" 7200
     exec 9>&-
     tunepipe continue "\$TUNEPIPE_EXPERIMENT_DIR" > /dev/null
 else
@@ -143,7 +143,8 @@ else
 fi
 $final
 E
-    run 0 && count 3 succeeded
+    ahead_of_time run 0 || return
+    count 3 succeeded
 }
 check "placeTimeout does not run out while paused" paused
 

@@ -186,19 +186,21 @@ check "a manager that dies while one runs" dies_running
 # It is counted from its beginning, whoever waits for its end.
 too_long_in_all() {
     final > trial.sh.in
-    prepared 'maxTrialNumber: 1' 'maxPrepareDuration: 4s' << 'E'
+    prepared 'maxTrialNumber: 1' 'maxPrepareDuration: 1h' << 'E'
+export -p > "$HERE/environment"
 kill -KILL "$(cat "$HERE/pid")"
 read -r line < "$HERE/go"
 E
     mkfifo go
-    run 137 || return 1
-    sleep 4 # all its time is over: it must not be given any more
+    ahead_of_time run 137 || return
     {
         until grep -qs 'resumed:' out; do sleep 0.05; done
-        sleep 2
+        . ./environment
+        sh ./set_ahead 4000
         echo go 1<> go
     } &
-    resume 1 && count 1 'timed out'
+    echo 2000 > clock
+    ahead_of_time resume 1 && count 1 'timed out'
 }
 check "a preparation that takes too long for two managers" too_long_in_all
 

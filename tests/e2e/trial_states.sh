@@ -64,25 +64,26 @@ E
 }
 check "too long" too_long
 
-# Each report begins the time anew: the last trial has its until the others
-# were stopped.
+# Each report begins the time anew.
 idle() {
     experiment 'maxTrialNumber: 3' 'trialConcurrency: 3' \
-        'trialIdleTimeout: 3s' 'grace: 1s' << 'E'
-case $TUNEPIPE_TRIAL_ID in
-00000) exec sleep 1000 ;;
-00001) tunepipe trial report 5; exec sleep 1000 ;;
-esac
-until [ -e "$TUNEPIPE_TRIAL_DIR/../00000/stop" ] &&
-    [ -e "$TUNEPIPE_TRIAL_DIR/../00001/stop" ]; do
-    tunepipe trial report 1
-    sleep 0.1
+        'trialIdleTimeout: 1h' << 'E'
+trials=$TUNEPIPE_TRIAL_DIR/..
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && tunepipe trial report 5
+: > "$TUNEPIPE_TRIAL_DIR/begun"
+[ "$TUNEPIPE_TRIAL_ID" = 00002 ] || exec sleep 1000
+until [ -e "$trials/00000/begun" ] && [ -e "$trials/00001/begun" ]; do
+    sleep 0.05
 done
+sh "$HERE/set_ahead" 2000
+tunepipe trial report --sync 1
+sh "$HERE/set_ahead" 4000
+[ -e "$trials/00000/stop" ] && [ -e "$trials/00001/stop" ] || exit 3
 tunepipe trial report --final 1
 E
-    run 0 && replays &&
-        ended 00000 'timed out' EARLY_STOPPED clock \
-            'no metric within trialIdleTimeout' &&
+    ahead_of_time run 0 || return
+    replays && ended 00000 'timed out' EARLY_STOPPED clock \
+        'no metric within trialIdleTimeout' &&
         has "$dir/trials/00000/stop" 'idle 0 0' &&
         ended 00001 'timed out' EARLY_STOPPED clock 'no metric' &&
         has row '"latest": 5.0' && has "$dir/trials/00001/stop" 'idle 1 0' &&
@@ -90,19 +91,22 @@ E
 }
 check "too long without a word" idle
 
-# In lock step one waits for the other, which takes its whole grace: together
-# that is more than an idle one has.
+# In lock step one waits for the other, longer than an idle one may.
 waits() {
-    experiment 'maxTrialNumber: 2' 'trialConcurrency: 2' 'grace: 2s' \
-        'trialIdleTimeout: 4s' 'deterministic: true' << 'E'
+    experiment 'maxTrialNumber: 2' 'trialConcurrency: 2' 'grace: 1s' \
+        'trialIdleTimeout: 1h' 'deterministic: true' << 'E'
 if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
     tunepipe trial report 1
     exec tunepipe trial report --final 1
 fi
 trap '' TERM
+until grep -qs 1 "$TUNEPIPE_TRIAL_DIR/../00000/metrics"; do sleep 0.05; done
+sh "$HERE/set_ahead" 2000
+sh "$HERE/set_ahead" 4000
 while :; do sleep 1000; done
 E
-    run 0 && ended 00001 'timed out' EARLY_STOPPED clock 'no metric' &&
+    ahead_of_time run 0 || return
+    ended 00001 'timed out' EARLY_STOPPED clock 'no metric' &&
         ended 00000 succeeded SUCCEEDED itself && replays
 }
 check "one that waits for an answer is not idle" waits
@@ -184,12 +188,17 @@ check "daemons end with their trial" daemon
 daemon_stopped() {
     daemons
     experiment 'maxTrialNumber: 2' 'grace: 1s' 'trialConcurrency: 2' \
-        'trialIdleTimeout: 3s' << 'E'
+        'trialIdleTimeout: 1h' << 'E'
 . "$HERE/daemons.sh"
 trap '' TERM
+until [ -s "$HERE/00000.inner" ] && [ -s "$HERE/00001.inner" ]; do
+    sleep 0.01
+done
+[ "$TUNEPIPE_TRIAL_ID" = 00000 ] && sh "$HERE/set_ahead" 4000
 while :; do sleep 1000; done
 E
-    run 1 && ended 00001 'timed out' EARLY_STOPPED clock 'no metric' && left
+    ahead_of_time run 1 || return
+    ended 00001 'timed out' EARLY_STOPPED clock 'no metric' && left
 }
 check "daemons end when their trial is stopped" daemon_stopped
 
