@@ -12,7 +12,11 @@ programs='d420e96 ea67f98' # the commits whose programs wrote the folders
 export TZ=UTC LC_ALL=C
 umask 077 # who resumes a folder wants it written by nobody else
 
-unpack() { mkdir -p "$2" && gzip -dc "$DATA/$1.tar.gz" | tar -xo -C "$2" -f -; }
+# unpack ARCHIVE DIR [MEMBER...]
+unpack() {
+    mkdir -p "$2" && archive=$DATA/$1.tar.gz && cd "$2" && shift 2 &&
+        gzip -dc "$archive" | tar -xof - "$@" && cd "$work"
+}
 
 #--- what is asked of a folder, $f, whose kind is $name
 
@@ -106,8 +110,6 @@ rows() {
 import glob, os, sqlite3
 for path in glob.glob("*/tunepipe-experiments/*/results.db"):
     got = os.path.join(os.environ["got"], path.split("/")[0])
-    if not os.path.isdir(got):
-        continue
     db = sqlite3.connect(path)
     for kind in ("table", "view"):
         with open(f"{got}/{kind}s", "w") as out:
@@ -172,11 +174,15 @@ ask_all() {
 }
 
 # Folders know where they lay: they are told where they lie.
-unpack expected "$work/expected" && unpack folders "$work" || exit 1
+set --
+for name in ${KEPT_FOLDERS:-}; do
+    for program in $programs; do set -- "$@" "./$program/$name"; done
+done
+unpack expected "$work/expected" && unpack folders "$work" "$@" || exit 1
 for program in $programs; do
     sed -i "s|/tmp/x/$program/folders|$work/$program|" \
         "$work/$program"/*/tunepipe-experiments/*/experiment.json
-    folders=${KEPT_FOLDERS:-$(cd "$work/$program" && echo */ | tr -d /)}
+    folders=$(cd "$work/$program" && echo */ | tr -d /)
     mkdir -p "$work/got/$program"
     ask_all &
 done
