@@ -308,7 +308,7 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
         return;
     }
     read_map(r, config_keys, root, "", d);
-    if (r->use == EXPERIMENT_RUN) {
+    if (!r->dispatches) {
         take_kept_space(r, d);
         spacekey_check(r, d, root);
         wishes_check(r, &d->x.wishes);
@@ -343,7 +343,7 @@ read_draft(struct draft *d, const char *path, const char *as,
            enum experiment_use use, struct problems *problems,
            struct problems *notes, struct err *err)
 {
-    struct reader r = {path, NULL, use, problems, notes};
+    struct reader r = {path, NULL, use == EXPERIMENT_DISPATCH, problems, notes};
     struct yaml_node *root;
     struct buf text;
     int rc = -1;

@@ -171,4 +171,16 @@ bool experiment_is_direction(const char *word);
 /* "ignore", "latest", "best". */
 const char *early_stopped_name(enum early_stopped policy);
 
+/* An experiment while its file is read, for src/config alone: the offsets of
+ * the top level count from here. */
+struct draft {
+    struct experiment x;
+    int log, final; /* enum log_wish, enum metrics_final */
+    int ignored;    /* words with one meaning */
+    char *space_file;
+    const char *kept_space; /* read instead of either; NULL: none */
+    char *constraints;      /* with "; " in between; NULL: none */
+    unsigned space_line, space_file_line, constraints_line; /* 0: absent */
+};
+
 #endif
