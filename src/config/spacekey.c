@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/spacekey.h"
 
-#include "config/experiment.h"
+#include "config/draft.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"
