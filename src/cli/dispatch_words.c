@@ -7,8 +7,8 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "core/problems.h"
-#include "dispatcher/logvoid.h"
 #include "frame.h"
+#include "log/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
         return -1;
     if (w->resume && w->folder == NULL)
         return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
-    w->unbegun = w->resume && logvoid_left(w->folder);
+    w->unbegun = w->resume && log_was_left(w->folder);
     w->resume = w->resume && !w->unbegun;
     if (w->resume)
         return check_resume(w, err);

@@ -2,10 +2,10 @@
 #include "cli/verb.h"
 
 #include "cli/explain_print.h"
-#include "cli/logpath.h"
 #include "cli/options.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "log/log.h"
 #include "plugin/paths.h"
 #include "replay/explain.h"
 
@@ -98,7 +98,7 @@ run(int argc, char **argv)
     }
     fd = verb_shield_stdout(&err);
     out = fd < 0 ? NULL : fdopen(fd, "w");
-    path = out == NULL ? NULL : logpath(argv[1], &err);
+    path = out == NULL ? NULL : log_find(argv[1], &err);
     if (path != NULL)
         rc = explain(&w, path, argv[2], out, &err);
     if (out != NULL)

@@ -6,13 +6,12 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "core/problems.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/session.h"
 #include "json.h"
+#include "log/log.h"
+#include "log/record.h"
+#include "log/writer.h"
 #include "manager/experiment_folder.h"
-#include "record.h"
-#include "replay/loghead.h"
 #include "space/space.h"
 #include "store/lineage.h"
 
@@ -131,13 +130,11 @@ write_json(struct buf *out, const struct lineage *l, const char *schedule)
 static void
 write_mode(struct buf *out, const char *folder)
 {
-    char *path = file_join(folder, COMMANDLOG_NAME);
     struct session_setup setup = {.tuner = NULL};
     struct record head;
-    struct logfile *log =
-        path != NULL ? loghead_open(path, 0, &head, NULL) : NULL;
+    struct log_reader *log = log_open_in(folder, 0, NULL);
     struct json *doc =
-        log != NULL ? loghead_read(path, &head, &setup, NULL) : NULL;
+        log != NULL ? session_load_head(log, &head, &setup, NULL) : NULL;
     const char *mode;
     struct jval v;
 
@@ -145,8 +142,7 @@ write_mode(struct buf *out, const char *folder)
         jval_string(v, &mode, NULL))
         buf_printf(out, "    optimize_mode: %s\n", mode);
     json_free(doc);
-    logfile_close(log);
-    free(path);
+    log_close(log);
 }
 
 /* The text has no character that YAML's quotes would need to be told of. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/follow_experiment.h"
 
-#include "cli/log_follow.h"
-#include "cli/logpath.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "log/log.h"
+#include "log/watch.h"
 #include "manager/experiment_folder.h"
 
 #include <errno.h>
@@ -50,21 +50,21 @@ await_manager(const char *folder, struct err *err)
 }
 
 static int
-follow_log(struct follow *f, int64_t rest_ns, follow_update *update, void *ctx,
-           struct err *err)
+follow_log(struct log_watch *f, int64_t rest_ns, follow_update *update,
+           void *ctx, struct err *err)
 {
     for (;;) {
         int64_t next = clock_monotonic_ns() + rest_ns;
 
         if (update(ctx, err) != 0)
             return -1;
-        switch (follow_wait(f, err)) {
-        case FOLLOW_FAILED:
+        switch (log_watch_wait(f, err)) {
+        case LOG_WATCH_FAILED:
             return -1;
-        case FOLLOW_GONE:
-        case FOLLOW_DEAF:
+        case LOG_WATCH_GONE:
+        case LOG_WATCH_DEAF:
             return 0;
-        case FOLLOW_MORE:
+        case LOG_WATCH_MORE:
             rest_until(next);
             break;
         }
@@ -75,8 +75,8 @@ int
 follow_experiment(const char *folder, int64_t rest_ns, follow_update *update,
                   void *ctx, struct err *err)
 {
-    char *log = logpath_in(folder, err);
-    struct follow *f = log == NULL ? NULL : follow_new(log, err);
+    char *log = log_find_in(folder, err);
+    struct log_watch *f = log == NULL ? NULL : log_watch_new(log, err);
     int rc = f == NULL ? -1 : 0;
 
     if (rc == 0) {
@@ -90,7 +90,7 @@ follow_experiment(const char *folder, int64_t rest_ns, follow_update *update,
         rc = await_manager(folder, err);
     if (rc == 0)
         rc = update(ctx, err);
-    follow_free(f);
+    log_watch_free(f);
     free(log);
     return rc;
 }

@@ -2,13 +2,13 @@
 #include "cli/verb.h"
 
 #include "cli/fork_folder.h"
-#include "cli/logpath.h"
 #include "cli/options.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "core/number.h"
 #include "core/own.h"
 #include "json.h"
+#include "log/log.h"
 #include "plugin/paths.h"
 #include "replay/fork.h"
 
@@ -158,7 +158,7 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     bool experiment = fork_folder_is_experiment(from);
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    char *path = logpath(from, err);
+    char *path = log_find(from, err);
     struct json *docs[2] = {NULL, NULL};
     struct fork_report report = {0};
     struct fork_changes changes;

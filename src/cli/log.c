@@ -2,15 +2,14 @@
 #include "cli/verb.h"
 
 #include "cli/log_at.h"
-#include "cli/log_follow.h"
 #include "cli/log_print.h"
 #include "cli/log_repair.h"
 #include "cli/log_select.h"
-#include "cli/logpath.h"
 #include "cli/options.h"
 #include "core/err.h"
-#include "dispatcher/logfile.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
+#include "log/watch.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -91,25 +90,24 @@ static const struct option options[] = {
 struct printing {
     const struct words *words;
     struct log_select select;
-    struct logfile *file;
-    struct follow *follow; /* NULL: what is there is all */
-    bool ended;            /* by its last record, but for sync marks */
+    struct log_reader *file;
+    struct log_watch *follow; /* NULL: what is there is all */
+    bool ended;               /* by its last record, but for sync marks */
 };
 
 /* All that is there. */
-static enum logfile_status
+static enum log_status
 print_rest(struct printing *p, struct err *err)
 {
     struct record r;
-    enum logfile_status status;
+    enum log_status status;
 
-    while ((status = logfile_next(p->file, &r, err)) == LOGFILE_RECORD) {
+    while ((status = log_next(p->file, &r, err)) == LOG_RECORD) {
         p->ended = r.kind == RECORD_END || (p->ended && r.kind == RECORD_SYNC);
         if (!log_select_has(&p->select, &r))
             continue;
         if (p->words->json)
-            log_print_json(&r, logfile_segment(p->file),
-                           logfile_offset(p->file));
+            log_print_json(&r, log_segment(p->file), log_offset(p->file));
         else
             log_print_plain(&r);
     }
@@ -117,29 +115,29 @@ print_rest(struct printing *p, struct err *err)
 }
 
 /* And all that comes. */
-static enum logfile_status
+static enum log_status
 print_coming(struct printing *p, struct err *err)
 {
-    enum logfile_status status = print_rest(p, err);
-    enum follow_word word = FOLLOW_MORE;
+    enum log_status status = print_rest(p, err);
+    enum log_watch_word word = LOG_WATCH_MORE;
 
-    while (status != LOGFILE_DAMAGED && word != FOLLOW_DEAF) {
-        int more = logfile_grow(p->file, err);
+    while (status != LOG_DAMAGED && word != LOG_WATCH_DEAF) {
+        int more = log_grow(p->file, err);
 
         if (more < 0)
-            return LOGFILE_DAMAGED;
+            return LOG_DAMAGED;
         if (more > 0) {
             status = print_rest(p, err);
             continue;
         }
-        if (word == FOLLOW_GONE)
+        if (word == LOG_WATCH_GONE)
             break;
         fflush(stdout);
-        word = follow_wait(p->follow, err);
-        if (word == FOLLOW_FAILED)
-            return LOGFILE_DAMAGED;
+        word = log_watch_wait(p->follow, err);
+        if (word == LOG_WATCH_FAILED)
+            return LOG_DAMAGED;
     }
-    if (word == FOLLOW_GONE && !p->ended && status != LOGFILE_DAMAGED)
+    if (word == LOG_WATCH_GONE && !p->ended && status != LOG_DAMAGED)
         fputs("tunepipe log: nobody writes this log, and it has no end\n",
               stderr);
     return status;
@@ -148,24 +146,24 @@ print_coming(struct printing *p, struct err *err)
 static int
 print_all(struct printing *p, struct err *err)
 {
-    enum logfile_status status =
+    enum log_status status =
         p->follow == NULL ? print_rest(p, err) : print_coming(p, err);
 
-    if (status == LOGFILE_TORN)
+    if (status == LOG_TORN)
         fprintf(stderr,
                 "tunepipe log: the log is cut off: %" PRIu64
                 " bytes at its end are no whole record\n",
-                logfile_torn(p->file));
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+                log_torn(p->file));
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 /* What is there is printed all the same. */
 static void
-tell_lack(const struct logfile *file)
+tell_lack(const struct log_reader *file)
 {
     struct err err;
 
-    if (logfile_lacks(file, &err))
+    if (log_lacks(file, &err))
         fprintf(stderr, "tunepipe log: %s\n", err.text);
 }
 
@@ -176,8 +174,9 @@ print(const struct words *w, const char *path, struct err *err)
     int rc = log_select_init(&p.select, &w->select, err);
 
     if (rc == 0) {
-        p.file = logfile_open(path, err);
-        p.follow = w->follow && p.file != NULL ? follow_new(path, err) : NULL;
+        p.file = log_open(path, 0, err);
+        p.follow =
+            w->follow && p.file != NULL ? log_watch_new(path, err) : NULL;
         rc = p.file == NULL || (w->follow && p.follow == NULL) ? -1 : 0;
     }
     if (rc == 0)
@@ -188,8 +187,8 @@ print(const struct words *w, const char *path, struct err *err)
     if (rc == 0)
         rc = print_all(&p, err);
     log_select_fini(&p.select);
-    follow_free(p.follow);
-    logfile_close(p.file);
+    log_watch_free(p.follow);
+    log_close(p.file);
     return rc;
 }
 
@@ -224,7 +223,7 @@ run(int argc, char **argv)
         err_set(&err, ERR_USAGE, "expected one log; see --help");
         return verb_fail("log", &err);
     }
-    path = logpath(argv[1], &err);
+    path = log_find(argv[1], &err);
     if (path == NULL || answer(&w, path, &err) != 0)
         status = verb_fail("log", &err);
     free(path);

@@ -4,7 +4,7 @@
 #include "core/buf.h"
 #include "core/visible.h"
 #include "json.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,10 +3,9 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
 #include "json.h"
-#include "replay/repair.h"
+#include "log/log.h"
+#include "log/repair.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,56 +146,48 @@ print_segment(const char *path, uint64_t records, const char *why, bool json)
     buf_fini(&out);
 }
 
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 /* Not even that can be said of a segment that could not be opened. */
 static bool
-is_open(const struct logfile *f)
+is_open(const struct log_reader *f)
 {
-    return logfile_segment(f) == logfile_last_segment(f) ||
-           strcmp(base_name(logfile_path_now(f)), COMMANDLOG_NAME) != 0;
+    return log_segment(f) == log_last_segment(f) ||
+           strcmp(log_path_now(f), log_name(f)) != 0;
 }
 
 /* The file to be repaired, to be freed: the one that is damaged, or the last;
  * those before it are told of. */
 static char *
-survey(struct logfile *f, bool json, struct err *err)
+survey(struct log_reader *f, bool json, struct err *err)
 {
     uint64_t n = 0, records = 0;
-    enum logfile_status status;
+    enum log_status status;
     char *path = NULL;
     struct record r;
 
     for (;;) {
         const char *now;
 
-        status = logfile_next(f, &r, err);
-        if (status == LOGFILE_RECORD && logfile_segment(f) == n) {
+        status = log_next(f, &r, err);
+        if (status == LOG_RECORD && log_segment(f) == n) {
             records++;
             continue;
         }
-        if (status == LOGFILE_END || status == LOGFILE_TORN)
+        if (status == LOG_END || status == LOG_TORN)
             return path;
-        now = logfile_path_now(f);
+        now = log_path_now(f);
         if (path != NULL && strcmp(path, now) != 0)
             print_segment(path, records, NULL, json);
-        if (status == LOGFILE_DAMAGED)
+        if (status == LOG_DAMAGED)
             print_segment(now, records, err->text, json);
         free(path);
-        if (status == LOGFILE_DAMAGED && !is_open(f))
+        if (status == LOG_DAMAGED && !is_open(f))
             return NULL;
         path = strdup(now);
         if (path == NULL)
             err_set(err, ERR_MEMORY, "out of memory");
-        if (path == NULL || status == LOGFILE_DAMAGED)
+        if (path == NULL || status == LOG_DAMAGED)
             return path;
-        n = logfile_segment(f);
+        n = log_segment(f);
         records = 1;
     }
 }
@@ -210,7 +201,7 @@ is_packed(const char *path)
 }
 
 static int
-repair_one_of(struct logfile *f, const char *to, struct printer *printer,
+repair_one_of(struct log_reader *f, const char *to, struct printer *printer,
               struct err *err)
 {
     char *path = survey(f, printer->json, err);
@@ -234,19 +225,16 @@ log_repair(const char *log, const char *to, bool json, struct err *err)
 {
     struct printer printer = {.json = json};
     struct err why;
-    struct logfile *f = logfile_open(log, &why);
-    bool many =
-        f != NULL && logfile_first_segment(f) != logfile_last_segment(f);
+    struct log_reader *f = log_open(log, LOG_NO_ADVICE, &why);
+    bool many = f != NULL && log_first_segment(f) != log_last_segment(f);
     int rc;
 
-    if (f != NULL)
-        logfile_repaired(f);
     rc = many ? repair_one_of(f, to, &printer, err)
               : repair(log, to, &printer, err);
 
     if (rc == 0 && f == NULL) /* others of its segments, or its first line */
         fprintf(stderr, "tunepipe log: %s\n", why.text);
-    logfile_close(f);
+    log_close(f);
     if (rc == 0 && !many && !json)
         printf("the new log: %s\n", to);
     return rc;

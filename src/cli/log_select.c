@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/nearest.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -144,8 +144,8 @@ log_select_init(struct log_select *s, const struct log_words *w,
 }
 
 int
-log_select_find(struct log_select *s, struct logfile *file, const char *trial,
-                bool may_come, struct err *err)
+log_select_find(struct log_select *s, struct log_reader *file,
+                const char *trial, bool may_come, struct err *err)
 {
     int found;
 

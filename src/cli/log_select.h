@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct err;
-struct logfile;
+struct log_reader;
 struct record;
 
 /* As on the command line; NULL: any. */
@@ -32,7 +32,7 @@ int log_select_init(struct log_select *s, const struct log_words *w,
                     struct err *err);
 /* For a trial: finds out by which names the log knows it.  That it knows none
  * is an error (ERR_INPUT) unless it `may_come`. */
-int log_select_find(struct log_select *s, struct logfile *file,
+int log_select_find(struct log_select *s, struct log_reader *file,
                     const char *trial, bool may_come, struct err *err);
 void log_select_fini(struct log_select *s);
 

@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/stop_signals.h"
-#include "lockfile.h"
+#include "log/lock.h"
 #include "manager/deaths.h"
 
 #include <errno.h>
@@ -203,17 +203,9 @@ static bool
 read_lock(const struct nni_child *c, struct lockfile *out)
 {
     const char *folder = c->start->environment.checkpoint;
-    char *path = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    bool whole = fd >= 0 &&
-                 read(fd, out, sizeof *out) == (ssize_t)sizeof *out &&
-                 memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0 &&
-                 out->writer.pid == (uint64_t)c->pid;
 
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return whole;
+    return folder != NULL && lockfile_read(folder, out) &&
+           out->writer.pid == (uint64_t)c->pid;
 }
 
 static void

@@ -4,12 +4,9 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/loglock.h"
-#include "dispatcher/logvoid.h"
-#include "dispatcher/segments.h"
+#include "log/lock.h"
+#include "log/segments.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,19 +18,6 @@
 #define FOLDERS_MAX 10000
 #define CRASH_NAME "command.crash"
 #define CRASH_MAX 256 /* bytes of that file */
-
-bool
-nni_folder_has_log(const char *folder)
-{
-    char *path = file_join(folder, COMMANDLOG_NAME);
-    char *sealed = segments_any(folder);
-    bool has = sealed != NULL ||
-               (path != NULL && access(path, F_OK) == 0 && !logvoid(folder));
-
-    free(sealed);
-    free(path);
-    return has;
-}
 
 /* A folder of its own, made; its path, to be freed. */
 static char *
@@ -62,49 +46,6 @@ make_folder(const char *folder, char name[NNI_FOLDER_NAME_MAX], struct err *err)
     return NULL;
 }
 
-static int
-move(const char *from, const char *to, const char *name, struct err *err)
-{
-    char *old = file_join(from, name), *now = file_join(to, name);
-    int rc = 0;
-
-    if (old == NULL || now == NULL)
-        rc = err_set(err, ERR_MEMORY, "%s: out of memory", from);
-    else if (rename(old, now) != 0)
-        rc = err_errno(err, ERR_LOG, "%s: cannot be moved to %s", old, to);
-    free(old);
-    free(now);
-    return rc;
-}
-
-static bool
-is_log(const char *name)
-{
-    return strcmp(name, COMMANDLOG_NAME) == 0;
-}
-
-/* All command.*, but for the log itself, which goes last: as long as it is
- * there it is the log of that folder. */
-static int
-move_all(const char *from, const char *to, struct err *err)
-{
-    DIR *dir = opendir(from);
-    struct dirent *entry;
-    bool has_log = false; /* else there are sealed parts alone */
-    int rc = 0;
-
-    if (dir == NULL)
-        return err_errno(err, ERR_LOG, "%s", from);
-    while (rc == 0 && (entry = readdir(dir)) != NULL) {
-        if (is_log(entry->d_name))
-            has_log = true;
-        else if (strncmp(entry->d_name, "command.", 8) == 0)
-            rc = move(from, to, entry->d_name, err);
-    }
-    closedir(dir);
-    return rc == 0 && has_log ? move(from, to, COMMANDLOG_NAME, err) : rc;
-}
-
 int
 nni_folder_set_aside(const char *folder, char name[NNI_FOLDER_NAME_MAX],
                      struct err *err)
@@ -119,7 +60,7 @@ nni_folder_set_aside(const char *folder, char name[NNI_FOLDER_NAME_MAX],
     else if (loglock_take(&lock, path, err) == 0)
         to = make_folder(folder, name, err);
     if (to != NULL)
-        rc = move_all(folder, to, err);
+        rc = segments_move(folder, to, err);
     loglock_release(&lock);
     free(path);
     free(to);

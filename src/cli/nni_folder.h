@@ -11,10 +11,6 @@ struct lockfile;
 
 #define NNI_FOLDER_NAME_MAX 32
 
-/* Whether a command log in which there is anything, or a part of one, lies
- * there. */
-bool nni_folder_has_log(const char *folder);
-
 /* Moves the log with all that belongs to it into the first of the folders
  * earlier-1, earlier-2, ... that there is not yet, whose name is written to
  * `name`.  -1: err tells (its writer lives, ...); it may have been half done,

@@ -6,10 +6,10 @@
 #include "cli/verb.h"
 #include "core/err.h"
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/logvoid.h"
 #include "dispatcher/session.h"
 #include "frame.h"
 #include "json.h"
+#include "log/log.h"
 #include "nni/names.h"
 #include "nni/pyclass.h"
 #include "plugin/paths.h"
@@ -213,7 +213,7 @@ make_room(struct nni_start *n, const char *folder, struct err *err)
 {
     char aside[NNI_FOLDER_NAME_MAX];
 
-    if (!nni_folder_has_log(folder))
+    if (!log_exists(folder))
         return 0;
     if (nni_folder_set_aside(folder, aside, err) != 0)
         return -1;
@@ -234,9 +234,9 @@ begin(struct nni_start *n, struct dispatcher_setup *setup, struct err *err)
         return -1;
     setup->session.paths = n->paths;
     setup->folder = folder;
-    if (folder != NULL && n->environment.resume && nni_folder_has_log(folder))
+    if (folder != NULL && n->environment.resume && log_exists(folder))
         return begin_again(n, setup, err);
-    if (folder != NULL && n->environment.resume && logvoid_left(folder))
+    if (folder != NULL && n->environment.resume && log_was_left(folder))
         log_info(&n->log,
                  "%s: the dispatcher before died before it had recorded "
                  "anything: a new session begins",

@@ -2,14 +2,14 @@
 #include "cli/verb.h"
 
 #include "cli/log_print.h"
-#include "cli/logpath.h"
 #include "cli/options.h"
 #include "cli/replay_modes.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "core/visible.h"
+#include "log/log.h"
+#include "log/record.h"
 #include "plugin/paths.h"
-#include "record.h"
 #include "replay/pace.h"
 #include "replay/replay.h"
 
@@ -193,7 +193,7 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    char *path = logpath(word, err);
+    char *path = log_find(word, err);
     int rc = -1;
 
     if (path != NULL && w->pipe != NULL)

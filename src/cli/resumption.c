@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/resumption.h"
 
-#include "cli/logpath.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/own.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/resend.h"
 #include "dispatcher/session.h"
-#include "lockfile.h"
+#include "log/lock.h"
+#include "log/log.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -159,12 +159,12 @@ open_log(struct resumption *r, const char *folder,
          const struct plugin_paths *paths, const struct log *log,
          uint64_t at_work[2], struct err *err)
 {
-    char *path = logpath_in(folder, err);
+    char *path = log_find_in(folder, err);
     int rc = -1;
 
     /* It may name programs, which are about to be started. */
     if (path != NULL && own_check(path, 0, err) == 0)
-        r->resume.log = commandlog_reopen(folder, NULL, at_work, err);
+        r->resume.log = logwriter_reopen(folder, NULL, at_work, err);
     if (r->resume.log != NULL)
         rc = recover(r, path, paths, at_work, log, err);
     free(path);
@@ -214,7 +214,7 @@ void
 resumption_fini(struct resumption *r)
 {
     if (r->resume.session == NULL)
-        commandlog_free(r->resume.log);
+        logwriter_free(r->resume.log);
     recovery_fini(&r->recovery);
     free(r->resent);
     free(r->missing);

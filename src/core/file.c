@@ -198,6 +198,25 @@ file_make_folder(const char *path, struct err *err)
     }
 }
 
+bool
+file_is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+char *
+file_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
 char *
 file_join(const char *folder, const char *name)
 {

@@ -3,6 +3,7 @@
 #ifndef CORE_FILE_H
 #define CORE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -30,6 +31,12 @@ int file_make_folder(const char *path, struct err *err);
 
 /* Writes everything, through EINTR and short writes. */
 int file_write_all(int fd, const void *data, size_t len, struct err *err);
+
+/* Whether both are there and one file, be it by two names. */
+bool file_is_same(const char *one, const char *other);
+
+/* The folder that a file lies in, to be freed; NULL when out of memory. */
+char *file_folder(const char *path);
 
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *file_join(const char *folder, const char *name);

@@ -2,6 +2,7 @@
 #include "core/own.h"
 
 #include "core/err.h"
+#include "core/file.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -39,15 +40,12 @@ own_check(const char *path, unsigned flags, struct err *err)
 static int
 check_with_folder(const char *file, struct err *err)
 {
-    const char *slash = strrchr(file, '/');
     char *folder;
     int rc;
 
     if (own_check(file, OWN_OR_ROOTS, err) != 0)
         return -1;
-    folder = slash == NULL
-                 ? strdup(".")
-                 : strndup(file, slash == file ? 1 : (size_t)(slash - file));
+    folder = file_folder(file);
     rc = folder == NULL ? err_set(err, ERR_MEMORY, "%s: out of memory", file)
                         : own_check(folder, OWN_OR_ROOTS | OWN_STICKY, err);
     free(folder);

@@ -6,12 +6,12 @@
 #include "core/err.h"
 #include "core/stop_signals.h"
 #include "dispatcher/assessing.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
-#include "dispatcher/loglock.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/tuning.h"
+#include "log/lock.h"
+#include "log/writer.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -99,7 +99,7 @@ look_at_worker(struct dispatcher *d, const struct side *side)
 static int
 timeout_ms(const struct dispatcher *d)
 {
-    int64_t at = commandlog_next_ns(d->commandlog);
+    int64_t at = logwriter_next_ns(d->commandlog);
     int64_t program = dispatcher_program_time(d);
     int64_t left;
 
@@ -128,7 +128,7 @@ may_read(struct dispatcher *d)
 static bool
 may_write(const struct dispatcher *d)
 {
-    return channel_pending(&d->channel) > 0 && !commandlog_held(d->commandlog);
+    return channel_pending(&d->channel) > 0 && !logwriter_held(d->commandlog);
 }
 
 static bool
@@ -151,11 +151,11 @@ finished(struct dispatcher *d)
         return false;
     look_at_worker(d, &d->by_default); /* its last command may have failed */
     look_at_worker(d, &d->assessor);
-    if (commandlog_held(d->commandlog))
+    if (logwriter_held(d->commandlog))
         return false;
     dispatcher_take_outbox(d);
     dispatcher_write(d);
-    return channel_pending(&d->channel) == 0 && !commandlog_held(d->commandlog);
+    return channel_pending(&d->channel) == 0 && !logwriter_held(d->commandlog);
 }
 
 static void
@@ -166,7 +166,7 @@ step(struct dispatcher *d)
         {.fd = d->wake.fd, .events = POLLIN},
         {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
         {.fd = may_write(d) ? d->channel.out : -1, .events = POLLOUT},
-        {.fd = commandlog_lock(d->commandlog)->asked_fd, .events = POLLIN},
+        {.fd = logwriter_lock(d->commandlog)->asked_fd, .events = POLLIN},
     };
 
     dispatcher_poll_programs(d, fds + 5);
@@ -187,7 +187,7 @@ step(struct dispatcher *d)
         err_set(d->err, ERR_MEMORY, "output: out of memory");
         dispatcher_fail(d, TERMINATING);
     }
-    if (!commandlog_held(d->commandlog))
+    if (!logwriter_held(d->commandlog))
         dispatcher_take_outbox(d);
     dispatcher_write(d);
     dispatcher_tend_log(d);
@@ -234,8 +234,8 @@ open_log(struct dispatcher *d)
     rc = buf_check(&head, "head record", d->err);
     d->snapping.head_sum = snapshot_head(head.data, head.len);
     if (rc == 0)
-        d->commandlog = commandlog_create(s->folder, head.data, head.len,
-                                          s->log_io, d->err);
+        d->commandlog =
+            logwriter_create(s->folder, head.data, head.len, s->log_io, d->err);
     buf_fini(&head);
     return d->commandlog == NULL ? -1 : dispatcher_follow_log(d);
 }
@@ -253,7 +253,7 @@ start_side(struct dispatcher *d, struct side *side, const char *name,
     if (side->queue == NULL)
         return -1;
     return worker_start(&side->worker, side->queue, job, &d->gauge, &d->wake,
-                        commandlog_slot(d->commandlog, sender), d->err);
+                        logwriter_slot(d->commandlog, sender), d->err);
 }
 
 /* A new session. */
@@ -313,7 +313,7 @@ finish(struct dispatcher *d)
     dispatcher_end_snapshot(d);
     channel_close(&d->channel);
     frame_decoder_fini(&d->decoder);
-    commandlog_free(d->commandlog);
+    logwriter_free(d->commandlog);
     session_free(d->session);
     outbox_free(d->outbox);
     wake_close(&d->wake);

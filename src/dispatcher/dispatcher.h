@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct commandlog;
+struct logwriter;
 struct emission;
 struct log;
 struct logio;
@@ -44,7 +44,7 @@ struct wake;
 /* A session that goes on: as it was when its log ended. */
 struct dispatcher_resume {
     struct session *session; /* taken */
-    struct commandlog *log;  /* taken */
+    struct logwriter *log;   /* taken */
     uint64_t arrivals;       /* number of the last input */
     uint64_t frames;         /* of them, the manager's */
     uint64_t owed, trials;   /* as in recovery.h */

@@ -3,10 +3,10 @@
 
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/router.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ dispatcher_take_frames(struct dispatcher *d)
     while (in->word == ROUTER_ON &&
            (in->status = frame_next(&d->decoder, &frame, &in->broken)) ==
                FRAME_READY) {
-        commandlog_in(d->commandlog, ++d->arrivals, &frame);
+        logwriter_frame(d->commandlog, RECORD_IN, ++d->arrivals, &frame);
         in->count++;
         in->word =
             router_frame(d->session->router, &frame, d->arrivals, &in->routed);
@@ -84,7 +84,7 @@ dispatcher_take_frames(struct dispatcher *d)
     if (dispatcher_log(d))
         dispatcher_take_inbound(d);
     else
-        in->waits = commandlog_held(d->commandlog);
+        in->waits = logwriter_held(d->commandlog);
 }
 
 void
@@ -125,9 +125,10 @@ dispatcher_take_outbox(struct dispatcher *d)
         if (e->code == EMISSION_PART) {
             dispatcher_take_part(d, e);
         } else if (e->code == EMISSION_SKIPPED) {
-            commandlog_skipped(d->commandlog, e->cause, e->payload, e->len);
+            logwriter_add(d->commandlog, RECORD_SKIPPED, e->cause, e->payload,
+                          e->len);
         } else {
-            commandlog_out(d->commandlog, e);
+            emission_record(e, d->commandlog);
             router_written(d->session->router, e);
             if (d->phase != TERMINATING && !d->channel.out_gone && !d->unasked)
                 frame_encode(&d->channel.text, d->digits,
@@ -143,7 +144,7 @@ dispatcher_write(struct dispatcher *d)
 {
     struct err err;
 
-    if (commandlog_held(d->commandlog))
+    if (logwriter_held(d->commandlog))
         return; /* what waits to be written may not be in it */
     if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
         return;

@@ -12,16 +12,16 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 
 int
 dispatcher_follow_log(struct dispatcher *d)
 {
-    commandlog_set_segments(d->commandlog, d->setup->segments.size);
-    return commandlog_follow(d->commandlog, d->setup->sync, &d->wake,
-                             d->setup->log_retry_ms, d->err);
+    logwriter_set_segments(d->commandlog, d->setup->segments.size);
+    return logwriter_follow(d->commandlog, d->setup->sync, &d->wake,
+                            d->setup->log_retry_ms, d->err);
 }
 
 void
@@ -34,12 +34,12 @@ dispatcher_fail_log(struct dispatcher *d)
 bool
 dispatcher_log(struct dispatcher *d)
 {
-    switch (commandlog_flush(d->commandlog, d->err)) {
-    case COMMANDLOG_OK:
+    switch (logwriter_flush(d->commandlog, d->err)) {
+    case LOGWRITER_OK:
         return true;
-    case COMMANDLOG_HELD:
+    case LOGWRITER_HELD:
         return false;
-    case COMMANDLOG_FAILED:
+    case LOGWRITER_FAILED:
         break;
     }
     dispatcher_fail_log(d);
@@ -51,7 +51,7 @@ static void
 tell(struct dispatcher *d)
 {
     char text[160];
-    const char *trouble = commandlog_trouble(d->commandlog, text, sizeof text);
+    const char *trouble = logwriter_trouble(d->commandlog, text, sizeof text);
     int64_t now;
 
     if ((trouble != NULL) == (d->log_held_ns != 0))
@@ -59,12 +59,12 @@ tell(struct dispatcher *d)
     now = clock_monotonic_ns();
     if (trouble != NULL) {
         log_warning(d->log,
-                    COMMANDLOG_NAME ": %s; nothing is read until it goes on "
-                                    "(tried every %" PRId64 " ms)",
+                    LOG_NAME ": %s; nothing is read until it goes on "
+                             "(tried every %" PRId64 " ms)",
                     trouble, d->setup->log_retry_ms);
         d->log_held_ns = now;
     } else {
-        log_warning(d->log, COMMANDLOG_NAME ": goes on after %" PRId64 " ms",
+        log_warning(d->log, LOG_NAME ": goes on after %" PRId64 " ms",
                     (now - d->log_held_ns) / 1000000);
         d->log_held_ns = 0;
     }
@@ -73,10 +73,10 @@ tell(struct dispatcher *d)
 void
 dispatcher_tend_log(struct dispatcher *d)
 {
-    if (commandlog_tend(d->commandlog, d->err) != 0)
+    if (logwriter_tend(d->commandlog, d->err) != 0)
         dispatcher_fail_log(d);
     tell(d);
-    if (commandlog_held(d->commandlog))
+    if (logwriter_held(d->commandlog))
         return;
     if (d->inbound.waits)
         dispatcher_take_inbound(d);
@@ -113,7 +113,7 @@ dispatcher_take_back(struct dispatcher *d)
         return;
     in->waits = false;
     d->arrivals -= in->count;
-    commandlog_take_back(d->commandlog);
+    logwriter_take_back(d->commandlog);
 }
 
 void
@@ -121,8 +121,8 @@ dispatcher_close_log(struct dispatcher *d, const char *how)
 {
     bool failed = d->end == DISPATCHER_FAILED;
 
-    commandlog_end(d->commandlog, d->arrivals, how);
-    if (commandlog_finish(d->commandlog, failed ? NULL : d->err) != 0)
+    logwriter_text(d->commandlog, RECORD_END, d->arrivals, how);
+    if (logwriter_finish(d->commandlog, failed ? NULL : d->err) != 0)
         d->end = DISPATCHER_FAILED;
     else if (d->log_held_ns != 0)
         tell(d);

@@ -14,11 +14,11 @@
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/queue.h"
+#include "log/writer.h"
 #include "quote.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ log_then(struct companion *c, enum companion_waits what,
     c->waits = what;
     if (dispatcher_log(c->dispatcher))
         handle(c);
-    else if (!commandlog_held(c->dispatcher->commandlog))
+    else if (!logwriter_held(c->dispatcher->commandlog))
         c->waits = WAITS_NOT;
 }
 
@@ -89,7 +89,10 @@ companion_event(struct companion *c, enum proxy_event event, const char *how)
     snprintf(c->how, sizeof c->how, "%s", how);
     snprintf(text, sizeof text, "%s %s", proxy_event_name(event), c->how);
     c->arrival = ++d->arrivals;
-    commandlog_event(d->commandlog, c->side, c->arrival, text);
+    logwriter_text(d->commandlog,
+                   c->side == SENDER_DEFAULT ? RECORD_TUNER_EVENT
+                                             : RECORD_ASSESSOR_EVENT,
+                   c->arrival, text);
     log_then(c, WAITS_EVENT, handle_event);
 }
 
@@ -102,7 +105,10 @@ take_frame(struct companion *c)
     if (d->phase == TERMINATING)
         return;
     c->arrival = ++d->arrivals;
-    commandlog_program(d->commandlog, c->side, c->arrival, &c->frame);
+    logwriter_frame(d->commandlog,
+                    c->side == SENDER_DEFAULT ? RECORD_TUNER_FRAME
+                                              : RECORD_ASSESSOR_FRAME,
+                    c->arrival, &c->frame);
     log_then(c, WAITS_FRAME, handle_frame);
 }
 
@@ -276,7 +282,7 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 void
 dispatcher_poll_programs(struct dispatcher *d, struct pollfd *fds)
 {
-    bool held = commandlog_held(d->commandlog);
+    bool held = logwriter_held(d->commandlog);
     bool full = held || dispatcher_holds_programs(d);
 
     for (int i = 0; i < 2; i++, fds += COMPANION_POLLS) {
@@ -330,9 +336,9 @@ dispatcher_serve_programs(struct dispatcher *d, const struct pollfd *fds)
 
         if (c->proxy == NULL)
             continue;
-        if (c->program.pid != 0 && !commandlog_held(d->commandlog))
+        if (c->program.pid != 0 && !logwriter_held(d->commandlog))
             serve(c, fds);
-        if (!commandlog_held(d->commandlog)) {
+        if (!logwriter_held(d->commandlog)) {
             companion_look(c, clock_monotonic_ns());
         } else { /* that time is no silence of its */
             c->heard = true;
@@ -347,7 +353,7 @@ dispatcher_go_on_programs(struct dispatcher *d)
     for (int i = 0; i < 2; i++) {
         struct companion *c = &d->companions[i];
 
-        if (c->waits == WAITS_NOT || commandlog_held(d->commandlog))
+        if (c->waits == WAITS_NOT || logwriter_held(d->commandlog))
             continue;
         if (c->waits == WAITS_EVENT) {
             handle_event(c);
@@ -368,7 +374,7 @@ dispatcher_forget_programs(struct dispatcher *d)
             continue;
         c->waits = WAITS_NOT;
         d->arrivals--;
-        commandlog_take_back(d->commandlog);
+        logwriter_take_back(d->commandlog);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/dispatcher_state.h"
 
-#include "dispatcher/commandlog.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ dispatcher_program_time(const struct dispatcher *d)
 {
     int64_t first = 0;
 
-    for (int i = 0; i < 2 && !commandlog_held(d->commandlog); i++) {
+    for (int i = 0; i < 2 && !logwriter_held(d->commandlog); i++) {
         const struct companion *c = &d->companions[i];
         const int64_t times[] = {c->late_at_ns, c->kill_at_ns, c->stuck_at_ns};
 

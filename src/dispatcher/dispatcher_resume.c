@@ -8,10 +8,10 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/dispatcher_state.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/session.h"
+#include "log/writer.h"
 
 #include <string.h>
 
@@ -56,11 +56,11 @@ dispatcher_resume(struct dispatcher *d)
     session_redirect(d->session, outbox_emitter(d->outbox));
     if (dispatcher_start_programs(d) != 0 || dispatcher_follow_log(d) != 0)
         return -1;
-    commandlog_resumed(d->commandlog, r->arrivals, r->words);
+    logwriter_text(d->commandlog, RECORD_RESUMED, r->arrivals, r->words);
     for (size_t i = 0; i < r->n_skips; i++)
-        commandlog_skipped(d->commandlog, r->skips[i].arrival, r->skips[i].text,
-                           strlen(r->skips[i].text));
-    if (commandlog_flush(d->commandlog, d->err) == COMMANDLOG_FAILED)
+        logwriter_add(d->commandlog, RECORD_SKIPPED, r->skips[i].arrival,
+                      r->skips[i].text, strlen(r->skips[i].text));
+    if (logwriter_flush(d->commandlog, d->err) == LOGWRITER_FAILED)
         return -1;
     if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
         return -1;

@@ -17,12 +17,12 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/session.h"
-#include "dispatcher/snapshotter.h"
 #include "dispatcher/tuning.h"
+#include "log/snapshot.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ begin(struct dispatcher *d)
     struct err err;
 
     s->phase = SNAPPING_COLLECTS;
-    s->snapshot.segment = commandlog_segment(d->commandlog) - 1;
+    s->snapshot.segment = logwriter_segment(d->commandlog) - 1;
     s->snapshot.arrival = d->arrivals;
     s->snapshot.head = s->head_sum;
     if (!can_save(d, SENDER_DEFAULT) && !can_save(d, SENDER_ASSESSOR))
@@ -142,7 +142,7 @@ static bool
 waits_for_snapshot(const struct dispatcher *d)
 {
     return d->snapping.phase != SNAPPING_NOT &&
-           !commandlog_is_overlong(d->commandlog);
+           !logwriter_is_overlong(d->commandlog);
 }
 
 /* Between two steps: all that is on record has been taken in. */
@@ -152,20 +152,20 @@ dispatcher_rotate(struct dispatcher *d)
     struct err err;
 
     if (d->phase != RUNNING || d->inbound.waits ||
-        !commandlog_rotation_due(d->commandlog) || waits_for_snapshot(d))
+        !logwriter_rotation_due(d->commandlog) || waits_for_snapshot(d))
         return;
-    switch (commandlog_rotate(d->commandlog, d->arrivals,
-                              router_frames(d->session->router), &err)) {
-    case COMMANDLOG_OK:
-        log_debug(d->log, COMMANDLOG_NAME ": segment %" PRIu64 " begins",
-                  commandlog_segment(d->commandlog));
+    switch (logwriter_rotate(d->commandlog, d->arrivals,
+                             router_frames(d->session->router), &err)) {
+    case LOGWRITER_OK:
+        log_debug(d->log, LOG_NAME ": segment %" PRIu64 " begins",
+                  logwriter_segment(d->commandlog));
         if (d->snapping.phase == SNAPPING_NOT)
             begin(d);
         return;
-    case COMMANDLOG_HELD:
+    case LOGWRITER_HELD:
         log_warning(d->log, "%s; tried again when the log has grown", err.text);
         return;
-    case COMMANDLOG_FAILED:
+    case LOGWRITER_FAILED:
         break;
     }
     *d->err = err;
@@ -198,7 +198,7 @@ tell(struct dispatcher *d, const struct snapshotter_news *news)
         log_warning(d->log, "%s", news->retire_err.text);
     if (news->retired[0] != '\0')
         log_info(d->log, "%s", news->retired);
-    commandlog_grow_limit(d->commandlog, news->size);
+    logwriter_grow_limit(d->commandlog, news->size);
 }
 
 static int
@@ -237,7 +237,7 @@ has_all(const struct dispatcher *d)
     const struct snapping *s = &d->snapping;
 
     return !s->awaited[SENDER_DEFAULT] && !s->awaited[SENDER_ASSESSOR] &&
-           !commandlog_held(d->commandlog);
+           !logwriter_held(d->commandlog);
 }
 
 /* One step leads to the next at once where nothing is to be waited for. */
@@ -248,10 +248,10 @@ dispatcher_tend_snapshot(struct dispatcher *d)
     struct snapshotter_news news;
 
     if (s->phase == SNAPPING_COLLECTS && has_all(d)) {
-        commandlog_hurry(d->commandlog);
+        logwriter_hurry(d->commandlog);
         s->phase = SNAPPING_SYNCS;
     }
-    if (s->phase == SNAPPING_SYNCS && commandlog_hurried(d->commandlog))
+    if (s->phase == SNAPPING_SYNCS && logwriter_hurried(d->commandlog))
         give(d);
     if (s->phase == SNAPPING_WRITES && snapshotter_take(s->writer, &news)) {
         tell(d, &news);

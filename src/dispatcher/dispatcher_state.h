@@ -10,12 +10,12 @@
 #include "dispatcher/program.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
-#include "dispatcher/snapshot.h"
 #include "dispatcher/worker.h"
+#include "log/snapshot.h"
 
 #include "core/wake.h"
 #include "frame.h"
-#include "lockfile.h"
+#include "log/lock.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -96,7 +96,7 @@ struct dispatcher {
     bool unasked; /* what is said now, nobody waits for: it is logged alone */
     struct frame_decoder decoder;
     int digits; /* of the frames, once known */
-    struct commandlog *commandlog;
+    struct logwriter *commandlog;
     struct wake wake;
     int signal_fd;
     struct outbox *outbox;

@@ -4,10 +4,10 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/loglock.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
+#include "log/lock.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -29,14 +29,14 @@ is_orphan(const struct dispatcher *d)
 static void
 say_that_it_leaves(struct dispatcher *d)
 {
-    loglock_answer(commandlog_lock(d->commandlog),
+    loglock_answer(logwriter_lock(d->commandlog),
                    (uint64_t)d->setup->grace_ms + 1);
 }
 
 void
 dispatcher_answer(struct dispatcher *d)
 {
-    struct loglock *lock = commandlog_lock(d->commandlog);
+    struct loglock *lock = logwriter_lock(d->commandlog);
 
     if (!loglock_asked(lock))
         return;
@@ -94,7 +94,7 @@ record_left(struct dispatcher *d, const struct side *side, uint64_t arrival,
     int len = snprintf(text, sizeof text, "%s left by the stop",
                        is_void ? "t" : side->letter);
 
-    commandlog_skipped(d->commandlog, arrival, text, (size_t)len);
+    logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
 }
 
 static void

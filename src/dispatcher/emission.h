@@ -31,6 +31,11 @@ struct emission {
     size_t len;
 };
 
+struct logwriter;
+
+/* Collects the record of one that is a frame. */
+void emission_record(const struct emission *e, struct logwriter *log);
+
 struct emitter {
     void (*emit)(void *ctx, const struct emission *e); /* copies */
     void *ctx;

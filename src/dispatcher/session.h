@@ -21,9 +21,11 @@ struct buf;
 struct err;
 struct explainer;
 struct log;
+struct log_reader;
 struct problems;
 struct proxy;
 struct proxy_setup;
+struct record;
 struct router;
 struct tuner;
 struct tuning;
@@ -132,6 +134,10 @@ void session_write_head(const struct session *s,
  * the installed ones' are told as problems. */
 int session_read_head(struct jval head, struct session_setup *setup,
                       struct err *err);
+/* The same from a log that was just opened; the document, which *setup borrows
+ * from, is to be freed.  NULL: err tells, and names the log. */
+struct json *session_load_head(struct log_reader *log, struct record *head,
+                               struct session_setup *setup, struct err *err);
 
 /* -1 when a plugin of `head` has another algorithm version than s's: err says
  * that differences are to be expected. */

@@ -5,6 +5,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/proxy_setup.h"
+#include "json.h"
+#include "log/log.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
@@ -185,6 +187,22 @@ session_read_head(struct jval head, struct session_setup *setup,
     setup->digits = (int)digits;
     setup->max_payload = (size_t)max_payload;
     return 0;
+}
+
+struct json *
+session_load_head(struct log_reader *log, struct record *head,
+                  struct session_setup *setup, struct err *err)
+{
+    struct json *doc;
+
+    if (log_read_head(log, head, err) != 0)
+        return NULL;
+    doc = json_parse(head->payload, head->len, JSON_STRICT, err);
+    if (doc != NULL && session_read_head(json_root(doc), setup, err) == 0)
+        return doc;
+    err_place(err, "%s", log_name(log));
+    json_free(doc);
+    return NULL;
 }
 
 /* `v` describes what was recorded of the plugin of that name. */

@@ -4,7 +4,7 @@
 #ifndef MANAGER_DEATHS_H
 #define MANAGER_DEATHS_H
 
-#include "lockfile.h"
+#include "log/lock.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,10 @@
 
 #include "command.h"
 #include "core/buf.h"
+#include "core/err.h"
 #include "frame.h"
 #include "json.h"
+#include "log/log.h"
 #include "manager/parameters.h"
 
 #include <stdlib.h>
@@ -360,6 +362,7 @@ past_add(struct past *p, const struct record *r)
     bool note, end;
     struct jval v;
 
+    p->begun = true;
     if (r->len < CODE_SIZE)
         return;
     if (r->kind == RECORD_SEGMENT)
@@ -400,4 +403,19 @@ past_add(struct past *p, const struct record *r)
         }
     }
     json_free(doc);
+}
+
+int
+past_load(struct past *p, const char *folder, struct err *err)
+{
+    struct log_reader *log = log_open_in(folder, 0, err);
+    enum log_status status = LOG_DAMAGED;
+    struct record r;
+
+    while (log != NULL && (status = log_next(log, &r, err)) == LOG_RECORD)
+        past_add(p, &r);
+    log_close(log);
+    if (status != LOG_DAMAGED && p->failed)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    return status == LOG_DAMAGED ? -1 : 0;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* past.h - what a command log tells a manager about its trials: a fold over
- * the records, which the caller reads.  One thread. */
+ * its records.  One thread. */
 #ifndef MANAGER_PAST_H
 #define MANAGER_PAST_H
 
 #include "core/map.h"
+#include "log/record.h"
 #include "manager/metrics.h"
-#include "record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct err;
 
 /* parameter_source of a trial that the user wants once more, in its AD. */
 #define PAST_REPEATED "again"
@@ -49,6 +51,7 @@ struct past {
         bool end, asked;
         uint64_t sequence; /* of a report */
     } told;
+    bool begun;       /* the log has records */
     bool space;       /* IN was sent */
     uint64_t imports; /* so many FD behind it */
     bool cut;         /* its first segments are not there any more */
@@ -58,6 +61,9 @@ struct past {
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
+/* Adds all records of the folder's log, which may have none, or not be there.
+ * -1: it is damaged, or memory is short: err tells. */
+int past_load(struct past *p, const char *folder, struct err *err);
 /* The next record; others than IN, FD, AD, TR, NT, ME, EN, DT, GE and G change
  * nothing. */
 void past_add(struct past *p, const struct record *r);

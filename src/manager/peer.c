@@ -8,12 +8,13 @@
 
 #include "command.h"
 #include "config/experiment.h"
-#include "core/clock.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
 #include "json.h"
+#include "log/log.h"
 #include "manager/deaths.h"
 #include "manager/imports.h"
 #include "manager/state.h"
@@ -30,7 +31,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define COMMAND_LOG "command.log"
 #define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
 
@@ -140,28 +140,17 @@ peer_start(struct manager *m, struct err *err)
     return start(m, err);
 }
 
-static void
-note_record(void *ctx, const struct record *record)
-{
-    bool *any = ctx;
-
-    (void)record;
-    *any = true;
-}
-
-/* Whether there is one with anything in it.  Else the process died before its
- * head was there, and nothing was ever taken from us. */
+/* Whether there is one that was begun.  Else the process died before its head
+ * was there, and nothing was ever taken from us.  One that cannot be read is
+ * for the dispatcher to tell of. */
 static bool
 has_log(const struct manager *m)
 {
-    char *path = file_join(m->folder.path, COMMAND_LOG);
-    bool there = path == NULL || access(path, F_OK) == 0, any = false;
+    struct log_reader *log = log_open_in(m->folder.path, 0, NULL);
+    bool begun = log == NULL || log_is_begun(log);
 
-    free(path);
-    if (!there || m->outcome->initialized)
-        return there;
-    return m->options->walk_log(m->folder.path, note_record, &any, NULL) != 0 ||
-           any;
+    log_close(log);
+    return begun;
 }
 
 static void

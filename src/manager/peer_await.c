@@ -7,7 +7,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/process.h"
-#include "lockfile.h"
+#include "log/lock.h"
 #include "manager/state.h"
 
 #include <fcntl.h>
@@ -56,36 +56,26 @@ await_recorded(const struct manager *m)
     free(path);
 }
 
-static bool
-is_locked(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
-
 int
 peer_await_end(const struct manager *m, struct err *err)
 {
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int fd = lockfile_open(m->folder.path);
     struct lockfile at = {.writer = {0, 0}};
     struct pollfd gone = {.fd = -1, .events = POLLIN};
 
-    free(path);
     await_recorded(m);
     if (fd < 0)
         return 0;
-    if (is_locked(fd) && pread(fd, &at, sizeof at, 0) == sizeof at)
+    if (lockfile_is_locked(fd) && lockfile_load(fd, &at))
         gone.fd = process_open((pid_t)at.writer.pid, at.writer.start);
-    if (gone.fd >= 0 && is_locked(fd))
+    if (gone.fd >= 0 && lockfile_is_locked(fd))
         poll(&gone, 1, OLD_ONE_MS);
     if (gone.fd >= 0)
         close(gone.fd);
     /* A program that it was starting has the lock with it for a moment. */
-    for (int i = 0; i < LINGERS_TIMES && is_locked(fd); i++)
+    for (int i = 0; i < LINGERS_TIMES && lockfile_is_locked(fd); i++)
         poll(NULL, 0, LINGERS_MS);
-    if (!is_locked(fd)) {
+    if (!lockfile_is_locked(fd)) {
         close(fd);
         return 0;
     }

@@ -5,7 +5,7 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "lockfile.h"
+#include "log/lock.h"
 #include "manager/deaths.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
@@ -49,27 +49,13 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
-static bool
-read_lockfile(const struct manager *m, struct lockfile *out)
-{
-    char *path = file_join(m->folder.path, LOCKFILE_NAME);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && pread(fd, out, sizeof *out, 0) == sizeof *out &&
-                memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return good;
-}
-
 /* Whether the last one to have the log was ours. */
 static bool
 is_writer(const struct manager *m)
 {
     struct lockfile at;
 
-    return read_lockfile(m, &at) &&
+    return lockfile_read(m->folder.path, &at) &&
            at.writer.pid == (uint64_t)m->dispatcher_pid;
 }
 
@@ -78,7 +64,7 @@ static void
 read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
 {
     struct lockfile at;
-    bool good = read_lockfile(m, &at);
+    bool good = lockfile_read(m->folder.path, &at);
 
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         out[i] = good ? at.slots[i] : 0;

@@ -10,10 +10,10 @@
 #include "command.h"
 #include "core/err.h"
 #include "dispatcher/explainer.h"
-#include "dispatcher/logfile.h"
 #include "frame.h"
 #include "json.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 #include "replay/logtrial.h"
 #include "replay/replay.h"
 
@@ -175,41 +175,41 @@ note_head(struct explaining *e, const struct record *r)
 }
 
 static int
-walk(struct explaining *e, struct logfile *file, struct err *err)
+walk(struct explaining *e, struct log_reader *file, struct err *err)
 {
     struct record r;
-    enum logfile_status status;
+    enum log_status status;
 
-    while ((status = logfile_next(file, &r, err)) == LOGFILE_RECORD) {
+    while ((status = log_next(file, &r, err)) == LOG_RECORD) {
         if (r.kind == RECORD_HEAD)
             note_head(e, &r);
         else if (logtrial_has(&e->trial, &r))
             note(e, &r);
     }
-    logfile_rewind(file);
-    while (status != LOGFILE_DAMAGED && e->x->asked > 0 &&
-           logfile_next(file, &r, err) == LOGFILE_RECORD)
+    log_rewind(file);
+    while (status != LOG_DAMAGED && e->x->asked > 0 &&
+           log_next(file, &r, err) == LOG_RECORD)
         if (r.kind == RECORD_IN && r.number == e->x->asked && r.len >= 2) {
             memcpy(e->x->asked_by, r.payload, 2);
             break;
         }
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 static int
 read_log(struct explaining *e, const struct explain_setup *setup,
          struct err *err)
 {
-    struct logfile *file = logfile_open(setup->path, err);
+    struct log_reader *file = log_open(setup->path, 0, err);
     uint64_t frames;
     int rc =
         file == NULL ? -1 : logtrial_find(&e->trial, file, setup->trial, err);
 
-    if (rc > 0 && logfile_first_segment(file) > 1 &&
-        logfile_before(file, logfile_first_segment(file), &e->x->dropped,
-                       &frames, err) != 0)
+    if (rc > 0 && log_first_segment(file) > 1 &&
+        log_before(file, log_first_segment(file), &e->x->dropped, &frames,
+                   err) != 0)
         rc = -1;
-    if (rc == 0 && logfile_lacks(file, err))
+    if (rc == 0 && log_lacks(file, err))
         rc = err_place(err, "nothing of a trial '%.60s'", setup->trial);
     else if (rc == 0)
         rc = err_set(err, ERR_INPUT,
@@ -218,7 +218,7 @@ read_log(struct explaining *e, const struct explain_setup *setup,
                      setup->path, setup->trial);
     else if (rc > 0)
         rc = walk(e, file, err);
-    logfile_close(file);
+    log_close(file);
     e->x->job = copy_text(e, e->trial.job);
     e->x->parameter = copy_text(e, e->trial.parameter);
     return rc;

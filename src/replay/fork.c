@@ -3,11 +3,9 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
 #include "frame.h"
+#include "log/log.h"
 #include "replay/fork_state.h"
-#include "replay/loghead.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -272,13 +270,13 @@ take(struct fork *f, const struct record *r, struct err *err)
 static int
 walk(struct fork *f, struct err *err)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    while ((status = logfile_next(f->file, &r, err)) == LOGFILE_RECORD)
+    while ((status = log_next(f->file, &r, err)) == LOG_RECORD)
         if (take(f, &r, err) != 0)
             return -1;
-    if (status == LOGFILE_DAMAGED || let_go(f, false, err) != 0)
+    if (status == LOG_DAMAGED || let_go(f, false, err) != 0)
         return -1;
     if (f->last < f->setup->at && !f->full)
         return err_set(err, ERR_USAGE,
@@ -296,12 +294,12 @@ begin(struct fork *f, struct err *err)
 {
     struct record r;
 
-    f->path = file_join(f->setup->folder, COMMANDLOG_NAME);
+    f->path = log_path(f->setup->folder);
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "fork: out of memory");
-    f->file =
-        loghead_open(f->setup->path, LOGHEAD_WHOLE | LOGHEAD_KEEP, &r, err);
-    if (f->file == NULL || fork_head(f, &r, err) != 0 || make_file(f, err) != 0)
+    f->file = log_open(f->setup->path, LOG_WHOLE | LOG_KEEP, err);
+    if (f->file == NULL || log_read_head(f->file, &r, err) != 0 ||
+        fork_head(f, &r, err) != 0 || make_file(f, err) != 0)
         return -1;
     record_write_version(&f->out);
     r.payload = f->head.data;
@@ -342,7 +340,7 @@ end(struct fork *f)
     if (f->fd >= 0)
         close(f->fd);
     map_fini(&f->acknowledged);
-    logfile_close(f->file);
+    log_close(f->file);
     buf_fini(&f->head);
     buf_fini(&f->out);
     free(f->path);

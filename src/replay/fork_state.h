@@ -6,7 +6,7 @@
 
 #include "core/buf.h"
 #include "core/map.h"
-#include "record.h"
+#include "log/record.h"
 #include "replay/fork.h"
 
 struct held;
@@ -14,9 +14,9 @@ struct held;
 struct fork {
     const struct fork_setup *setup;
     struct fork_report *report;
-    struct logfile *file; /* the old log */
-    char *path;           /* of the new one ... */
-    int fd;               /* ... -1: not made yet */
+    struct log_reader *file; /* the old log */
+    char *path;              /* of the new one ... */
+    int fd;                  /* ... -1: not made yet */
     struct buf out, head;
     struct held *held, *held_last;
     struct map acknowledged; /* arrivals whose AK had been sent */

@@ -8,9 +8,9 @@
 #include "replay/logtrial.h"
 
 #include "core/err.h"
-#include "dispatcher/logfile.h"
 #include "json.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -253,24 +253,24 @@ search_record(struct search *s, const struct record *r)
 }
 
 static int
-search_log(struct search *s, struct logfile *file, struct err *err)
+search_log(struct search *s, struct log_reader *file, struct err *err)
 {
     struct record r;
-    enum logfile_status status = LOGFILE_END;
+    enum log_status status = LOG_END;
     int rc = 0;
 
-    while (rc == 0 && (status = logfile_next(file, &r, err)) == LOGFILE_RECORD)
+    while (rc == 0 && (status = log_next(file, &r, err)) == LOG_RECORD)
         if (search_record(s, &r) != 0)
             rc = err_set(err, ERR_MEMORY, "out of memory");
-    s->damaged = status == LOGFILE_DAMAGED;
-    logfile_rewind(file);
+    s->damaged = status == LOG_DAMAGED;
+    log_rewind(file);
     return rc;
 }
 
 /* A job that only its end says to have run this parameter_id, while its own
  * metrics name another one, is not it. */
 static int
-drop_swapped(struct search *s, struct logfile *file, struct err *err)
+drop_swapped(struct search *s, struct log_reader *file, struct err *err)
 {
     struct search other = {.word = s->job};
     int rc;
@@ -298,7 +298,7 @@ adopt(char **one, char **two, const char *word, char **other)
 }
 
 int
-logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
+logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
               struct err *err)
 {
     struct search s = {.word = word};

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 struct err;
-struct logfile;
+struct log_reader;
 struct record;
 
 struct logtrial {
@@ -25,7 +25,7 @@ struct logtrial {
  * the number of a trial ("3" is our manager's 00003), and rewinds the log.
  * 1: found; 0: the log has nothing of it (yet): both names are then `word`;
  * -1: err tells. */
-int logtrial_find(struct logtrial *t, struct logfile *file, const char *word,
+int logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
                   struct err *err);
 void logtrial_fini(struct logtrial *t);
 

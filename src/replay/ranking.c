@@ -8,15 +8,14 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/emission.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "frame.h"
+#include "log/log.h"
 #include "plugin/given_arg.h"
 #include "plugin/tuner.h"
 #include "replay/described.h"
-#include "replay/loghead.h"
 #include "replay/script.h"
 #include "space/space.h"
 
@@ -140,15 +139,15 @@ static int
 walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
 {
     uint64_t until = w->setup->until;
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
     router_free(w->router);
     w->router = router_new(&w->silent, err);
     if (w->router == NULL)
         return -1;
-    logfile_rewind(w->file);
-    while ((status = logfile_next(w->file, &r, err)) == LOGFILE_RECORD) {
+    log_rewind(w->file);
+    while ((status = log_next(w->file, &r, err)) == LOG_RECORD) {
         if (r.len < 2 || (until != 0 && r.number > until))
             continue;
         if (r.kind == RECORD_IN && take_in(w, &r, in, err) != 0)
@@ -156,7 +155,7 @@ walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
         if (r.kind == RECORD_TUNER && take_out(w, &r, out, err) != 0)
             return -1;
     }
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 /* ---- start and end ---- */
@@ -169,9 +168,9 @@ begin(struct ranking_walk *w, struct err *err)
     struct record head;
     struct buf text;
 
-    w->file = loghead_open(w->setup->path, LOGHEAD_WHOLE, &head, err);
+    w->file = log_open(w->setup->path, LOG_WHOLE, err);
     if (w->file != NULL)
-        w->head = loghead_read(w->setup->path, &head, &session, err);
+        w->head = session_load_head(w->file, &head, &session, err);
     if (w->head == NULL)
         return -1;
     w->seed = session.seed;
@@ -205,7 +204,7 @@ end(struct ranking_walk *w)
     space_free(w->space);
     router_free(w->router);
     json_free(w->head);
-    logfile_close(w->file);
+    log_close(w->file);
     map_fini(&w->ids);
     free(w->x);
     free(w->y);

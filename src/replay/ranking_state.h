@@ -5,7 +5,7 @@
 
 #include "core/log.h"
 #include "core/map.h"
-#include "record.h"
+#include "log/record.h"
 #include "replay/ranking.h"
 
 struct command;
@@ -14,7 +14,7 @@ struct tuner;
 struct ranking_walk {
     const struct ranking_setup *setup;
     struct ranking *out;
-    struct logfile *file;
+    struct log_reader *file;
     struct json *head;
     struct log silent; /* the router said all of it when it was recorded */
     struct router *router;

@@ -3,14 +3,14 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/resend.h"
 #include "dispatcher/router.h"
-#include "dispatcher/view.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
+#include "dispatcher/view.h"
 #include "json.h"
+#include "log/writer.h"
 
 #include <string.h>
 
@@ -80,11 +80,11 @@ count(struct recovery *r)
 }
 
 int
-recovery_run(const struct recovery_setup *setup, struct commandlog *log,
+recovery_run(const struct recovery_setup *setup, struct logwriter *log,
              struct recovery *out, struct err *err)
 {
-    _Atomic uint64_t *slots[2] = {commandlog_slot(log, SENDER_DEFAULT),
-                                  commandlog_slot(log, SENDER_ASSESSOR)};
+    _Atomic uint64_t *slots[2] = {logwriter_slot(log, SENDER_DEFAULT),
+                                  logwriter_slot(log, SENDER_ASSESSOR)};
     struct replay_setup replay = {
         .path = setup->path,
         .from_snapshot = !setup->from_front,
@@ -104,7 +104,7 @@ recovery_run(const struct recovery_setup *setup, struct commandlog *log,
     if (out->resend->failed)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     count(out);
-    return commandlog_cut(log, out->report.torn_bytes, err);
+    return logwriter_cut(log, out->report.torn_bytes, err);
 }
 
 void

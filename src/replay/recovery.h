@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-struct commandlog;
+struct logwriter;
 struct resend;
 
 struct recovery {
@@ -35,7 +35,7 @@ struct recovery_setup {
 
 /* `log` is open, and is cut to its whole records.  -1: err tells why it cannot
  * go on; *out is to be freed in either case. */
-int recovery_run(const struct recovery_setup *setup, struct commandlog *log,
+int recovery_run(const struct recovery_setup *setup, struct logwriter *log,
                  struct recovery *out, struct err *err);
 /* What was not taken out of it. */
 void recovery_fini(struct recovery *r);

@@ -3,13 +3,12 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
-#include "dispatcher/snapshot.h"
 #include "dispatcher/tuning.h"
+#include "log/log.h"
+#include "log/snapshot.h"
 #include "replay/difference.h"
-#include "replay/loghead.h"
 #include "replay/replay_state.h"
 
 #include <inttypes.h>
@@ -27,8 +26,8 @@ static int
 differ(const struct replay *r, const struct emission *recorded,
        const struct emission *derived, struct err *err)
 {
-    return difference_tell(logfile_path_now(r->file), logfile_offset(r->file),
-                           recorded, derived, err);
+    return difference_tell(log_path_now(r->file), log_offset(r->file), recorded,
+                           derived, err);
 }
 
 /* ---- collecting ---- */
@@ -78,7 +77,7 @@ collect_skip(struct replay *r, const struct record *record, struct err *err)
     for (int side = 0; side < 2; side++)
         if (half[side].barred)
             replay_bar(r, record->number, (enum sender)side,
-                       logfile_segment(r->file));
+                       log_segment(r->file));
     return 0;
 }
 
@@ -86,19 +85,19 @@ static int
 first_walk(struct replay *r, struct err *err)
 {
     struct record record;
-    enum logfile_status status;
+    enum log_status status;
 
-    while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD) {
+    while ((status = log_next(r->file, &record, err)) == LOG_RECORD) {
         if (record.kind == RECORD_SKIPPED && collect_skip(r, &record, err) != 0)
             return -1;
         r->report->ended = record.kind == RECORD_END ||
                            (r->report->ended && record.kind == RECORD_SYNC);
     }
-    if (status == LOGFILE_DAMAGED)
+    if (status == LOG_DAMAGED)
         return -1;
-    if (status == LOGFILE_TORN)
-        r->report->torn_bytes = logfile_torn(r->file);
-    logfile_rewind(r->file);
+    if (status == LOG_TORN)
+        r->report->torn_bytes = log_torn(r->file);
+    log_rewind(r->file);
     return 0;
 }
 
@@ -172,7 +171,7 @@ take_outbound(struct replay *r, const struct record *record, struct err *err)
     if (record->len < 2 || command_find(record->payload, &e.code) == NULL)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       logfile_path_now(r->file), logfile_offset(r->file));
+                       log_path_now(r->file), log_offset(r->file));
     e.payload = record->payload + 2;
     e.len = record->len - 2;
     return compare(r, &e, err);
@@ -245,12 +244,12 @@ static int
 second_walk(struct replay *r, struct err *err)
 {
     struct record record;
-    enum logfile_status status;
+    enum log_status status;
 
-    while ((status = logfile_next(r->file, &record, err)) == LOGFILE_RECORD)
+    while ((status = log_next(r->file, &record, err)) == LOG_RECORD)
         if (step(r, &record, err) != 0)
             return -1;
-    if (status == LOGFILE_DAMAGED)
+    if (status == LOG_DAMAGED)
         return -1;
     if (r->difference.code != ERR_NONE) {
         *err = r->difference;
@@ -277,14 +276,14 @@ begin(struct replay *r, struct err *err)
     struct session_setup *setup = &r->session_setup;
     struct record head;
 
-    r->file = loghead_open(r->setup->path, 0, &head, err);
+    r->file = log_open(r->setup->path, 0, err);
     if (r->file == NULL)
         return -1;
     setup->paths = r->setup->paths;
-    r->head_sum = snapshot_head(head.payload, head.len);
-    r->head = loghead_read(r->setup->path, &head, setup, err);
+    r->head = session_load_head(r->file, &head, setup, err);
     if (r->head == NULL)
         return -1;
+    r->head_sum = snapshot_head(head.payload, head.len);
     if (r->setup->rest != NULL) {
         r->setup->rest->digits = setup->digits;
         r->setup->rest->max_payload = setup->max_payload;
@@ -310,7 +309,7 @@ end(struct replay *r)
     pending_fini(&r->early);
     session_free(r->session);
     json_free(r->head);
-    logfile_close(r->file);
+    log_close(r->file);
 }
 
 /* 1: that was from a snapshot that is outdated. */

@@ -3,12 +3,12 @@
 
 #include "core/err.h"
 #include "dispatcher/assessing.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "frame.h"
+#include "log/log.h"
 #include "plugin/assessor.h"
 #include "plugin/tuner.h"
 
@@ -113,7 +113,7 @@ replay_ended(struct replay *r, const struct record *record)
         if (strlen(voids[i]) == record->len &&
             memcmp(voids[i], record->payload, record->len) == 0 &&
             r->session->tuning != NULL &&
-            logfile_segment(r->file) > r->upto[SENDER_DEFAULT])
+            log_segment(r->file) > r->upto[SENDER_DEFAULT])
             tuning_close(r->session->tuning);
 }
 
@@ -137,11 +137,11 @@ static int
 read_frame(const struct replay *r, const struct record *record,
            struct frame *frame, struct err *err)
 {
-    *frame = (struct frame){.offset = logfile_offset(r->file)};
+    *frame = (struct frame){.offset = log_offset(r->file)};
     if (record->len < 2)
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64 ": expected a command's code",
-                       logfile_path_now(r->file), logfile_offset(r->file));
+                       log_path_now(r->file), log_offset(r->file));
     memcpy(frame->code, record->payload, 2);
     frame->payload = record->payload + 2;
     frame->len = record->len - 2;
@@ -156,7 +156,7 @@ proxy_of(const struct replay *r, enum sender side, struct err *err)
         err_set(err, ERR_LOG,
                 "%s: offset %" PRIu64 ": a record of a program, but the head "
                 "record names none",
-                logfile_path_now(r->file), logfile_offset(r->file));
+                log_path_now(r->file), log_offset(r->file));
     return r->session->proxies[side];
 }
 
@@ -190,7 +190,7 @@ replay_event(struct replay *r, const struct record *record, enum sender side,
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64
                        ": expected 'late', 'gone' or 'left'",
-                       logfile_path_now(r->file), logfile_offset(r->file));
+                       log_path_now(r->file), log_offset(r->file));
     snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
     proxy_event(proxy, record->number, event, how, NULL);
     return 0;

@@ -12,12 +12,11 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/pack.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/router.h"
-#include "dispatcher/segments.h"
 #include "dispatcher/session.h"
-#include "dispatcher/snapshot.h"
-#include "lockfile.h"
+#include "log/lock.h"
+#include "log/log.h"
+#include "log/snapshot.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -57,15 +56,6 @@ replay_has(const struct replay *r, uint64_t arrival, enum sender side)
     return arrival <= r->have[side];
 }
 
-static bool
-is_whole(const struct snapshot *s)
-{
-    for (size_t i = 0; i < SIDES; i++)
-        if (!s->has[sides[i]])
-            return false;
-    return true;
-}
-
 static int
 new_session(struct replay *r, struct err *err)
 {
@@ -103,7 +93,7 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
 static int
 load(struct replay *r, const struct snapshot *s, struct err *err)
 {
-    bool whole = is_whole(s);
+    bool whole = snapshot_is_whole(s);
 
     for (size_t i = 0; i < SIDES; i++) {
         if (!s->has[sides[i]] || (sides[i] == SENDER_ROUTER && !whole))
@@ -113,7 +103,7 @@ load(struct replay *r, const struct snapshot *s, struct err *err)
     }
     if (!whole)
         return 0;
-    if (logfile_start_at(r->file, s->segment + 1, err) != 0)
+    if (log_start_at(r->file, s->segment + 1, err) != 0)
         return -1;
     r->report->restored = r->report->last = s->arrival;
     r->report->commands = router_frames(r->session->router);
@@ -124,7 +114,7 @@ load(struct replay *r, const struct snapshot *s, struct err *err)
 static int
 try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
 {
-    uint64_t first = logfile_first_segment(r->file);
+    uint64_t first = log_first_segment(r->file);
     struct snapshot s;
     struct err why;
     int rc = 1;
@@ -135,7 +125,7 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     } else if (s.head != r->head_sum) {
         rc = 0;
         err_set(&why, ERR_LOG, "it is of another log");
-    } else if (!is_whole(&s) && first > 1) {
+    } else if (!snapshot_is_whole(&s) && first > 1) {
         rc = 0;
         err_set(&why, ERR_LOG, "it has not all sides");
     } else if (load(r, &s, &why) != 0) {
@@ -161,18 +151,18 @@ is_next(const struct replay *r, uint64_t segment)
 static int
 try_all(struct replay *r, const char *folder, struct err *err)
 {
-    uint64_t first = logfile_first_segment(r->file);
+    uint64_t first = log_first_segment(r->file);
     uint64_t *there;
     size_t n;
     int rc = 0;
 
-    if (segments_list(folder, SEGMENT_SNAPSHOT, &there, &n, err) != 0)
+    if (snapshot_list(folder, &there, &n, err) != 0)
         return -1;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
 
         if (segment + 1 >= first && is_next(r, segment) &&
-            segment < logfile_last_segment(r->file))
+            segment < log_last_segment(r->file))
             rc = try_one(r, folder, segment, err);
     }
     free(there);
@@ -194,21 +184,10 @@ check_until(const struct replay *r, struct err *err)
                    restored, restored, until);
 }
 
-/* The folder that the log lies in, to be freed. */
-static char *
-folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (slash == NULL)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 int
 replay_restore(struct replay *r, struct err *err)
 {
-    uint64_t first = logfile_first_segment(r->file);
+    uint64_t first = log_first_segment(r->file);
     char *folder;
     int rc;
 
@@ -216,14 +195,14 @@ replay_restore(struct replay *r, struct err *err)
         return -1;
     if (first == 1 && !r->setup->from_snapshot)
         return 0;
-    folder = folder_of(r->setup->path);
+    folder = file_folder(r->setup->path);
     if (folder == NULL)
         return err_set(err, ERR_MEMORY, "replay: out of memory");
     rc = try_all(r, folder, err);
     free(folder);
     if (rc < 0)
         return -1;
-    if (rc == 0 && logfile_lacks(r->file, err))
+    if (rc == 0 && log_lacks(r->file, err))
         return err_place(err, "no snapshot stands for what is missing");
     return check_until(r, err);
 }

@@ -8,7 +8,7 @@
 #include "core/err.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/session.h"
-#include "record.h"
+#include "log/record.h"
 #include "replay/pending.h"
 #include "replay/replay.h"
 #include "replay/skips.h"
@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 struct json;
-struct logfile;
+struct log_reader;
 
 struct replay {
     const struct replay_setup *setup;
     struct replay_report *report;
-    struct logfile *file;
+    struct log_reader *file;
     struct json *head;
     uint32_t head_sum; /* snapshot_head() of it */
     struct session *session;

@@ -2,10 +2,9 @@
 #include "replay/script_state.h"
 
 #include "core/err.h"
-#include "dispatcher/logfile.h"
 #include "frame.h"
 #include "json.h"
-#include "replay/loghead.h"
+#include "log/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -254,14 +253,14 @@ walk(struct script *s,
      int (*take_one)(struct script *, const struct record *, struct err *),
      struct err *err)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    logfile_rewind(s->file);
-    while ((status = logfile_next(s->file, &r, err)) == LOGFILE_RECORD)
+    log_rewind(s->file);
+    while ((status = log_next(s->file, &r, err)) == LOG_RECORD)
         if (take_one(s, &r, err) != 0)
             return -1;
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 /* A request that a stop dropped unanswered would be served now. */
@@ -285,13 +284,9 @@ leave_out_dropped(struct script *s)
 int
 script_open(struct script *s, const char *path, struct err *err)
 {
-    *s = (struct script){.file = logfile_open(path, err)};
-    if (s->file == NULL || loghead_check_whole(s->file, err) != 0)
-        return -1;
-    logfile_keep(s->file);
-    if (walk(s, take_skips, err) != 0)
-        return -1;
-    if (walk(s, take, err) != 0)
+    *s = (struct script){.file = log_open(path, LOG_WHOLE | LOG_KEEP, err)};
+    if (s->file == NULL || walk(s, take_skips, err) != 0 ||
+        walk(s, take, err) != 0)
         return -1;
     leave_out_dropped(s);
     return 0;
@@ -320,5 +315,5 @@ script_close(struct script *s)
     free_all(&s->ids);
     free_all(&s->jobs);
     skips_fini(&s->skips);
-    logfile_close(s->file);
+    log_close(s->file);
 }

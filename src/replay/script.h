@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 struct err;
-struct logfile;
+struct log_reader;
 
 #define SCRIPT_NONE SIZE_MAX
 
@@ -53,7 +53,7 @@ struct script_answer {
 };
 
 struct script {
-    struct logfile *file;
+    struct log_reader *file;
     struct script_step *steps;
     size_t n_steps, steps_cap;
     struct script_answer *answers;

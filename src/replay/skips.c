@@ -2,7 +2,7 @@
 #include "replay/skips.h"
 
 #include "core/err.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "dispatcher/session.h"
 #include "dispatcher/trials.h"
 #include "dispatcher/view.h"
-#include "record.h"
+#include "log/record.h"
 #include "replay/replay.h"
 
 #include <inttypes.h>

@@ -5,14 +5,13 @@
 #include "core/err.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/histories.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
+#include "log/log.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
 #include "replay/described.h"
-#include "replay/loghead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +84,14 @@ walk_all(struct whatif_walk *w,
          struct err *err)
 {
     uint64_t until = w->setup->until;
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    logfile_rewind(w->file);
-    while ((status = logfile_next(w->file, &r, err)) == LOGFILE_RECORD)
+    log_rewind(w->file);
+    while ((status = log_next(w->file, &r, err)) == LOG_RECORD)
         if ((until == 0 || r.number <= until) && take_one(w, &r, err) != 0)
             return -1;
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 /* ---- start and end ---- */
@@ -106,9 +105,9 @@ begin(struct whatif_walk *w, struct err *err)
     struct record head;
     struct buf text;
 
-    w->file = loghead_open(w->setup->path, LOGHEAD_WHOLE, &head, err);
+    w->file = log_open(w->setup->path, LOG_WHOLE, err);
     if (w->file != NULL)
-        w->head = loghead_read(w->setup->path, &head, &session, err);
+        w->head = session_load_head(w->file, &head, &session, err);
     if (w->head == NULL)
         return -1;
     w->policy = session.policy;
@@ -150,7 +149,7 @@ end(struct whatif_walk *w)
     histories_free(w->seen);
     router_free(w->router);
     json_free(w->head);
-    logfile_close(w->file);
+    log_close(w->file);
     map_fini(&w->jobs);
     map_fini(&w->given_out);
     map_fini(&w->kills);

@@ -7,13 +7,13 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "dispatcher/policy.h"
-#include "record.h"
+#include "log/record.h"
 #include "replay/whatif.h"
 
 struct whatif_walk {
     const struct whatif_setup *setup;
     struct whatif *out;
-    struct logfile *file;
+    struct log_reader *file;
     struct json *head;
     struct log silent; /* the router said all of it when it was recorded */
     struct policy policy;

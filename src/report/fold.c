@@ -11,11 +11,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
 #include "frame.h"
 #include "json.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -361,37 +360,30 @@ take_record(struct reading *reading, const struct record *r, struct err *err)
 
 /* A tail that is cut off is not there yet. */
 static int
-walk(struct reading *reading, struct logfile *log, struct err *err)
+walk(struct reading *reading, struct log_reader *log, struct err *err)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    while ((status = logfile_next(log, &r, err)) == LOGFILE_RECORD)
+    while ((status = log_next(log, &r, err)) == LOG_RECORD)
         if (take_record(reading, &r, err) != 0)
             return -1;
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 int
 reading_log(struct reading *r, struct err *err)
 {
-    char *path = file_join(r->folder, COMMANDLOG_NAME);
+    struct log_reader *log = log_open_in(r->folder, 0, err);
     struct suggested *left;
-    struct logfile *log;
     size_t at = 0;
-    int rc = 0;
+    int rc;
 
-    if (path == NULL)
-        return out_of_memory(err);
-    if (access(path, F_OK) == 0) {
-        log = logfile_open(path, err);
-        r->report->lacks = log != NULL && logfile_lacks(log, NULL);
-        rc = log == NULL ? -1 : walk(r, log, err);
-        logfile_close(log);
-    }
+    r->report->lacks = log != NULL && log_lacks(log, NULL);
+    rc = log == NULL ? -1 : walk(r, log, err);
+    log_close(log);
     while ((left = map_next(&r->suggested, &at)) != NULL)
         suggested_free(left);
     map_fini(&r->suggested);
-    free(path);
     return rc;
 }

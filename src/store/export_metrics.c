@@ -8,7 +8,7 @@
 #include "core/number.h"
 #include "frame.h"
 #include "json.h"
-#include "record.h"
+#include "log/record.h"
 #include "store/csv.h"
 #include "store/logwalk.h"
 #include "store/metric.h"

@@ -3,9 +3,8 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 #include "store/index.h"
 #include "store/index_pass.h"
 #include "store/rows.h"
@@ -53,18 +52,18 @@ put_position(struct store *s, struct index_position *at, struct err *err)
 }
 
 static struct index_position
-position_of(const struct logfile *log, const struct record *r)
+position_of(const struct log_reader *log, const struct record *r)
 {
-    return (struct index_position){(int64_t)logfile_segment(log),
-                                   (int64_t)logfile_offset(log),
-                                   (int64_t)r->number, r->time_us};
+    return (struct index_position){(int64_t)log_segment(log),
+                                   (int64_t)log_offset(log), (int64_t)r->number,
+                                   r->time_us};
 }
 
-static struct logfile *
+static struct log_reader *
 open_log(const struct index_pass *p, struct err *err)
 {
-    char *path = file_join(p->folder, COMMANDLOG_NAME);
-    struct logfile *log = path == NULL ? NULL : logfile_open(path, err);
+    char *path = log_path(p->folder);
+    struct log_reader *log = path == NULL ? NULL : log_open(path, 0, err);
 
     free(path);
     return log;
@@ -73,7 +72,7 @@ open_log(const struct index_pass *p, struct err *err)
 static bool
 has_log(const struct index_pass *p)
 {
-    char *path = file_join(p->folder, COMMANDLOG_NAME);
+    char *path = log_path(p->folder);
     bool there = path != NULL && access(path, F_OK) == 0;
 
     free(path);
@@ -85,13 +84,13 @@ static int
 skip_to(const struct index_pass *p, const struct index_position *at,
         struct err *err)
 {
-    struct logfile *log = p->log;
+    struct log_reader *log = p->log;
     struct index_position now;
     struct record r;
 
-    if (logfile_start_at(log, (uint64_t)at->segment, err) != 0)
+    if (log_start_at(log, (uint64_t)at->segment, err) != 0)
         return 1;
-    while (logfile_next(log, &r, err) == LOGFILE_RECORD) {
+    while (log_next(log, &r, err) == LOG_RECORD) {
         now = position_of(log, &r);
         if (memcmp(&now, at, sizeof now) == 0)
             return 0;
@@ -109,15 +108,14 @@ static int
 seek(struct index_pass *p, const struct index_position *at, struct err *err)
 {
     if (p->log != NULL && memcmp(at, &p->at, sizeof *at) == 0)
-        return logfile_grow(p->log, err) < 0 ? -1 : 0;
-    logfile_close(p->log);
+        return log_grow(p->log, err) < 0 ? -1 : 0;
+    log_close(p->log);
     p->log = open_log(p, err);
     p->at = *at;
     if (p->log == NULL)
         return -1;
-    if (at->segment == 0 ||
-        (uint64_t)at->segment < logfile_first_segment(p->log))
-        return logfile_start_at(p->log, logfile_first_segment(p->log), err);
+    if (at->segment == 0 || (uint64_t)at->segment < log_first_segment(p->log))
+        return log_start_at(p->log, log_first_segment(p->log), err);
     return skip_to(p, at, err);
 }
 
@@ -126,17 +124,17 @@ static int
 read_records(struct index_pass *p, struct rows *rows, struct index_report *out,
              struct err *err)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    while ((status = logfile_next(p->log, &r, err)) == LOGFILE_RECORD) {
-        if (rows_add_record(rows, &r, logfile_segment(p->log),
-                            logfile_offset(p->log), err) != 0)
+    while ((status = log_next(p->log, &r, err)) == LOG_RECORD) {
+        if (rows_add_record(rows, &r, log_segment(p->log), log_offset(p->log),
+                            err) != 0)
             return -1;
         p->at = position_of(p->log, &r);
         out->records++;
     }
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 int

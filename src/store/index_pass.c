@@ -4,7 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/logfile.h"
+#include "log/log.h"
 #include "manager/experiment_folder.h"
 #include "store/columns.h"
 #include "store/index.h"
@@ -29,7 +29,7 @@
 void
 index_pass_fini(struct index_pass *p)
 {
-    logfile_close(p->log);
+    log_close(p->log);
     p->log = NULL;
 }
 

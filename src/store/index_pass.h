@@ -8,7 +8,7 @@
 
 struct err;
 struct index_report;
-struct logfile;
+struct log_reader;
 struct store;
 
 /* The last record that was read; segment 0: none was. */
@@ -18,7 +18,7 @@ struct index_position {
 
 struct index_pass {
     const char *folder;
-    struct logfile *log; /* open behind `at`; NULL: not open */
+    struct log_reader *log; /* open behind `at`; NULL: not open */
     struct index_position at;
 };
 

@@ -6,10 +6,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/map.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
 #include "frame.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -188,22 +187,21 @@ take(struct gathering *g, const struct record *r, struct err *err)
 static int
 gather(struct gathering *g, const char *folder, struct err *err)
 {
-    char *path = file_join(folder, COMMANDLOG_NAME);
-    struct logfile *log = path == NULL ? NULL : logfile_open(path, err);
-    enum logfile_status status = LOGFILE_DAMAGED;
+    char *path = log_path(folder);
+    struct log_reader *log = path == NULL ? NULL : log_open(path, 0, err);
+    enum log_status status = LOG_DAMAGED;
     struct record r;
 
     if (path == NULL)
         memory(err);
-    while (log != NULL &&
-           (status = logfile_next(log, &r, err)) == LOGFILE_RECORD)
+    while (log != NULL && (status = log_next(log, &r, err)) == LOG_RECORD)
         if (take(g, &r, err) != 0) {
-            status = LOGFILE_DAMAGED;
+            status = LOG_DAMAGED;
             break;
         }
-    logfile_close(log);
+    log_close(log);
     free(path);
-    return status == LOGFILE_DAMAGED ? -1 : 0;
+    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 static void

@@ -5,8 +5,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "frame.h"
+#include "log/record.h"
 #include "manager/parameters.h"
-#include "record.h"
 #include "store/metric.h"
 
 #include <stdlib.h>

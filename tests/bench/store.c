@@ -12,9 +12,9 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/segment_policy.h"
-#include "dispatcher/segments.h"
 #include "json.h"
-#include "record.h"
+#include "log/record.h"
+#include "log/segments.h"
 
 #include <inttypes.h>
 #include <spawn.h>

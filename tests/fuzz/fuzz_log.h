@@ -7,7 +7,7 @@
 
 #include "core/buf.h"
 #include "core/crc32c.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,23 +5,23 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/logfile.h"
 #include "fuzz_file.h"
+#include "log/log.h"
 #include "log_mutator.h"
 
 #include <string.h>
 
 /* Walks from the first record on; collects what was read. */
-static enum logfile_status
-walk(struct logfile *f, struct buf *out, struct err *err)
+static enum log_status
+walk(struct log_reader *f, struct buf *out, struct err *err)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct record r;
 
-    while ((status = logfile_next(f, &r, err)) == LOGFILE_RECORD) {
+    while ((status = log_next(f, &r, err)) == LOG_RECORD) {
         size_t begin = out->len;
 
-        MUST(logfile_offset(f) == out->len);
+        MUST(log_offset(f) == out->len);
         record_encode(out, r.kind, r.number, r.time_us, r.payload, r.len);
         MUST(!out->failed && out->len - begin == r.size);
     }
@@ -29,9 +29,9 @@ walk(struct logfile *f, struct buf *out, struct err *err)
 }
 
 static void
-check_log(struct logfile *f, const uint8_t *data, size_t size)
+check_log(struct log_reader *f, const uint8_t *data, size_t size)
 {
-    enum logfile_status status;
+    enum log_status status;
     struct err a = {0}, b = {0};
     struct buf out, again;
 
@@ -41,10 +41,10 @@ check_log(struct logfile *f, const uint8_t *data, size_t size)
     record_write_version(&again);
     status = walk(f, &out, &a);
     MUST(out.len <= size && memcmp(out.data, data, out.len) == 0);
-    MUST(status != LOGFILE_END || out.len == size);
-    MUST(status != LOGFILE_TORN || logfile_torn(f) == size - out.len);
-    MUST(status != LOGFILE_DAMAGED || a.code != ERR_NONE);
-    logfile_rewind(f);
+    MUST(status != LOG_END || out.len == size);
+    MUST(status != LOG_TORN || log_torn(f) == size - out.len);
+    MUST(status != LOG_DAMAGED || a.code != ERR_NONE);
+    log_rewind(f);
     MUST(walk(f, &again, &b) == status && again.len == out.len);
     MUST(strcmp(a.text, b.text) == 0);
     buf_fini(&out);
@@ -56,14 +56,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err err = {0};
     struct fuzz_file at;
-    struct logfile *f;
+    struct log_reader *f;
 
     fuzz_file_write(&at, data, size);
-    f = logfile_open(at.path, &err);
+    f = log_open(at.path, 0, &err);
     MUST((f == NULL) == (err.code != ERR_NONE));
     if (f != NULL)
         check_log(f, data, size);
-    logfile_close(f);
+    log_close(f);
     fuzz_file_remove(&at);
     return 0;
 }

@@ -6,10 +6,10 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/logfile.h"
 #include "fuzz_file.h"
+#include "log/log.h"
+#include "log/repair.h"
 #include "log_mutator.h"
-#include "replay/repair.h"
 
 #include <string.h>
 
@@ -35,16 +35,16 @@ count(void *ctx, const struct repair_find *find)
 static void
 must_be_whole(const char *path)
 {
-    struct logfile *f = logfile_open(path, NULL);
-    enum logfile_status status;
+    struct log_reader *f = log_open(path, 0, NULL);
+    enum log_status status;
     struct record r;
     size_t n = 0;
 
     MUST(f != NULL);
-    while ((status = logfile_next(f, &r, NULL)) == LOGFILE_RECORD)
+    while ((status = log_next(f, &r, NULL)) == LOG_RECORD)
         n++;
-    MUST(status == LOGFILE_END && n > 0);
-    logfile_close(f);
+    MUST(status == LOG_END && n > 0);
+    log_close(f);
 }
 
 static void

@@ -3,7 +3,7 @@
  * record's checksum as it should be: what somebody else may hand over. */
 #include "core/buf.h"
 #include "core/err.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

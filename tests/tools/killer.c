@@ -9,7 +9,7 @@
  * --interrupt two of three times it is SIGTERM, SIGINT or, for the manager,
  * `tunepipe stop` instead.  Ends with the last manager's status; prints how
  * many of each kind were killed. */
-#include "lockfile.h"
+#include "log/lock.h"
 
 #include <fcntl.h>
 #include <glob.h>

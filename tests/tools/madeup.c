@@ -8,7 +8,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <inttypes.h>
 #include <math.h>

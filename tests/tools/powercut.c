@@ -7,7 +7,7 @@
  * of how many. */
 #include "core/err.h"
 #include "core/number.h"
-#include "dispatcher/logfile.h"
+#include "log/log.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -61,20 +61,20 @@ static uint64_t
 durable_of(const char *path)
 {
     struct err err = {0};
-    struct logfile *f = logfile_open(path, &err);
+    struct log_reader *f = log_open(path, 0, &err);
     uint64_t durable = 0, offset;
     struct record r;
 
-    while (f != NULL && logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+    while (f != NULL && log_next(f, &r, &err) == LOG_RECORD) {
         if (r.kind != RECORD_SYNC)
             continue;
-        offset = logfile_offset(f);
+        offset = log_offset(f);
         if (r.len > 0)
             number_parse_u64(r.payload, r.len, &offset);
         if (offset > durable)
             durable = offset;
     }
-    logfile_close(f);
+    log_close(f);
     if (f == NULL && synced_of(path) > 0) {
         fprintf(stderr, "%s\n", err.text);
         exit(2);

@@ -6,9 +6,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/segments.h"
+#include "log/log.h"
+#include "log/segments.h"
+#include "log/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,13 +54,13 @@ seal(struct cutting *c, int64_t time_us)
 }
 
 static void
-cut(struct cutting *c, struct logfile *from, size_t size)
+cut(struct cutting *c, struct log_reader *from, size_t size)
 {
     struct record r;
     struct err err;
 
     record_write_version(&c->bytes);
-    while (logfile_next(from, &r, &err) == LOGFILE_RECORD) {
+    while (log_next(from, &r, &err) == LOG_RECORD) {
         if (r.kind == RECORD_HEAD)
             c->head.head = r;
         if (r.kind == RECORD_SYNC)
@@ -79,7 +79,7 @@ int
 main(int argc, char **argv)
 {
     struct cutting c = {.head = {.number = 1}};
-    struct logfile *from;
+    struct log_reader *from;
     struct err err;
     uint64_t size = 0;
     char *path;
@@ -87,15 +87,14 @@ main(int argc, char **argv)
     if (argc != 4 || !number_parse_u64(argv[3], strlen(argv[3]), &size))
         die("usage: segment LOG FOLDER SIZE");
     c.folder = argv[2];
-    from = logfile_open(argv[1], &err);
-    path = file_join(c.folder, COMMANDLOG_NAME);
+    from = log_open(argv[1], LOG_KEEP, &err);
+    path = log_path(c.folder);
     if (from == NULL || path == NULL || file_make_folder(c.folder, &err) != 0)
         die(err.text);
-    logfile_keep(from);
     buf_init(&c.bytes, (size_t)1 << 30);
     cut(&c, from, size);
     write_one(&c, path);
-    logfile_close(from);
+    log_close(from);
     buf_fini(&c.bytes);
     free(path);
     return 0;

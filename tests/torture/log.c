@@ -2,10 +2,11 @@
 #include "torture.h"
 
 #include "core/err.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/segments.h"
 #include "frame.h"
+#include "dispatcher/emission.h"
+#include "log/log.h"
+#include "log/segments.h"
+#include "log/writer.h"
 
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 static int
 write_log(struct err *err)
 {
-    struct commandlog *l = commandlog_create("log", "{}", 2, NULL, err);
+    struct logwriter *l = logwriter_create("log", "{}", 2, NULL, err);
     struct frame f = {.code = "GE", .payload = "1", .len = 1};
     struct emission e = {.cause = 1, .code = CMD_INITIALIZED, .payload = ""};
     int rc;
@@ -24,36 +25,36 @@ write_log(struct err *err)
     if (l == NULL)
         return -1;
     for (uint64_t i = 1; i < 30; i++) {
-        commandlog_in(l, i, &f);
-        commandlog_out(l, &e);
+        logwriter_frame(l, RECORD_IN, i, &f);
+        emission_record(&e, l);
     }
-    rc = commandlog_flush(l, err);
+    rc = logwriter_flush(l, err);
     if (rc == 0)
-        rc = commandlog_rotate(l, 29, 29, err) == COMMANDLOG_OK ? 0 : -1;
-    commandlog_skipped(l, 3, "t because", 9);
+        rc = logwriter_rotate(l, 29, 29, err) == LOGWRITER_OK ? 0 : -1;
+    logwriter_add(l, RECORD_SKIPPED, 3, "t because", 9);
     if (rc == 0)
-        rc = commandlog_flush(l, err);
-    commandlog_end(l, 30, "well");
+        rc = logwriter_flush(l, err);
+    logwriter_text(l, RECORD_END, 30, "well");
     if (rc == 0)
-        rc = commandlog_flush(l, err);
+        rc = logwriter_flush(l, err);
     if (rc == 0)
-        rc = commandlog_sync(l, err);
-    commandlog_free(l);
+        rc = logwriter_sync(l, err);
+    logwriter_free(l);
     return rc;
 }
 
 static int
 read_log(struct err *err)
 {
-    struct logfile *f = logfile_open("log/" COMMANDLOG_NAME, err);
-    enum logfile_status status = LOGFILE_DAMAGED;
+    struct log_reader *f = log_open("log/" LOG_NAME, 0, err);
+    enum log_status status = LOG_DAMAGED;
     struct record r;
     size_t n = 0;
 
-    while (f != NULL && (status = logfile_next(f, &r, err)) == LOGFILE_RECORD)
+    while (f != NULL && (status = log_next(f, &r, err)) == LOG_RECORD)
         n++;
-    logfile_close(f);
-    if (status != LOGFILE_END)
+    log_close(f);
+    if (status != LOG_END)
         return -1;
     return n == RECORDS ? 0 : err_set(err, ERR_INPUT, "%zu records", n);
 }
@@ -71,7 +72,7 @@ log_there_and_back(struct err *err)
         rc = segments_retire("log", 1, OLD_COMPRESS, NULL, said, err);
     if (rc == 0)
         rc = read_log(err);
-    unlink("log/" COMMANDLOG_NAME);
+    unlink("log/" LOG_NAME);
     unlink("log/command.1.log");
     unlink("log/command.1.log.gz");
     unlink("log/lock");

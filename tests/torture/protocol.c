@@ -6,7 +6,7 @@
 #include "core/err.h"
 #include "frame.h"
 #include "json.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <string.h>
 

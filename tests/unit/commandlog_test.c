@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/commandlog.h"
+#include "log/writer.h"
 
 #include "core/process.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/loglock.h"
 #include "dispatcher_help.h"
+#include "log/lock.h"
+#include "log/log.h"
+#include "log/segments.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -14,18 +15,18 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static struct commandlog *
+static struct logwriter *
 create(const char *folder, struct err *err)
 {
-    return commandlog_create(folder, "{}", 2, NULL, err);
+    return logwriter_create(folder, "{}", 2, NULL, err);
 }
 
 static void
-put_in(struct commandlog *l, uint64_t arrival, const char *payload)
+put_in(struct logwriter *l, uint64_t arrival, const char *payload)
 {
     struct frame frame = help_frame("GE", payload);
 
-    commandlog_in(l, arrival, &frame);
+    logwriter_frame(l, RECORD_IN, arrival, &frame);
 }
 
 /* "H0 <1:GE4 M0" and so on, of the log in `folder`. */
@@ -34,32 +35,32 @@ shown(const char *folder)
 {
     static char text[65536];
     char path[256];
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
-    enum logfile_status status;
+    enum log_status status;
     size_t len = 0;
 
-    snprintf(path, sizeof path, "%s/" COMMANDLOG_NAME, folder);
-    f = logfile_open(path, &err);
+    snprintf(path, sizeof path, "%s/" LOG_NAME, folder);
+    f = log_open(path, 0, &err);
     CHECK(f != NULL);
-    while ((status = logfile_next(f, &r, &err)) == LOGFILE_RECORD)
+    while ((status = log_next(f, &r, &err)) == LOG_RECORD)
         len += (size_t)snprintf(text + len, sizeof text - len,
                                 "%s%" PRIu64 "%s%.*s ",
                                 record_kind_text(r.kind), r.number,
                                 r.len > 0 ? ":" : "", (int)r.len, r.payload);
     snprintf(text + len, sizeof text - len, "%s",
-             status == LOGFILE_END    ? "end"
-             : status == LOGFILE_TORN ? "torn"
-                                      : "damaged");
-    logfile_close(f);
+             status == LOG_END    ? "end"
+             : status == LOG_TORN ? "torn"
+                                  : "damaged");
+    log_close(f);
     return text;
 }
 
 TEST(commandlog_records_everything_in_order)
 {
     struct err err;
-    struct commandlog *l = create("a/b/c", &err);
+    struct logwriter *l = create("a/b/c", &err);
     struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "{}", 2};
     struct stat st;
 
@@ -70,24 +71,24 @@ TEST(commandlog_records_everything_in_order)
     CHECK_EQ(st.st_mode & 0777, 0600);
     CHECK_EQ(stat("a/b", &st), 0);
     CHECK_EQ(st.st_mode & 0777, 0700);
-    CHECK(!commandlog_dirty(l));
+    CHECK(!logwriter_dirty(l));
     put_in(l, 1, "4");
     CHECK_STR(shown("a/b/c"), "H0:{} M0 end"); /* collected, not appended */
-    CHECK_EQ(commandlog_flush(l, &err), 0);
-    CHECK(commandlog_dirty(l));
-    commandlog_out(l, &e);
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    CHECK(logwriter_dirty(l));
+    emission_record(&e, l);
     e = (struct emission){SENDER_ASSESSOR, 2, CMD_KILL_TRIAL, "\"A\"", 3};
-    commandlog_out(l, &e);
+    emission_record(&e, l);
     e = (struct emission){SENDER_ROUTER, 2, CMD_ERROR, "", 0};
-    commandlog_out(l, &e);
-    commandlog_skipped(l, 3, "t why", 5);
-    CHECK_EQ(commandlog_flush(l, &err), 0);
-    CHECK_EQ(commandlog_sync(l, &err), 0);
-    CHECK(!commandlog_dirty(l));
-    CHECK_EQ(commandlog_sync(l, &err), 0); /* nothing to do */
-    commandlog_end(l, 3, "terminated");
-    CHECK_EQ(commandlog_flush(l, &err), 0);
-    commandlog_free(l);
+    emission_record(&e, l);
+    logwriter_add(l, RECORD_SKIPPED, 3, "t why", 5);
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    CHECK_EQ(logwriter_sync(l, &err), 0);
+    CHECK(!logwriter_dirty(l));
+    CHECK_EQ(logwriter_sync(l, &err), 0); /* nothing to do */
+    logwriter_text(l, RECORD_END, 3, "terminated");
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    logwriter_free(l);
     CHECK_STR(shown("a/b/c"), "H0:{} M0 <1:GE4 >t1:TR{} >a2:KI\"A\" >r2:ER "
                               "S3:t why M0 E3:terminated end");
 }
@@ -95,23 +96,23 @@ TEST(commandlog_records_everything_in_order)
 TEST(commandlog_without_a_folder_is_a_no_op)
 {
     struct err err;
-    struct commandlog *l = create(NULL, &err);
+    struct logwriter *l = create(NULL, &err);
 
     put_in(l, 1, "4");
-    commandlog_end(l, 1, "x");
-    CHECK_EQ(commandlog_flush(l, &err), 0);
-    CHECK_EQ(commandlog_sync(l, &err), 0);
-    CHECK(commandlog_slot(l, SENDER_DEFAULT) !=
-          commandlog_slot(l, SENDER_ASSESSOR));
-    atomic_store(commandlog_slot(l, SENDER_ASSESSOR), 7);
-    commandlog_free(l);
-    commandlog_free(NULL);
+    logwriter_text(l, RECORD_END, 1, "x");
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    CHECK_EQ(logwriter_sync(l, &err), 0);
+    CHECK(logwriter_slot(l, SENDER_DEFAULT) !=
+          logwriter_slot(l, SENDER_ASSESSOR));
+    atomic_store(logwriter_slot(l, SENDER_ASSESSOR), 7);
+    logwriter_free(l);
+    logwriter_free(NULL);
 }
 
 TEST(commandlog_has_one_writer)
 {
     struct err err;
-    struct commandlog *l = create("log", &err);
+    struct logwriter *l = create("log", &err);
     char want[200];
 
     CHECK(create("log", &err) == NULL);
@@ -121,7 +122,7 @@ TEST(commandlog_has_one_writer)
              (int)getpid(), (int)getpid());
     CHECK_STR(err.text, want);
     CHECK_EQ(err.code, ERR_LOG);
-    commandlog_free(l);
+    logwriter_free(l);
 }
 
 /* ---- a writer that is to make room ---- */
@@ -139,7 +140,7 @@ begin_writer(uint64_t first, uint64_t then)
     fflush(NULL);
     writer = fork();
     if (writer == 0) {
-        static struct commandlog *kept;
+        static struct logwriter *kept;
         struct pollfd asked = {.events = POLLIN};
         struct err err;
 
@@ -147,17 +148,17 @@ begin_writer(uint64_t first, uint64_t then)
         if (kept == NULL)
             _exit(1);
         if (first != 0)
-            loglock_answer(commandlog_lock(kept), first);
+            loglock_answer(logwriter_lock(kept), first);
         close(ready[0]);
         close(ready[1]);
-        asked.fd = commandlog_lock(kept)->asked_fd;
+        asked.fd = logwriter_lock(kept)->asked_fd;
         do {
             if (poll(&asked, 1, -1) < 0)
                 _exit(1);
-        } while (!loglock_asked(commandlog_lock(kept)));
+        } while (!loglock_asked(logwriter_lock(kept)));
         if (then == 0)
             _exit(0);
-        loglock_answer(commandlog_lock(kept), then);
+        loglock_answer(logwriter_lock(kept), then);
         for (;;)
             pause();
     }
@@ -182,16 +183,16 @@ end_writer(pid_t writer, int want_signal)
 TEST(commandlog_asks_a_writer_to_go)
 {
     pid_t writer = begin_writer(0, 0);
-    struct commandlog *l;
+    struct logwriter *l;
     uint64_t slots[2];
     struct err err;
     int status;
 
-    l = commandlog_reopen("log", NULL, slots, &err);
+    l = logwriter_reopen("log", NULL, slots, &err);
     CHECK_STR(l == NULL ? err.text : "", "");
     CHECK_EQ(waitpid(writer, &status, 0), writer);
     CHECK_EQ(status, 0);
-    commandlog_free(l);
+    logwriter_free(l);
 }
 
 TEST(commandlog_kills_a_writer_that_goes_and_never_ends)
@@ -200,14 +201,14 @@ TEST(commandlog_kills_a_writer_that_goes_and_never_ends)
 
     for (size_t i = 0; i < 2; i++) {
         pid_t writer = begin_writer(words[i][0], words[i][1]);
-        struct commandlog *l;
+        struct logwriter *l;
         uint64_t slots[2];
         struct err err;
 
-        l = commandlog_reopen("log", NULL, slots, &err);
+        l = logwriter_reopen("log", NULL, slots, &err);
         CHECK_STR(l == NULL ? err.text : "", "");
         end_writer(writer, SIGKILL);
-        commandlog_free(l);
+        logwriter_free(l);
         CHECK_EQ(unlink("log/command.log"), 0);
     }
 }
@@ -219,7 +220,7 @@ TEST(commandlog_leaves_a_writer_whose_manager_is_there)
     uint64_t slots[2];
     struct err err;
 
-    CHECK(commandlog_reopen("log", NULL, slots, &err) == NULL);
+    CHECK(logwriter_reopen("log", NULL, slots, &err) == NULL);
     snprintf(want, sizeof want,
              "log/command.lock: locked by process %d, expected one writer; its "
              "manager is there: stop that experiment, or the process (kill %d)",
@@ -233,23 +234,23 @@ TEST(commandlog_leaves_a_writer_whose_manager_is_there)
 TEST(commandlog_goes_for_living_processes_alone)
 {
     struct err err;
-    struct commandlog *l = create("log", &err);
+    struct logwriter *l = create("log", &err);
     struct lockfile_process asker = {(uint64_t)getpid(), 1};
     int fd = open("log/command.lock", O_RDWR | O_CLOEXEC);
 
     CHECK_EQ(pwrite(fd, &asker, sizeof asker, offsetof(struct lockfile, asker)),
              sizeof asker);
-    CHECK(!loglock_asked(commandlog_lock(l)));
+    CHECK(!loglock_asked(logwriter_lock(l)));
     asker.start = process_start(getpid());
     CHECK_EQ(pwrite(fd, &asker, sizeof asker, offsetof(struct lockfile, asker)),
              sizeof asker);
-    CHECK(loglock_asked(commandlog_lock(l)));
+    CHECK(loglock_asked(logwriter_lock(l)));
     /* What was promised stays. */
-    loglock_answer(commandlog_lock(l), 100);
-    loglock_answer(commandlog_lock(l), LOCKFILE_STAYS);
-    CHECK_EQ(commandlog_lock(l)->map->leaves, 100);
+    loglock_answer(logwriter_lock(l), 100);
+    loglock_answer(logwriter_lock(l), LOCKFILE_STAYS);
+    CHECK_EQ(logwriter_lock(l)->map->leaves, 100);
     close(fd);
-    commandlog_free(l);
+    logwriter_free(l);
 }
 
 /* Has the lock with it until somebody opens its file. */
@@ -268,7 +269,7 @@ linger(int ready)
 
 TEST(commandlog_waits_for_what_a_dead_writer_was_starting)
 {
-    struct commandlog *l;
+    struct logwriter *l;
     uint64_t slots[2];
     struct err err;
     int ready[2];
@@ -279,7 +280,7 @@ TEST(commandlog_waits_for_what_a_dead_writer_was_starting)
     fflush(NULL);
     writer = fork();
     if (writer == 0) {
-        static struct commandlog *kept; /* not lost, only never freed */
+        static struct logwriter *kept; /* not lost, only never freed */
 
         kept = create("log", &err);
         close(ready[0]);
@@ -290,22 +291,22 @@ TEST(commandlog_waits_for_what_a_dead_writer_was_starting)
     close(ready[1]);
     CHECK_EQ(waitpid(writer, NULL, 0), writer);
     CHECK_EQ(read(ready[0], &c, 1), 0);
-    l = commandlog_reopen("log", NULL, slots, &err);
+    l = logwriter_reopen("log", NULL, slots, &err);
     CHECK_STR(l == NULL ? err.text : "", "");
-    commandlog_free(l);
+    logwriter_free(l);
 }
 
 TEST(commandlog_never_touches_a_log_that_is_there)
 {
     struct err err;
-    struct commandlog *l = create("log", &err);
+    struct logwriter *l = create("log", &err);
     struct lockfile at;
     int fd;
 
     put_in(l, 1, "4");
-    CHECK_EQ(commandlog_flush(l, &err), 0);
-    atomic_store(commandlog_slot(l, SENDER_DEFAULT), 11);
-    commandlog_free(l);
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    atomic_store(logwriter_slot(l, SENDER_DEFAULT), 11);
+    logwriter_free(l);
     CHECK(create("log", &err) == NULL);
     CHECK_STR(err.text, "log/command.log: an experiment is recorded there "
                         "already, expected a folder without a log, or "
@@ -324,16 +325,16 @@ TEST(commandlog_never_touches_a_log_that_is_there)
 TEST(commandlog_begins_with_free_slots)
 {
     struct err err;
-    struct commandlog *l = create("log", &err);
+    struct logwriter *l = create("log", &err);
 
-    atomic_store(commandlog_slot(l, SENDER_DEFAULT), 11);
-    atomic_store(commandlog_slot(l, SENDER_ASSESSOR), 12);
-    commandlog_free(l);
+    atomic_store(logwriter_slot(l, SENDER_DEFAULT), 11);
+    atomic_store(logwriter_slot(l, SENDER_ASSESSOR), 12);
+    logwriter_free(l);
     CHECK_EQ(unlink("log/command.log"), 0);
     l = create("log", &err);
-    CHECK_EQ(atomic_load(commandlog_slot(l, SENDER_DEFAULT)), 0);
-    CHECK_EQ(atomic_load(commandlog_slot(l, SENDER_ASSESSOR)), 0);
-    commandlog_free(l);
+    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_DEFAULT)), 0);
+    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_ASSESSOR)), 0);
+    logwriter_free(l);
 }
 
 TEST(commandlog_names_the_folder_it_cannot_write)
@@ -370,29 +371,29 @@ TEST(commandlog_read_only_folder)
 TEST(commandlog_ends_behind_the_last_whole_append)
 {
     struct err err, untouched = {.text = "untouched"};
-    struct commandlog *l = create("log", &err);
+    struct logwriter *l = create("log", &err);
     struct rlimit limit;
     struct stat st;
 
     signal(SIGXFSZ, SIG_IGN);
     put_in(l, 1, "1");
-    CHECK_EQ(commandlog_flush(l, &err), 0);
+    CHECK_EQ(logwriter_flush(l, &err), 0);
     CHECK_EQ(stat("log/command.log", &st), 0);
     getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = (rlim_t)st.st_size + 20;
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     put_in(l, 2, "2");
-    CHECK_EQ(commandlog_flush(l, &err), -1);
+    CHECK_EQ(logwriter_flush(l, &err), -1);
     CHECK_HAS(err.text, "command.log: cannot write: File too large");
     CHECK_EQ(err.code, ERR_LOG);
     limit.rlim_cur = limit.rlim_max;
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     put_in(l, 3, "3");
-    CHECK_EQ(commandlog_flush(l, &untouched), -1);
+    CHECK_EQ(logwriter_flush(l, &untouched), -1);
     CHECK_STR(untouched.text, "untouched");
-    commandlog_end(l, 3, "x");
-    CHECK_EQ(commandlog_flush(l, &untouched), -1);
-    CHECK_EQ(commandlog_sync(l, &err), 0); /* what there is */
-    commandlog_free(l);
+    logwriter_text(l, RECORD_END, 3, "x");
+    CHECK_EQ(logwriter_flush(l, &untouched), -1);
+    CHECK_EQ(logwriter_sync(l, &err), 0); /* what there is */
+    logwriter_free(l);
     CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
 }

@@ -12,12 +12,12 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "dispatcher/assessing.h"
-#include "dispatcher/commandlog.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "frame.h"
 #include "json.h"
+#include "log/writer.h"
 #include "plugin/paths.h"
 
 #include <fcntl.h>
@@ -75,8 +75,8 @@ struct drive {
     struct plugin_paths *paths;
     struct json *tuner_args, *assessor_args;
     struct session *session;
-    struct commandlog *log; /* NULL: none */
-    struct log lines;       /* to the file "lines" */
+    struct logwriter *log; /* NULL: none */
+    struct log lines;      /* to the file "lines" */
     uint64_t arrivals;
     struct buf sent; /* "2 TR {...}\n" a frame: cause, code, payload */
     struct err err;
@@ -92,8 +92,8 @@ drive_emit(void *ctx, const struct emission *e)
                command_info(e->code)->code, (int)e->len,
                e->len > 0 ? e->payload : "");
     if (d->log != NULL) {
-        commandlog_out(d->log, e);
-        CHECK_EQ(commandlog_flush(d->log, &d->err), 0);
+        emission_record(e, d->log);
+        CHECK_EQ(logwriter_flush(d->log, &d->err), 0);
     }
     router_written(d->session->router, e);
 }
@@ -159,7 +159,7 @@ drive_record(struct drive *d, const char *folder)
 
     buf_init(&head, 1 << 20);
     session_write_head(d->session, &d->setup, &head);
-    d->log = commandlog_create(folder, head.data, head.len, NULL, &d->err);
+    d->log = logwriter_create(folder, head.data, head.len, NULL, &d->err);
     CHECK_STR(d->err.text, "");
     buf_fini(&head);
 }
@@ -188,8 +188,8 @@ drive_bytes(struct drive *d, const char *code, const char *payload, size_t len)
     frame.payload = payload;
     frame.len = len;
     if (d->log != NULL) {
-        commandlog_in(d->log, d->arrivals + 1, &frame);
-        CHECK_EQ(commandlog_flush(d->log, &d->err), 0);
+        logwriter_frame(d->log, RECORD_IN, d->arrivals + 1, &frame);
+        CHECK_EQ(logwriter_flush(d->log, &d->err), 0);
     }
     word = router_frame(d->session->router, &frame, ++d->arrivals, &routed);
     drive_chain(d, &routed.by_default, false);
@@ -262,10 +262,10 @@ static inline void
 drive_stop(struct drive *d)
 {
     if (d->log != NULL) {
-        commandlog_end(d->log, d->arrivals, "end of file");
-        CHECK_EQ(commandlog_flush(d->log, &d->err), 0);
-        CHECK_EQ(commandlog_sync(d->log, &d->err), 0);
-        commandlog_free(d->log);
+        logwriter_text(d->log, RECORD_END, d->arrivals, "end of file");
+        CHECK_EQ(logwriter_flush(d->log, &d->err), 0);
+        CHECK_EQ(logwriter_sync(d->log, &d->err), 0);
+        logwriter_free(d->log);
     }
     session_free(d->session);
     plugin_paths_free(d->paths);

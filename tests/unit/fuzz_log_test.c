@@ -5,7 +5,7 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/logfile.h"
+#include "log/log.h"
 #include "t.h"
 
 #include <dirent.h>
@@ -26,20 +26,20 @@ mend(const struct buf *in, struct buf *out)
 }
 
 /* Walks from the first record to the end. */
-static enum logfile_status
+static enum log_status
 walk(const struct buf *log, size_t *n)
 {
-    enum logfile_status status;
-    struct logfile *f;
+    enum log_status status;
+    struct log_reader *f;
     struct record r;
     struct err err;
 
     CHECK_EQ(file_write("log", log->data, log->len, &err), 0);
-    f = logfile_open("log", &err);
+    f = log_open("log", 0, &err);
     CHECK(f != NULL);
-    for (*n = 0; (status = logfile_next(f, &r, &err)) == LOGFILE_RECORD;)
+    for (*n = 0; (status = log_next(f, &r, &err)) == LOG_RECORD;)
         ++*n;
-    logfile_close(f);
+    log_close(f);
     return status;
 }
 
@@ -78,7 +78,7 @@ TEST(fuzz_log_mends_any_changed_byte)
     for (size_t i = strlen(RECORD_MAGIC) + 2; i < in.len; i++) {
         in.data[i] ^= 4;
         mend(&in, &out);
-        CHECK_EQ(walk(&out, &n), LOGFILE_END);
+        CHECK_EQ(walk(&out, &n), LOG_END);
         CHECK(n >= 10);
         in.data[i] ^= 4;
     }
@@ -102,7 +102,7 @@ TEST(fuzz_log_mends_the_whole_corpus)
             continue;
         read_file(folder, entry->d_name, &in);
         mend(&in, &out);
-        CHECK_EQ(walk(&out, &n), LOGFILE_END);
+        CHECK_EQ(walk(&out, &n), LOG_END);
     }
     closedir(dir);
     buf_fini(&in);
@@ -121,12 +121,12 @@ TEST(fuzz_log_spoils_one_record)
     fuzz_log_read(&log, in.data, in.len);
     log.records[log.n - 1].spoiled = 1;
     fuzz_log_write(&log, &out);
-    CHECK_EQ(walk(&out, &n), LOGFILE_TORN);
+    CHECK_EQ(walk(&out, &n), LOG_TORN);
     CHECK_EQ(n, log.n - 1);
     log.records[0].spoiled = 1;
     buf_clear(&out);
     fuzz_log_write(&log, &out);
-    CHECK_EQ(walk(&out, &n), LOGFILE_DAMAGED);
+    CHECK_EQ(walk(&out, &n), LOG_DAMAGED);
     CHECK_EQ(n, 0);
     buf_fini(&in);
     buf_fini(&out);

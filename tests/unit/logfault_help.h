@@ -5,9 +5,9 @@
 #define TESTS_LOGFAULT_HELP_H
 
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/logio.h"
 #include "dispatcher_help.h"
+#include "log/io.h"
+#include "log/log.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -404,23 +404,23 @@ run_said(struct session_run *r, const char *part)
 /* ---- its log ---- */
 
 /* Outbound frames as in `got`; *kinds gets how many of each kind. */
-static inline enum logfile_status
+static inline enum log_status
 read_frames(struct buf *out, int kinds[32])
 {
     struct err err;
-    struct logfile *f = logfile_open("log/command.log", &err);
-    enum logfile_status status;
+    struct log_reader *f = log_open("log/command.log", 0, &err);
+    enum log_status status;
     struct record rec;
 
     memset(kinds, 0, 32 * sizeof *kinds);
     CHECK(f != NULL);
-    while ((status = logfile_next(f, &rec, &err)) == LOGFILE_RECORD) {
+    while ((status = log_next(f, &rec, &err)) == LOG_RECORD) {
         kinds[rec.kind]++;
         if (rec.kind == RECORD_TUNER || rec.kind == RECORD_ASSESSOR)
             buf_printf(out, "%.2s %.*s\n", rec.payload, (int)rec.len - 2,
                        rec.payload + 2);
     }
-    logfile_close(f);
+    log_close(f);
     return status;
 }
 

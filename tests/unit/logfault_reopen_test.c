@@ -4,7 +4,7 @@
 #include "logfault_help.h"
 
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
+#include "log/writer.h"
 
 #include <sys/stat.h>
 
@@ -12,11 +12,11 @@
 #define TORN "12345678 < 21 "
 
 static void
-put_in(struct commandlog *l, uint64_t arrival)
+put_in(struct logwriter *l, uint64_t arrival)
 {
     const struct frame frame = help_frame("GE", "1");
 
-    commandlog_in(l, arrival, &frame);
+    logwriter_frame(l, RECORD_IN, arrival, &frame);
 }
 
 /* Its bytes, with a tail that is no record. */
@@ -24,13 +24,13 @@ static void
 make_log(struct buf *out)
 {
     struct err err;
-    struct commandlog *l = commandlog_create("made", "{}", 2, NULL, &err);
+    struct logwriter *l = logwriter_create("made", "{}", 2, NULL, &err);
 
     CHECK(l != NULL);
     for (uint64_t i = 1; i <= COMMANDS; i++)
         put_in(l, i);
-    CHECK_EQ(commandlog_finish(l, &err), 0);
-    commandlog_free(l);
+    CHECK_EQ(logwriter_finish(l, &err), 0);
+    logwriter_free(l);
     CHECK_EQ(file_read("made/command.log", 1 << 20, out, &err), 0);
     buf_add_text(out, TORN);
 }
@@ -40,17 +40,17 @@ static uint64_t
 count_commands(void)
 {
     struct err err;
-    struct logfile *f = logfile_open("log/command.log", &err);
-    enum logfile_status status;
+    struct log_reader *f = log_open("log/command.log", 0, &err);
+    enum log_status status;
     struct record r;
     uint64_t n = 0;
 
     CHECK(f != NULL);
-    while ((status = logfile_next(f, &r, &err)) == LOGFILE_RECORD)
+    while ((status = log_next(f, &r, &err)) == LOG_RECORD)
         if (r.kind == RECORD_IN)
             CHECK_EQ(r.number, ++n);
-    CHECK(status != LOGFILE_DAMAGED);
-    logfile_close(f);
+    CHECK(status != LOG_DAMAGED);
+    log_close(f);
     return n;
 }
 
@@ -59,17 +59,17 @@ static int
 go_on(const struct logio *io, uint64_t arrival, struct err *err)
 {
     uint64_t slots[2];
-    struct commandlog *l = commandlog_reopen("log", io, slots, err);
+    struct logwriter *l = logwriter_reopen("log", io, slots, err);
     int rc = -1;
 
     if (l == NULL)
         return -1;
-    if (commandlog_cut(l, arrival == COMMANDS + 1 ? strlen(TORN) : 0, err) ==
+    if (logwriter_cut(l, arrival == COMMANDS + 1 ? strlen(TORN) : 0, err) ==
         0) {
         put_in(l, arrival);
-        rc = commandlog_finish(l, err);
+        rc = logwriter_finish(l, err);
     }
-    commandlog_free(l);
+    logwriter_free(l);
     return rc;
 }
 
@@ -78,14 +78,14 @@ static uint64_t
 torn_bytes(void)
 {
     struct err err;
-    struct logfile *f = logfile_open("log/command.log", &err);
+    struct log_reader *f = log_open("log/command.log", 0, &err);
     struct record r;
     uint64_t torn = 0;
 
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    while (log_next(f, &r, &err) == LOG_RECORD)
         continue;
-    torn = logfile_torn(f);
-    logfile_close(f);
+    torn = log_torn(f);
+    log_close(f);
     return torn;
 }
 
@@ -94,13 +94,13 @@ mend(uint64_t arrival)
 {
     uint64_t slots[2], torn = torn_bytes();
     struct err err;
-    struct commandlog *l = commandlog_reopen("log", NULL, slots, &err);
+    struct logwriter *l = logwriter_reopen("log", NULL, slots, &err);
 
     CHECK_STR(l == NULL ? err.text : "", "");
-    CHECK_EQ(commandlog_cut(l, torn, &err), 0);
+    CHECK_EQ(logwriter_cut(l, torn, &err), 0);
     put_in(l, arrival);
-    CHECK_EQ(commandlog_finish(l, &err), 0);
-    commandlog_free(l);
+    CHECK_EQ(logwriter_finish(l, &err), 0);
+    logwriter_free(l);
     CHECK_EQ(count_commands(), arrival);
 }
 

@@ -31,7 +31,7 @@ sound_session(struct sync_policy policy)
     for (int i = 0; i < CALLS; i++)
         s.calls[i] = atomic_load(&calls[i]);
     buf_init(&logged, 1 << 20);
-    CHECK_EQ(read_frames(&logged, s.kinds), LOGFILE_END);
+    CHECK_EQ(read_frames(&logged, s.kinds), LOG_END);
     CHECK_STR(buf_text(&logged), s.got);
     check_replay();
     buf_fini(&logged);
@@ -54,7 +54,7 @@ check_session(struct session_run *r, const struct sound *sound)
     CHECK(failed || r->status == DISPATCHER_END_OF_FILE);
     CHECK_STR(buf_text(&r->got), sound->got);
     buf_init(&logged, 1 << 20);
-    CHECK_EQ(read_frames(&logged, kinds), LOGFILE_END);
+    CHECK_EQ(read_frames(&logged, kinds), LOG_END);
     CHECK_STR(buf_text(&logged), sound->got);
     CHECK_EQ(kinds[RECORD_IN], sound->kinds[RECORD_IN]);
     CHECK_EQ(kinds[RECORD_SKIPPED], 0);
@@ -210,7 +210,7 @@ terminated_while_held(const struct fault *f, struct sync_policy policy)
     CHECK_EQ(kill(r.pid, SIGTERM), 0);
     run_end(&r);
     buf_init(&logged, 1 << 20);
-    CHECK(read_frames(&logged, kinds) == LOGFILE_END);
+    CHECK(read_frames(&logged, kinds) == LOG_END);
     CHECK_HAS(buf_text(&logged), buf_text(&r.got));
     if (r.status == DISPATCHER_SIGNALLED)
         CHECK_EQ(kinds[RECORD_END], 1);
@@ -302,7 +302,7 @@ TEST(logfault_what_cannot_be_read_back_is_lost)
                           "cannot be read back"),
              1);
     buf_init(&logged, 1 << 20);
-    CHECK_EQ(read_frames(&logged, kinds), LOGFILE_END);
+    CHECK_EQ(read_frames(&logged, kinds), LOG_END);
     CHECK_EQ(kinds[RECORD_SYNC], 1); /* the head's */
     buf_fini(&logged);
     run_fini(&r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/logfile.h"
+#include "log/log.h"
 
 #include "core/file.h"
 #include "dispatcher_help.h"
@@ -57,46 +57,46 @@ append(const char *path, const char *data, size_t len)
 }
 
 /* Walks; *n becomes the number of records. */
-static enum logfile_status
+static enum log_status
 walk(size_t *n, uint64_t *torn, struct err *err)
 {
-    struct logfile *f = logfile_open("log", err);
+    struct log_reader *f = log_open("log", 0, err);
     struct record r;
-    enum logfile_status status;
+    enum log_status status;
 
     *n = 0;
     *torn = 0;
     if (f == NULL)
-        return LOGFILE_DAMAGED;
-    while ((status = logfile_next(f, &r, err)) == LOGFILE_RECORD)
+        return LOG_DAMAGED;
+    while ((status = log_next(f, &r, err)) == LOG_RECORD)
         ++*n;
-    if (status == LOGFILE_TORN)
-        *torn = logfile_torn(f);
-    logfile_close(f);
+    if (status == LOG_TORN)
+        *torn = log_torn(f);
+    log_close(f);
     return status;
 }
 
 TEST(logfile_gives_records_with_their_offsets)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
 
     make_log();
     write_log(bytes.data, bytes.len);
-    f = logfile_open("log", &err);
+    f = log_open("log", 0, &err);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i + 1 < n_ends; i++) {
-            CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
-            CHECK_EQ(logfile_offset(f), ends[i]);
+            CHECK_EQ(log_next(f, &r, &err), LOG_RECORD);
+            CHECK_EQ(log_offset(f), ends[i]);
             CHECK_EQ(r.size, ends[i + 1] - ends[i]);
         }
-        CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_END);
-        CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_END);
-        logfile_rewind(f);
+        CHECK_EQ(log_next(f, &r, &err), LOG_END);
+        CHECK_EQ(log_next(f, &r, &err), LOG_END);
+        log_rewind(f);
     }
-    logfile_close(f);
-    logfile_close(NULL);
+    log_close(f);
+    log_close(NULL);
     buf_fini(&bytes);
 }
 
@@ -109,14 +109,14 @@ TEST(logfile_cut_at_every_byte_is_torn)
     make_log();
     for (size_t cut = 0; cut < bytes.len; cut++) {
         struct err err;
-        enum logfile_status status;
+        enum log_status status;
         uint64_t torn;
         size_t n;
 
         write_log(bytes.data, cut);
         status = walk(&n, &torn, &err);
         if (cut < ends[0]) {
-            CHECK_EQ(status, LOGFILE_DAMAGED);
+            CHECK_EQ(status, LOG_DAMAGED);
             CHECK_STR(err.text, "log: not a command log: expected the line "
                                 "'tunepipe-log 1'");
             CHECK_EQ(err.code, ERR_LOG);
@@ -126,7 +126,7 @@ TEST(logfile_cut_at_every_byte_is_torn)
             whole++;
         CHECK_EQ(n, whole);
         CHECK_EQ(torn, cut - ends[whole]);
-        CHECK_EQ(status, torn == 0 ? LOGFILE_END : LOGFILE_TORN);
+        CHECK_EQ(status, torn == 0 ? LOG_END : LOG_TORN);
     }
     buf_fini(&bytes);
 }
@@ -142,7 +142,7 @@ TEST(logfile_every_flipped_bit_is_found)
     for (size_t i = ends[0]; i < bytes.len; i++) {
         char want[200];
         struct err err;
-        enum logfile_status status;
+        enum log_status status;
         size_t n, record = 0;
         uint64_t torn;
 
@@ -154,11 +154,11 @@ TEST(logfile_every_flipped_bit_is_found)
         bytes.data[i] ^= (char)(1 << i % 8);
         CHECK_EQ(n, record);
         if (i >= last) {
-            CHECK_EQ(status, LOGFILE_TORN);
+            CHECK_EQ(status, LOG_TORN);
             CHECK_EQ(torn, bytes.len - ends[record]);
             continue;
         }
-        CHECK_EQ(status, LOGFILE_DAMAGED);
+        CHECK_EQ(status, LOG_DAMAGED);
         snprintf(want, sizeof want,
                  "log: offset %zu, before the last sync mark: ", ends[record]);
         CHECK_HAS(err.text, want);
@@ -180,7 +180,7 @@ TEST(logfile_bytes_lost_in_the_middle_are_damage)
         make_log();
         memmove(bytes.data + from, bytes.data + from + 5, bytes.len - from - 5);
         write_log(bytes.data, bytes.len - 5);
-        CHECK_EQ(walk(&n, &torn, &err), LOGFILE_DAMAGED);
+        CHECK_EQ(walk(&n, &torn, &err), LOG_DAMAGED);
     }
     buf_fini(&bytes);
 }
@@ -193,7 +193,7 @@ TEST(logfile_of_a_newer_version_is_refused)
 
     for (int i = 0; i < 2; i++) {
         write_log(lines[i], strlen(lines[i]));
-        CHECK(logfile_open("log", &err) == NULL);
+        CHECK(log_open("log", 0, &err) == NULL);
         CHECK_HAS(err.text, "log: a command log of version ");
         CHECK_HAS(err.text, "this program reads up to version 1");
         CHECK_EQ(err.code, ERR_LOG);
@@ -204,21 +204,21 @@ TEST(logfile_refuses_what_is_none)
 {
     struct err err;
 
-    CHECK(logfile_open("nowhere", &err) == NULL);
+    CHECK(log_open("nowhere", 0, &err) == NULL);
     CHECK_HAS(err.text, "nowhere: cannot open: No such file");
     CHECK_EQ(err.code, ERR_LOG);
-    CHECK(logfile_open(".", &err) == NULL);
+    CHECK(log_open(".", 0, &err) == NULL);
     CHECK_HAS(err.text, ".: expected a file");
-    CHECK(logfile_open("/dev/null", &err) == NULL);
+    CHECK(log_open("/dev/null", 0, &err) == NULL);
     CHECK_HAS(err.text, "/dev/null: expected a file");
     write_log("hello", 5);
-    CHECK(logfile_open("log", &err) == NULL);
+    CHECK(log_open("log", 0, &err) == NULL);
     CHECK_HAS(err.text, "log: not a command log");
 }
 
 TEST(logfile_grows_with_what_is_appended)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
     size_t half, n = 0;
@@ -226,19 +226,19 @@ TEST(logfile_grows_with_what_is_appended)
     make_log();
     half = ends[3] + 5; /* in the middle of a record */
     write_log(bytes.data, half);
-    f = logfile_open("log", &err);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    f = log_open("log", 0, &err);
+    while (log_next(f, &r, &err) == LOG_RECORD)
         n++;
     CHECK_EQ(n, 3);
-    CHECK_EQ(logfile_grow(f, &err), 0);
+    CHECK_EQ(log_grow(f, &err), 0);
     append("log", bytes.data + half, bytes.len - half);
-    CHECK_EQ(logfile_grow(f, &err), 1);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    CHECK_EQ(log_grow(f, &err), 1);
+    while (log_next(f, &r, &err) == LOG_RECORD)
         n++;
     CHECK_EQ(n + 1, n_ends);
-    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_END);
-    CHECK_EQ(logfile_grow(f, &err), 0);
-    logfile_close(f);
+    CHECK_EQ(log_next(f, &r, &err), LOG_END);
+    CHECK_EQ(log_grow(f, &err), 0);
+    log_close(f);
 }
 
 /* Bytes of the maps of regular files that are in memory. */
@@ -263,7 +263,7 @@ resident_of_files(void)
 TEST(logfile_gives_back_what_was_read)
 {
     static char payload[1 << 19];
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
     size_t before, most = 0;
@@ -275,12 +275,12 @@ TEST(logfile_gives_back_what_was_read)
     record_encode(&bytes, RECORD_IN, 1, 1, payload, sizeof payload);
     for (size_t n = 0; n < LARGE; n += bytes.len)
         append("log", bytes.data, bytes.len);
-    f = logfile_open("log", &err);
+    f = log_open("log", 0, &err);
     before = resident_of_files();
-    for (; logfile_next(f, &r, &err) == LOGFILE_RECORD; i++)
+    for (; log_next(f, &r, &err) == LOG_RECORD; i++)
         if (resident_of_files() > most)
             most = resident_of_files();
     CHECK(i > 120);
     CHECK(most < before + LARGE / 4 * 3);
-    logfile_close(f);
+    log_close(f);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the loss of power leaves of a log: everything before the last mark's
  * word, and of what stands behind it any blocks, in any order. */
-#include "dispatcher/logfile.h"
-#include "dispatcher/logvoid.h"
+#include "log/log.h"
 
 #include "core/file.h"
 #include "dispatcher_help.h"
@@ -60,25 +59,25 @@ whole_before(const struct tail *t, size_t at)
     return n;
 }
 
-static enum logfile_status
+static enum log_status
 tail_walk(const struct tail *t, size_t len, size_t *n, uint64_t *torn,
           struct err *err)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
-    enum logfile_status status;
+    enum log_status status;
 
     *n = 0;
     *torn = 0;
     err_clear(err);
     CHECK_EQ(file_write("log", t->bytes.data, len, err), 0);
-    f = logfile_open("log", err);
+    f = log_open("log", 0, err);
     CHECK(f != NULL);
-    while ((status = logfile_next(f, &r, err)) == LOGFILE_RECORD)
+    while ((status = log_next(f, &r, err)) == LOG_RECORD)
         ++*n;
-    if (status == LOGFILE_TORN)
-        *torn = logfile_torn(f);
-    logfile_close(f);
+    if (status == LOG_TORN)
+        *torn = log_torn(f);
+    log_close(f);
     return status;
 }
 
@@ -120,17 +119,17 @@ TEST(logtail_blocks_lost_and_reordered_are_cut)
         struct err err;
         size_t n, differs, kept;
         uint64_t torn;
-        enum logfile_status status;
+        enum log_status status;
 
         tail_make(&t, &state);
         differs = lose_blocks(&t, &state);
         kept = whole_before(&t, differs);
         status = tail_walk(&t, t.bytes.len, &n, &torn, &err);
-        CHECK_STR(status == LOGFILE_DAMAGED ? err.text : "", "");
+        CHECK_STR(status == LOG_DAMAGED ? err.text : "", "");
         CHECK_EQ(n, kept);
         CHECK_EQ(torn, t.bytes.len - t.ends[kept]);
-        CHECK_EQ(status, differs < t.bytes.len ? LOGFILE_TORN : LOGFILE_END);
-        torn_ones += status == LOGFILE_TORN;
+        CHECK_EQ(status, differs < t.bytes.len ? LOG_TORN : LOG_END);
+        torn_ones += status == LOG_TORN;
         buf_fini(&t.bytes);
     }
     CHECK(torn_ones > 1000);
@@ -151,7 +150,7 @@ TEST(logtail_bits_flipped_before_are_damage)
         at = t.ends[0] + help_below(&state, t.durable - t.ends[0]);
         t.bytes.data[at] ^= (char)(1 << help_below(&state, 8));
         kept = whole_before(&t, at);
-        CHECK_EQ(tail_walk(&t, t.bytes.len, &n, &torn, &err), LOGFILE_DAMAGED);
+        CHECK_EQ(tail_walk(&t, t.bytes.len, &n, &torn, &err), LOG_DAMAGED);
         CHECK_EQ(n, kept);
         snprintf(want, sizeof want,
                  "log: offset %zu, before the last sync mark: ", t.ends[kept]);
@@ -174,7 +173,7 @@ TEST(logtail_zeros_are_cut)
     len = t.bytes.len;
     buf_add(&t.bytes, zeros, sizeof zeros);
     for (size_t more = 1; more <= sizeof zeros; more *= 2) {
-        CHECK_EQ(tail_walk(&t, len + more, &n, &torn, &err), LOGFILE_TORN);
+        CHECK_EQ(tail_walk(&t, len + more, &n, &torn, &err), LOG_TORN);
         CHECK_EQ(n, RECORDS);
         CHECK_EQ(torn, more);
     }
@@ -186,7 +185,7 @@ TEST(logtail_a_mark_that_boasts_is_none)
 {
     struct buf b;
     struct err err;
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
 
     buf_init(&b, 4096);
@@ -195,10 +194,10 @@ TEST(logtail_a_mark_that_boasts_is_none)
     buf_add_text(&b, "garbage\n");
     record_encode(&b, RECORD_SYNC, 0, 1, "18446744073709551615", 20);
     CHECK_EQ(file_write("log", b.data, b.len, &err), 0);
-    f = logfile_open("log", &err);
-    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
-    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_TORN);
-    logfile_close(f);
+    f = log_open("log", 0, &err);
+    CHECK_EQ(log_next(f, &r, &err), LOG_RECORD);
+    CHECK_EQ(log_next(f, &r, &err), LOG_TORN);
+    log_close(f);
     buf_fini(&b);
 }
 
@@ -208,7 +207,7 @@ is_void(const void *bytes, size_t len)
     struct err err;
 
     CHECK_EQ(file_write("command.log", bytes, len, &err), 0);
-    return logvoid(".");
+    return log_is_void(".");
 }
 
 /* One whose head never came to be durable, and nothing else. */
@@ -246,7 +245,7 @@ TEST(logtail_without_a_head_is_void)
     log.len = begun;
     record_encode(&log, RECORD_IN, 1, 1, "GE1", 3);
     CHECK(!is_void(log.data, log.len));
-    CHECK(!logvoid("absent"));
+    CHECK(!log_is_void("absent"));
     CHECK(is_void("", 0));
     CHECK_EQ(rename("command.log", "command.1.log"), 0);
     CHECK(!is_void("", 0)); /* it has lost its end, not its head */

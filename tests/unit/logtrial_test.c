@@ -4,8 +4,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/logfile.h"
-#include "record.h"
+#include "log/log.h"
+#include "log/record.h"
 #include "t.h"
 
 #include <stdio.h>
@@ -16,10 +16,10 @@ struct line {
     const char *payload;
 };
 
-static struct logfile *
+static struct log_reader *
 write_log(const struct line *lines, size_t n)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct buf out;
     struct err err;
 
@@ -30,7 +30,7 @@ write_log(const struct line *lines, size_t n)
                       strlen(lines[i].payload));
     CHECK_EQ(file_write("log", out.data, out.len, &err), 0);
     buf_fini(&out);
-    f = logfile_open("log", &err);
+    f = log_open("log", 0, &err);
     CHECK(f != NULL);
     return f;
 }
@@ -38,7 +38,7 @@ write_log(const struct line *lines, size_t n)
 /* The numbers of the trial's records, as "1 3 4 "; "none": there is no such
  * trial. */
 static const char *
-records_of(struct logfile *f, const char *word, char *text, size_t size)
+records_of(struct log_reader *f, const char *word, char *text, size_t size)
 {
     struct logtrial t;
     struct record r;
@@ -48,10 +48,10 @@ records_of(struct logfile *f, const char *word, char *text, size_t size)
 
     CHECK(found >= 0);
     text[0] = '\0';
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    while (log_next(f, &r, &err) == LOG_RECORD)
         if (logtrial_has(&t, &r))
             at += (size_t)snprintf(text + at, size - at, "%d ", (int)r.number);
-    logfile_rewind(f);
+    log_rewind(f);
     logtrial_fini(&t);
     if (found == 0)
         snprintf(text, size, "none");
@@ -98,13 +98,13 @@ TEST(logtrial_goes_by_what_the_trial_itself_said)
         {"", "none"},
         {"parameter_id", "none"},
     };
-    struct logfile *f = write_log(lines, sizeof lines / sizeof *lines);
+    struct log_reader *f = write_log(lines, sizeof lines / sizeof *lines);
     char text[64];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_STR(records_of(f, cases[i].word, text, sizeof text),
                   cases[i].want);
-    logfile_close(f);
+    log_close(f);
 }
 
 /* A log that is followed: the other name is learnt when it comes. */
@@ -119,22 +119,22 @@ TEST(logtrial_learns_the_other_name)
         {RECORD_ASSESSOR, "KI\"y\""},
     };
     static const struct line nothing[] = {{RECORD_HEAD, "{}"}};
-    struct logfile *f = write_log(nothing, 1);
+    struct log_reader *f = write_log(nothing, 1);
     struct logtrial t;
     struct record r;
     struct err err;
     size_t i = 0;
 
     CHECK_EQ(logtrial_find(&t, f, "3", &err), 0);
-    logfile_close(f);
+    log_close(f);
     f = write_log(lines, sizeof lines / sizeof *lines);
-    for (; logfile_next(f, &r, &err) == LOGFILE_RECORD; i++)
+    for (; log_next(f, &r, &err) == LOG_RECORD; i++)
         CHECK_EQ(logtrial_has(&t, &r), i == 0 || i == 2 || i == 3);
     CHECK_EQ(i, 5);
     CHECK_STR(t.job, "x");
     CHECK_STR(t.parameter, "3");
     logtrial_fini(&t);
-    logfile_close(f);
+    log_close(f);
 }
 
 /* As people write it, where it is no parameter_id. */
@@ -149,7 +149,7 @@ TEST(logtrial_knows_a_trial_by_its_number)
         {RECORD_IN, "ME{\"trial_job_id\": \"00004\", "
                     "\"parameter_id\": 5}"},
     };
-    struct logfile *f = write_log(lines, sizeof lines / sizeof *lines);
+    struct log_reader *f = write_log(lines, sizeof lines / sizeof *lines);
     char text[100];
 
     CHECK_STR(records_of(f, "3", text, sizeof text), "1 2 ");
@@ -157,5 +157,5 @@ TEST(logtrial_knows_a_trial_by_its_number)
     CHECK_STR(records_of(f, "4", text, sizeof text), "3 ");
     CHECK_STR(records_of(f, "6", text, sizeof text), "none");
     CHECK_STR(records_of(f, "", text, sizeof text), "none");
-    logfile_close(f);
+    log_close(f);
 }

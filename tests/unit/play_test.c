@@ -111,7 +111,7 @@ add_in(struct drive *d, const char *code, const char *payload)
 {
     struct frame f = help_frame(code, payload);
 
-    commandlog_in(d->log, ++d->arrivals, &f);
+    logwriter_frame(d->log, RECORD_IN, ++d->arrivals, &f);
 }
 
 static void
@@ -120,7 +120,7 @@ add_out(struct drive *d, enum sender sender, enum command_code code,
 {
     struct emission e = {sender, d->arrivals, code, payload, strlen(payload)};
 
-    commandlog_out(d->log, &e);
+    emission_record(&e, d->log);
 }
 
 /* Two suggestions, of which B's is the first; A is killed, C by a KI that
@@ -154,7 +154,8 @@ record_causes(const char *last)
            "{\"trial_job_id\":\"A\",\"event\":\"EARLY_STOPPED\","
            "\"hyper_params\":\"{\\\"parameter_id\\\": \\\"x\\\"}\"}");
     add_in(&d, "GE", "1");
-    commandlog_skipped(d.log, d.arrivals, "t a request, dropped", 20);
+    logwriter_add(d.log, RECORD_SKIPPED, d.arrivals, "t a request, dropped",
+                  20);
     if (last != NULL)
         add_in(&d, last, "");
     add_out(&d, SENDER_DEFAULT, CMD_NEW_TRIAL, "{\"parameter_id\": 9}");

@@ -8,7 +8,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "frame.h"
-#include "record.h"
+#include "log/record.h"
 #include "space/space.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stdlib.h>
 #include <string.h>

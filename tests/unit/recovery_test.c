@@ -2,8 +2,8 @@
 #include "replay/recovery.h"
 
 #include "core/file.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher_help.h"
+#include "log/log.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,13 +67,13 @@ static void
 add_answers(struct pending *all, const char *path)
 {
     struct err err;
-    struct logfile *f = logfile_open(path, &err);
+    struct log_reader *f = log_open(path, 0, &err);
     struct record r;
 
     CHECK(f != NULL);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    while (log_next(f, &r, &err) == LOG_RECORD)
         add_answer(all, &r);
-    logfile_close(f);
+    log_close(f);
 }
 
 static void
@@ -125,11 +125,11 @@ static void
 go_on(struct going *g, uint64_t last)
 {
     struct err err;
-    struct logfile *f = logfile_open("whole/command.log", &err);
+    struct log_reader *f = log_open("whole/command.log", 0, &err);
     struct command *cmd, *next;
     struct record r;
 
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+    while (log_next(f, &r, &err) == LOG_RECORD) {
         struct routed routed = {0};
         struct frame frame = {.payload = r.payload + 2};
 
@@ -149,7 +149,7 @@ go_on(struct going *g, uint64_t last)
             command_free(cmd);
         }
     }
-    logfile_close(f);
+    log_close(f);
 }
 
 static void
@@ -171,7 +171,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     struct recovery_setup setup = {.path = "cut/command.log", .log = &silent};
     struct recovery recovery;
     struct pending all = {.failed = false};
-    struct commandlog *log;
+    struct logwriter *log;
     struct going going = {.all = &all};
     struct emitter emitter = {take_answer, &going};
     const struct derived *d;
@@ -182,7 +182,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     write_cut(whole, len);
     add_answers(&all, "cut/command.log");
     setup.paths = paths;
-    log = commandlog_reopen("cut", NULL, slots, &err);
+    log = logwriter_reopen("cut", NULL, slots, &err);
     CHECK(log != NULL);
     CHECK_STR(recovery_run(&setup, log, &recovery, &err) == 0 ? "" : err.text,
               "");
@@ -197,7 +197,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     check_same(answers, &all);
     pending_fini(&all);
     recovery_fini(&recovery);
-    commandlog_free(log);
+    logwriter_free(log);
 }
 
 /* Where the head record ends: of less there is nothing to go on with. */
@@ -205,13 +205,13 @@ static size_t
 end_of_head(void)
 {
     struct err err;
-    struct logfile *f = logfile_open("whole/command.log", &err);
+    struct log_reader *f = log_open("whole/command.log", 0, &err);
     struct record r;
     size_t end;
 
-    CHECK(logfile_next(f, &r, &err) == LOGFILE_RECORD);
-    end = logfile_offset(f) + r.size;
-    logfile_close(f);
+    CHECK(log_next(f, &r, &err) == LOG_RECORD);
+    end = log_offset(f) + r.size;
+    log_close(f);
     return end;
 }
 
@@ -251,7 +251,7 @@ TEST(recovery_tells_what_it_cannot_go_on_with)
     struct log silent = {.fd = -1};
     struct recovery_setup setup = {.path = "cut/command.log", .log = &silent};
     struct recovery recovery;
-    struct commandlog *log;
+    struct logwriter *log;
     struct buf whole;
     uint64_t slots[2];
     struct err err;
@@ -260,14 +260,13 @@ TEST(recovery_tells_what_it_cannot_go_on_with)
     buf_init(&whole, 1 << 20);
     CHECK_EQ(file_read("whole/command.log", 1 << 20, &whole, &err), 0);
     write_cut(&whole, end_of_head() - 1);
-    log = commandlog_reopen("cut", NULL, slots, &err);
+    log = logwriter_reopen("cut", NULL, slots, &err);
     CHECK(log != NULL);
     CHECK_EQ(recovery_run(&setup, log, &recovery, &err), -1);
     CHECK_STR(err.text, "cut/command.log: expected a head record first");
-    CHECK(commandlog_reopen("cut", NULL, slots, &err) ==
-          NULL); /* two writers */
+    CHECK(logwriter_reopen("cut", NULL, slots, &err) == NULL); /* two writers */
     CHECK_HAS(err.text, "locked by process");
     recovery_fini(&recovery);
-    commandlog_free(log);
+    logwriter_free(log);
     buf_fini(&whole);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/repair.h"
+#include "log/repair.h"
 
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "record.h"
+#include "log/record.h"
 #include "t.h"
 
 #include <stdio.h>

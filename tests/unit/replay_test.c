@@ -2,8 +2,8 @@
 #include "replay/replay.h"
 
 #include "core/file.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher_help.h"
+#include "log/log.h"
 
 #include <sys/stat.h>
 
@@ -43,17 +43,17 @@ struct rewrite {
 static void
 rewrite(const struct rewrite *w)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct buf out;
     struct err err;
     int seen = 0, done = 0;
 
-    f = logfile_open("log/command.log", &err);
+    f = log_open("log/command.log", 0, &err);
     CHECK(f != NULL);
     buf_init(&out, 1 << 20);
     record_write_version(&out);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+    while (log_next(f, &r, &err) == LOG_RECORD) {
         enum change c =
             r.kind == w->kind && r.number == w->number && seen++ == w->nth
                 ? w->change
@@ -74,7 +74,7 @@ rewrite(const struct rewrite *w)
     CHECK_EQ(done, w->change != KEEP);
     CHECK_EQ(file_write("changed", out.data, out.len, &err), 0);
     buf_fini(&out);
-    logfile_close(f);
+    log_close(f);
 }
 
 static int
@@ -306,17 +306,17 @@ TEST(replay_skips_what_was_skipped)
             struct frame f =
                 help_frame(k == 0 ? "IN" : "GE", k == 0 ? HELP_SPACE : "2");
 
-            commandlog_in(d.log, ++d.arrivals, &f);
+            logwriter_frame(d.log, RECORD_IN, ++d.arrivals, &f);
         }
         if (cases[i].arrival == 2) {
             struct emission e = {SENDER_DEFAULT, 1, CMD_INITIALIZED, "", 0};
 
-            commandlog_out(d.log, &e);
+            emission_record(&e, d.log);
         } else {
-            commandlog_skipped(d.log, 2, "t too", 5);
+            logwriter_add(d.log, RECORD_SKIPPED, 2, "t too", 5);
         }
-        commandlog_skipped(d.log, cases[i].arrival, cases[i].text,
-                           strlen(cases[i].text));
+        logwriter_add(d.log, RECORD_SKIPPED, cases[i].arrival, cases[i].text,
+                      strlen(cases[i].text));
         drive_stop(&d);
         CHECK_EQ(replay("log/command.log", &report, &err), 0);
         CHECK_EQ(report.frames, cases[i].arrival == 2);
@@ -442,8 +442,8 @@ TEST(replay_does_not_compare_the_frames_of_skipped_commands)
     drive_start(&d);
     drive_record(&d, "log");
     drive_send(&d, "IN", "%s", HELP_SPACE);
-    commandlog_out(d.log, &e);
-    commandlog_skipped(d.log, 2, "t left", 6);
+    emission_record(&e, d.log);
+    logwriter_add(d.log, RECORD_SKIPPED, 2, "t left", 6);
     drive_stop(&d);
     CHECK_EQ(replay("log/command.log", &report, &err), 0);
     CHECK_EQ(report.uncompared, 1);

@@ -4,11 +4,11 @@
 #define TESTS_SEGMENTS_HELP_H
 
 #include "core/file.h"
-#include "dispatcher/commandlog.h"
-#include "dispatcher/logfile.h"
-#include "dispatcher/logio.h"
-#include "dispatcher/segments.h"
 #include "dispatcher_help.h"
+#include "log/io.h"
+#include "log/log.h"
+#include "log/segments.h"
+#include "log/writer.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 /* So many commands and answers behind the last one. */
 static inline void
-chain_write(struct commandlog *l, uint64_t *arrivals, int n)
+chain_write(struct logwriter *l, uint64_t *arrivals, int n)
 {
     struct frame frame = help_frame("GE", "1");
     struct emission e = {.sender = SENDER_DEFAULT,
@@ -30,20 +30,20 @@ chain_write(struct commandlog *l, uint64_t *arrivals, int n)
     struct err err;
 
     for (int i = 0; i < n; i++) {
-        commandlog_in(l, ++*arrivals, &frame);
-        CHECK_EQ(commandlog_flush(l, &err), COMMANDLOG_OK);
+        logwriter_frame(l, RECORD_IN, ++*arrivals, &frame);
+        CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
         e.cause = *arrivals;
-        commandlog_out(l, &e);
-        CHECK_EQ(commandlog_flush(l, &err), COMMANDLOG_OK);
+        emission_record(&e, l);
+        CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
     }
 }
 
-static inline struct commandlog *
+static inline struct logwriter *
 chain_begin(const struct logio *io)
 {
     struct err err;
-    struct commandlog *l =
-        commandlog_create("log", CHAIN_HEAD, strlen(CHAIN_HEAD), io, &err);
+    struct logwriter *l =
+        logwriter_create("log", CHAIN_HEAD, strlen(CHAIN_HEAD), io, &err);
 
     if (l == NULL)
         printf("%s\n", err.text);
@@ -52,38 +52,38 @@ chain_begin(const struct logio *io)
 }
 
 /* "log", of so many segments. */
-static inline struct commandlog *
+static inline struct logwriter *
 chain_make(int segments, uint64_t *arrivals)
 {
-    struct commandlog *l = chain_begin(NULL);
+    struct logwriter *l = chain_begin(NULL);
     struct err err;
 
     *arrivals = 0;
     for (int i = 1; i <= segments; i++) {
         chain_write(l, arrivals, PER_SEGMENT);
         if (i < segments)
-            CHECK_EQ(commandlog_rotate(l, *arrivals, *arrivals, &err),
-                     COMMANDLOG_OK);
+            CHECK_EQ(logwriter_rotate(l, *arrivals, *arrivals, &err),
+                     LOGWRITER_OK);
     }
-    CHECK_EQ(commandlog_segment(l), segments);
+    CHECK_EQ(logwriter_segment(l), segments);
     return l;
 }
 
 static inline void
-chain_end(struct commandlog *l, uint64_t arrivals)
+chain_end(struct logwriter *l, uint64_t arrivals)
 {
     struct err err;
 
-    commandlog_end(l, arrivals, "end of file");
-    CHECK_EQ(commandlog_finish(l, &err), 0);
-    commandlog_free(l);
+    logwriter_text(l, RECORD_END, arrivals, "end of file");
+    CHECK_EQ(logwriter_finish(l, &err), 0);
+    logwriter_free(l);
 }
 
 static inline void
 chain_of(int segments)
 {
     uint64_t arrivals;
-    struct commandlog *l = chain_make(segments, &arrivals);
+    struct logwriter *l = chain_make(segments, &arrivals);
 
     chain_end(l, arrivals);
 }
@@ -94,30 +94,30 @@ static inline const char *
 chain_shown(const char *path)
 {
     static char text[65536];
-    enum logfile_status status = LOGFILE_RECORD;
-    struct logfile *f;
+    enum log_status status = LOG_RECORD;
+    struct log_reader *f;
     struct record r;
     struct err err;
     size_t len = 0;
 
     err_clear(&err);
-    f = logfile_open(path, &err);
+    f = log_open(path, 0, &err);
     if (f == NULL) {
         snprintf(text, sizeof text, "%s", err.text);
         return text;
     }
-    while ((status = logfile_next(f, &r, &err)) == LOGFILE_RECORD)
+    while ((status = log_next(f, &r, &err)) == LOG_RECORD)
         if (r.kind != RECORD_SYNC)
             len += (size_t)snprintf(text + len, sizeof text - len,
                                     "%s%" PRIu64 " ", record_kind_text(r.kind),
                                     r.number);
-    if (status == LOGFILE_DAMAGED)
+    if (status == LOG_DAMAGED)
         len = 0;
     snprintf(text + len, sizeof text - len, "%s",
-             status == LOGFILE_END    ? "end"
-             : status == LOGFILE_TORN ? "torn"
-                                      : err.text);
-    logfile_close(f);
+             status == LOG_END    ? "end"
+             : status == LOG_TORN ? "torn"
+                                  : err.text);
+    log_close(f);
     return text;
 }
 

@@ -9,39 +9,39 @@
 
 TEST(segments_read_as_one_log)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
     uint64_t arrival, frames, n = 0;
 
     chain_of(4);
     CHECK_STR(chain_shown(LOG), chain_text(1, 12, "E12 end"));
-    f = logfile_open(LOG, &err);
-    CHECK_EQ(logfile_first_segment(f), 1);
-    CHECK_EQ(logfile_last_segment(f), 4);
-    CHECK(!logfile_lacks(f, &err));
+    f = log_open(LOG, 0, &err);
+    CHECK_EQ(log_first_segment(f), 1);
+    CHECK_EQ(log_last_segment(f), 4);
+    CHECK(!log_lacks(f, &err));
     for (int walk = 0; walk < 2; walk++) {
-        while (logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+        while (log_next(f, &r, &err) == LOG_RECORD) {
             if (r.kind != RECORD_IN)
                 continue;
             n++;
-            CHECK_EQ(logfile_segment(f), (r.number - 1) / PER_SEGMENT + 1);
-            CHECK_STR(logfile_path_now(f), r.number <= 3   ? "log/command.1.log"
-                                           : r.number <= 6 ? "log/command.2.log"
-                                           : r.number <= 9 ? "log/command.3.log"
-                                                           : LOG);
-            CHECK(logfile_offset(f) > 0);
+            CHECK_EQ(log_segment(f), (r.number - 1) / PER_SEGMENT + 1);
+            CHECK_STR(log_path_now(f), r.number <= 3   ? "log/command.1.log"
+                                       : r.number <= 6 ? "log/command.2.log"
+                                       : r.number <= 9 ? "log/command.3.log"
+                                                       : LOG);
+            CHECK(log_offset(f) > 0);
         }
-        logfile_rewind(f);
+        log_rewind(f);
     }
     CHECK_EQ(n, 24);
-    CHECK_EQ(logfile_before(f, 3, &arrival, &frames, &err), 0);
+    CHECK_EQ(log_before(f, 3, &arrival, &frames, &err), 0);
     CHECK_EQ(arrival, 6);
     CHECK_EQ(frames, 6);
-    CHECK_EQ(logfile_before(f, 1, &arrival, &frames, &err), 0);
+    CHECK_EQ(log_before(f, 1, &arrival, &frames, &err), 0);
     CHECK_EQ(arrival, 0);
-    CHECK_EQ(logfile_before(f, 5, &arrival, &frames, &err), -1);
-    logfile_close(f);
+    CHECK_EQ(log_before(f, 5, &arrival, &frames, &err), -1);
+    log_close(f);
 }
 
 TEST(segments_are_begun_with_what_came_before)
@@ -59,57 +59,56 @@ TEST(segments_are_begun_with_what_came_before)
 
 TEST(segments_can_be_read_from_one_on)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
 
     chain_of(4);
-    f = logfile_open(LOG, &err);
-    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
+    f = log_open(LOG, 0, &err);
+    CHECK_EQ(log_next(f, &r, &err), LOG_RECORD);
     for (uint64_t n = 4; n >= 1; n--)
         for (int walk = 0; walk < 2; walk++) {
             if (walk == 0)
-                CHECK_EQ(logfile_start_at(f, n, &err), 0);
+                CHECK_EQ(log_start_at(f, n, &err), 0);
             else
-                logfile_rewind(f);
+                log_rewind(f);
             do
-                CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
+                CHECK_EQ(log_next(f, &r, &err), LOG_RECORD);
             while (r.kind == RECORD_SYNC);
             CHECK_EQ(r.kind, RECORD_IN);
             CHECK_EQ(r.number, (n - 1) * PER_SEGMENT + 1);
-            while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+            while (log_next(f, &r, &err) == LOG_RECORD)
                 continue;
-            CHECK_EQ(logfile_segment(f), 4);
+            CHECK_EQ(log_segment(f), 4);
         }
-    CHECK_EQ(logfile_start_at(f, 5, &err), -1);
+    CHECK_EQ(log_start_at(f, 5, &err), -1);
     CHECK_STR(err.text, LOG ": no segment 5, there are 1 to 4");
-    CHECK_EQ(logfile_start_at(f, 0, &err), -1);
-    logfile_close(f);
+    CHECK_EQ(log_start_at(f, 0, &err), -1);
+    log_close(f);
 }
 
 TEST(segments_keep_what_is_pointed_to)
 {
     const char *payloads[100];
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
     size_t n = 0;
 
     chain_of(5);
-    f = logfile_open(LOG, &err);
-    logfile_keep(f);
+    f = log_open(LOG, LOG_KEEP, &err);
     for (int walk = 0; walk < 2; walk++) {
-        while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        while (log_next(f, &r, &err) == LOG_RECORD)
             if (r.kind == RECORD_IN)
                 payloads[n++] = r.payload;
-        logfile_rewind(f);
+        log_rewind(f);
     }
     CHECK_EQ(n, 30);
     for (size_t i = 0; i < n; i++)
         CHECK_EQ(memcmp(payloads[i], "GE1", 3), 0);
     for (size_t i = 0; i < 15; i++)
         CHECK(payloads[i] == payloads[i + 15]);
-    logfile_close(f);
+    log_close(f);
 }
 
 /* How many of their files are mapped. */
@@ -130,31 +129,31 @@ maps(void)
 
 TEST(segments_that_were_read_are_not_held)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
     int most = 0;
 
     chain_of(20);
-    f = logfile_open(LOG, &err);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    f = log_open(LOG, 0, &err);
+    while (log_next(f, &r, &err) == LOG_RECORD)
         most = maps() > most ? maps() : most;
     CHECK_EQ(most, 2);
-    logfile_close(f);
+    log_close(f);
 }
 
 TEST(segments_alone_are_read_alone)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct err err;
 
     chain_of(3);
     CHECK_STR(chain_shown("log/command.2.log"), chain_text(4, 6, "end"));
-    f = logfile_open("log/command.2.log", &err);
-    CHECK(logfile_lacks(f, &err));
+    f = log_open("log/command.2.log", 0, &err);
+    CHECK(log_lacks(f, &err));
     CHECK_STR(err.text, "log/command.2.log: segment 2 of a log: commands 1 to "
                         "3 stand in those before it");
-    logfile_close(f);
+    log_close(f);
     CHECK_STR(chain_shown("log/command.1.log"), chain_text(1, 3, "end"));
     CHECK_EQ(rename(LOG, "copy"), 0);
     CHECK_STR(chain_shown("copy"), chain_text(7, 9, "E9 end"));
@@ -182,7 +181,7 @@ TEST(segments_that_are_missing_are_named)
 
 TEST(segments_that_were_dropped_are_told_of)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct err err;
 
     chain_of(4);
@@ -195,12 +194,12 @@ TEST(segments_that_were_dropped_are_told_of)
     CHECK_HAS(chain_shown(LOG), "no snapshot stands for it");
     touch("log/command.2.snapshot");
     CHECK_STR(chain_shown(LOG), chain_text(7, 12, "E12 end"));
-    f = logfile_open(LOG, &err);
-    CHECK_EQ(logfile_first_segment(f), 3);
-    CHECK(logfile_lacks(f, &err));
+    f = log_open(LOG, 0, &err);
+    CHECK_EQ(log_first_segment(f), 3);
+    CHECK(log_lacks(f, &err));
     CHECK_STR(err.text, LOG ": commands 1 to 6 are not on record any more "
                             "(segments 1 to 2 were dropped)");
-    logfile_close(f);
+    log_close(f);
 }
 
 /* ---- damage ---- */
@@ -324,31 +323,31 @@ TEST(segments_have_heads_that_make_sense)
 
 TEST(segments_are_followed)
 {
-    struct commandlog *l = chain_begin(NULL);
+    struct logwriter *l = chain_begin(NULL);
     uint64_t arrivals = 0, seen = 0;
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct err err;
 
-    f = logfile_open(LOG, &err);
+    f = log_open(LOG, 0, &err);
     for (int i = 0; i < 30; i++) {
         int more;
 
         chain_write(l, &arrivals, i % 3);
         if (i % 4 == 3 || i % 7 == 6)
-            CHECK_EQ(commandlog_rotate(l, arrivals, arrivals, &err),
-                     COMMANDLOG_OK);
+            CHECK_EQ(logwriter_rotate(l, arrivals, arrivals, &err),
+                     LOGWRITER_OK);
         if (i % 5 == 0)
             continue; /* several segments between two looks */
-        while ((more = logfile_grow(f, &err)) > 0)
-            while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+        while ((more = log_grow(f, &err)) > 0)
+            while (log_next(f, &r, &err) == LOG_RECORD)
                 if (r.kind == RECORD_IN)
                     CHECK_EQ(r.number, ++seen);
         CHECK_EQ(more, 0);
         CHECK_EQ(seen, arrivals);
     }
-    CHECK(logfile_last_segment(f) > 8);
-    logfile_close(f);
+    CHECK(log_last_segment(f) > 8);
+    log_close(f);
     chain_end(l, arrivals);
     CHECK_STR(chain_shown(LOG), chain_text(1, arrivals, "E30 end"));
 }
@@ -357,20 +356,20 @@ TEST(segments_are_followed)
 TEST(segments_may_be_begun_while_others_are_read)
 {
     uint64_t arrivals;
-    struct commandlog *l = chain_make(2, &arrivals);
-    struct logfile *f;
+    struct logwriter *l = chain_make(2, &arrivals);
+    struct log_reader *f;
     struct record r;
     struct err err;
     uint64_t n = 0;
 
-    f = logfile_open(LOG, &err);
-    CHECK_EQ(logfile_next(f, &r, &err), LOGFILE_RECORD);
-    CHECK_EQ(commandlog_rotate(l, arrivals, arrivals, &err), COMMANDLOG_OK);
+    f = log_open(LOG, 0, &err);
+    CHECK_EQ(log_next(f, &r, &err), LOG_RECORD);
+    CHECK_EQ(logwriter_rotate(l, arrivals, arrivals, &err), LOGWRITER_OK);
     chain_write(l, &arrivals, 2);
-    CHECK_EQ(commandlog_rotate(l, arrivals, arrivals, &err), COMMANDLOG_OK);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    CHECK_EQ(logwriter_rotate(l, arrivals, arrivals, &err), LOGWRITER_OK);
+    while (log_next(f, &r, &err) == LOG_RECORD)
         n += r.kind == RECORD_IN;
     CHECK_EQ(n, 6);
-    logfile_close(f);
+    log_close(f);
     chain_end(l, arrivals);
 }

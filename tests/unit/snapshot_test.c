@@ -3,8 +3,8 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/logio.h"
-#include "dispatcher/snapshot.h"
+#include "log/io.h"
+#include "log/snapshot.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "replay/standing.h"
 
 #include "core/file.h"
-#include "dispatcher/logfile.h"
 #include "dispatcher_help.h"
+#include "log/log.h"
 #include "plugin/paths.h"
 
 static int
@@ -105,16 +105,16 @@ TEST(standing_tells_of_trials_and_owed_ids)
 static void
 delay_answers(void)
 {
-    struct logfile *f;
+    struct log_reader *f;
     struct record r;
     struct buf out, late;
     struct err err;
 
-    f = logfile_open("log/command.log", &err);
+    f = log_open("log/command.log", 0, &err);
     buf_init(&out, 1 << 20);
     buf_init(&late, 1 << 20);
     record_write_version(&out);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD) {
+    while (log_next(f, &r, &err) == LOG_RECORD) {
         bool delay = r.kind == RECORD_TUNER && r.number == 3;
 
         record_encode(delay ? &late : &out, r.kind, r.number, r.time_us,
@@ -124,7 +124,7 @@ delay_answers(void)
             buf_clear(&late);
         }
     }
-    logfile_close(f);
+    log_close(f);
     CHECK_EQ(file_write("late", out.data, out.len, &err), 0);
     buf_fini(&out);
     buf_fini(&late);

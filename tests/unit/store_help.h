@@ -8,7 +8,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "record.h"
+#include "log/record.h"
 #include "store/index.h"
 #include "store/sqlite.h"
 

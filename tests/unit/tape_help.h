@@ -6,7 +6,7 @@
 
 #include "dispatcher_help.h"
 
-#include "dispatcher/logfile.h"
+#include "log/log.h"
 
 #define TAPE_MAX 1000
 #define TAPE_IDS 1000
@@ -60,17 +60,17 @@ tape_read(struct tape *t, const char *path)
 {
     struct json *head = NULL;
     struct err err;
-    struct logfile *f = logfile_open(path, &err);
+    struct log_reader *f = log_open(path, 0, &err);
     struct record r;
 
     CHECK(f != NULL);
-    while (logfile_next(f, &r, &err) == LOGFILE_RECORD)
+    while (log_next(f, &r, &err) == LOG_RECORD)
         if (r.kind == RECORD_HEAD)
             head = json_parse(r.payload, r.len, JSON_STRICT, &err);
         else if (r.kind == RECORD_IN)
             tape_add(t, r.number, r.payload, r.payload + 2, r.len - 2);
     CHECK(head != NULL);
-    logfile_close(f);
+    log_close(f);
     return head;
 }
 

@@ -3,8 +3,8 @@
 
 #include "core/file.h"
 #include "dispatcher_help.h"
+#include "log/record.h"
 #include "replay/fork.h"
-#include "record.h"
 #include "replay/script.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/loglock.h"
+#include "log/lock.h"
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/process.h"
 #include "core/stop_signals.h"
 
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -33,6 +35,47 @@
 #define ASK_MS 200
 #define PATIENCE_MS 2000 /* for an answer, or for a process on its way out */
 #define MARGIN_MS 1000   /* more than what it says that it takes to end */
+
+/* ---- for who does not write the log ---- */
+
+int
+lockfile_open(const char *folder)
+{
+    char *path = file_join(folder, LOCKFILE_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+
+    free(path);
+    return fd;
+}
+
+bool
+lockfile_is_locked(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
+           lock.l_type != F_UNLCK;
+}
+
+bool
+lockfile_load(int fd, struct lockfile *out)
+{
+    return fd >= 0 && pread(fd, out, sizeof *out, 0) == sizeof *out &&
+           memcmp(out->magic, LOCKFILE_MAGIC, sizeof out->magic) == 0;
+}
+
+bool
+lockfile_read(const char *folder, struct lockfile *out)
+{
+    int fd = lockfile_open(folder);
+    bool whole = lockfile_load(fd, out);
+
+    if (fd >= 0)
+        close(fd);
+    return whole;
+}
+
+/* ---- the writer's ---- */
 
 void
 loglock_init(struct loglock *l)
@@ -60,13 +103,6 @@ after_ms(uint64_t ms)
 }
 
 static bool
-read_file(int fd, struct lockfile *at)
-{
-    return pread(fd, at, sizeof *at, 0) == sizeof *at &&
-           memcmp(at->magic, LOCKFILE_MAGIC, sizeof at->magic) == 0;
-}
-
-static bool
 is_same(const struct lockfile_process *a, const struct lockfile_process *b)
 {
     return a->pid == b->pid && a->start == b->start;
@@ -76,14 +112,6 @@ static bool
 is_leaving(const struct lockfile *at)
 {
     return at->leaves != 0 && at->leaves != LOCKFILE_STAYS;
-}
-
-static bool
-is_locked(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 static void
@@ -99,7 +127,7 @@ look(struct holder *h)
 {
     struct lockfile at = {.writer = {0, 0}};
 
-    if (!read_file(h->fd, &at))
+    if (!lockfile_load(h->fd, &at))
         at = (struct lockfile){.writer = {0, 0}};
     if (!is_same(&at.writer, &h->at.writer)) {
         forget_process(h);
@@ -130,8 +158,8 @@ end_it(struct holder *h)
 {
     struct lockfile at;
 
-    if (!h->leaves || h->killed || !is_locked(h->fd) ||
-        !read_file(h->fd, &at) || !is_same(&at.writer, &h->at.writer) ||
+    if (!h->leaves || h->killed || !lockfile_is_locked(h->fd) ||
+        !lockfile_load(h->fd, &at) || !is_same(&at.writer, &h->at.writer) ||
         !is_leaving(&at))
         return false;
     process_kill(h->process, SIGKILL);
@@ -271,7 +299,7 @@ loglock_map(struct loglock *l, const char *path, struct err *err)
     void *map;
 
     memcpy(fresh.magic, LOCKFILE_MAGIC, sizeof fresh.magic);
-    if (!read_file(l->fd, &l->before))
+    if (!lockfile_load(l->fd, &l->before))
         l->before = (struct lockfile){.writer = {0, 0}};
     if (pwrite(l->fd, &fresh, sizeof fresh, 0) != sizeof fresh ||
         ftruncate(l->fd, sizeof fresh) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/logio.h"
+#include "log/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  *
  * One errand at a time.  What it works on belongs to the thread from
  * errand_ask() until errand_take() says true, and to the caller otherwise: it
- * needs no lock of its own.  All calls are the reader's thread's. */
-#ifndef DISPATCHER_ERRAND_H
-#define DISPATCHER_ERRAND_H
+ * needs no lock of its own.  All calls come from one thread. */
+#ifndef CORE_ERRAND_H
+#define CORE_ERRAND_H
 
 #include <stdbool.h>
 

@@ -6,8 +6,8 @@
  * other bit would do, that bit is turned and the walk goes on.  Whole records
  * behind damage that cannot be undone are reported and not kept: what came
  * before them is not known.  The log itself is only read. */
-#ifndef REPLAY_REPAIR_H
-#define REPLAY_REPAIR_H
+#ifndef LOG_REPAIR_H
+#define LOG_REPAIR_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* logio.h - the system calls under the command log, as a table, so that tests
+/* io.h - the system calls under the command log, as a table, so that tests
  * can let each of them fail. */
-#ifndef DISPATCHER_LOGIO_H
-#define DISPATCHER_LOGIO_H
+#ifndef LOG_IO_H
+#define LOG_IO_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -16,8 +16,8 @@
  * of the old version to tests/data, describe both in PROTOCOL.md.
  *
  * No I/O, no threads. */
-#ifndef PROTOCOL_RECORD_H
-#define PROTOCOL_RECORD_H
+#ifndef LOG_RECORD_H
+#define LOG_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ enum record_kind {
                        the last arrival number before; payload: words */
     RECORD_SEGMENT, /* "G": what comes is not the log's first segment; behind
                        its head.  NUMBER is the last arrival number before;
-                       payload: segment.h */
+                       payload: segments.h */
 };
 
 struct record {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/errand.h"
+#include "core/errand.h"
 
 #include "core/err.h"
 #include "core/wake.h"

@@ -3,11 +3,11 @@
  * command.log, the sealed command.1.log, command.2.log, ... before it, which
  * may be compressed or gone, and the snapshots that stand for those that are
  * gone.  PROTOCOL.md, "Segments".  Any thread. */
-#ifndef DISPATCHER_SEGMENTS_H
-#define DISPATCHER_SEGMENTS_H
+#ifndef LOG_SEGMENTS_H
+#define LOG_SEGMENTS_H
 
 #include "core/segment_policy.h"
-#include "record.h"
+#include "log/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,8 @@
 struct buf;
 struct err;
 struct logio;
+
+#define LOG_NAME "command.log"
 
 enum segment_file {
     SEGMENT_PLAIN,    /* command.N.log */
@@ -59,14 +61,22 @@ struct segment_head {
 /* Reads the first bytes of a segment; -1: they are of no log. */
 int segment_head_read(const char *bytes, size_t len, struct segment_head *out,
                       struct err *err);
+#define SEGMENT_HEAD_MAX ((size_t)64 << 20) /* more than any H and G take */
+/* The same from a file, of which no more is read into *bytes than that takes:
+ * head.payload lies there.  1: done; 0: there is no such file; -1: err names
+ * it. */
+int segment_head_load(const char *path, enum segment_file file,
+                      struct buf *bytes, struct segment_head *out,
+                      struct err *err);
 /* Appends version line, H as it was, and G with this time. */
 void segment_head_write(const struct segment_head *h, int64_t time_us,
                         struct buf *out);
 
 /* ---- what becomes of them ---- */
 
-/* Whether that is the name of a file that is renamed when it is whole. */
-bool segments_is_unfinished(const char *name);
+/* Moves all files of a log to another folder, command.log last: as long as it
+ * is there it is the log of that folder.  The folder's lock is held. */
+int segments_move(const char *from, const char *to, struct err *err);
 
 /* Whether all sealed ones are there: none was dropped. */
 bool segments_complete(const char *folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record.h"
+#include "log/record.h"
 
 #include "core/buf.h"
 #include "core/crc32c.h"

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * The writer holds the lock file locked while it lives, and the kernel tells
+ * of its closing by IN_CLOSE_WRITE, a moment before it drops the lock.  So
+ * behind such an event the lock is looked at again, a few times; else only
+ * when something was written.  A log that is sealed gets another name, which
+ * is told as IN_ATTRIB: from then on the new one of its name is watched. */
+#include "log/watch.h"
+
+#include "core/err.h"
+#include "core/file.h"
+#include "log/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define LOOKS 10   /* behind a closing of the lock file */
+#define LOOK_MS 20 /* between them */
+
+struct log_watch {
+    char *log;
+    int events, lock;
+    int lock_watch;
+    int looks;
+};
+
+/* Once for each file that has the name. */
+static int
+watch_log(struct log_watch *w, struct err *err)
+{
+    if (inotify_add_watch(w->events, w->log, IN_MODIFY | IN_ATTRIB) < 0)
+        return err_errno(err, ERR_LOG, "%s: cannot watch", w->log);
+    return 0;
+}
+
+/* A log that was copied has no lock file: nobody writes it. */
+static int
+watch_lock(struct log_watch *w, struct err *err)
+{
+    char *folder = file_folder(w->log);
+    char *path = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
+    int rc = 0;
+
+    if (path == NULL) {
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    } else if ((w->lock = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
+        w->lock_watch = inotify_add_watch(w->events, path, IN_CLOSE_WRITE);
+        if (w->lock_watch < 0)
+            rc = err_errno(err, ERR_LOG, "%s: cannot watch", path);
+    } else if (errno != ENOENT) {
+        rc = err_errno(err, ERR_LOG, "%s: cannot open", path);
+    }
+    free(folder);
+    free(path);
+    return rc;
+}
+
+struct log_watch *
+log_watch_new(const char *log, struct err *err)
+{
+    struct log_watch *w = calloc(1, sizeof *w);
+
+    if (w == NULL || (w->log = strdup(log)) == NULL) {
+        free(w);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    w->lock = w->lock_watch = -1;
+    w->events = inotify_init1(IN_CLOEXEC);
+    if (w->events < 0)
+        err_errno(err, ERR_SYSTEM, "inotify");
+    else if (watch_log(w, err) == 0 && watch_lock(w, err) == 0)
+        return w;
+    log_watch_free(w);
+    return NULL;
+}
+
+void
+log_watch_free(struct log_watch *w)
+{
+    if (w == NULL)
+        return;
+    if (w->events >= 0)
+        close(w->events);
+    if (w->lock >= 0)
+        close(w->lock);
+    free(w->log);
+    free(w);
+}
+
+/* All that is there. */
+static int
+read_events(struct log_watch *w, struct err *err)
+{
+    char bytes[4096]
+        __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t n = read(w->events, bytes, sizeof bytes);
+    bool renamed = false;
+
+    if (n < 0 && errno != EINTR)
+        return err_errno(err, ERR_SYSTEM, "inotify");
+    for (ssize_t at = 0; at < n;) {
+        const struct inotify_event *e =
+            (const struct inotify_event *)(const void *)(bytes + at);
+
+        if (e->wd == w->lock_watch)
+            w->looks = LOOKS;
+        renamed = renamed || (e->mask & IN_ATTRIB) != 0;
+        at += (ssize_t)(sizeof *e + e->len);
+    }
+    return renamed ? watch_log(w, err) : 0;
+}
+
+enum log_watch_word
+log_watch_wait(struct log_watch *w, struct err *err)
+{
+    struct pollfd fds[] = {{w->events, POLLIN, 0}, {STDOUT_FILENO, 0, 0}};
+
+    for (;;) {
+        int n;
+
+        if (!lockfile_is_locked(w->lock))
+            return LOG_WATCH_GONE;
+        n = poll(fds, 2, w->looks > 0 ? LOOK_MS : -1);
+        if (n < 0 && errno != EINTR) {
+            err_errno(err, ERR_SYSTEM, "poll");
+            return LOG_WATCH_FAILED;
+        }
+        if (n > 0 && fds[1].revents & (POLLERR | POLLNVAL))
+            return LOG_WATCH_DEAF;
+        w->looks -= n == 0;
+        if (n > 0 && fds[0].revents & POLLIN)
+            return read_events(w, err) == 0 ? LOG_WATCH_MORE : LOG_WATCH_FAILED;
+    }
+}
