@@ -165,6 +165,9 @@ tell_lack(const struct log_reader *file)
 
     if (log_lacks(file, &err))
         fprintf(stderr, "tunepipe log: %s\n", err.text);
+    if (!log_is_begun(file))
+        fprintf(stderr, "tunepipe log: %s: has no head: it was never begun\n",
+                log_name(file));
 }
 
 static int

@@ -181,7 +181,8 @@ is_void_in(const struct segment *s, const char *folder)
 static int
 read_head(struct segment *s, const char *folder, struct err *err)
 {
-    int rc = segment_head_read(s->bytes, s->len, &s->head, err);
+    struct err why;
+    int rc = segment_head_read(s->bytes, s->len, &s->head, &why);
 
     s->is_void = is_void_in(s, folder);
     if (s->is_void)
@@ -194,10 +195,7 @@ read_head(struct segment *s, const char *folder, struct err *err)
                        "%s: compressed: open the command.log beside it, or "
                        "unpack it with gzip -dc",
                        s->path);
-    err_place(err, "%s", s->path);
-    if (err != NULL)
-        err->code = ERR_LOG;
-    return -1;
+    return err_set(err, ERR_LOG, "%s: %s", s->path, why.text);
 }
 
 /* Maps `len` bytes of the file; the map before is gone. */

@@ -159,6 +159,48 @@ E
 }
 check "an experiment that is over, followed" followed
 
+# One whose dispatcher, or the power, was gone before its log was begun: an
+# empty one, whatever there is of the file.
+void_log() {
+    needs_sqlite || return
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1'
+    run 0 && cp -r "$dir" none && rm -r none/command.* none/trials none/summary.json &&
+        mkdir none/trials && : > none/results.jsonl || return 1
+    whole=$(wc -c < "$dir/command.log")
+    for kind in empty zeros head; do
+        cp -r none $kind || return 1
+        case $kind in
+        empty) : > $kind/command.log ;;
+        zeros) head -c 5000 /dev/zero > $kind/command.log ;;
+        head) head -c 99 "$dir/command.log" > $kind/command.log ;;
+        esac
+        [ "$whole" -gt 99 ] || return 1
+        for verb in 'show --json' 'export --json' 'export --csv' \
+            'export --csv --intermediate' 'show --sort value --json'; do
+            # shellcheck disable=SC2086
+            "$T" $verb none > want && "$T" $verb $kind > got 2> err &&
+                [ ! -s err ] || fail "$verb $kind: $(cat err)" || return 1
+            sed "s|$PWD/none|$PWD/$kind|; s|\"none|\"$kind|" want | cmp - got ||
+                return 1
+        done
+        [ "$("$T" report $kind)" = "$kind/report.html: 0 trials" ] &&
+            [ "$("$T" index $kind)" = "$kind/results.db: 0 records of the log and 0 results read" ] &&
+            "$T" index $kind > out && "$T" index --rebuild $kind > out || return 1
+        "$T" log $kind > out 2> err && [ ! -s out ] &&
+            [ "$(cat err)" = "tunepipe log: $kind/command.log: has no head: it was never begun" ] ||
+            fail "log $kind: $(cat err)" || return 1
+        "$T" log --json $kind/command.log > out 2> err && [ ! -s out ] || return 1
+        "$T" replay --verify $kind 2> err
+        [ $? = 5 ] && has err 'expected a head record first' || return 1
+        "$T" explain $kind 1 2> err
+        [ $? = 1 ] && has err "nothing of a trial '1'" || return 1
+    done
+    dir=zeros
+    resume 0 && "$T" index zeros > out && has out '1 results added' &&
+        "$T" log zeros | grep -q EN
+}
+check "a log that was never begun is an empty one" void_log
+
 no_sqlite() {
     mkdir bare && cp "$T" bare/ && experiment 'maxTrialNumber: 2' << 'E'
 tunepipe trial report --final 5

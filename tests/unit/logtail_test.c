@@ -251,3 +251,74 @@ TEST(logtail_without_a_head_is_void)
     CHECK(!is_void("", 0)); /* it has lost its end, not its head */
     buf_fini(&log);
 }
+
+static void
+is_empty(struct log_reader *l)
+{
+    struct record r;
+    struct err err;
+
+    CHECK(l != NULL);
+    CHECK(!log_is_begun(l));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(log_next(l, &r, &err), LOG_END);
+        log_rewind(l);
+    }
+    CHECK_EQ(log_start_at(l, 1, &err), 0);
+    CHECK_EQ(log_next(l, &r, &err), LOG_END);
+    CHECK(!log_lacks(l, &err));
+    CHECK_EQ(log_grow(l, &err), 0);
+    CHECK_EQ(log_next(l, &r, &err), LOG_END);
+    CHECK_EQ(log_read_head(l, &r, &err), -1);
+    CHECK_HAS(err.text, "command.log: expected a head record first");
+}
+
+/* Nothing of it is torn or damaged, and when it is begun after all, in the
+ * file that is there or in another, its records come. */
+TEST(logtail_a_void_log_reads_as_empty_until_it_is_begun)
+{
+    static const char zeros[5000];
+    struct err err;
+    struct buf log;
+    size_t head;
+
+    buf_init(&log, 1 << 16);
+    record_write_version(&log);
+    record_encode(&log, RECORD_HEAD, 0, 1, "{}", 2);
+    head = log.len;
+    record_encode(&log, RECORD_IN, 1, 1, "GE1", 3);
+    for (int how = 0; how < 5; how++) {
+        struct log_reader *l;
+        struct record r;
+        FILE *file;
+
+        unlink("command.log");
+        if (how < 4)
+            CHECK_EQ(file_write("command.log", how == 2 ? zeros : log.data,
+                                how == 2   ? sizeof zeros
+                                : how == 1 ? head - 1
+                                           : 0,
+                                &err),
+                     0);
+        l = log_open_in(".", 0, &err);
+        is_empty(l);
+        if (how == 0) {
+            file = fopen("command.log", "a");
+            CHECK_EQ(fwrite(log.data, 1, log.len, file), log.len);
+            CHECK_EQ(fclose(file), 0);
+        } else {
+            CHECK_EQ(file_write("command.log", log.data, log.len, &err), 0);
+        }
+        CHECK_EQ(log_grow(l, &err), 1);
+        CHECK(log_is_begun(l));
+        CHECK_EQ(log_next(l, &r, &err), LOG_RECORD);
+        CHECK_EQ(r.kind, RECORD_IN); /* log_start_at() passes over the head */
+        CHECK_EQ(log_next(l, &r, &err), LOG_END);
+        CHECK_EQ(log_grow(l, &err), 0);
+        log_close(l);
+    }
+    CHECK_EQ(file_write("other", log.data, 0, &err), 0);
+    CHECK(log_open("other", 0, &err) == NULL);
+    CHECK_HAS(err.text, "other: not a command log");
+    buf_fini(&log);
+}
