@@ -10,7 +10,6 @@
 #include "json.h"
 #include "log/log.h"
 #include "log/record.h"
-#include "log/writer.h"
 #include "manager/experiment_folder.h"
 #include "space/space.h"
 #include "store/lineage.h"

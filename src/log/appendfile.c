@@ -53,12 +53,12 @@ struct appendfile {
     int fd;
     off_t size, reserved, durable;
     off_t ragged;  /* end of what a write that failed left behind size */
-    bool reserves; /* the file system can */
+    bool reserves; /* the file system can allocate ahead */
     bool failed;
     bool syncing;
     struct sync_policy policy;
     struct errand *syncer; /* NULL: the caller's thread syncs */
-    /* the thread's while it syncs, else the reader's */
+    /* the syncer's while it syncs, else the caller's */
     struct sync_job job;
     int job_error;
 
@@ -120,7 +120,7 @@ appendfile_open(const char *path, const struct logio *io, struct err *err)
     return f;
 }
 
-/* Also of what a failed write left behind the end. */
+/* Cuts off what was reserved, and what a failed write left behind the end. */
 static int
 cut_back(struct appendfile *f)
 {
@@ -183,8 +183,8 @@ allocate(struct appendfile *f, off_t end)
     return 0;
 }
 
-/* Room for so many bytes and for RESERVE_LOW more; when there is less than
- * RESERVE, for just those. */
+/* Reserves room for so many bytes and for RESERVE_LOW more; when there is less
+ * than RESERVE, for just those. */
 static void
 reserve(struct appendfile *f, size_t len)
 {
@@ -231,7 +231,8 @@ hold(struct appendfile *f, enum trouble trouble, int error, struct err *err)
     return fail(f, verbs[trouble], error, err);
 }
 
-/* 0 or an errno, *trouble says of what. */
+/* Writes and, under SYNC_ALWAYS, syncs: 0 or an errno, *trouble says of
+ * which. */
 static int
 put(struct appendfile *f, const void *data, size_t len, enum trouble *trouble)
 {
@@ -284,7 +285,7 @@ appendfile_fail(struct appendfile *f)
 
 /* ---- stable storage ---- */
 
-/* 0 or an errno, as all that syncs. */
+/* 0 or an errno, as of all that syncs. */
 static int
 read_all(int fd, const struct logio *io, char *to, size_t len, off_t at)
 {

@@ -74,14 +74,15 @@ struct log_reader {
     struct segment *now; /* that one; NULL: not opened yet */
     size_t at;           /* of the next record */
     size_t before;       /* of the record last returned */
-    uint64_t arrival;    /* of the last input */
+    uint64_t arrival;    /* the last input's number */
     struct seam seam;    /* with the segment before */
     char *bad;           /* the file before, which is not as it should be */
 };
 
 /* ---- a log that was never begun ---- */
 
-/* What comes behind a head is written when that is durable. */
+/* Whether other records than a head are there, which are written when that is
+ * durable. */
 static bool
 has_more(const char *bytes, size_t len)
 {
@@ -96,7 +97,7 @@ has_more(const char *bytes, size_t len)
     return memmem(bytes, len, mark, sizeof mark - 1) != NULL;
 }
 
-/* The head's record is cut off. */
+/* Whether the head's record is cut off. */
 static bool
 is_torn(const char *bytes, size_t len)
 {
@@ -169,7 +170,7 @@ has_sealed(const char *folder)
     return has;
 }
 
-/* Whether the folder has no other segment, and this one no head. */
+/* Whether the folder has no other segment, and this one is void. */
 static bool
 is_void_in(const struct segment *s, const char *folder)
 {
@@ -234,7 +235,7 @@ segment_grow(struct segment *s, struct err *err)
     return 1;
 }
 
-/* Checks the version line.  folder: as of read_head(). */
+/* Maps it and checks its version line.  folder: as of read_head(). */
 static struct segment *
 segment_open(const char *path, const char *folder, struct err *err)
 {
@@ -251,7 +252,7 @@ segment_open(const char *path, const char *folder, struct err *err)
     return NULL;
 }
 
-/* Stands for a file that is not there. */
+/* A void segment, in place of a file that is not there. */
 static struct segment *
 segment_none(const char *path, struct err *err)
 {
@@ -295,8 +296,8 @@ append_unpacked(void *ctx, const void *data, size_t len, struct err *err)
     return file_write_all(s->fd, data, len, err);
 }
 
-/* In the folder, where there should be room; in memory where nothing may be
- * written. */
+/* A file without a name: in the folder, where there should be room; in memory
+ * where nothing may be written. */
 static int
 nameless(const char *folder)
 {
@@ -356,7 +357,7 @@ no_memory(const struct log_reader *l, struct err *err)
     return err_set(err, ERR_MEMORY, "%s: out of memory", l->path);
 }
 
-/* Room for all, of which the last one is there; taken. */
+/* Makes room for all segments, and puts in the last one, which is taken. */
 static int
 hold(struct log_reader *l, struct segment *last, struct err *err)
 {
@@ -370,7 +371,8 @@ hold(struct log_reader *l, struct segment *last, struct err *err)
     return no_memory(l, err);
 }
 
-/* The last one and what comes before it.  1: it was replaced meanwhile. */
+/* Opens the last segment and looks for those before it.  1: the file was
+ * replaced meanwhile. */
 static int
 find(struct log_reader *l, struct segment **last, struct err *err)
 {
@@ -405,7 +407,7 @@ find_all(struct log_reader *l, struct err *err)
 }
 
 static void
-let_go(struct log_reader *l)
+close_all(struct log_reader *l)
 {
     for (uint64_t i = 0; l->segments != NULL && i <= l->last - l->first; i++)
         segment_close(l->segments[i]);
@@ -419,7 +421,7 @@ last_of(const struct log_reader *l)
     return l->segments[l->last - l->first];
 }
 
-/* How that one begins, of which there is one; head.head is of no use. */
+/* How segment n, which is there, begins; head.head is of no use. */
 static int
 head_of(const struct log_reader *l, uint64_t n, struct segment_head *out,
         struct err *err)
@@ -464,7 +466,7 @@ open_packed(const struct log_reader *l, uint64_t n, struct err *err)
     return s;
 }
 
-/* A plain one may be compressed just now. */
+/* Segment n, which may be compressed just now. */
 static struct segment *
 open_sealed(const struct log_reader *l, uint64_t n, struct err *err)
 {
@@ -489,7 +491,7 @@ open_sealed(const struct log_reader *l, uint64_t n, struct err *err)
     return NULL;
 }
 
-/* Opened if it is not; borrowed until leave(). */
+/* Segment n, opened if it is not; borrowed until leave(). */
 static struct segment *
 get(struct log_reader *l, uint64_t n, struct err *err)
 {
@@ -519,7 +521,7 @@ leave(struct log_reader *l, uint64_t n)
 
 /* ---- opening and closing ---- */
 
-/* What comes before its first segment is needed. */
+/* For a reader that needs what comes before its first segment. */
 static int
 check_whole(const struct log_reader *l, struct err *err)
 {
@@ -585,7 +587,7 @@ log_close(struct log_reader *l)
 {
     if (l == NULL)
         return;
-    let_go(l);
+    close_all(l);
     free(l->bad);
     free(l->folder);
     free(l->path);
@@ -633,7 +635,7 @@ log_start_at(struct log_reader *l, uint64_t segment, struct err *err)
 
 /* ---- a log that is being written ---- */
 
-/* What was the last is now called as the old ones are. */
+/* The segment that was the last is called as the sealed ones are now. */
 static int
 rename_last(struct log_reader *l, struct err *err)
 {
@@ -647,7 +649,7 @@ rename_last(struct log_reader *l, struct err *err)
     return 0;
 }
 
-/* Another one was begun; taken. */
+/* Another segment was begun, which is taken. */
 static int
 append(struct log_reader *l, struct segment *s, struct err *err)
 {
@@ -679,9 +681,9 @@ append(struct log_reader *l, struct segment *s, struct err *err)
     return 1;
 }
 
-/* It was never begun, and may have been since, under the same name. */
+/* A void log may have been begun since, be it in another file. */
 static int
-look_again(struct log_reader *l, struct err *err)
+reopen(struct log_reader *l, struct err *err)
 {
     struct log_reader was = *l;
 
@@ -690,7 +692,7 @@ look_again(struct log_reader *l, struct err *err)
         *l = was;
         return -1;
     }
-    let_go(&was);
+    close_all(&was);
     l->now = NULL;
     l->from = l->first;
     log_rewind(l);
@@ -704,7 +706,7 @@ log_grow(struct log_reader *l, struct err *err)
     int rc;
 
     if (last->is_void)
-        return look_again(l, err);
+        return reopen(l, err);
     rc = segment_grow(last, err);
     if (rc != 0 || l->folder == NULL || segment_is(last, l->path))
         return rc;
@@ -723,7 +725,8 @@ head_sum(const struct segment_head *h)
     return crc32c(0, h->head.payload, h->head.len);
 }
 
-/* The segment before is not as this one says. */
+/* The segment before has not the length or the last command that this one
+ * says. */
 static int
 is_short(struct log_reader *l, struct err *err)
 {
@@ -765,7 +768,7 @@ check_seam(struct log_reader *l, struct err *err)
                : is_short(l, err);
 }
 
-/* The segment in hand is opened, and what it says of the one before checked. */
+/* Opens the segment in hand, and checks what it says of the one before. */
 static int
 enter(struct log_reader *l, struct err *err)
 {

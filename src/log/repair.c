@@ -24,7 +24,7 @@ struct repair {
     size_t len;
     int out;
     size_t written;  /* bytes of the log that are in the new file */
-    uint64_t budget; /* bytes of checksums that may still be in vain */
+    uint64_t budget; /* bytes that may still be checked in vain */
 };
 
 /* Whole records one after the other. */
@@ -44,7 +44,7 @@ run_add(struct run *run, const struct record *r)
         run->last = r->number;
 }
 
-/* Whatever is whole from run->end on; why the next is not. */
+/* Adds the whole records from run->end on; *why says why the next is not. */
 static void
 run_extend(const struct repair *r, struct run *run, struct err *why)
 {
@@ -218,7 +218,7 @@ begin(struct repair *r, struct err *err)
     return rc;
 }
 
-/* What follows damage that cannot be undone. */
+/* Tells what follows damage that cannot be undone. */
 static void
 tell_rest(struct repair *r, size_t at, size_t next, bool given_up,
           struct err *why)

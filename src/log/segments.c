@@ -45,7 +45,7 @@ segments_path(const char *folder, uint64_t n, enum segment_file file)
     return file_join(folder, name);
 }
 
-/* 0: that is no such file's name. */
+/* The number in a file's name; 0: the name is not of that kind. */
 static uint64_t
 number_of(const char *name, enum segment_file file)
 {
@@ -61,7 +61,7 @@ number_of(const char *name, enum segment_file file)
     return n;
 }
 
-/* Whether that is the name of a file that is renamed when it is whole. */
+/* Whether the name is that of a file which is renamed when it is whole. */
 static bool
 is_unfinished(const char *name)
 {
@@ -155,7 +155,8 @@ has(const uint64_t *list, size_t n, uint64_t number)
     return n > 0 && bsearch(&number, list, n, sizeof *list, compare) != NULL;
 }
 
-/* What a rotation that was cut off left: another name of command.log. */
+/* Whether segment n is another name of command.log, which a rotation that was
+ * cut off has left. */
 static bool
 is_active(const char *folder, uint64_t n)
 {
@@ -189,7 +190,8 @@ check_list(const char *folder, uint64_t first, uint64_t active,
     return missing(folder, first - 1, why, err);
 }
 
-/* Both kinds; *first gets the number where the chain begins. */
+/* Goes from the active segment back to where the chain begins, *first, through
+ * plain and compressed ones (lists). */
 static int
 walk_back(const char *folder, uint64_t active, const uint64_t *const lists[2],
           const size_t n[2], uint64_t *first, struct err *err)
@@ -204,7 +206,7 @@ walk_back(const char *folder, uint64_t active, const uint64_t *const lists[2],
     return 0;
 }
 
-/* Nothing before `first` is there. */
+/* No segment before `first` is there: whether a snapshot stands for them. */
 static int
 stands_for(const char *folder, uint64_t first, uint64_t active, struct err *err)
 {
@@ -242,7 +244,7 @@ segments_any(const char *folder)
     return path;
 }
 
-/* The oldest are dropped first. */
+/* The oldest segments are dropped first, so the first tells for all. */
 bool
 segments_complete(const char *folder)
 {
@@ -283,7 +285,7 @@ segments_first(const char *folder, uint64_t active, struct err *err)
 
 /* ---- how a segment begins ---- */
 
-/* "2 17 4096" */
+/* A segment record's payload, as in "2 17 4096". */
 static int
 read_payload(const struct record *g, struct segment_head *out, struct err *err)
 {
@@ -428,7 +430,7 @@ no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "old segments: out of memory");
 }
 
-/* What is not there need not be removed. */
+/* Removes a file; one that is not there is removed. */
 static int
 remove_file(const char *path, const struct logio *io, struct err *err)
 {
@@ -460,7 +462,8 @@ mend_one(const char *folder, const char *log, uint64_t n, struct err *err)
     return rc;
 }
 
-/* Those of any segment: the segment itself may be gone. */
+/* Removes what was to be renamed, of any segment: the segment itself may be
+ * gone. */
 static int
 remove_unfinished(const char *folder, struct err *err)
 {
@@ -523,7 +526,7 @@ segments_move(const char *from, const char *to, struct err *err)
 {
     DIR *dir = opendir(from);
     const struct dirent *entry;
-    bool active = false; /* else there are sealed ones alone */
+    bool active = false; /* false: there are sealed segments alone */
     int rc = 0;
 
     if (dir == NULL)
@@ -544,7 +547,7 @@ struct packing {
     const struct logio *io;
     int fd;
     off_t at;
-    uint64_t bytes; /* unpacked again */
+    uint64_t bytes; /* what it holds, counted by unpacking it again */
 };
 
 static int
@@ -567,7 +570,7 @@ take_back(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Into p->fd, checked, and on stable storage. */
+/* Compresses `from` into p->fd, checks that, and syncs it. */
 static int
 pack(struct packing *p, int from, struct err *err)
 {
@@ -656,7 +659,7 @@ drop_one(const char *folder, uint64_t n, const struct logio *io,
     return rc == 0 ? sync_folder(folder, io, err) : -1;
 }
 
-/* Whether something stands for what is dropped. */
+/* Whether the snapshot that stands for what is dropped is there. */
 static int
 need_snapshot(const char *folder, uint64_t upto, struct err *err)
 {
@@ -678,8 +681,8 @@ struct done {
     uint64_t first, last;
 };
 
-/* Those of one kind, as far as they are to go; `most` at once, since a stop
- * waits until it is done. */
+/* Does that to the segments of one kind up to `upto`, `most` at once, since a
+ * stop waits until it is done. */
 static int
 each(const char *folder, uint64_t upto, size_t most, enum segment_file file,
      int (*one)(const char *, uint64_t, const struct logio *, struct err *),
@@ -724,7 +727,7 @@ drop(const char *folder, uint64_t upto, const struct logio *io,
     char what[64];
     int rc = need_snapshot(folder, upto, err);
 
-    /* Compressed ones are older. */
+    /* Compressed segments are older than plain ones. */
     if (rc == 0)
         rc = each(folder, upto, SIZE_MAX, SEGMENT_GZ, drop_one, io, &done, err);
     if (rc == 0)

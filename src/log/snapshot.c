@@ -69,72 +69,71 @@ snapshot_is_whole(const struct snapshot *s)
 /* ---- writing ---- */
 
 /* A file being written from its begin to its end. */
-struct sheet {
+struct output {
     const struct logio *io;
     int fd;
     off_t at;
     uint32_t crc;
-    int error; /* the first one */
+    int error; /* the first errno; 0: none */
 };
 
 static void
-put(struct sheet *s, const void *data, size_t len)
+put(struct output *out, const void *data, size_t len)
 {
-    if (s->error != 0 || len == 0)
+    if (out->error != 0 || len == 0)
         return;
-    s->crc = crc32c(s->crc, data, len);
-    s->error = logio_write(s->io, s->fd, data, len, s->at, &s->at);
+    out->crc = crc32c(out->crc, data, len);
+    out->error = logio_write(out->io, out->fd, data, len, out->at, &out->at);
 }
 
 static void
-put_numbers(struct sheet *s, const uint64_t *numbers, size_t n)
+put_numbers(struct output *out, const uint64_t *numbers, size_t n)
 {
     struct buf b;
 
     buf_init(&b, 64);
     for (size_t i = 0; i < n; i++)
         pack_u64(&b, numbers[i]);
-    put(s, b.data, b.len);
-    if (b.failed && s->error == 0)
-        s->error = ENOMEM;
+    put(out, b.data, b.len);
+    if (b.failed && out->error == 0)
+        out->error = ENOMEM;
     buf_fini(&b);
 }
 
 static void
-put_all(struct sheet *sheet, const struct snapshot *s)
+put_all(struct output *out, const struct snapshot *s)
 {
     uint64_t numbers[] = {s->segment, s->arrival, s->head};
     uint64_t crc;
 
-    put(sheet, magic, MAGIC_LEN);
-    put_numbers(sheet, numbers, 3);
+    put(out, magic, MAGIC_LEN);
+    put_numbers(out, numbers, 3);
     for (int i = 0; i < SNAPSHOT_PARTS; i++) {
         uint64_t part[] = {s->has[i], s->has[i] ? s->parts[i].len : 0};
 
-        put_numbers(sheet, part, 2);
-        put(sheet, s->parts[i].data, (size_t)part[1]);
+        put_numbers(out, part, 2);
+        put(out, s->parts[i].data, (size_t)part[1]);
     }
-    crc = sheet->crc;
-    put_numbers(sheet, &crc, 1);
+    crc = out->crc;
+    put_numbers(out, &crc, 1);
 }
 
 /* 0 or an errno. */
 static int
 write_file(const struct snapshot *s, const char *path, const struct logio *io)
 {
-    struct sheet sheet = {.io = io};
+    struct output out = {.io = io};
 
     do
-        sheet.fd =
-            io->open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    while (sheet.fd < 0 && errno == EINTR);
-    if (sheet.fd < 0)
+        out.fd = io->open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    while (out.fd < 0 && errno == EINTR);
+    if (out.fd < 0)
         return errno;
-    put_all(&sheet, s);
-    if (sheet.error == 0)
-        sheet.error = logio_sync(io, sheet.fd);
-    close(sheet.fd);
-    return sheet.error;
+    put_all(&out, s);
+    if (out.error == 0)
+        out.error = logio_sync(io, out.fd);
+    close(out.fd);
+    return out.error;
 }
 
 /* 0 or an errno; nothing is left behind. */
@@ -250,13 +249,14 @@ snapshot_read(struct snapshot *s, const char *folder, uint64_t segment,
 struct snapshotter {
     struct errand *errand;
     struct snapshotter_setup setup;
-    /* the thread's while it is asked, else the reader's */
+    /* the thread's during a job, else the caller's */
     struct snapshot snapshot;
     struct snapshotter_news news;
     uint64_t whole; /* the segment of the last one, where it had all parts */
 };
 
-/* A side that it lacks is replayed from the first segment on. */
+/* Whether it spares anybody a replay: a side that it lacks is replayed from the
+ * first segment on. */
 static bool
 is_of_use(const struct snapshotter *s)
 {

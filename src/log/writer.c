@@ -45,31 +45,32 @@ struct logwriter {
     struct loglock lock;
     struct appendfile *file; /* command.log */
 
-    /* what was collected, and goes into it in one append */
+    /* the records that were collected, and go into it in one append */
     struct buf pending;
-    int64_t time_us; /* of its records */
-    size_t marks;    /* bytes at the front of it that are a sync mark alone */
-    bool held;       /* it could not be appended */
-    bool failed;     /* nor will anything be */
+    int64_t time_us; /* of each record in it */
+    size_t marks;    /* bytes at its front that are a sync mark alone */
+    bool held;       /* it could not be appended, and is tried again */
+    bool failed;     /* nothing will ever be appended again */
 
     /* stable storage */
     struct sync_policy policy;
     const struct wake *wake;
     bool dirty;          /* something stands behind the last mark */
     uint64_t hurried;    /* bytes that somebody waits for to be durable */
-    int64_t retry_ns;    /* between tries */
-    int64_t dirty_at_ns; /* since when nobody was asked to sync; 0: is not */
-    int64_t retry_at_ns; /* 0: all is well */
+    int64_t retry_ns;    /* between tries of what is held up */
+    int64_t dirty_at_ns; /* since when no sync was begun; 0: none is needed */
+    int64_t retry_at_ns; /* when to try again; 0: nothing is held up */
 
     /* segments */
     uint64_t segment; /* the number of command.log */
     struct buf head;  /* payload of H, which each begins with; empty: unknown */
-    int64_t head_us;  /* its time */
+    int64_t head_us;  /* the time of H */
     uint64_t begin;   /* bytes that command.log began with */
-    uint64_t size;    /* from which on it is long enough; 0: never */
-    uint64_t least;   /* the same, by what a snapshot takes */
-    uint64_t retry;   /* the same, behind a rotation that failed */
-    bool presynced;   /* the thread was asked to sync most of it since then */
+    /* command.log is long enough from the largest of these on */
+    uint64_t size;  /* as configured; 0: it never is */
+    uint64_t least; /* what a snapshot takes */
+    uint64_t retry; /* behind a rotation that failed */
+    bool presynced; /* since it is, the thread was asked to sync most of it */
 };
 
 /* ---- opening and closing ---- */
@@ -132,7 +133,8 @@ make_folder(const char *folder, struct err *err)
     return rc;
 }
 
-/* That there is a log, too, is to survive the loss of power. */
+/* The entry of command.log in its folder, too, is to survive the loss of
+ * power. */
 static int
 sync_folder(const struct logwriter *w, struct err *err)
 {
@@ -162,7 +164,7 @@ know_head(struct logwriter *w, const char *head, size_t len, int64_t time_us,
     return buf_check(&w->head, "command log: head", err);
 }
 
-/* Whole and durable, or it failed. */
+/* Writes version line and head, whole and durable. */
 static int
 begin(struct logwriter *w, const char *head, size_t head_len, struct err *err)
 {
@@ -176,7 +178,7 @@ begin(struct logwriter *w, const char *head, size_t head_len, struct err *err)
     return logwriter_finish(w, err);
 }
 
-/* Neither file is open yet. */
+/* A writer whose files are not open yet. */
 static struct logwriter *
 new_log(const char *folder, const struct logio *io, struct err *err)
 {
@@ -197,7 +199,7 @@ new_log(const char *folder, const struct logio *io, struct err *err)
     return w;
 }
 
-/* Old segments alone are a log, too. */
+/* That the folder has no old segments, which alone are a log, too. */
 static int
 expect_none(const char *folder, struct err *err)
 {
@@ -227,12 +229,13 @@ logwriter_create(const char *folder, const char *head, size_t head_len,
         sync_folder(w, err) == 0)
         return w;
     if (w->file != NULL)
-        remove_log(folder); /* ours, and not begun */
+        remove_log(folder); /* we made it, and it was not begun */
     logwriter_free(w);
     return NULL;
 }
 
-/* Which segment it is.  What is damaged is for who reads it to tell. */
+/* Learns from its head which segment command.log is.  That it is damaged is
+ * for who reads it to tell. */
 static int
 know_segment(struct logwriter *w, struct err *err)
 {
@@ -501,7 +504,7 @@ logwriter_follow(struct logwriter *w, struct sync_policy policy,
     return appendfile_follow(w->file, policy, w->wake, err);
 }
 
-/* Held is not enough: 0 or -1. */
+/* What is held is not appended now: -1, like a failure. */
 static int
 now(struct logwriter *w, enum logwriter_status status, struct err *err)
 {
@@ -539,8 +542,8 @@ logwriter_finish(struct logwriter *w, struct err *err)
     return w->failed ? -1 : logwriter_sync(w, err);
 }
 
-/* The thread has been so far; others wrote on meanwhile, so the mark says how
- * far.  A mark alone is nothing that must be synced. */
+/* The thread has synced so many bytes.  Records were appended meanwhile, so the
+ * mark says how far it came; a mark alone is nothing that must be synced. */
 static int
 mark_upto(struct logwriter *w, uint64_t upto, struct err *err)
 {
@@ -676,8 +679,8 @@ name_files(const struct logwriter *w, struct rotation *r, struct err *err)
                : 0;
 }
 
-/* All of the old one, and the mark that says so; which may be held: it is then
- * appended when that is over. */
+/* Syncs all of the old segment, and the mark that says so; a mark that is held
+ * is appended when that is over. */
 static int
 seal(struct logwriter *w, struct err *err)
 {
@@ -717,7 +720,7 @@ write_head(const struct logwriter *w, struct rotation *r, uint64_t arrival,
     return status == APPENDFILE_OK ? appendfile_sync(r->next, err) : -1;
 }
 
-/* Whole and durable, under another name. */
+/* Makes the next segment, whole and durable, under another name. */
 static int
 make_next(const struct logwriter *w, struct rotation *r, uint64_t arrival,
           uint64_t frames, struct err *err)
@@ -733,7 +736,7 @@ make_next(const struct logwriter *w, struct rotation *r, uint64_t arrival,
 static int
 put_in_place(const struct logwriter *w, struct rotation *r, struct err *err)
 {
-    /* It may be there, by a step that could not be undone. */
+    /* The link may be there, by a step that could not be undone. */
     if (w->io->link(r->log, r->old) != 0 &&
         !(errno == EEXIST && file_is_same(r->log, r->old)))
         return failed("make", r->old, err);

@@ -10,7 +10,6 @@
 #include "log/lock.h"
 #include "manager/state.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

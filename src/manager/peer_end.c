@@ -4,17 +4,14 @@
 
 #include "config/experiment.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "log/lock.h"
 #include "manager/deaths.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
 #include "manager/state.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "frame.h"
 #include "json.h"
 #include "log/log.h"
@@ -19,7 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CODE_SIZE 2
 

@@ -2,7 +2,6 @@
 #include "store/index_log.h"
 
 #include "core/err.h"
-#include "core/file.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "store/index.h"
@@ -12,7 +11,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *key;
@@ -59,24 +57,24 @@ position_of(const struct log_reader *log, const struct record *r)
                                    r->time_us};
 }
 
+/* A log of which something was read cannot but be there. */
 static struct log_reader *
-open_log(const struct index_pass *p, struct err *err)
+open_log(const struct index_pass *p, const struct index_position *at,
+         struct err *err)
 {
-    char *path = log_path(p->folder);
-    struct log_reader *log = path == NULL ? NULL : log_open(path, 0, err);
+    struct log_reader *log;
+    char *path;
 
+    if (at->segment == 0)
+        return log_open_in(p->folder, 0, err);
+    path = log_path(p->folder);
+    if (path == NULL) {
+        err_set(err, ERR_MEMORY, "%s: out of memory", p->folder);
+        return NULL;
+    }
+    log = log_open(path, 0, err);
     free(path);
     return log;
-}
-
-static bool
-has_log(const struct index_pass *p)
-{
-    char *path = log_path(p->folder);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
 }
 
 /* Up to the record that was read last.  1: it is not there any more. */
@@ -110,7 +108,7 @@ seek(struct index_pass *p, const struct index_position *at, struct err *err)
     if (p->log != NULL && memcmp(at, &p->at, sizeof *at) == 0)
         return log_grow(p->log, err) < 0 ? -1 : 0;
     log_close(p->log);
-    p->log = open_log(p, err);
+    p->log = open_log(p, at, err);
     p->at = *at;
     if (p->log == NULL)
         return -1;
@@ -146,8 +144,6 @@ index_log_read(struct index_pass *p, struct rows *rows,
 
     if (rc != 0)
         return rc;
-    if (!has_log(p) && at.segment == 0)
-        return 0; /* nothing was begun */
     rc = seek(p, &at, err);
     if (rc == 0)
         rc = read_records(p, rows, out, err);

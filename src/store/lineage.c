@@ -4,7 +4,6 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/map.h"
 #include "frame.h"
 #include "log/log.h"
