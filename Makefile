@@ -97,7 +97,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core log numerics space plugin check config nni dispatcher \
-           replay manager trial bridge store import report cli
+           replay supervisor manager trial bridge store import report cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
@@ -109,7 +109,8 @@ PLUGINS := $(patsubst tuners/%/plugin.c,%,\
 PLUGIN_SO := $(patsubst %,$(B)/plugins/%.so,$(notdir $(PLUGINS)))
 ALG_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/plugin.c,\
              $(wildcard tuners/*/*.c tuners/filters/*/*.c)))
-WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c))
+WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c) \
+                                       src/core/process.c)
 PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
             $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)

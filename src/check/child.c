@@ -2,6 +2,7 @@
 #include "check/child.h"
 
 #include "core/clock.h"
+#include "core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct child_page *
@@ -72,13 +72,12 @@ be_child(struct child_page *page, void (*work)(void *ctx), void *ctx,
     _exit(0);
 }
 
-/* Waits until the child has closed its end of the pipe, by ending; false:
- * not in time. */
+/* Whether the child ends in time. */
 static bool
-wait_closed(int fd, int64_t limit_ms)
+ends_within(int pidfd, int64_t limit_ms)
 {
     int64_t end = clock_monotonic_ns() + limit_ms * 1000000;
-    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct pollfd p = {.fd = pidfd, .events = POLLIN};
 
     for (;;) {
         int64_t left_ms = (end - clock_monotonic_ns()) / 1000000;
@@ -110,7 +109,8 @@ signal_name(int number)
 }
 
 static void
-tell_end(struct child_page *page, int status, bool in_time, int64_t limit_ms)
+tell_end(struct child_page *page, const siginfo_t *end, bool in_time,
+         int64_t limit_ms)
 {
     char now[sizeof page->seen.now];
 
@@ -133,44 +133,37 @@ tell_end(struct child_page *page, int status, bool in_time, int64_t limit_ms)
                    "%s calls the host more than %" PRIu64 " times for each "
                    "parameter: bound what waits for a point that is accepted",
                    now, CALLS_HOST_MAX);
-    else if (WIFSIGNALED(status))
+    else if (end->si_code != CLD_EXITED)
         child_find(page, CHECK_FAILED,
                    "died of %s (%d) in %s: build it with -g "
                    "-fsanitize=address, or use a debugger",
-                   signal_name(WTERMSIG(status)), WTERMSIG(status), now);
+                   signal_name(end->si_status), end->si_status, now);
     else
         child_find(page, CHECK_FAILED,
                    "the process ended with status %d in %s: a plugin must "
                    "not call exit()",
-                   WEXITSTATUS(status), now);
+                   end->si_status, now);
 }
 
 int
 child_run(struct child_page *page, void (*work)(void *ctx), void *ctx,
           int out_fd, int64_t limit_ms, struct err *err)
 {
-    int ends[2], status = 0;
+    siginfo_t end;
     bool in_time;
+    int pidfd;
     pid_t pid;
 
     memset(page, 0, sizeof *page);
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_errno(err, ERR_SYSTEM, "pipe");
-    fflush(NULL);
-    pid = fork();
+    pid = process_fork(&pidfd);
     if (pid == 0)
         be_child(page, work, ctx, out_fd);
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
+    if (pid < 0)
         return err_errno(err, ERR_SYSTEM, "fork");
-    }
-    in_time = wait_closed(ends[0], limit_ms);
-    close(ends[0]);
+    in_time = ends_within(pidfd, limit_ms);
     if (!in_time)
         kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    tell_end(page, status, in_time, limit_ms);
+    end = process_reap(&pidfd);
+    tell_end(page, &end, in_time, limit_ms);
     return 0;
 }

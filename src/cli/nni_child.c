@@ -4,145 +4,121 @@
 #include "cli/nni_folder.h"
 #include "cli/nni_start.h"
 #include "cli/verb.h"
-#include "core/clock.h"
 #include "core/file.h"
 #include "core/stop_signals.h"
 #include "log/lock.h"
-#include "manager/deaths.h"
+#include "supervisor/deaths.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* DESIGN
  *
- * A pipe holds the child's last words.  The child is waited for, but never
- * reaped: its process id stays its own as long as the parent lives, so that a
- * signal cannot reach another.
- *
- * No descriptor tells of its end: a process that a plugin forked may keep
- * copies of them all.  A thread waits for it, and passes it on by a pipe of the
- * parent's own, for those who wait no longer than so long, and by shutting down
- * the parent's end of the socket, for those who read that. */
+ * A pipe holds the child's last words.  No descriptor of the dispatcher's tells
+ * of its end: a process that a plugin forked may keep copies of them all.  So a
+ * thread waits for the process itself, and passes its end on to those who read
+ * the socket by shutting down the parent's end of that.  The same thread passes
+ * signals on to the child. */
 
-#define PARTING_S 2     /* for the manager to be told of a stop */
+#define PARTING_MS 2000 /* for the manager to be told of a stop */
 #define AWAIT_MS 2000   /* less than what a manager waits for a pong */
 #define LINGER_MS 15000 /* more than the dispatcher's grace */
 
 /* ---- the end ---- */
 
 static void
-wait_for(pid_t child, siginfo_t *end)
-{
-    do {
-        *end = (siginfo_t){.si_pid = 0};
-    } while (waitid(P_PID, (id_t)child, end, WEXITED | WNOWAIT) != 0 &&
-             errno == EINTR);
-}
-
-static void *
-watch_end(void *arg)
-{
-    struct nni_child *c = arg;
-    siginfo_t end;
-
-    wait_for(c->pid, &end);
-    close(c->gone[1]);
-    if (c->socket >= 0)
-        shutdown(c->socket, SHUT_RD); /* what was sent can be read still */
-    return NULL;
-}
-
-static bool
-ends_within(const struct nni_child *c, int ms)
-{
-    const int64_t until = clock_monotonic_ns() + ms * INT64_C(1000000);
-    struct pollfd fd = {.fd = c->gone[0], .events = POLLIN};
-    int64_t left;
-
-    while ((left = until - clock_monotonic_ns()) > 0)
-        if (poll(&fd, 1, (int)(left / 1000000) + 1) > 0)
-            return true;
-    return false;
-}
-
-static void
 end_it(const struct nni_child *c)
 {
-    if (ends_within(c, LINGER_MS))
+    if (supervisor_ends_within(&c->dispatcher, LINGER_MS))
         return;
     log_error(&c->start->log,
               "the dispatcher did not end within %d s: it is killed",
               LINGER_MS / 1000);
-    kill(c->pid, SIGKILL);
+    supervisor_signal(&c->dispatcher, SIGKILL);
 }
 
-/* ---- signals ---- */
-
-/* The connection may stay after the child's end, for the manager to close it;
- * who wants the process to stop is not kept waiting for that. */
-static void *
-pass_signals(void *arg)
+static void
+pass_end(const struct nni_child *c)
 {
-    const struct timespec parting = {.tv_sec = PARTING_S};
-    struct nni_child *c = arg;
-    siginfo_t end;
-    sigset_t set;
-    int number;
+    if (c->socket >= 0)
+        shutdown(c->socket, SHUT_RD); /* what was sent can be read still */
+}
 
-    stop_signals(&set);
-    if (sigwait(&set, &number) != 0 || atomic_load(&c->over))
-        return NULL;
-    kill(c->pid, number);
+/* Who wants the process to stop is not kept waiting for the manager, which may
+ * not close the connection at the child's end.  It is told of that first, for a
+ * while, or until there is one more signal; then this process ends, unless that
+ * is over in order meanwhile. */
+static void
+pass_signal(const struct nni_child *c, int number)
+{
+    struct pollfd more[] = {{c->signal_fd, POLLIN, 0}, {c->over.fd, POLLIN, 0}};
+    struct supervised_end end;
+
+    supervisor_signal(&c->dispatcher, number);
     end_it(c);
-    wait_for(c->pid, &end);
-    (void)sigtimedwait(&set, NULL, &parting); /* or once more */
-    if (atomic_load(&c->over))
-        return NULL;
-    pthread_join(c->watching, NULL); /* main waits for us before it would */
-    _exit(128 + number);
+    supervisor_end(&c->dispatcher, &end);
+    pass_end(c);
+    while (poll(more, 2, PARTING_MS) < 0 && errno == EINTR)
+        continue;
+    if (more[1].revents == 0)
+        _exit(128 + number);
+}
+
+static void *
+guard(void *arg)
+{
+    struct nni_child *c = arg;
+    struct pollfd fds[] = {{c->dispatcher.pidfd, POLLIN, 0},
+                           {c->signal_fd, POLLIN, 0},
+                           {c->over.fd, POLLIN, 0}};
+    struct signalfd_siginfo info;
+
+    for (;;) {
+        if (poll(fds, 3, -1) < 0)
+            continue; /* EINTR */
+        if (fds[2].revents != 0)
+            return NULL;
+        if (fds[0].revents != 0) {
+            pass_end(c);
+            fds[0].fd = -1;
+        }
+        if (fds[1].revents != 0 &&
+            read(c->signal_fd, &info, sizeof info) == sizeof info) {
+            pass_signal(c, (int)info.ssi_signo);
+            return NULL;
+        }
+    }
 }
 
 static int
 begin(struct nni_child *c, struct err *err)
 {
-    int rc = pthread_create(&c->watching, NULL, watch_end, c);
+    int rc = pthread_create(&c->guard, NULL, guard, c);
 
-    if (rc == 0) {
-        rc = pthread_create(&c->passing, NULL, pass_signals, c);
-        c->guarded = rc == 0;
-        if (c->guarded)
-            return 0;
-        kill(c->pid, SIGKILL);
-        pthread_join(c->watching, NULL);
-    }
+    c->guarded = rc == 0;
     errno = rc;
-    return err_errno(err, ERR_SYSTEM, "cannot start a thread");
+    return rc == 0 ? 0 : err_errno(err, ERR_SYSTEM, "cannot start a thread");
 }
 
-/* The child has ended: who looks at *c must not outlive it. */
+/* The child has ended: the thread that looks at *c must not outlive it. */
 static void
-join_threads(struct nni_child *c)
+end_guard(struct nni_child *c)
 {
     if (!c->guarded)
         return;
-    atomic_store(&c->over, true);
-    pthread_kill(c->passing, SIGTERM); /* wakes it from sigwait(3) */
-    pthread_join(c->passing, NULL);
-    pthread_join(c->watching, NULL);
+    wake_signal(&c->over);
+    pthread_join(c->guard, NULL);
+    wake_close(&c->over);
+    close(c->signal_fd);
+    c->guarded = false;
 }
 
 /* ---- last words ---- */
@@ -179,21 +155,15 @@ add_work(const struct nni_child *c, const struct lockfile *lock, char *text,
         [LOCKFILE_DEFAULT] = "tuner", [LOCKFILE_ASSESSOR] = "assessor"};
     const struct exp_params *p = &c->start->params;
     const char *names[] = {name_of(&p->tuner), name_of(&p->assessor)};
+    char work[40];
 
     for (int i = 0; i < LOCKFILE_SLOTS; i++) {
         uint64_t at = lock->slots[i];
         size_t len = strlen(text);
 
-        if (at == 0 || names[i] == NULL)
-            continue;
-        if (at == LOCKFILE_SAVING || at == LOCKFILE_LOADING)
-            snprintf(text + len, size - len, "; the %s %.64s was being %s",
-                     sides[i], names[i],
-                     at == LOCKFILE_SAVING ? "saved" : "loaded");
-        else
-            snprintf(text + len, size - len,
-                     "; the %s %.64s was at command %" PRIu64, sides[i],
-                     names[i], at);
+        if (at != 0 && names[i] != NULL)
+            snprintf(text + len, size - len, "; the %s %.64s was %s", sides[i],
+                     names[i], supervisor_work(at, work, sizeof work));
     }
 }
 
@@ -204,14 +174,14 @@ read_lock(const struct nni_child *c, struct lockfile *out)
     const char *folder = c->start->environment.checkpoint;
 
     return folder != NULL && lockfile_read(folder, out) &&
-           out->writer.pid == (uint64_t)c->pid;
+           supervisor_is_writer(&c->dispatcher, out);
 }
 
 static void
 tell_crash(struct nni_child *c)
 {
     const struct nni_start *n = c->start;
-    int number = c->end.si_status;
+    int number = c->end.signal;
     struct lockfile lock;
     struct err err;
     char name[32];
@@ -245,10 +215,11 @@ read_words(struct nni_child *c)
 static void
 learn(struct nni_child *c)
 {
-    if (c->end.si_pid != 0)
+    if (c->known)
         return;
-    wait_for(c->pid, &c->end);
-    if (c->end.si_code == CLD_EXITED)
+    c->known = true;
+    supervisor_end(&c->dispatcher, &c->end);
+    if (c->end.signal == 0)
         read_words(c);
     else
         tell_crash(c);
@@ -259,7 +230,7 @@ nni_child_await(void *arg)
 {
     struct nni_child *c = arg;
 
-    if (ends_within(c, AWAIT_MS))
+    if (supervisor_ends_within(&c->dispatcher, AWAIT_MS))
         learn(c);
     else
         snprintf(c->text, sizeof c->text,
@@ -269,39 +240,25 @@ nni_child_await(void *arg)
 
 /* ---- the two processes ---- */
 
-/* Nobody else ends a dispatcher whose manager's shell keeps descriptors. */
-static void
-end_with(pid_t parent)
-{
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        raise(SIGKILL);
-}
-
+/* Where the manager's shell keeps descriptors, nothing else than its parent's
+ * end ends a dispatcher. */
 int
 nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
 {
-    pid_t parent = getpid();
-    int words[2];
+    int words[2], rc;
     sigset_t set;
 
-    *c = (struct nni_child){.start = n, .gone = {-1, -1}, .socket = -1};
+    *c = (struct nni_child){.start = n, .socket = -1};
     if (pipe2(words, O_CLOEXEC) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
     stop_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    fflush(NULL);
-    c->pid = fork();
-    c->words = words[c->pid == 0];
-    close(words[c->pid != 0]);
-    if (c->pid == 0) {
-        end_with(parent);
-        return 0;
-    }
-    if (c->pid > 0)
-        return 1;
-    close(c->words);
-    return err_errno(err, ERR_SYSTEM, "cannot fork");
+    rc = supervisor_fork(&c->dispatcher, err);
+    c->words = words[rc == 0];
+    close(words[rc != 0]);
+    if (rc < 0)
+        close(c->words);
+    return rc;
 }
 
 int
@@ -309,9 +266,12 @@ nni_child_guard(struct nni_child *c, int socket, struct err *err)
 {
     if (socket >= 0)
         c->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
-    if ((socket >= 0 && c->socket < 0) || pipe2(c->gone, O_CLOEXEC) != 0 ||
+    if ((socket >= 0 && c->socket < 0) ||
         fcntl(c->words, F_SETFL, O_NONBLOCK) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+    c->signal_fd = stop_signals_open(err);
+    if (c->signal_fd < 0 || wake_open(&c->over, err) != 0)
+        return -1;
     return begin(c, err);
 }
 
@@ -338,10 +298,8 @@ nni_child_failed(struct nni_child *c)
                                    128 + SIGINT, 128 + SIGHUP};
 
     learn(c);
-    if (c->end.si_code != CLD_EXITED)
-        return true;
     for (size_t i = 0; i < sizeof in_order / sizeof *in_order; i++)
-        if (c->end.si_status == in_order[i])
+        if (c->end.status == in_order[i])
             return false;
     return true;
 }
@@ -350,8 +308,9 @@ int
 nni_child_status(struct nni_child *c, int status)
 {
     learn(c);
-    join_threads(c);
-    if (c->end.si_code != CLD_EXITED)
-        return 128 + c->end.si_status;
-    return c->end.si_status != EXIT_DONE ? c->end.si_status : status;
+    end_guard(c);
+    supervisor_close(&c->dispatcher);
+    if (c->end.signal != 0)
+        return 128 + c->end.signal;
+    return c->end.status != EXIT_DONE ? c->end.status : status;
 }

@@ -7,25 +7,25 @@
 #define CLI_NNI_CHILD_H
 
 #include "core/err.h"
+#include "core/wake.h"
+#include "supervisor/supervisor.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct nni_start;
 
 struct nni_child {
     struct nni_start *start;
-    pid_t pid;
-    int words;    /* the child's last ones */
-    int gone[2];  /* a pipe, at its end when the child is */
-    int socket;   /* whose other end the child has; -1: none */
-    bool guarded; /* by two threads */
-    pthread_t watching, passing;
-    atomic_bool over; /* there is no one to pass signals to any more */
-    siginfo_t end;
+    struct supervised dispatcher;
+    int words;     /* the child's last ones */
+    int socket;    /* whose other end the child has; -1: none */
+    int signal_fd; /* the parent's signals */
+    bool guarded;  /* by a thread */
+    pthread_t guard;
+    struct wake over; /* there is nobody to pass signals to any more */
+    bool known;       /* its end is: */
+    struct supervised_end end;
     char text[ERR_TEXT_MAX + 128];
 };
 
@@ -55,7 +55,7 @@ void nni_child_dismiss(struct nni_child *c);
 /* Waits for the child's end: whether it failed, and was not stopped. */
 bool nni_child_failed(struct nni_child *c);
 
-/* Waits for the child's end, and ends the threads that guard it.  The exit
+/* Waits for the child's end, and ends the thread that guards it.  The exit
  * status of the parent: the child's, if that failed, else `status`. */
 int nni_child_status(struct nni_child *c, int status);
 

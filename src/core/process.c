@@ -1,14 +1,260 @@
 /* SPDX-License-Identifier: MIT */
+/* DESIGN.  A program is started by vfork(2): the memory of a process that is
+ * large is not copied, and all that the new process does before its exec(2) is
+ * ask the kernel for things.  What it fails at comes through a pipe that exec
+ * closes, and not through the memory that both have: sanitizers make vfork a
+ * fork.  All signals are blocked meanwhile, or a handler could run in the new
+ * process. */
 #include "core/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STAT_MAX 2048
+#define N_FILES 3
+
+extern char **environ;
+
+/* ---- the new process, before it is the program ---- */
+
+/* A source that lies where another one goes is moved out of the way first. */
+static int
+place_files(const int files[N_FILES])
+{
+    int from[N_FILES];
+
+    for (int i = 0; i < N_FILES; i++) {
+        from[i] = files[i];
+        if (from[i] == PROCESS_NULL)
+            from[i] =
+                open("/dev/null", (i == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+        else if (from[i] == PROCESS_OURS)
+            continue;
+        if (from[i] >= 0 && from[i] < N_FILES && from[i] != i)
+            from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, N_FILES);
+        if (from[i] < 0)
+            return -1;
+    }
+    for (int i = 0; i < N_FILES; i++) {
+        int rc = from[i] == PROCESS_OURS ? 0
+                 : from[i] == i          ? fcntl(i, F_SETFD, 0)
+                                         : dup2(from[i], i);
+
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void
+reset_signals(int blocked)
+{
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t set;
+
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &by_default, NULL);
+    sigemptyset(&set);
+    if (blocked != 0)
+        sigaddset(&set, blocked);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+/* Killed when the parent's thread ends.  The parent may have gone before. */
+static int
+tie(pid_t parent)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return -1;
+    if (getppid() != parent)
+        _exit(127);
+    return 0;
+}
+
+/* What fails; it does not return otherwise. */
+static enum process_step
+become(const struct process_spawn *how, pid_t parent, int *ready)
+{
+    char *const *argv = (char *const *)how->argv;
+    char *const *env = how->env != NULL ? how->env : environ;
+
+    if (how->session)
+        setsid();
+    else
+        setpgid(0, 0);
+    if (how->tied && tie(parent) != 0)
+        return PROCESS_TIED;
+    if (place_files(how->files) != 0)
+        return PROCESS_FILES;
+    if (how->folder != NULL && chdir(how->folder) != 0)
+        return PROCESS_FOLDER;
+    if (how->ready != NULL && (*ready = how->ready(how->arg)) != 0)
+        return PROCESS_READY;
+    reset_signals(how->blocked);
+    if (how->along_path)
+        execvpe(argv[0], argv, env);
+    else
+        execve(argv[0], argv, env);
+    return PROCESS_BEGUN;
+}
+
+static pid_t
+begin(const struct process_spawn *how, pid_t parent, int failure_fd)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0) {
+        struct process_failure f = {.ready = 0};
+
+        f.step = become(how, parent, &f.ready);
+        f.number = errno;
+        _exit(write(failure_fd, &f, sizeof f) > 0 ? 127 : 126);
+    }
+    return pid;
+}
+
+/* ---- the one that starts it ---- */
+
+static void
+await(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* False: the program has begun. */
+static bool
+read_failure(int fd, struct process_failure *out)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, out, sizeof *out);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof *out;
+}
+
+/* A pidfd of a child that can be done without if it cannot be had. */
+static pid_t
+watch(pid_t pid, int *pidfd)
+{
+    int why;
+
+    *pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (*pidfd >= 0)
+        return pid;
+    why = errno;
+    kill(pid, SIGKILL);
+    await(pid);
+    errno = why;
+    return -1;
+}
+
+pid_t
+process_spawn(const struct process_spawn *how, int *pidfd,
+              struct process_failure *failure)
+{
+    struct process_failure f = {.step = PROCESS_MADE};
+    sigset_t all, before;
+    int ends[2];
+    pid_t pid = -1;
+
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pid = begin(how, getpid(), ends[1]);
+        f.number = errno;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        close(ends[1]);
+        if (pid > 0 && read_failure(ends[0], &f)) {
+            await(pid);
+            pid = -1;
+        }
+        close(ends[0]);
+        errno = f.number;
+    }
+    if (pid > 0 && pidfd != NULL)
+        pid = watch(pid, pidfd);
+    f.number = errno;
+    if (failure != NULL)
+        *failure = f;
+    return pid;
+}
+
+pid_t
+process_fork(int *pidfd)
+{
+    pid_t parent = getpid(), pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0 && tie(parent) != 0)
+        _exit(127);
+    return pid > 0 && pidfd != NULL ? watch(pid, pidfd) : pid;
+}
+
+static bool
+is_named(const char *var, const char *name, size_t len)
+{
+    return strncmp(var, name, len) == 0 && var[len] == '=';
+}
+
+static bool
+is_replaced(const char *var, char *const ours[], const char *const unset[])
+{
+    for (; *ours != NULL; ours++)
+        if (is_named(var, *ours, strcspn(*ours, "=")))
+            return true;
+    for (; unset != NULL && *unset != NULL; unset++)
+        if (is_named(var, *unset, strlen(*unset)))
+            return true;
+    return false;
+}
+
+char **
+process_environment(char *const ours[], const char *const unset[])
+{
+    size_t n = 0, n_ours = 0;
+    char **all;
+
+    while (ours[n_ours] != NULL)
+        n_ours++;
+    while (environ[n] != NULL)
+        n++;
+    all = calloc(n_ours + n + 1, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, ours, n_ours * sizeof *all);
+    for (char **var = environ; *var != NULL; var++)
+        if (!is_replaced(*var, ours, unset))
+            all[n_ours++] = *var;
+    return all;
+}
+
+/* ---- its end ---- */
+
+siginfo_t
+process_reap(int *pidfd)
+{
+    siginfo_t end;
+
+    do
+        end = (siginfo_t){.si_pid = 0};
+    while (waitid(P_PIDFD, (id_t)*pidfd, &end, WEXITED) != 0 && errno == EINTR);
+    close(*pidfd);
+    *pidfd = -1;
+    return end;
+}
+
+/* ---- processes of others ---- */
 
 struct stat_line {
     int parent;

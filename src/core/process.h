@@ -1,12 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h - processes that others have started: an id is given again to
- * another one, an id with the time at which it began is not.  Any thread. */
+/* process.h - processes: the one way to start a program, the end of one that
+ * was started, and processes that others have started.  Links to libc alone.
+ * Any thread. */
 #ifndef CORE_PROCESS_H
 #define CORE_PROCESS_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* ---- to start one ---- */
+
+#define PROCESS_NULL (-1) /* /dev/null */
+#define PROCESS_OURS (-2) /* what this process has there, be it nothing */
+
+/* How a program is started.  It has the descriptors 0, 1 and 2 alone, the
+ * others being close-on-exec; all its signals have their default disposition
+ * and none is blocked; it leads a process group of its own, so that a
+ * terminal's Ctrl-C is left to us. */
+struct process_spawn {
+    const char *const *argv; /* ends with NULL */
+    bool along_path;         /* argv[0] without a slash is found along PATH */
+    char *const *env;        /* NULL: ours */
+    const char *folder;      /* where it runs; NULL: where we do */
+    int files[3];            /* its 0, 1 and 2: ours, borrowed, or as above */
+    bool session;            /* it leads a session, too */
+    bool tied;   /* killed when the thread that starts it ends: main's */
+    int blocked; /* the one signal that stays blocked; 0: none */
+    /* Called in the new process, at last, unless NULL: async-signal-safe, in
+     * our memory.  Not 0, with errno: the program is not started. */
+    int (*ready)(const void *arg);
+    const void *arg;
+};
+
+/* What could not be done, in order. */
+enum process_step {
+    PROCESS_MADE, /* no process, or no pidfd of it, could be had */
+    PROCESS_TIED,
+    PROCESS_FILES,
+    PROCESS_FOLDER,
+    PROCESS_READY,
+    PROCESS_BEGUN, /* the program itself */
+};
+
+struct process_failure {
+    enum process_step step;
+    int number; /* errno */
+    int ready;  /* what ready() returned */
+};
+
+/* Starts a program; when this returns it has begun.  Its process id, and,
+ * unless NULL, a pidfd; -1: errno and *failure (may be NULL) tell, and no
+ * process is left. */
+pid_t process_spawn(const struct process_spawn *how, int *pidfd,
+                    struct process_failure *failure);
+
+/* Makes a copy of this process which has the calling thread alone and is
+ * killed when that ends; what is buffered for files is written before.  0 in
+ * the copy; else as above. */
+pid_t process_fork(int *pidfd);
+
+/* Our environment with `ours` (NAME=VALUE, ends with NULL) before all and
+ * without any other variable of these names, or of those in `unset` (names
+ * alone, ends with NULL; NULL: none).  To be freed; the texts are borrowed.
+ * NULL: no memory. */
+char **process_environment(char *const ours[], const char *const unset[]);
+
+/* ---- its end ---- */
+
+/* Waits for the end of a child, takes its status and closes the pidfd, which
+ * becomes -1. */
+siginfo_t process_reap(int *pidfd);
+
+/* ---- of others: an id is given again to another one, an id with the time at
+ * which the process began is not ---- */
 
 /* When it began, in ticks since the machine did, and its parent; 0: there is no
  * such process. */

@@ -2,6 +2,7 @@
 #include "dispatcher/program.h"
 
 #include "core/err.h"
+#include "core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,74 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define SEED_NAME "TUNEPIPE_SEED="
-#define DIRECTION_NAME "TUNEPIPE_DIRECTION="
+#define SEED_NAME "TUNEPIPE_SEED"
+#define DIRECTION_NAME "TUNEPIPE_DIRECTION"
 
-extern char **environ;
-
-static bool
-is_ours(const char *var)
-{
-    return strncmp(var, SEED_NAME, sizeof SEED_NAME - 1) == 0 ||
-           strncmp(var, DIRECTION_NAME, sizeof DIRECTION_NAME - 1) == 0;
-}
-
-/* environ with the seed and, unless NULL, the direction; to be freed, none of
- * the texts is its own.  Made before fork(2), behind which nothing may be
- * allocated. */
-static char **
-make_environment(char *seed, char *direction)
-{
-    size_t n = 0, kept = 0;
-    char **env;
-
-    while (environ[n] != NULL)
-        n++;
-    env = calloc(n + 3, sizeof *env);
-    if (env == NULL)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (!is_ours(environ[i]))
-            env[kept++] = environ[i];
-    env[kept++] = seed;
-    env[kept] = direction;
-    return env;
-}
-
-/* What a child becomes, and where. */
-struct image {
-    const char *const *argv;
-    char *const *env;
-    const char *folder; /* NULL: here */
-};
-
-/* In the child.  All other descriptors are close-on-exec. */
-static void
-become(const struct image *image, int in, int out, int failure, pid_t parent)
-{
-    sigset_t none;
-    ssize_t told;
-
-    setpgid(0, 0);
-    for (int sig = 1; sig < NSIG; sig++)
-        signal(sig, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent &&
-        dup2(in, 0) == 0 && dup2(out, 1) == 1 &&
-        (image->folder == NULL || chdir(image->folder) == 0))
-        execvpe(image->argv[0], (char *const *)image->argv, image->env);
-    told = write(failure, &errno, sizeof errno);
-    _exit(told > 0 ? 127 : 126);
-}
-
-/* Both ends of three pipes: to it, from it, and what exec(2) says. */
-enum { TO, FROM, FAILURE, N_PIPES };
+/* Two pipes, both ends: to it and from it. */
+enum { TO, FROM, N_PIPES };
 
 static int
 open_pipes(int ends[N_PIPES][2], struct err *err)
@@ -100,50 +40,13 @@ close_pipes(int ends[N_PIPES][2])
                 close(ends[i][j]);
 }
 
-/* Forks; 0 and *why 0 when exec(2) succeeded. */
-static int
-spawn(struct program *p, const struct image *image, int ends[N_PIPES][2],
-      int *why)
-{
-    pid_t parent = getpid();
-    ssize_t n;
-
-    p->pid = fork();
-    if (p->pid == 0)
-        become(image, ends[TO][0], ends[FROM][1], ends[FAILURE][1], parent);
-    *why = errno;
-    if (p->pid < 0)
-        return -1;
-    close(ends[FAILURE][1]);
-    ends[FAILURE][1] = -1;
-    do
-        n = read(ends[FAILURE][0], why, sizeof *why);
-    while (n < 0 && errno == EINTR);
-    if (n != sizeof *why)
-        return 0;
-    waitpid(p->pid, NULL, 0);
-    return -1;
-}
-
-static int
-watch(struct program *p, struct err *err)
-{
-    p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-    if (p->pidfd >= 0)
-        return 0;
-    err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)p->pid);
-    kill(-p->pid, SIGKILL);
-    waitpid(p->pid, NULL, 0);
-    return -1;
-}
-
 /* What failed, and what exec(2) does not tell of it. */
 static int
-refuse_start(const struct image *image, int why, struct err *err)
+refuse_start(const struct process_spawn *how, int why, struct err *err)
 {
-    const char *name = image->argv[0];
+    const char *name = how->argv[0];
     const char *folder =
-        image->folder != NULL ? image->folder : "the current folder";
+        how->folder != NULL ? how->folder : "the current folder";
     char text[128];
     const char *what = strerror_r(why, text, sizeof text);
 
@@ -165,30 +68,48 @@ refuse_start(const struct image *image, int why, struct err *err)
     return err_set(err, ERR_PLUGIN, "%s: cannot start: %s", name, what);
 }
 
+static int
+spawn(struct program *p, const char *const *argv, const char *folder,
+      char *const *env, int ends[N_PIPES][2], struct err *err)
+{
+    const struct process_spawn how = {
+        .argv = argv,
+        .along_path = true,
+        .env = env,
+        .folder = folder,
+        .files = {ends[TO][0], ends[FROM][1], PROCESS_OURS},
+        .tied = true,
+    };
+
+    if (env == NULL)
+        return refuse_start(&how, ENOMEM, err);
+    p->pid = process_spawn(&how, &p->pidfd, NULL);
+    return p->pid > 0 ? 0 : refuse_start(&how, errno, err);
+}
+
 int
 program_start(struct program *p, const char *const *argv, const char *folder,
               uint64_t seed, const char *direction, size_t max_payload,
               struct err *err)
 {
-    int ends[N_PIPES][2], why = ENOMEM, rc = -1;
-    char text[sizeof SEED_NAME + 20], word[sizeof DIRECTION_NAME + 20];
+    static const char *const unset[] = {DIRECTION_NAME, NULL};
+    char number[sizeof SEED_NAME + 22], word[sizeof DIRECTION_NAME + 20];
+    char *ours[] = {number, direction != NULL ? word : NULL, NULL};
+    int ends[N_PIPES][2], rc;
     char **env;
 
-    snprintf(text, sizeof text, SEED_NAME "%" PRIu64, seed);
-    snprintf(word, sizeof word, DIRECTION_NAME "%s",
+    snprintf(number, sizeof number, SEED_NAME "=%" PRIu64, seed);
+    snprintf(word, sizeof word, DIRECTION_NAME "=%s",
              direction != NULL ? direction : "");
-    env = make_environment(text, direction != NULL ? word : NULL);
-    const struct image image = {argv, env, folder};
-    if (open_pipes(ends, err) != 0) {
-        rc = -1;
-    } else if (env == NULL || spawn(p, &image, ends, &why) != 0) {
-        refuse_start(&image, why, err);
-    } else if (watch(p, err) == 0) {
+    env = process_environment(ours, unset);
+    rc = open_pipes(ends, err);
+    if (rc == 0)
+        rc = spawn(p, argv, folder, env, ends, err);
+    if (rc == 0) {
         channel_adopt(&p->channel, ends[FROM][0], ends[TO][1]);
         ends[FROM][0] = ends[TO][1] = -1;
         frame_decoder_init(&p->decoder, FRAME_DIGITS, max_payload);
         p->closed = false;
-        rc = 0;
     }
     close_pipes(ends);
     free(env);
@@ -272,17 +193,14 @@ program_kill(struct program *p)
 void
 program_reap(struct program *p, char *how, size_t size)
 {
-    siginfo_t info = {0};
+    siginfo_t info;
 
     kill(-p->pid, SIGKILL); /* what it started and left */
-    while (waitid(P_PIDFD, (id_t)p->pidfd, &info, WEXITED) != 0 &&
-           errno == EINTR)
-        continue;
+    info = process_reap(&p->pidfd);
     if (info.si_code == CLD_EXITED)
         snprintf(how, size, "exit status %d", info.si_status);
     else
         snprintf(how, size, "killed by signal %d", info.si_status);
-    close(p->pidfd);
     channel_close(&p->channel);
     frame_decoder_fini(&p->decoder);
     *p = (struct program)PROGRAM_NONE;

@@ -148,15 +148,10 @@ find_process(struct trial *t, const char *folder)
     if (!read || pid <= 0)
         return false;
     t->pid = pid;
-    t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (t->pidfd >= 0 && process_start(pid) == start) {
-        set_start(t, start);
-        return true;
-    }
+    t->pidfd = process_open(pid, start);
     if (t->pidfd >= 0)
-        close(t->pidfd);
-    t->pidfd = -1;
-    return false;
+        set_start(t, start);
+    return t->pidfd >= 0;
 }
 
 bool

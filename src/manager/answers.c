@@ -10,7 +10,6 @@
 #include "manager/happened.h"
 #include "manager/indexing.h"
 #include "manager/live.h"
-#include "manager/peer.h"
 #include "manager/parameters.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"

@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
-#include "manager/peer.h"
 
 #include <signal.h>
 
@@ -55,6 +54,7 @@ manager_expire(struct manager *m)
     events_expire(&m->events, now);
     deadlines_run(&m->deadlines, now, m);
     coordinator_judge(m, now);
+    peer_retry(m, now);
     watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
         m->experiment_deadline_ns = INT64_MAX;
@@ -87,6 +87,7 @@ manager_timeout(struct manager *m)
                deadlines_nearest(&m->deadlines));
     at = least(at, m->experiment_deadline_ns);
     at = least(at, m->idle_deadline_ns);
+    at = least(at, peer_deadline(m));
     if (!m->end_known)
         at = least(at, finish_deadline(&m->finish, now));
     at = least(at, m->budget.save_ns);

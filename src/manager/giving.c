@@ -2,47 +2,32 @@
 #include "manager/giving.h"
 
 #include "core/err.h"
-#include "manager/spawn.h"
+#include "core/process.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define AT_ONCE_MAX ((uint64_t)1 << 20) /* bytes */
 
-/* Whoever dies leaves no copy of the manager's descriptors behind: locks and
- * leases would look like those of a living one. */
-static _Noreturn void
-copy(struct manager *m, const struct trial *t, pid_t manager)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != manager)
-        _exit(1);
-    _exit(checkpoints_inherit(&m->checkpoints, t, NULL) == 0 ? 0 : 1);
-}
-
+/* The copy dies with the manager, and leaves no copy of its descriptors behind:
+ * locks and leases would look like those of a living one. */
 static bool
 begin(struct manager *m, struct trial *t)
 {
-    pid_t manager = getpid();
+    pid_t pid = process_fork(&t->pidfd);
 
-    t->pid = fork();
-    if (t->pid == 0)
-        copy(m, t, manager);
-    if (t->pid < 0)
+    if (pid == 0)
+        _exit(checkpoints_inherit(&m->checkpoints, t, NULL) == 0 ? 0 : 1);
+    if (pid < 0)
         return false;
-    if (spawn_pidfd(t->pid, &t->pidfd, NULL) == 0 &&
-        manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
+    t->pid = pid;
+    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
         return true;
     kill(t->pid, SIGKILL);
-    waitpid(t->pid, NULL, 0);
-    if (t->pidfd >= 0)
-        close(t->pidfd);
-    t->pidfd = -1;
+    process_reap(&t->pidfd);
     return false;
 }
 
@@ -62,12 +47,10 @@ giving_first(struct manager *m, struct trial *t)
 static void
 end(struct manager *m, struct trial *t)
 {
-    siginfo_t info = {0};
+    siginfo_t info;
 
-    waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
-    close(t->pidfd);
-    t->pidfd = -1;
+    info = process_reap(&t->pidfd);
     t->origin.tried = true;
     if (info.si_code == CLD_EXITED && info.si_status == 0)
         checkpoints_inherited(&m->checkpoints, t);

@@ -4,9 +4,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "core/process.h"
 #include "manager/events.h"
 #include "manager/hooks.h"
-#include "manager/spawn.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ hook_call_fini(struct hook_call *c)
 
 /* What a hook finds in its environment: ours, then the manager's own. */
 struct vars {
-    char *ours[OURS_MAX];
+    char *ours[OURS_MAX + 1]; /* ends with NULL */
     size_t n_ours;
     char **all;
     bool failed;
@@ -80,44 +80,13 @@ set_path(struct vars *v, const char *program_folder)
     free(value);
 }
 
-static bool
-is_ours(const struct vars *v, const char *var)
-{
-    static const char *const others[] = {HOOK_ENV_JSON "=", HOOK_ENV_VALUE "=",
-                                         TRIAL_ENV_ID "=", TRIAL_ENV_DIR "="};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strncmp(var, others[i], strlen(others[i])) == 0)
-            return true;
-    for (size_t i = 0; i < v->n_ours; i++)
-        if (strncmp(var, v->ours[i], strcspn(v->ours[i], "=") + 1) == 0)
-            return true;
-    return false;
-}
-
-static void
-make_all(struct vars *v)
-{
-    size_t n = 0;
-
-    while (environ[n] != NULL)
-        n++;
-    v->all = calloc(n + OURS_MAX + 1, sizeof *v->all);
-    if (v->all == NULL) {
-        v->failed = true;
-        return;
-    }
-    memcpy(v->all, v->ours, v->n_ours * sizeof *v->ours);
-    n = v->n_ours;
-    for (char **var = environ; *var != NULL; var++)
-        if (!is_ours(v, *var))
-            v->all[n++] = *var;
-}
-
 static void
 make_vars(struct vars *v, const struct hook_start *how,
           const struct hook_call *what)
 {
+    static const char *const others[] = {HOOK_ENV_JSON, HOOK_ENV_VALUE,
+                                         TRIAL_ENV_ID, TRIAL_ENV_DIR, NULL};
+
     *v = (struct vars){.n_ours = 0};
     set(v, HOOK_ENV_EVENT, event_name(what->name));
     if (what->len <= HOOK_JSON_MAX)
@@ -128,7 +97,8 @@ make_vars(struct vars *v, const struct hook_start *how,
         set(v, HOOK_ENV_VALUE, what->value);
     set(v, TRIAL_ENV_EXPERIMENT_DIR, how->experiment_folder);
     set_path(v, how->program_folder);
-    make_all(v);
+    v->all = process_environment(v->ours, others);
+    v->failed |= v->all == NULL;
 }
 
 static void
@@ -153,44 +123,39 @@ make_input(const struct hook_call *what, struct err *err)
     return err_errno(err, ERR_SYSTEM, "cannot keep the event in memory");
 }
 
-static int
-start(const struct hook_start *how, int input, char *const env[], pid_t *pid,
+static pid_t
+start(const struct hook_start *how, int input, char *const env[], int *pidfd,
       struct err *err)
 {
     const char *const argv[] = {"/bin/sh", "-c", how->command, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    int rc;
+    const struct process_spawn shell = {
+        .argv = argv,
+        .env = env,
+        .folder = how->cwd,
+        .files = {input, how->log_fd, how->log_fd},
+    };
+    pid_t pid = process_spawn(&shell, pidfd, NULL);
 
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, input, 0);
-    posix_spawn_file_actions_adddup2(&files, how->log_fd, 1);
-    posix_spawn_file_actions_adddup2(&files, how->log_fd, 2);
-    posix_spawn_file_actions_addchdir_np(&files, how->cwd);
-    posix_spawnattr_init(&attr);
-    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
-    rc =
-        spawn_start(argv[0], &files, &attr, (char *const *)argv, env, pid, err);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return rc;
+    return pid > 0 ? pid
+                   : err_errno(err, ERR_SYSTEM, "%s: cannot start", argv[0]);
 }
 
 int
 hook_start(const struct hook_start *how, const struct hook_call *what,
            pid_t *pid, int *pidfd, struct err *err)
 {
-    int input = make_input(what, err), rc = -1;
+    int input = make_input(what, err);
     struct vars vars;
 
+    *pid = -1;
     if (input < 0)
         return -1;
     make_vars(&vars, how, what);
     if (vars.failed)
         err_set(err, ERR_MEMORY, "out of memory");
     else
-        rc = start(how, input, vars.all, pid, err);
+        *pid = start(how, input, vars.all, pidfd, err);
     vars_fini(&vars);
     close(input);
-    return rc == 0 ? spawn_pidfd(*pid, pidfd, err) : -1;
+    return *pid > 0 ? 0 : -1;
 }

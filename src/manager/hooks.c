@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "manager/events.h"
 #include "manager/hook_start.h"
 
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ENDS_AT_ONCE 16
@@ -184,7 +184,7 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
     if (epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e) != 0) {
         failed(c->hook, "it cannot be watched");
         kill(-c->pid, SIGKILL);
-        waitid(P_PIDFD, (id_t)c->pidfd, &(siginfo_t){0}, WEXITED);
+        process_reap(&c->pidfd);
         call_free(c);
         return;
     }
@@ -246,13 +246,13 @@ static void
 ended(struct hooks *h, struct call *c)
 {
     struct call **link = &h->running;
-    siginfo_t info = {0};
+    siginfo_t info;
     char how[128];
 
-    waitid(P_PIDFD, (id_t)c->pidfd, &info, WEXITED);
-    /* Closing it is not enough: a child that is just being started may have a
-     * copy, which exec(3) closes only after we go on. */
+    /* Closing it is not enough: a process that is a copy of this one may have
+     * a copy of it, too. */
     epoll_ctl(h->poll_fd, EPOLL_CTL_DEL, c->pidfd, NULL);
+    info = process_reap(&c->pidfd);
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;
@@ -325,7 +325,7 @@ hooks_close(struct hooks *h)
     while (h->running != NULL) {
         struct call *c = h->running;
 
-        waitid(P_PIDFD, (id_t)c->pidfd, &(siginfo_t){0}, WEXITED);
+        process_reap(&c->pidfd);
         h->running = c->next;
         call_free(c);
     }

@@ -3,16 +3,15 @@
 
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "manager/adopt.h"
 #include "manager/checkpoints.h"
-#include "manager/spawn.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
 #include "trial/files.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,9 +113,14 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
                                    "--"};
     const char *const *word = task->command;
     size_t n = 12;
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    int rc;
+    struct process_spawn how = {
+        .argv = argv,
+        .env = task->env,
+        .files = {PROCESS_NULL, PROCESS_NULL, -1},
+        .session = true,
+        .blocked = SIGTERM, /* until it is ready: a stop may come at once */
+    };
+    pid_t pid = -1;
 
     if (words == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
@@ -125,20 +129,18 @@ start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(
-        &files, 2, words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0);
-    posix_spawnattr_init(&attr);
-    /* Blocked until the wrapper is ready: a stop may come at once. */
-    spawn_signals(&attr, SIGTERM, POSIX_SPAWN_SETSID);
-    rc = spawn_start(l->wrapper, &files, &attr, (char *const *)argv, task->env,
-                     &t->pid, err);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
+    how.files[2] =
+        open(words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (how.files[2] >= 0)
+        pid = process_spawn(&how, &t->pidfd, NULL);
+    if (pid > 0)
+        t->pid = pid;
+    else
+        err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
+    if (how.files[2] >= 0)
+        close(how.files[2]);
     free(words);
-    return rc == 0 ? spawn_pidfd(t->pid, &t->pidfd, err) : -1;
+    return pid > 0 ? 0 : -1;
 }
 
 /* The lease first: the wrapper looks for it. */
@@ -266,65 +268,4 @@ launch_again(const struct launch *l, struct trial *t,
     if (prepares)
         free(folder);
     return rc;
-}
-
-static void
-close_pair(int pair[2])
-{
-    for (int i = 0; i < 2; i++)
-        if (pair[i] >= 0)
-            close(pair[i]);
-}
-
-static int
-start_dispatcher(char *const argv[], const int theirs[3],
-                 struct dispatcher_pipes *out, struct err *err)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    int rc;
-
-    posix_spawn_file_actions_init(&files);
-    for (int i = 0; i < 3; i++)
-        posix_spawn_file_actions_adddup2(&files, theirs[i], i);
-    posix_spawnattr_init(&attr);
-    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
-    rc = spawn_start(argv[0], &files, &attr, argv, environ, &out->pid, err);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return rc == 0 ? spawn_pidfd(out->pid, &out->pidfd, err) : -1;
-}
-
-int
-launch_dispatcher(char *const argv[], struct dispatcher_pipes *out,
-                  struct err *err)
-{
-    int in[2] = {-1, -1}, answers[2] = {-1, -1}, errors[2] = {-1, -1};
-    int rc = -1;
-
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 ||
-        pipe2(errors, O_CLOEXEC) != 0) {
-        err_errno(err, ERR_SYSTEM, "cannot make a pipe");
-    } else {
-        const int theirs[3] = {in[0], answers[1], errors[1]};
-
-        rc = start_dispatcher(argv, theirs, out, err);
-    }
-    if (rc != 0) {
-        close_pair(in);
-        close_pair(answers);
-        close_pair(errors);
-        return -1;
-    }
-    out->to = in[1];
-    out->from = answers[0];
-    out->errors = errors[0];
-    close(in[0]);
-    close(answers[1]);
-    close(errors[1]);
-    /* These ends are ours alone; the dispatcher's keep their flags. */
-    fcntl(out->to, F_SETFL, O_NONBLOCK);
-    fcntl(out->from, F_SETFL, O_NONBLOCK);
-    fcntl(out->errors, F_SETFL, O_NONBLOCK);
-    return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.h - makes a trial's folder (trial/files.h) and starts its wrapper;
- * starts the dispatcher.  The only place in src/manager that starts
- * processes.  One thread. */
+/* launch.h - makes a trial's folder (trial/files.h) and starts its wrapper.
+ * One thread. */
 #ifndef MANAGER_LAUNCH_H
 #define MANAGER_LAUNCH_H
 
@@ -53,16 +52,5 @@ int launch_folder(const struct launch *l, struct trial *t, struct err *err);
 int launch_again(const struct launch *l, struct trial *t,
                  const char *const command[], char *const env[], bool prepares,
                  struct err *err);
-
-struct dispatcher_pipes {
-    pid_t pid;
-    int pidfd;
-    int to, from, errors; /* our ends: its input, output, standard error */
-};
-
-/* argv[0] is the program's path.  Its process group is its own, so that the
- * terminal's Ctrl-C is left to us. */
-int launch_dispatcher(char *const argv[], struct dispatcher_pipes *out,
-                      struct err *err);
 
 #endif

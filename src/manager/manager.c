@@ -90,10 +90,10 @@ manager_taken(struct manager *m, const char *parameter_id)
 }
 
 void
-manager_signal_dispatcher(const struct manager *m, int sig)
+manager_signal_dispatcher(struct manager *m, int sig)
 {
-    if (m->dispatcher_fd >= 0)
-        kill(m->dispatcher_pid, sig);
+    m->dispatcher_retry.how = NULL;
+    supervisor_signal(&m->dispatcher, sig);
 }
 
 void
@@ -243,6 +243,8 @@ recognise_end(struct manager *m)
         break;
     }
     m->phase = PHASE_CLOSING;
+    if (!m->outcome->initialized && m->dispatcher.pidfd < 0)
+        manager_signal_dispatcher(m, SIGTERM); /* it would have nothing to do */
     m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
     exchange_send(&m->exchange, "TE", "", 0);
 }
@@ -288,7 +290,8 @@ settle(struct manager *m)
             manager_ask(m);
         recognise_end(m);
     }
-    if (m->phase == PHASE_CLOSING && m->dispatcher_fd < 0 &&
+    if (m->phase == PHASE_CLOSING && m->dispatcher.pidfd < 0 &&
+        m->dispatcher_retry.how == NULL &&
         (!m->results_held || m->interrupts > 0))
         m->phase = PHASE_DONE; /* else results wait for room on the disk */
     hooks_go(&m->hooks, clock_monotonic_ns());
@@ -366,7 +369,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .outcome = out,
         .folder = EXPERIMENT_FOLDER_CLOSED,
         .words = {.fd = -1},
-        .dispatcher_fd = -1,
+        .dispatcher = SUPERVISED_NONE,
         .commands = COMMANDS_CLOSED,
         .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,

@@ -8,7 +8,6 @@
 #include "manager/coordinator.h"
 #include "manager/descriptors.h"
 #include "manager/happened.h"
-#include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/restore.h"
@@ -22,7 +21,6 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void
@@ -152,11 +150,7 @@ void
 manager_close(struct manager *m)
 {
     happened_close(m);
-    if (m->dispatcher_fd >= 0) {
-        kill(m->dispatcher_pid, SIGKILL);
-        waitid(P_PIDFD, (id_t)m->dispatcher_fd, &(siginfo_t){0}, WEXITED);
-        close(m->dispatcher_fd);
-    }
+    supervisor_close(&m->dispatcher);
     while (m->live != NULL) {
         struct trial *t = m->live;
 

@@ -3,7 +3,8 @@
  * rebuilds itself from its log.  Meanwhile trials go on, and what is to be
  * told waits in the exchange.  Its first frame tells how many commands its log
  * holds; from there on all is sent again, and what was asked for and is not
- * on the wire again is forgotten. */
+ * on the wire again is forgotten.  A start that fails for want of processes,
+ * memory or descriptors is tried again, as that of a trial is. */
 #include "manager/peer.h"
 
 #include "command.h"
@@ -13,10 +14,13 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "core/passing.h"
 #include "json.h"
+#include "log/lock.h"
 #include "log/log.h"
-#include "manager/deaths.h"
+#include "manager/happened.h"
 #include "manager/imports.h"
+#include "manager/origin.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 
@@ -26,13 +30,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
+#define EXIT_LOG 5 /* as in PROTOCOL.md */
+/* What a dispatcher's stop may take: a trial's grace, but no less than what a
+ * dispatcher takes by itself, and no more than what it is waited for. */
+#define GRACE_MIN_MS 2000
+#define GRACE_MAX_MS 10000
+
+/* ---- its start ---- */
 
 struct words {
     const char *argv[WORDS_MAX];
@@ -46,47 +54,37 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
+/* The words that both kinds of start share come first. */
 static int
 launch(struct manager *m, struct words *w, struct err *err)
 {
-    struct dispatcher_pipes pipes;
+    struct supervised_pipes pipes;
+    int64_t grace_ms = m->x->grace_ms;
+    char grace[32];
 
-    if (launch_dispatcher((char *const *)w->argv, &pipes, err) != 0)
-        return -1;
-    peer_record(m, pipes.pid);
-    m->dispatcher_pid = pipes.pid;
-    m->dispatcher_fd = pipes.pidfd;
-    m->writable_asked = false;
-    exchange_open(&m->exchange, pipes.to, pipes.from);
-    tail_attach(&m->words, pipes.errors, 65536);
-    if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) != 0 ||
-        manager_watch(m, pipes.errors, EPOLLIN, SOURCE_WORDS) != 0 ||
-        manager_watch(m, pipes.pidfd, EPOLLIN, SOURCE_DISPATCHER) != 0)
-        return err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
-    return 0;
-}
-
-/* The words that both kinds of start share; *own is to be freed. */
-static int
-begin(struct manager *m, struct words *w, char **own, struct err *err)
-{
-    const char *program = m->options->dispatcher;
-
-    *own = NULL;
-    *w = (struct words){.n = 0};
-    if (program == NULL)
-        program = *own = file_join(m->launch.program_folder, "tunepipe");
-    if (program == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    add(w, program);
-    add(w, "dispatch");
-    add(w, "--in-fd");
-    add(w, "0");
-    add(w, "--out-fd");
-    add(w, "1");
+    if (grace_ms < GRACE_MIN_MS)
+        grace_ms = GRACE_MIN_MS;
+    if (grace_ms > GRACE_MAX_MS)
+        grace_ms = GRACE_MAX_MS;
+    snprintf(grace, sizeof grace, "%.3fs", (double)grace_ms / 1e3);
+    add(w, "--grace");
+    add(w, grace);
     add(w, "--dir");
     add(w, m->folder.path);
-    return 0;
+    if (supervisor_start(&m->dispatcher, m->options->dispatcher,
+                         m->launch.program_folder, w->argv, &pipes, err) != 0)
+        return -1;
+    supervisor_record(&m->dispatcher, m->folder.path);
+    m->writable_asked = false;
+    exchange_open(&m->exchange, pipes.to, pipes.from);
+    tail_attach(&m->words, pipes.words, 65536);
+    if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) == 0 &&
+        manager_watch(m, pipes.words, EPOLLIN, SOURCE_WORDS) == 0 &&
+        manager_watch(m, m->dispatcher.pidfd, EPOLLIN, SOURCE_DISPATCHER) == 0)
+        return 0;
+    err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
+    err->number = 0; /* it runs: no second one beside it */
+    return -1;
 }
 
 static void
@@ -111,12 +109,9 @@ peer_ask_again(struct manager *m)
 static int
 start(struct manager *m, struct err *err)
 {
-    struct words w;
-    char seed[32], *own;
-    int rc;
+    struct words w = {.n = 0};
+    char seed[32];
 
-    if (begin(m, &w, &own, err) != 0)
-        return -1;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
     add(&w, "--config");
     add(&w, m->x->file);
@@ -127,17 +122,7 @@ start(struct manager *m, struct err *err)
     add(&w, "--direction");
     add(&w, m->x->minimize ? "minimize" : "maximize");
     add(&w, "--extensions");
-    rc = launch(m, &w, err);
-    free(own);
-    return rc;
-}
-
-int
-peer_start(struct manager *m, struct err *err)
-{
-    exchange_base(&m->exchange, 0);
-    send_space(m);
-    return start(m, err);
+    return launch(m, &w, err);
 }
 
 /* Whether there is one that was begun.  Else the process died before its head
@@ -183,12 +168,9 @@ resume(struct manager *m, struct err *err)
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
     char sync[SYNC_TEXT_MAX], size[24];
-    struct words w;
-    char *own;
+    struct words w = {.n = 0};
     int rc;
 
-    if (begin(m, &w, &own, err) != 0)
-        return -1;
     add(&w, "--resume");
     sync_policy_write(&m->x->sync, sync);
     add(&w, "--sync"); /* not in the log: no answer depends on it */
@@ -212,31 +194,89 @@ resume(struct manager *m, struct err *err)
     }
     rc = launch(m, &w, err);
     buf_fini(&folders);
-    free(own);
     return rc;
+}
+
+/* Starts it so, now or, if that cannot be now, later. */
+static int
+begin(struct manager *m, peer_starter *how, struct err *err)
+{
+    struct peer_retry *r = &m->dispatcher_retry;
+    int64_t now = clock_monotonic_ns();
+
+    r->how = NULL;
+    if (how(m, err) == 0) {
+        r->failures = 0;
+        return 0;
+    }
+    if (err->code != ERR_MEMORY && !errno_passes(err->number))
+        return -1;
+    if (r->failures == 0)
+        r->until_ns = now + m->x->place_ms * (int64_t)1000000;
+    if (now >= r->until_ns)
+        return -1;
+    if (r->failures == 0)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher cannot be started "
+                      "now: %s; tried again for %.0f s (placeTimeout)",
+                      err->text, (double)m->x->place_ms / 1e3);
+    r->how = how;
+    r->at_ns = now + placing_pause_ns(r->failures++);
+    return 0;
+}
+
+int
+peer_start(struct manager *m, struct err *err)
+{
+    exchange_base(&m->exchange, 0);
+    send_space(m);
+    return begin(m, start, err);
 }
 
 int
 peer_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
-        return resume(m, err);
+        return begin(m, resume, err);
     if (!m->exchange.based) /* a new manager's; it has sent the space */
         exchange_base(&m->exchange, 0);
     if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
         return -1;
     m->phase = PHASE_STARTING;
-    return start(m, err);
+    return begin(m, start, err);
 }
 
-struct again {
+void
+peer_retry(struct manager *m, int64_t now_ns)
+{
+    struct err err = {0};
+
+    if (now_ns < peer_deadline(m) ||
+        begin(m, m->dispatcher_retry.how, &err) == 0)
+        return;
+    manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot be started: %s",
+                err.text);
+    running_interrupt_all(m);
+}
+
+int64_t
+peer_deadline(const struct manager *m)
+{
+    return m->dispatcher_retry.how != NULL ? m->dispatcher_retry.at_ns
+                                           : INT64_MAX;
+}
+
+/* ---- another one goes on ---- */
+
+/* What is sent again: frames, and suggestions asked for. */
+struct resent {
     uint64_t frames, asked;
 };
 
 static void
-count_again(void *ctx, const struct frame *frame)
+count_resent(void *ctx, const struct frame *frame)
 {
-    struct again *again = ctx;
+    struct resent *again = ctx;
     uint64_t n = 0;
 
     again->frames++;
@@ -258,7 +298,7 @@ get_count(struct jval root, const char *key)
 
 static void
 say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
-            const struct again *again)
+            const struct resent *again)
 {
     progress_say(&m->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
@@ -274,7 +314,7 @@ peer_resumed(struct manager *m, const struct frame *id)
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
     uint64_t last, owed, resent, derived;
-    struct again again = {0};
+    struct resent again = {0};
     struct err err = {0};
     bool refused;
     struct jval v;
@@ -289,7 +329,7 @@ peer_resumed(struct manager *m, const struct frame *id)
         m->recovered.resent = resent;
     refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
-    if (exchange_resume(&m->exchange, last, count_again, &again, &err) != 0) {
+    if (exchange_resume(&m->exchange, last, count_resent, &again, &err) != 0) {
         m->dispatcher_given_up = true;
         manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot go on: %s",
                     err.text);
@@ -309,4 +349,216 @@ peer_resumed(struct manager *m, const struct frame *id)
         peer_ask_again(m);
     if (last > 0)
         say_resumed(m, last, resent, derived, &again);
+}
+
+/* ---- its death: who was at work, and whether another one is started ---- */
+
+static const char *
+name_of(const struct algorithm *a)
+{
+    if (a->class_name != NULL)
+        return a->class_name;
+    return a->name != NULL ? a->name : a->plugin;
+}
+
+/* What its workers were at when it ended, as far as its lock file tells. */
+static void
+read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
+{
+    struct lockfile lock;
+    bool good = lockfile_read(m->folder.path, &lock);
+
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        out[i] = good ? lock.slots[i] : 0;
+}
+
+static void
+name_worker(const struct manager *m, int worker, char *text, size_t size)
+{
+    if (worker == LOCKFILE_DEFAULT)
+        snprintf(text, size, "tuner %.200s%s", name_of(&m->x->tuner),
+                 m->x->n_filters > 0 ? " (or a filter around it)" : "");
+    else
+        snprintf(text, size, "assessor %.200s", name_of(&m->x->assessor));
+}
+
+/* Before the first command the plugins are set up, one after the other. */
+static void
+blame_start(const struct manager *m, char *text, size_t size)
+{
+    const char *tuner = name_of(&m->x->tuner);
+    const char *assessor = name_of(&m->x->assessor);
+
+    if (assessor == NULL)
+        snprintf(text, size, " while tuner %.200s was being set up", tuner);
+    else
+        snprintf(text, size,
+                 " while tuner %.120s and assessor %.120s were being set up",
+                 tuner, assessor);
+}
+
+void
+peer_blame(const struct manager *m, char *text, size_t size)
+{
+    uint64_t at[LOCKFILE_SLOTS];
+    char who[256], work[40];
+    size_t len = 0;
+
+    text[0] = '\0';
+    read_slots(m, at);
+    for (int i = 0; i < LOCKFILE_SLOTS; i++)
+        if (at[i] != 0 && len < size) {
+            name_worker(m, i, who, sizeof who);
+            len += (size_t)snprintf(text + len, size - len, "%s %s was %s",
+                                    len == 0 ? " while" : " and", who,
+                                    supervisor_work(at[i], work, sizeof work));
+        }
+    if (text[0] == '\0' && m->phase == PHASE_STARTING)
+        blame_start(m, text, size);
+}
+
+/* Whether it has ended by a decision of its own, which would be the same
+ * again. */
+static bool
+is_decision(const struct manager *m, int status)
+{
+    static const int statuses[] = {0, 2, 3, 5, 6, 129, 130, 143};
+
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i] == status)
+            return true;
+    return m->phase == PHASE_CLOSING && status >= 0;
+}
+
+/* Whether it was ended by a signal that ends whatever it reaches, and will
+ * reach the manager, too. */
+static bool
+is_told_to_stop(int status)
+{
+    return status == 128 + SIGHUP || status == 128 + SIGINT ||
+           status == 128 + SIGTERM;
+}
+
+/* Whether it died before it had anything that another one could go on with. */
+static bool
+dies_at_start(const struct manager *m, int signal)
+{
+    return m->phase == PHASE_STARTING && m->options->resume == NULL &&
+           (signal == 0 || deaths_is_fault(signal));
+}
+
+static void
+skip(struct manager *m, int worker, uint64_t number)
+{
+    char who[256];
+
+    name_worker(m, worker, who, sizeof who);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: %s kills the dispatcher at command %llu, "
+                  "again and again: the command is skipped",
+                  who, (unsigned long long)number);
+    if (m->n_skips < DISPATCHER_SKIPS_MAX)
+        m->skips[m->n_skips++] = (struct skip){worker, number};
+}
+
+static bool
+go_on(struct manager *m)
+{
+    struct err err = {0};
+
+    exchange_hold(&m->exchange);
+    tail_close(&m->words);
+    origin_repeat(m);
+    if (peer_resume(m, &err) == 0)
+        return true;
+    progress_warn(&m->progress, "tunepipe: error: %s", err.text);
+    return false;
+}
+
+/* An earlier manager's dispatcher was only about to take the lock when we
+ * looked whether it had ended: it was faster than ours, and ends with its
+ * input. */
+static bool
+wait_for_another(struct manager *m, int status)
+{
+    bool began = !m->exchange.held && m->phase != PHASE_STARTING;
+    struct lockfile lock;
+    struct err err = {0};
+
+    if (status != EXIT_LOG || began || m->options->resume == NULL ||
+        m->waited_for_another ||
+        (lockfile_read(m->folder.path, &lock) &&
+         supervisor_is_writer(&m->dispatcher, &lock)))
+        return false;
+    m->waited_for_another = true;
+    return supervisor_await_earlier(m->folder.path, &err) == 0 && go_on(m);
+}
+
+/* Whether another dispatcher was started in the place of the one that died. */
+static bool
+start_again(struct manager *m, const struct supervised_end *end,
+            const char *who, const uint64_t at[LOCKFILE_SLOTS])
+{
+    /* Whoever ends it by _exit() does wrong, too. */
+    bool fault = end->signal == 0 || deaths_is_fault(end->signal);
+    int worker = 0;
+
+    switch (deaths_add(&m->deaths, fault, at, &worker)) {
+    case DEATHS_OVER:
+        return false;
+    case DEATHS_RESTART:
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher died (%s)%s: it is "
+                      "started again from its log",
+                      end->how, who);
+        break;
+    case DEATHS_SKIP:
+        skip(m, worker, at[worker]);
+        break;
+    }
+    if (!fault)
+        scheduler_pardon(&m->scheduler); /* a program's answers died with it */
+    if (!go_on(m))
+        return false;
+    happened_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
+    return true;
+}
+
+void
+peer_ended(struct manager *m)
+{
+    uint64_t at[LOCKFILE_SLOTS];
+    struct supervised_end end;
+    char who[300];
+    int status;
+
+    supervisor_end(&m->dispatcher, &end);
+    manager_unwatch(m, m->dispatcher.pidfd);
+    supervisor_close(&m->dispatcher);
+    m->outcome->dispatcher_status = status = end.status;
+    if (m->phase == PHASE_CLOSING && status == 0)
+        return;
+    if (wait_for_another(m, status))
+        return;
+    read_slots(m, at);
+    peer_blame(m, who, sizeof who);
+    if (!is_decision(m, status) && !dies_at_start(m, end.signal) &&
+        !m->dispatcher_given_up && !deaths_repeat(&m->deaths, status, at) &&
+        start_again(m, &end, who, at))
+        return;
+    if (m->phase == PHASE_CLOSING) {
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher ended with %s%s",
+                      end.how, who);
+        return;
+    }
+    if (is_told_to_stop(status))
+        manager_end(m, MANAGER_INTERRUPTED,
+                    "interrupted: the dispatcher was told to stop (signal %d)",
+                    status - 128);
+    manager_end(
+        m, MANAGER_DISPATCHER,
+        "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
+        end.how, who);
+    running_interrupt_all(m);
 }

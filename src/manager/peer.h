@@ -1,22 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* peer.h - the dispatcher's process: started, started again from its log
- * when it dies, given up.  Inside src/manager only. */
+/* peer.h - the dispatcher as the manager has it: started, started again from
+ * its log when it dies, given up.  Inside src/manager only. */
 #ifndef MANAGER_PEER_H
 #define MANAGER_PEER_H
 
 #include <stddef.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 struct err;
 struct frame;
 struct manager;
 
-/* A new session; m->exchange is empty. */
+/* A start that failed for want of something that time may bring, and is tried
+ * again; a zeroed one is none. */
+typedef int peer_starter(struct manager *m, struct err *err);
+struct peer_retry {
+    peer_starter *how; /* NULL: none is due */
+    int64_t at_ns, until_ns;
+    unsigned failures; /* in a row */
+};
+
+/* A new session; m->exchange is empty.  0 also where it is tried again. */
 int peer_start(struct manager *m, struct err *err);
 
-/* One that goes on from the log, where there is one; what is sent is held
- * until its ID. */
+/* A dispatcher that goes on from the log, where there is one; what is sent is
+ * held until its ID.  0 also where it is tried again. */
 int peer_resume(struct manager *m, struct err *err);
+
+/* Tries again what is due; if that is over, so is the experiment. */
+void peer_retry(struct manager *m, int64_t now_ns);
+/* INT64_MAX: nothing is to be tried again. */
+int64_t peer_deadline(const struct manager *m);
 
 /* The ID of one that goes on: what its log lacks is sent again. */
 void peer_resumed(struct manager *m, const struct frame *id);
@@ -31,12 +45,5 @@ void peer_ended(struct manager *m);
 /* " while tuner NAME was at command N" (or the assessor, or " and" both), as
  * far as its lock file tells, or "was being set up"; "": neither. */
 void peer_blame(const struct manager *m, char *text, size_t size);
-
-/* Remembers its process, before anything is sent to it. */
-void peer_record(const struct manager *m, pid_t pid);
-
-/* Waits until the one of an earlier manager has ended; its input is closed
- * already.  -1: it does not. */
-int peer_await_end(const struct manager *m, struct err *err);
 
 #endif

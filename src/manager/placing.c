@@ -150,8 +150,8 @@ placing_remove(struct manager *m, struct trial *t)
     t->queued = false;
 }
 
-static int64_t
-pause_after(unsigned failures)
+int64_t
+placing_pause_ns(unsigned failures)
 {
     int64_t pause =
         failures < PAUSES_MAX ? PAUSE_FIRST_NS << failures : PAUSE_MAX_NS;
@@ -181,7 +181,7 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
                         ? t->place_until_ns
                         : now + m->x->place_ms * (int64_t)1000000);
     t->place_until_ns = 0;
-    running_due(m, t, TRIAL_DUE_OFFER, now + pause_after(t->offers++));
+    running_due(m, t, TRIAL_DUE_OFFER, now + placing_pause_ns(t->offers++));
     placing_release(m, t);
     if (!m->placing.warned && t->offers == 1)
         progress_warn(&m->progress,

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf;
 struct err;
@@ -62,6 +63,8 @@ void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 void placing_clear(struct manager *m, struct trial *t);
 /* Starting it failed so.  Whether it is offered again later. */
 bool placing_again(struct manager *m, struct trial *t, const struct err *why);
+/* How long to wait after so many starts have failed before. */
+int64_t placing_pause_ns(unsigned failures);
 /* Its wrapper was started. */
 void placing_done(struct manager *m, struct trial *t);
 

@@ -13,6 +13,7 @@
 #include "manager/parameters.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
+#include "supervisor/supervisor.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -21,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define ASK_MAX 65536 /* a dispatcher refuses more */
@@ -36,8 +36,7 @@ struct state {
     struct launch launch;
     struct exchange exchange;
     struct tail words;
-    pid_t pid;
-    int pidfd;
+    struct supervised dispatcher;
     uint64_t asked, came;
     char *folder;     /* where the experiment's would be */
     bool initialized; /* it took the search space */
@@ -234,32 +233,20 @@ static int
 start(struct state *s)
 {
     const struct experiment *x = s->r->x;
-    struct dispatcher_pipes pipes;
-    char seed[24], *own = NULL;
-    const char *program = s->r->dispatcher;
-    int rc;
+    struct supervised_pipes pipes;
+    char seed[24];
 
-    if (program == NULL)
-        program = own = file_join(s->launch.program_folder, "tunepipe");
-    if (program == NULL)
-        return err_set(s->err, ERR_MEMORY, "out of memory");
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->r->seed);
-    const char *const argv[] = {
-        program,           "dispatch",
-        "--in-fd",         "0",
-        "--out-fd",        "1",
+    const char *const words[] = {
         "--config",        x->file,
         "--seed",          seed,
         "--early-stopped", early_stopped_name(x->early_stopped),
         "--extensions",    NULL};
-    rc = launch_dispatcher((char *const *)argv, &pipes, s->err);
-    free(own);
-    if (rc != 0)
+    if (supervisor_start(&s->dispatcher, s->r->dispatcher,
+                         s->launch.program_folder, words, &pipes, s->err) != 0)
         return -1;
-    s->pid = pipes.pid;
-    s->pidfd = pipes.pidfd;
     exchange_open(&s->exchange, pipes.to, pipes.from);
-    tail_attach(&s->words, pipes.errors, WORD_MAX);
+    tail_attach(&s->words, pipes.words, WORD_MAX);
     return 0;
 }
 
@@ -309,20 +296,18 @@ step(struct state *s)
 static void
 end(struct state *s)
 {
-    struct pollfd fd = {s->pidfd, POLLIN, 0};
-    int status = 0;
+    struct supervised_end end;
 
-    if (s->pidfd < 0)
+    if (s->dispatcher.pidfd < 0)
         return;
     if (s->exchange.to >= 0)
         exchange_close_to(&s->exchange);
-    if (poll(&fd, 1, END_MS) == 0)
-        kill(s->pid, SIGKILL);
+    if (!supervisor_ends_within(&s->dispatcher, END_MS))
+        supervisor_signal(&s->dispatcher, SIGKILL);
     tail_rest(&s->words, take_word, s);
-    waitpid(s->pid, &status, 0);
-    close(s->pidfd);
-    if (s->rc != 0 && WIFEXITED(status) &&
-        WEXITSTATUS(status) == EXIT_OF_CONFIG && s->came == 0)
+    supervisor_end(&s->dispatcher, &end);
+    supervisor_close(&s->dispatcher);
+    if (s->rc != 0 && end.status == EXIT_OF_CONFIG && s->came == 0)
         s->rc = err_set(s->err, ERR_CONFIG,
                         "the dispatcher refused the configuration");
 }
@@ -353,8 +338,11 @@ int
 rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
          struct err *err)
 {
-    struct state s = {
-        .r = r, .to = to, .words = {.fd = -1}, .pidfd = -1, .err = err};
+    struct state s = {.r = r,
+                      .to = to,
+                      .dispatcher = SUPERVISED_NONE,
+                      .words = {.fd = -1},
+                      .err = err};
 
     signal(SIGPIPE, SIG_IGN);
     exchange_init(&s.exchange);

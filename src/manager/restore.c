@@ -209,7 +209,7 @@ read_witnesses(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
 
-    if (peer_await_end(m, err) != 0)
+    if (supervisor_await_earlier(m->folder.path, err) != 0)
         return -1;
     r->results = results_load(m->folder.path, err);
     if (r->results == NULL || past_load(&r->past, m->folder.path, err) != 0 ||

@@ -5,7 +5,7 @@
  *   expiry.c    how long it waits, and what is over then
  *   opening.c   what the loop needs
  *   answers.c   frames from the dispatcher, its words
- *   peer*.c     its process: start, death, and another one
+ *   peer.c      its process: start, death, and another one
  *   restore.c   what an earlier manager left
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
@@ -39,7 +39,6 @@
 #include "manager/checkpoints.h"
 #include "manager/commands.h"
 #include "manager/deadlines.h"
-#include "manager/deaths.h"
 #include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
@@ -50,11 +49,14 @@
 #include "manager/lockstep.h"
 #include "manager/manager.h"
 #include "manager/orphans.h"
+#include "manager/peer.h"
 #include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
+#include "supervisor/deaths.h"
+#include "supervisor/supervisor.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -127,8 +129,8 @@ struct manager {
     struct launch launch;
     struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
-    pid_t dispatcher_pid;
-    int dispatcher_fd; /* its pidfd; -1: it has ended */
+    struct supervised dispatcher;
+    struct peer_retry dispatcher_retry;
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
     bool waited_for_another;  /* writer of the log, once */
@@ -264,8 +266,8 @@ void manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The user wants it to end; a second time: at once. */
 void manager_interrupt(struct manager *m);
-/* Only while it has not been waited for: then its id may be a stranger's. */
-void manager_signal_dispatcher(const struct manager *m, int sig);
+/* Wants the dispatcher to end: one that was to be started again is not. */
+void manager_signal_dispatcher(struct manager *m, int sig);
 /* Asks for as many trials as are wanted, and returns how many that is. */
 uint64_t manager_ask(struct manager *m);
 /* The parameters with this id have come. */

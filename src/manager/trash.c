@@ -5,16 +5,14 @@
 #include "core/file.h"
 #include "core/folder.h"
 #include "core/number.h"
-#include "manager/spawn.h"
+#include "core/process.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define HEAP ".gone."
@@ -108,21 +106,10 @@ static int
 start(struct trash *t, const char *heap)
 {
     const char *const argv[] = {PROGRAM, "-rf", "--", heap, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    int rc;
+    const struct process_spawn how = {
+        .argv = argv, .files = {PROCESS_NULL, PROCESS_NULL, PROCESS_NULL}};
 
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_init(&attr);
-    spawn_signals(&attr, 0, POSIX_SPAWN_SETPGROUP);
-    rc = spawn_start(PROGRAM, &files, &attr, (char *const *)argv, environ,
-                     &t->pid, NULL);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return rc == 0 ? spawn_pidfd(t->pid, &t->pidfd, NULL) : -1;
+    return process_spawn(&how, &t->pidfd, NULL) > 0 ? 0 : -1;
 }
 
 /* A process that cannot be had costs time instead. */
@@ -143,9 +130,7 @@ trash_begin(struct trash *t)
 void
 trash_ended(struct trash *t)
 {
-    waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
-    close(t->pidfd);
-    t->pidfd = -1;
+    process_reap(&t->pidfd);
 }
 
 void

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct err;
 
@@ -18,8 +17,8 @@ struct trash {
     uint64_t heap; /* the one that is added to */
     uint64_t n;    /* in it */
     uint64_t names;
-    pid_t pid; /* that deletes the heaps before */
-    int pidfd; /* -1: nobody does; else readable at its end */
+    int pidfd; /* of the process that deletes the heaps before; -1: none does;
+                  else readable at its end */
 };
 
 #define TRASH_CLOSED \

@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "wrapper/spawn.h"
 
+#include "core/process.h"
 #include "trial/files.h"
 #include "wrapper/confine.h"
+#include "wrapper/exitfile.h"
 #include "wrapper/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What goes through the pipe, at once. */
-struct failure {
-    int code;
-    char line[400];
-};
-
-/* Ends the child; the parent reads why when it has waited for it. */
-static void
-give_up(int failure_fd, const char *what, const char *path)
-{
-    struct failure f = {.code = errno};
-    char why[128];
-
-    snprintf(f.line, sizeof(f.line), "%s%s: %s", what, path,
-             strerror_r(f.code, why, sizeof(why)));
-    while (write(failure_fd, &f, sizeof(f)) < 0 && errno == EINTR)
-        ;
-    _exit(127);
-}
 
 /* Opening a FIFO, which would have nobody to read it, does not wait. */
 int
@@ -52,86 +32,83 @@ spawn_output(int dir_fd, const char *name)
     return -1;
 }
 
-static void
-redirect(int failure_fd, int fd, const char *name, int to)
+static pid_t
+refuse(struct outcome *outcome, const char *what, const char *name)
 {
-    if (fd < 0 || dup2(fd, to) < 0)
-        give_up(failure_fd, "cannot open ", name);
-    if (fd != to)
-        close(fd);
-}
+    char why[128];
 
-/* dup2() cleared the close-on-exec flag of 0, 1, 2; all else has it set. */
-static void
-reset_signals(void)
-{
-    sigset_t none;
-
-    for (int sig = 1; sig < NSIG; sig++)
-        signal(sig, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void
-become(const struct options *options, int dir_fd, int failure_fd, pid_t wrapper)
-{
-    setpgid(0, 0);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-        give_up(failure_fd, "cannot be tied to the wrapper", "");
-    if (getppid() != wrapper) /* it died before the line above */
-        _exit(127);
-    redirect(failure_fd, open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null",
-             0);
-    redirect(failure_fd, spawn_output(dir_fd, TRIAL_STDOUT), TRIAL_STDOUT, 1);
-    redirect(failure_fd, spawn_output(dir_fd, TRIAL_STDERR), TRIAL_STDERR, 2);
-    if (chdir(options->cwd) != 0)
-        give_up(failure_fd, "cannot change to ", options->cwd);
-    if (confine_enter(options->cgroup) != 0)
-        give_up(failure_fd, "cannot enter the control group ", options->cgroup);
-    if (confine_limit(options->limit_bytes) != 0)
-        give_up(failure_fd, "cannot limit its memory", "");
-    reset_signals();
-    execvp(options->program[0], options->program);
-    give_up(failure_fd, "", options->program[0]);
-}
-
-int
-spawn_start(struct spawn *spawn, const struct options *options, int dir_fd)
-{
-    pid_t wrapper = getpid();
-    int ends[2], why;
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return -1;
-    /* Not fork(): all that the child does before its exec is ask the kernel for
-     * things, and what it writes in our memory nobody reads. */
-    spawn->pid = vfork();
-    if (spawn->pid == 0)
-        become(options, dir_fd, ends[1], wrapper);
-    why = errno;
-    close(ends[1]);
-    spawn->failure_fd = ends[0];
-    if (spawn->pid > 0)
-        return 0;
-    close(ends[0]);
-    errno = why;
+    outcome->unstarted_errno = errno;
+    snprintf(outcome->unstarted, sizeof(outcome->unstarted), "%s%.380s: %s",
+             what, name, strerror_r(errno, why, sizeof(why)));
     return -1;
 }
 
-int
-spawn_failed(struct spawn *spawn, char *out, size_t size)
-{
-    struct failure f = {.code = 0};
-    ssize_t n;
+enum { CONFINED, OUTSIDE, UNLIMITED };
 
-    do
-        n = read(spawn->failure_fd, &f, sizeof(f));
-    while (n < 0 && errno == EINTR);
-    close(spawn->failure_fd);
-    spawn->failure_fd = -1;
-    if (n != sizeof(f))
-        return 0;
-    snprintf(out, size, "%s", f.line);
-    return f.code;
+/* The trial's process itself enters what it is confined to. */
+static int
+confine(const void *arg)
+{
+    const struct options *options = arg;
+
+    if (confine_enter(options->cgroup) != 0)
+        return OUTSIDE;
+    return confine_limit(options->limit_bytes) != 0 ? UNLIMITED : CONFINED;
+}
+
+static pid_t
+start(const struct options *options, int out, int words,
+      struct outcome *outcome)
+{
+    const struct process_spawn how = {
+        .argv = (const char *const *)options->program,
+        .along_path = true,
+        .folder = options->cwd,
+        .files = {PROCESS_NULL, out, words},
+        .tied = true,
+        .ready = confine,
+        .arg = options,
+    };
+    struct process_failure failure;
+    pid_t pid = process_spawn(&how, NULL, &failure);
+
+    if (pid > 0)
+        return pid;
+    switch (failure.step) {
+    case PROCESS_MADE:
+        return refuse(outcome, "cannot make a process", "");
+    case PROCESS_TIED:
+        return refuse(outcome, "cannot be tied to the wrapper", "");
+    case PROCESS_FILES:
+        return refuse(outcome, "cannot open ", "/dev/null");
+    case PROCESS_FOLDER:
+        return refuse(outcome, "cannot change to ", options->cwd);
+    case PROCESS_READY:
+        if (failure.ready == OUTSIDE)
+            return refuse(outcome, "cannot enter the control group ",
+                          options->cgroup);
+        return refuse(outcome, "cannot limit its memory", "");
+    case PROCESS_BEGUN:
+        break;
+    }
+    return refuse(outcome, "", options->program[0]);
+}
+
+pid_t
+spawn_trial(const struct options *options, int dir_fd, struct outcome *outcome)
+{
+    int out = spawn_output(dir_fd, TRIAL_STDOUT), words = -1;
+    pid_t pid = -1;
+
+    if (out < 0)
+        refuse(outcome, "cannot open ", TRIAL_STDOUT);
+    else if ((words = spawn_output(dir_fd, TRIAL_STDERR)) < 0)
+        refuse(outcome, "cannot open ", TRIAL_STDERR);
+    else
+        pid = start(options, out, words, outcome);
+    if (out >= 0)
+        close(out);
+    if (words >= 0)
+        close(words);
+    return pid;
 }

@@ -26,8 +26,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -39,12 +37,12 @@ struct watch {
     const struct options *options;
     struct outcome *outcome;
     struct lease *lease;
-    struct spawn spawn;
+    pid_t first; /* the trial's first process */
     int signal_fd, timer_fd;
     enum phase phase;
-    bool first_ended; /* the trial's first process */
-    bool alive;       /* a process of the trial is left */
-    uint32_t asker;   /* whose signal began the end; 0: it does not matter */
+    bool first_ended;
+    bool alive;     /* a process of the trial is left */
+    uint32_t asker; /* whose signal began the end; 0: it does not matter */
 };
 
 /* From now, once; 0 ms: at once; negative: never. */
@@ -85,8 +83,6 @@ first_process_ended(struct watch *w, int status)
     exitfile_end(o);
     o->wait_status = status;
     o->alone = !lease_look(w->lease);
-    o->unstarted_errno =
-        spawn_failed(&w->spawn, o->unstarted, sizeof(o->unstarted));
     w->first_ended = true;
 }
 
@@ -103,7 +99,7 @@ reap(struct watch *w)
             w->alive = false;
             return;
         }
-        if (pid == w->spawn.pid)
+        if (pid == w->first)
             first_process_ended(w, status);
     }
     if (w->phase == KILLING)
@@ -213,22 +209,19 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
           struct outcome *outcome)
 {
     struct watch w = {.options = options, .outcome = outcome, .lease = lease};
-    char why[128];
 
     if (open_all(&w) != 0)
         return -1; /* the process ends: it closes what was opened */
     if (!lease->held)
         set_timer(&w, options->adopt_ms);
     exitfile_begin(outcome);
-    if (spawn_start(&w.spawn, options, dir_fd) == 0) {
-        w.alive = true;
-        loop(&w);
+    w.first = spawn_trial(options, dir_fd, outcome);
+    if (w.first < 0) {
+        exitfile_end(outcome);
+        outcome->alone = !lease_look(lease);
         return 0;
     }
-    outcome->unstarted_errno = errno;
-    exitfile_end(outcome);
-    snprintf(outcome->unstarted, sizeof(outcome->unstarted),
-             "cannot make a process: %s",
-             strerror_r(outcome->unstarted_errno, why, sizeof(why)));
+    w.alive = true;
+    loop(&w);
     return 0;
 }

@@ -58,6 +58,18 @@ bad_space() {
 }
 check "a misspelt type in the search space" bad_space
 
+# Its stop may take as long as that of a trial.
+parting() {
+    command -v python3 > python || { echo 'no Python'; return 77; }
+    cp "$TP_SOURCE/tuners/exec/tuner.py" . &&
+        printf '%s\n' 'python3 tuner.py' 'sleep 3' ': > over' > tuner.sh
+    simple 'maxTrialNumber: 2' 'grace: 30s' \
+        'tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}'
+    run 0 && count 2 succeeded && lacks err 'did not end within the grace' &&
+        { [ -e over ] || fail "$(cat err)"; }
+}
+check "a tuner's program that ends within the experiment's grace" parting
+
 refused_space() {
     simple "tuner: {plugin: $PLUGINS/space_fails.so}"
     run 3 && has err 'the dispatcher refused the search space'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Trials that cannot be started, for now or at all, and very many at a time.
+# Trials, and dispatchers, that cannot be started, for now or at all, and very
+# many trials at a time.
 . "$(dirname "$0")/lib.sh"
 
 final='exec tunepipe trial report --final 1'
@@ -175,6 +176,78 @@ E
         has err 'trials cannot be started: ' && has err 'No such file'
 }
 check "a start that can never work is not tried again" never
+
+# hold_dispatcher LINE...: the manager's own file is another one than that of
+# the dispatcher, which cannot be started before `exec 9>&-`.
+hold_dispatcher() {
+    own && mv bin/tunepipe bin/manager && cp bin/manager bin/tunepipe &&
+        T=$PWD/bin/manager && echo "$final" | experiment "$@" &&
+        exec 9>> bin/tunepipe
+}
+cannot_now='the dispatcher cannot be started now: .*: Text file busy; tried again'
+
+until_told() { # PROCESS
+    until grep -qs "$cannot_now" err; do
+        kill -0 "$1" 2>&- || return 1
+        sleep 0.05
+    done
+}
+
+dispatcher_later() {
+    hold_dispatcher 'maxTrialNumber: 2' || return 1
+    (exec 9>&- && run 0) &
+    until_told $!
+    exec 9>&-
+    wait $! || fail "$(cat out err)" || return 1
+    dir=$(ls -d tunepipe-experiments/*)
+    count 2 succeeded && replays || return 1
+    [ "$(grep -c 'cannot be started now' err)" = 1 ] || fail "$(cat err)"
+}
+check "a dispatcher that cannot be started now" dispatcher_later
+
+dispatcher_never() {
+    hold_dispatcher 'placeTimeout: 0.3s' || return 1
+    run 1 9>&- && grep -q "$cannot_now" err &&
+        has err 'error: the dispatcher cannot be started: '
+    status=$?
+    exec 9>&-
+    return $status
+}
+check "a dispatcher that cannot be started in time" dispatcher_never
+
+dispatcher_unwanted() {
+    hold_dispatcher 'maxTrialNumber: 2' || return 1
+    (exec 9>&- && run 1) &
+    until_told $! && kill -INT "$(cat pid)" && wait $! &&
+        has err 'interrupted after 0 trials'
+    status=$?
+    exec 9>&-
+    [ "$status" = 0 ] || fail "$(cat out err)" || return 1
+    dir=$(ls -d tunepipe-experiments/*)
+    resume 0 && count 2 succeeded && replays
+}
+check "an interruption before the dispatcher could be started" \
+    dispatcher_unwanted
+
+dispatcher_again() {
+    own && experiment 'maxTrialNumber: 3' << E || return 1
+if [ "\$TUNEPIPE_TRIAL_ID" = 00001 ]; then
+    manager=\$(cat "\$HERE/pid")
+    read -r dispatcher rest < "/proc/\$manager/task/\$manager/children"
+    cp "\$HERE/bin/tunepipe" "\$HERE/bin/new"
+    exec 9>> "\$HERE/bin/new"
+    mv "\$HERE/bin/new" "\$HERE/bin/tunepipe"
+    kill -KILL "\$dispatcher"
+    until grep -q '$cannot_now' "\$HERE/err"; do sleep 0.05; done
+    exec 9>&-
+fi
+$final
+E
+    run 0 && count 3 succeeded && replays &&
+        has err 'the dispatcher died (signal 9)' &&
+        has out 'the dispatcher goes on from its log'
+}
+check "a dispatcher that died and cannot be started again now" dispatcher_again
 
 # All of them live at one time: each says so, and waits for a line.
 many() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
-#include "manager/deaths.h"
+#include "supervisor/deaths.h"
 
 #include <signal.h>
 

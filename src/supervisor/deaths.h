@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* deaths.h - what to do about a dispatcher that died: counting alone.  One
  * thread. */
-#ifndef MANAGER_DEATHS_H
-#define MANAGER_DEATHS_H
+#ifndef SUPERVISOR_DEATHS_H
+#define SUPERVISOR_DEATHS_H
 
 #include "log/lock.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/deaths.h"
+#include "supervisor/deaths.h"
 
 #include <signal.h>
 #include <stddef.h>
