@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include "bridge/bridge.h"
 #include "cli/exitguard.h"
-#include "cli/nni_bridge.h"
 #include "cli/nni_child.h"
 #include "cli/nni_start.h"
 #include "cli/options.h"
+#include "cli/websocket.h"
 #include "core/err.h"
+#include "core/wake.h"
 #include "nni/old_words.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +69,18 @@ find_params(int argc, char **argv)
 }
 
 static int
+dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
+{
+    bool *expected = exitguard_set();
+    int status = nni_start_run(n, in_fd, out_fd, err);
+
+    exitguard_lift(expected);
+    return status;
+}
+
+/* ---- NNI 1.0 to 2.7: descriptors ---- */
+
+static int
 check_descriptors(struct err *err)
 {
     for (int fd = IN_FD; fd <= OUT_FD; fd++)
@@ -77,16 +92,6 @@ check_descriptors(struct err *err)
                 "NNI_TUNER_COMMAND_CHANNEL instead)",
                 fd);
     return 0;
-}
-
-static int
-dispatch_on(struct nni_start *n, int in_fd, int out_fd, struct err *err)
-{
-    bool *expected = exitguard_set();
-    int status = nni_start_run(n, in_fd, out_fd, err);
-
-    exitguard_lift(expected);
-    return status;
 }
 
 /* A manager up to 2.7 takes a quiet end of file for nothing at all, and stays
@@ -142,12 +147,73 @@ serve_descriptors(struct nni_start *n, struct err *err)
     return status;
 }
 
+/* ---- NNI 2.8 to 3.0: a WebSocket ----
+ *
+ * The child runs the dispatcher, the parent keeps the connection, whatever
+ * becomes of the child, and tells the manager how it ended.  Between them is a
+ * socket pair for frames, whose end of file tells either side that the other is
+ * gone; and something by which the child says that another dispatcher wants its
+ * log. */
+
+static int
+keep_connection(struct nni_child *c, int frames, struct err *err)
+{
+    const struct bridge_setup setup = {
+        .url = c->start->environment.channel,
+        .frames = frames,
+        .epitaph = nni_child_await,
+        .arg = c,
+        .wanted = &c->start->wanted,
+        .log = &c->start->log,
+    };
+    int status = EXIT_DONE;
+
+    if (nni_child_guard(c, frames, err) != 0)
+        close(frames);
+    else if (websocket_serve(&setup, err) == 0)
+        err_clear(err);
+    if (err->code != ERR_NONE) {
+        journal_say(&c->start->journal, LOG_ERROR, NULL, "%s", err->text);
+        status = verb_fail("nni", err);
+    }
+    nni_child_dismiss(c);
+    return nni_child_status(c, status);
+}
+
+static int
+serve_websocket(struct nni_start *n, struct err *err)
+{
+    struct nni_child child;
+    int pair[2], status;
+
+    if (wake_open(&n->wanted, err) != 0)
+        return verb_fail("nni", err);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
+        wake_close(&n->wanted);
+        return verb_fail("nni", err);
+    }
+    switch (nni_child_fork(&child, n, err)) {
+    case 0:
+        close(pair[0]);
+        status = dispatch_on(n, pair[1], pair[1], err);
+        nni_child_leave(&child, status, err);
+        return status;
+    case 1:
+        close(pair[1]);
+        return keep_connection(&child, pair[0], err);
+    }
+    close(pair[0]);
+    close(pair[1]);
+    wake_close(&n->wanted);
+    return verb_fail("nni", err);
+}
+
 static int
 serve(struct nni_start *n, struct err *err)
 {
-    return n->environment.channel != NULL
-               ? nni_bridge_serve(n, dispatch_on, err)
-               : serve_descriptors(n, err);
+    return n->environment.channel != NULL ? serve_websocket(n, err)
+                                          : serve_descriptors(n, err);
 }
 
 static int

@@ -144,11 +144,11 @@ read_failure(int fd, struct process_failure *out)
 
 /* A pidfd of a child that can be done without if it cannot be had. */
 static pid_t
-watch(pid_t pid, int *pidfd)
+watch_or_end(pid_t pid, int *pidfd)
 {
     int why;
 
-    *pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    *pidfd = process_watch(pid);
     if (*pidfd >= 0)
         return pid;
     why = errno;
@@ -182,7 +182,7 @@ process_spawn(const struct process_spawn *how, int *pidfd,
         errno = f.number;
     }
     if (pid > 0 && pidfd != NULL)
-        pid = watch(pid, pidfd);
+        pid = watch_or_end(pid, pidfd);
     f.number = errno;
     if (failure != NULL)
         *failure = f;
@@ -198,7 +198,7 @@ process_fork(int *pidfd)
     pid = fork();
     if (pid == 0 && tie(parent) != 0)
         _exit(127);
-    return pid > 0 && pidfd != NULL ? watch(pid, pidfd) : pid;
+    return pid > 0 && pidfd != NULL ? watch_or_end(pid, pidfd) : pid;
 }
 
 static bool
@@ -300,9 +300,15 @@ process_parent(pid_t pid)
 }
 
 int
+process_watch(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int
 process_open(pid_t pid, uint64_t start)
 {
-    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    int fd = pid > 0 ? process_watch(pid) : -1;
 
     if (fd >= 0 && start != 0 && process_start(pid) == start)
         return fd;
@@ -319,8 +325,8 @@ process_ended(int pidfd)
     return poll(&p, 1, 0) > 0;
 }
 
-void
+bool
 process_kill(int pidfd, int number)
 {
-    syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
+    return syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0) == 0;
 }

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "manager/control_address.h"
 #include "manager/experiment_folder.h"
 
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ANSWER_MAX ((size_t)256 << 20)
@@ -149,7 +149,7 @@ control_link_open(struct control_link *l, const char *folder, struct err *err)
     if (getsockopt(l->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
         peer.pid > 0) {
         l->pid = peer.pid;
-        l->manager_fd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+        l->manager_fd = process_watch(peer.pid);
     }
     return 0;
 }

@@ -9,9 +9,10 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/number.h"
 #include "core/process.h"
 #include "manager/events.h"
-#include "manager/hook_start.h"
+#include "trial/files.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,10 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define ENDS_AT_ONCE 16
 #define COMMAND_SHOWN 60
+#define ENV_EVENT "TUNEPIPE_EVENT"
+#define ENV_JSON "TUNEPIPE_EVENT_JSON"
+#define ENV_VALUE "TUNEPIPE_VALUE"
+#define OURS_MAX 8
 
 struct hook {
     struct hooks *hooks;
@@ -34,7 +40,11 @@ struct hook {
 struct call {
     struct call *next;
     struct hook *hook;
-    struct hook_call what;
+    enum event_name name;
+    char *json; /* what is known of the event, NUL-terminated */
+    size_t len;
+    char *trial;    /* NULL: none */
+    char value[40]; /* "": none */
     pid_t pid;
     int pidfd;
     int64_t deadline_ns;
@@ -53,8 +63,32 @@ call_free(struct call *c)
 {
     if (c->pidfd >= 0)
         close(c->pidfd);
-    hook_call_fini(&c->what);
+    free(c->json);
+    free(c->trial);
     free(c);
+}
+
+/* A call of the hook, with a copy of the event; NULL: out of memory. */
+static struct call *
+call_new(struct hook *hook, const struct event *e)
+{
+    struct call *c = calloc(1, sizeof *c);
+
+    if (c == NULL)
+        return NULL;
+    c->hook = hook;
+    c->name = e->name;
+    c->len = e->len;
+    c->pidfd = -1;
+    c->json = strdup(e->json);
+    if (e->trial != NULL)
+        c->trial = strdup(e->trial);
+    if (e->has_value)
+        number_format(e->value, c->value);
+    if (c->json != NULL && (e->trial == NULL || c->trial != NULL))
+        return c;
+    call_free(c);
+    return NULL;
 }
 
 static void
@@ -103,14 +137,11 @@ hear(void *ctx, const struct event *e, struct err *err)
                        "%d of its calls wait: those that come now are dropped",
                        HOOK_QUEUE_MAX);
     }
-    c = calloc(1, sizeof *c);
-    if (c == NULL || hook_call_init(&c->what, e) != 0) {
-        free(c);
+    c = call_new(hook, e);
+    if (c == NULL) {
         hook->dropped++;
         return err_set(err, ERR_MEMORY, "out of memory");
     }
-    c->hook = hook;
-    c->pidfd = -1;
     *h->end = c;
     h->end = &c->next;
     hook->waiting++;
@@ -162,21 +193,122 @@ hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
     return 0;
 }
 
+/* ---- their processes ---- */
+
+/* What a hook finds in its environment: ours, then the manager's own. */
+struct vars {
+    char *ours[OURS_MAX + 1]; /* ends with NULL */
+    size_t n_ours;
+    char **all;
+    bool failed;
+};
+
+static void
+set(struct vars *v, const char *name, const char *value)
+{
+    char *var;
+
+    if (asprintf(&var, "%s=%s", name, value) < 0)
+        v->failed = true;
+    else
+        v->ours[v->n_ours++] = var;
+}
+
+/* So that a hook can call tunepipe. */
+static void
+set_path(struct vars *v, const char *program_folder)
+{
+    const char *path = getenv("PATH");
+    char *value;
+
+    if (program_folder == NULL || path == NULL)
+        return;
+    if (asprintf(&value, "%s:%s", program_folder, path) < 0) {
+        v->failed = true;
+        return;
+    }
+    set(v, "PATH", value);
+    free(value);
+}
+
+static void
+make_vars(struct vars *v, const struct hooks_of *of, const struct call *c)
+{
+    static const char *const others[] = {ENV_JSON, ENV_VALUE, TRIAL_ENV_ID,
+                                         TRIAL_ENV_DIR, NULL};
+
+    *v = (struct vars){.n_ours = 0};
+    set(v, ENV_EVENT, event_name(c->name));
+    if (c->len <= HOOK_JSON_MAX)
+        set(v, ENV_JSON, c->json);
+    if (c->trial != NULL)
+        set(v, TRIAL_ENV_ID, c->trial);
+    if (c->value[0] != '\0')
+        set(v, ENV_VALUE, c->value);
+    set(v, TRIAL_ENV_EXPERIMENT_DIR, of->folder);
+    set_path(v, of->program_folder);
+    v->all = process_environment(v->ours, others);
+    v->failed |= v->all == NULL;
+}
+
+static void
+vars_fini(struct vars *v)
+{
+    for (size_t i = 0; i < v->n_ours; i++)
+        free(v->ours[i]);
+    free(v->all);
+}
+
+/* The JSON as a line, to be read from its beginning. */
+static int
+make_input(const struct call *c, struct err *err)
+{
+    int fd = memfd_create("event", MFD_CLOEXEC);
+
+    if (fd >= 0 && file_write_all(fd, c->json, c->len, err) == 0 &&
+        file_write_all(fd, "\n", 1, err) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return err_errno(err, ERR_SYSTEM, "cannot keep the event in memory");
+}
+
+/* Its process: a shell, in a process group of its own. */
+static int
+spawn(const struct hooks *h, struct call *c, struct err *err)
+{
+    const char *const argv[] = {"/bin/sh", "-c", c->hook->config->command,
+                                NULL};
+    struct process_spawn how = {.argv = argv,
+                                .folder = h->of.x->trial_folder,
+                                .files = {-1, h->log_fd, h->log_fd}};
+    struct vars vars;
+    int rc = -1;
+
+    how.files[0] = make_input(c, err);
+    if (how.files[0] < 0)
+        return -1;
+    make_vars(&vars, &h->of, c);
+    how.env = vars.all;
+    if (vars.failed)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if ((c->pid = process_spawn(&how, &c->pidfd, NULL)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot start", argv[0]);
+    else
+        rc = 0;
+    vars_fini(&vars);
+    close(how.files[0]);
+    return rc;
+}
+
 static void
 start(struct hooks *h, struct call *c, int64_t now_ns)
 {
-    struct hook_start how = {
-        .command = c->hook->config->command,
-        .cwd = h->of.x->trial_folder,
-        .experiment_folder = h->of.folder,
-        .program_folder = h->of.program_folder,
-        .log_fd = h->log_fd,
-    };
     struct epoll_event e = {.events = EPOLLIN, .data = {.ptr = c}};
     struct err err = {0};
 
     c->hook->calls++;
-    if (hook_start(&how, &c->what, &c->pid, &c->pidfd, &err) != 0) {
+    if (spawn(h, c, &err) != 0) {
         failed(c->hook, err.text);
         call_free(c);
         return;
@@ -261,11 +393,10 @@ ended(struct hooks *h, struct call *c)
         snprintf(how, sizeof how,
                  "event %s took longer than hookTimeout (%.6g s) and was "
                  "killed",
-                 event_name(c->what.name),
-                 (double)h->of.x->hook_timeout_ms / 1e3);
+                 event_name(c->name), (double)h->of.x->hook_timeout_ms / 1e3);
     else
         snprintf(how, sizeof how, "event %s ended with %s %d",
-                 event_name(c->what.name),
+                 event_name(c->name),
                  info.si_code == CLD_EXITED ? "exit status" : "signal",
                  info.si_status);
     if (c->overdue || info.si_code != CLD_EXITED || info.si_status != 0)

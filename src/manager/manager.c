@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/process.h"
 #include "manager/happened.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -16,7 +17,6 @@
 #include "manager/trial.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -160,21 +160,13 @@ clear_away(struct manager *m)
         trash_ended(t);
 }
 
-static bool
-has_exited(int pidfd)
-{
-    struct pollfd fd = {.fd = pidfd, .events = POLLIN};
-
-    return pidfd >= 0 && poll(&fd, 1, 0) == 1;
-}
-
 /* What came before it in this turn may have freed it, and begun another in its
  * place. */
 static void
 take_exit(struct manager *m, const void *of)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t == of && has_exited(t->pidfd)) {
+        if (t == of && t->pidfd >= 0 && process_ended(t->pidfd)) {
             running_exited(m, t);
             return;
         }

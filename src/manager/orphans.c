@@ -11,6 +11,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "trial/files.h"
 
 #include <dirent.h>
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,13 +128,12 @@ strike(void *ctx, const struct process *seen)
 
     if (!is_wanted(h, seen) || map_get(&h->killed, &p.pid, sizeof p.pid))
         return;
-    fd = (int)syscall(SYS_pidfd_open, p.pid, 0);
+    fd = process_watch(p.pid);
     if (fd < 0)
         return;
     if (read_stat(&p)) {
         read_folder(&p);
-        if (is_wanted(h, &p) &&
-            syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
+        if (is_wanted(h, &p) && process_kill(fd, SIGKILL)) {
             h->more = true;
             map_put(&h->killed, &p.pid, sizeof p.pid, h);
         }

@@ -54,7 +54,8 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
-/* The words that both kinds of start share come first. */
+/* Starts `tunepipe dispatch` with these words, and with those that a new
+ * session and one that goes on share. */
 static int
 launch(struct manager *m, struct words *w, struct err *err)
 {
@@ -197,7 +198,7 @@ resume(struct manager *m, struct err *err)
     return rc;
 }
 
-/* Starts it so, now or, if that cannot be now, later. */
+/* Starts the dispatcher so, now or, if that cannot be now, later. */
 static int
 begin(struct manager *m, peer_starter *how, struct err *err)
 {

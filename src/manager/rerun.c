@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "core/stop_signals.h"
 #include "manager/launch.h"
 #include "manager/metrics.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,7 +151,7 @@ is_prepared_first(const char *folder)
 static void
 end_trial(const struct trial *t)
 {
-    syscall(SYS_pidfd_send_signal, t->pidfd, SIGTERM, NULL, 0);
+    process_kill(t->pidfd, SIGTERM);
 }
 
 /* One that has said that it is done is ended, too. */

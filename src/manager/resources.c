@@ -17,6 +17,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "manager/claim.h"
 #include "manager/devices.h"
 #include "manager/machine.h"
@@ -31,7 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -581,7 +581,7 @@ wait_for(struct resources *r, pid_t pid)
 
     if (pid <= 0 || r->n_strangers == RESOURCES_STRANGERS_MAX)
         return false;
-    fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    fd = process_watch(pid);
     if (fd < 0)
         return false;
     /* One that has ended, and that the driver still names, is left to the

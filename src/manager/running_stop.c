@@ -4,6 +4,7 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "core/process.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
@@ -25,7 +25,7 @@
 static void
 signal_wrapper(const struct trial *t, int sig)
 {
-    syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+    process_kill(t->pidfd, sig);
 }
 
 static bool

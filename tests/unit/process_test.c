@@ -86,6 +86,17 @@ TEST(process_descriptors_may_lie_where_others_go)
     CHECK_STR(text_of("two"), "two\n");
 }
 
+/* The signals of a line of /proc/PID/status, one a bit; libc's own two, 32 and
+ * 33, which nobody can reset by it, left out. */
+static uint64_t
+signals_of(const char *name)
+{
+    const char *line = strstr(text_of("out"), name);
+
+    CHECK(line != NULL);
+    return strtoull(line + strlen(name), NULL, 16) & ~(UINT64_C(3) << 31);
+}
+
 TEST(process_has_signals_as_at_a_login)
 {
     sigset_t set;
@@ -96,10 +107,10 @@ TEST(process_has_signals_as_at_a_login)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     CHECK_EQ(run((struct process_spawn){.blocked = SIGTERM},
-                 "exec grep -E '^Sig(Blk|Ign)' /proc/self/status"),
+                 "exec cat /proc/self/status"),
              0);
-    CHECK_STR(text_of("out"), "SigBlk:\t0000000000004000\n"
-                              "SigIgn:\t0000000000000000\n");
+    CHECK_EQ(signals_of("SigBlk:"), UINT64_C(1) << (SIGTERM - 1));
+    CHECK_EQ(signals_of("SigIgn:"), 0);
     sigprocmask(SIG_SETMASK, NULL, &set); /* ours are as they were */
     CHECK(sigismember(&set, SIGUSR1) == 1 && sigismember(&set, SIGTERM) == 0);
 }
