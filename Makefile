@@ -96,8 +96,8 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
               $(if $(filter-out 0,$(SQLITE)),$(B)/lib/sqlite.so)
 
 # New files are found, never listed.
-MODULES := core numerics space plugin check config nni dispatcher replay \
-           manager trial bridge store import report cli
+MODULES := core numerics space plugin check config nni dispatcher history \
+           replay manager trial bridge store import report cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)

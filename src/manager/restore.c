@@ -32,7 +32,7 @@
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "manager/parameters.h"
 #include "manager/preparing.h"
 #include "manager/past.h"
