@@ -73,7 +73,9 @@ struct report {
     char *tuner, *assessor;
     uint64_t concurrency, max_trials; /* 0: not known */
     int64_t began_us, read_us;
-    bool lacks; /* the log's first segments are gone */
+    double elapsed_s; /* how long managers ran it; NAN: it was never resumed,
+                         and has not ended */
+    bool lacks;       /* the log's first segments are gone */
 
     struct report_trial *trials; /* in the order of their beginnings */
     size_t n_trials, cap_trials;

@@ -134,6 +134,8 @@ write_experiment(struct buf *out, const struct report *r)
                r->lacks ? "true" : "false");
     json_write_number(out,
                       x->state == RESULTS_ENDED ? x->duration_s : (double)NAN);
+    buf_add_text(out, ", \"elapsed_s\": ");
+    json_write_number(out, r->elapsed_s);
     buf_add_text(out, "},\n");
 }
 

@@ -9,16 +9,14 @@ function stateText() {
           : "interrupted";
 }
 
-/* Until its end, its last sign of life, or the writing of the page. */
+/* Until its last sign of life, or the writing of the page; and how much of that
+ * it ran: without the time between a death and a resumption. */
 const most = (list) => list.reduce((m, v) => (v > m ? v : m), 0);
 const elapsedEnd = () =>
     Math.max(most(ended), most(data.attempts.map((a) => a[3] || a[2])));
-const elapsed =
-    X.duration_s !== null
-        ? X.duration_s
-        : X.state === "running"
-          ? (X.read_us - X.began_us) / 1e6
-          : elapsedEnd();
+const last_s =
+    X.state === "running" ? (X.read_us - X.began_us) / 1e6 : elapsedEnd();
+const elapsed = X.elapsed_s !== null ? X.elapsed_s : last_s;
 
 function countStatuses() {
     const counted = new Map();
@@ -92,7 +90,7 @@ function paintHistory(c) {
     const byTime = state.time === "1" && ended.some(Number.isFinite),
         log = state.logy === "1";
     const place = (i, k) =>
-        byTime ? (Number.isNaN(ended[i]) ? elapsed : ended[i]) : k + 1;
+        byTime ? (Number.isNaN(ended[i]) ? last_s : ended[i]) : k + 1;
     const y = padded(range(result, state.clip === "1", log), log);
     const last = byTime ? Math.max(elapsedEnd(), 1e-3) : Math.max(2, N);
     c.axes(
