@@ -30,6 +30,7 @@
 #include "trial/outcome.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct history_reader {
     struct map suggested; /* parameter_id -> struct history_suggestion */
     struct map trials;    /* trial_job_id -> struct trial */
     struct idset over;    /* trials that have ended */
+    unsigned left_out;    /* kinds */
     struct history_position at;
     struct record record;
     struct history_fact facts[2];
@@ -577,6 +579,26 @@ take_metric(struct history_reader *h, struct err *err)
     return 0;
 }
 
+char *
+history_said(const struct history_fact *f)
+{
+    const char *text;
+    char *said = NULL;
+    struct json *doc;
+    struct jval v;
+
+    /* The first brace is the payload's own. */
+    if (f->metric.n_values > 0 && isfinite(f->metric.values[0].value) &&
+        memchr(f->payload + 1, '{', f->len - 1) == NULL)
+        return NULL;
+    doc = json_parse(f->payload, f->len, JSON_NAN, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "value", &v) &&
+        jval_string(v, &text, NULL))
+        said = strdup(text);
+    json_free(doc);
+    return said;
+}
+
 /* ---- ends ---- */
 
 static int
@@ -730,14 +752,19 @@ take_command(struct history_reader *h, struct err *err)
 }
 
 static const struct {
-    enum record_kind kind;
+    enum record_kind record;
     char code[CODE_SIZE + 1];
+    enum history_kind kind; /* that it tells of, mostly */
     int (*take)(struct history_reader *h, struct err *err);
 } takers[] = {
-    {RECORD_IN, "ME", take_command},       {RECORD_IN, "NT", take_note},
-    {RECORD_IN, "EN", take_command},       {RECORD_IN, "AD", take_added},
-    {RECORD_TUNER, "TR", take_suggestion}, {RECORD_TUNER, "KI", take_kill},
-    {RECORD_ASSESSOR, "KI", take_kill},    {RECORD_TUNER, "DT", take_decision},
+    {RECORD_IN, "ME", HISTORY_REPORTED, take_command},
+    {RECORD_IN, "NT", HISTORY_NOTE, take_note},
+    {RECORD_IN, "EN", HISTORY_ENDED, take_command},
+    {RECORD_IN, "AD", HISTORY_ADDED, take_added},
+    {RECORD_TUNER, "TR", HISTORY_SUGGESTED, take_suggestion},
+    {RECORD_TUNER, "KI", HISTORY_DECIDED, take_kill},
+    {RECORD_ASSESSOR, "KI", HISTORY_DECIDED, take_kill},
+    {RECORD_TUNER, "DT", HISTORY_DECIDED, take_decision},
 };
 
 static int
@@ -750,14 +777,21 @@ take(struct history_reader *h, struct err *err)
         cross_gap(h, r->time_us);
     for (size_t i = 0;
          r->len >= CODE_SIZE && i < sizeof takers / sizeof *takers; i++)
-        if (r->kind == takers[i].kind &&
+        if (r->kind == takers[i].record &&
             memcmp(r->payload, takers[i].code, CODE_SIZE) == 0) {
-            rc = takers[i].take(h, err);
+            if ((h->left_out & 1u << takers[i].kind) == 0)
+                rc = takers[i].take(h, err);
             break;
         }
     if (rc == 0 && h->n_facts == 0)
         queue(h, HISTORY_RECORD, NULL, NULL);
     return rc;
+}
+
+void
+history_leave_out(struct history_reader *h, unsigned kinds)
+{
+    h->left_out = kinds;
 }
 
 static void

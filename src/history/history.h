@@ -144,11 +144,20 @@ struct history_reader *history_open(const char *folder, struct err *err);
 struct history_reader *history_open_log(const char *path, struct err *err);
 void history_close(struct history_reader *h);
 
+/* Facts of these kinds (1 << KIND; SUGGESTED, ADDED, REPORTED, DECIDED) are not
+ * wanted: their records are not taken apart, which saves time, and of trials is
+ * not known what they alone tell. */
+void history_leave_out(struct history_reader *h, unsigned kinds);
+
 /* 1: the next fact; 0: there are no more (a tail that is cut off is not there
  * yet); -1: the log is damaged (ERR_LOG), or out of memory.  Each record gives
  * one fact at least. */
 int history_next(struct history_reader *h, struct history_fact *fact,
                  struct err *err);
+
+/* What a trial reported, as JSON, where that is more than a finite number; to
+ * be freed.  NULL: it is one. */
+char *history_said(const struct history_fact *reported);
 
 /* For an experiment that nobody runs, behind its last fact: attempts that the
  * log leaves open, as EXITED with its last record, or as their exit files say.
