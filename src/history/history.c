@@ -390,6 +390,15 @@ close_attempt(struct history_reader *h, struct trial *t, const char *status,
     return f;
 }
 
+/* False: it is no JSON. */
+static bool
+parse_payload(struct history_reader *h)
+{
+    h->doc = json_parse(h->record.payload + CODE_SIZE,
+                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
+    return h->doc != NULL;
+}
+
 /* ---- notes ---- */
 
 static int
@@ -466,9 +475,7 @@ take_note(struct history_reader *h, struct err *err)
     uint64_t number = 0;
     struct jval root, v;
 
-    h->doc = json_parse(h->record.payload + CODE_SIZE,
-                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    if (h->doc == NULL)
+    if (!parse_payload(h))
         return 0;
     root = json_root(h->doc);
     event = jval_text_of(root, "event");
@@ -618,17 +625,18 @@ take_end(struct history_reader *h, struct err *err)
             return no_memory(err);
         }
     }
-    if (t == NULL) { /* the first one counts */
-        free(id);
-        return 0;
-    }
     h->ended = t;
-    name(h, t, id, RANK_HINT);
-    if (t->open)
+    if (t != NULL)
+        name(h, t, id, RANK_HINT);
+    else
+        free(id);
+    if (t != NULL && t->open)
         close_attempt(h, t, NULL, h->record.time_us);
-    f = queue(h, HISTORY_ENDED, t->seen.job, t);
+    f = queue(h, HISTORY_ENDED, end->job, t);
     f->end = command_event_name(end->event);
     f->awaited = end->sync;
+    if (t == NULL)
+        return 0;
     if (t->seen.attempt.ended_us != 0 &&
         t->seen.attempt.ended_us < t->resumed_us)
         f->time_us = t->seen.attempt.ended_us;
@@ -646,11 +654,11 @@ take_suggestion(struct history_reader *h, struct err *err)
     struct history_suggestion *s, *before;
     int rc;
 
-    h->doc = json_parse(h->record.payload + CODE_SIZE,
-                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    s = h->doc == NULL ? NULL : calloc(1, sizeof *s);
+    if (!parse_payload(h))
+        return 0;
+    s = calloc(1, sizeof *s);
     if (s == NULL)
-        return h->doc == NULL ? 0 : no_memory(err);
+        return no_memory(err);
     rc = suggestion_fill(s, json_root(h->doc));
     if (rc == 0 && s->parameters == NULL)
         rc = 1;
@@ -668,13 +676,11 @@ take_suggestion(struct history_reader *h, struct err *err)
 }
 
 static void
-queue_decision(struct history_reader *h, const char *job, const char *what)
+queue_decision(struct history_reader *h, const char *job, const char *what,
+               bool kills)
 {
-    struct history_fact *f =
-        queue_object(h, HISTORY_DECIDED, job, find(h, job));
-
-    f->decision =
-        (struct history_decision){what, h->record.kind == RECORD_TUNER};
+    queue_object(h, HISTORY_DECIDED, job, find(h, job))->decision =
+        (struct history_decision){what, h->record.kind == RECORD_TUNER, kills};
 }
 
 static int
@@ -683,10 +689,8 @@ take_kill(struct history_reader *h, struct err *err)
     const char *job;
 
     (void)err;
-    h->doc = json_parse(h->record.payload + CODE_SIZE,
-                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    if (h->doc != NULL && jval_string(json_root(h->doc), &job, NULL))
-        queue_decision(h, job, "stop");
+    if (parse_payload(h) && jval_string(json_root(h->doc), &job, NULL))
+        queue_decision(h, job, "stop", true);
     return 0;
 }
 
@@ -697,12 +701,10 @@ take_decision(struct history_reader *h, struct err *err)
     struct jval v, w;
 
     (void)err;
-    h->doc = json_parse(h->record.payload + CODE_SIZE,
-                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    if (h->doc != NULL && jval_get(json_root(h->doc), "trial_job_id", &v) &&
+    if (parse_payload(h) && jval_get(json_root(h->doc), "trial_job_id", &v) &&
         jval_get(json_root(h->doc), "decision", &w) &&
         jval_string(v, &job, NULL) && jval_string(w, &what, NULL))
-        queue_decision(h, job, what);
+        queue_decision(h, job, what, false);
     return 0;
 }
 
@@ -714,11 +716,10 @@ take_added(struct history_reader *h, struct err *err)
     struct history_fact *f;
     int rc = 1;
 
-    if (h->doc == NULL)
-        h->doc = json_parse(h->record.payload + CODE_SIZE,
-                            h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    all = h->doc == NULL ? (struct jval){0} : json_root(h->doc);
-    while (rc == 1 && h->doc != NULL) {
+    if (h->doc == NULL && !parse_payload(h))
+        return 0;
+    all = json_root(h->doc);
+    while (rc == 1) {
         bool list = jval_type(all) == JSON_ARRAY;
 
         if (h->n_added >= (list ? jval_count(all) : 1))
@@ -823,28 +824,43 @@ next_given(struct history_reader *h, struct history_fact *fact, struct err *err)
 }
 
 int
+history_take(struct history_reader *h, const struct record *record,
+             struct err *err)
+{
+    int rc;
+
+    forget_lent(h);
+    h->record = *record;
+    rc = take(h, err);
+    h->at.number = (int64_t)record->number;
+    h->at.time_us = record->time_us;
+    return rc;
+}
+
+int
 history_next(struct history_reader *h, struct history_fact *fact,
              struct err *err)
 {
     int rc = next_given(h, fact, err);
+    struct record r;
 
     if (rc != 0 || h->log == NULL)
         return rc;
-    forget_lent(h);
-    switch (logfile_next(h->log, &h->record, err)) {
+    switch (logfile_next(h->log, &r, err)) {
     case LOGFILE_RECORD:
         break;
     case LOGFILE_END:
     case LOGFILE_TORN:
+        forget_lent(h);
         return 0;
     case LOGFILE_DAMAGED:
         return -1;
     }
-    rc = take(h, err);
-    h->at = (struct history_position){
-        (int64_t)logfile_segment(h->log), (int64_t)logfile_offset(h->log),
-        (int64_t)h->record.number, h->record.time_us};
-    return rc != 0 ? -1 : next_given(h, fact, err);
+    if (history_take(h, &r, err) != 0)
+        return -1;
+    h->at.segment = (int64_t)logfile_segment(h->log);
+    h->at.offset = (int64_t)logfile_offset(h->log);
+    return next_given(h, fact, err);
 }
 
 int
@@ -875,22 +891,30 @@ open_log(struct history_reader *h, struct err *err)
     return h->log == NULL ? -1 : 0;
 }
 
+struct history_reader *
+history_new(struct err *err)
+{
+    struct history_reader *h = calloc(1, sizeof *h);
+
+    if (h == NULL)
+        no_memory(err);
+    return h;
+}
+
 /* Takes both. */
 static struct history_reader *
 open_history(char *folder, char *path, struct err *err)
 {
-    struct history_reader *h = calloc(1, sizeof *h);
+    struct history_reader *h = history_new(err);
 
-    if (h == NULL || path == NULL) {
-        no_memory(err);
-        free(h);
+    if (h == NULL) {
         free(folder);
         free(path);
         return NULL;
     }
     h->folder = folder;
     h->path = path;
-    if (open_log(h, err) == 0)
+    if (path == NULL ? no_memory(err) == 0 : open_log(h, err) == 0)
         return h;
     history_close(h);
     return NULL;

@@ -77,7 +77,8 @@ enum history_kind {
     HISTORY_REPORTED,  /* a metric */
     HISTORY_DECIDED,   /* KI, DT: a word on a trial */
     HISTORY_EXITED,    /* an attempt */
-    HISTORY_ENDED,     /* a trial: the last time it is seen */
+    HISTORY_ENDED,     /* a trial: the last time it is seen; without `trial`
+                          it had ended before */
 };
 
 /* Whether a metric changes what is known of its trial. */
@@ -105,6 +106,7 @@ struct history_metric {
 struct history_decision {
     const char *what; /* "stop", "pause", "release", ... */
     bool by_tuner;    /* else by the assessor */
+    bool kills;       /* KI; else DT */
 };
 
 /* Lent until the next one, as is all it refers to. */
@@ -142,7 +144,14 @@ struct history_fact {
 struct history_reader *history_open(const char *folder, struct err *err);
 /* The same of a log alone, wherever it is, without trials' folders. */
 struct history_reader *history_open_log(const char *path, struct err *err);
+/* One without a log, which history_take() gives its records. */
+struct history_reader *history_new(struct err *err);
 void history_close(struct history_reader *h);
+
+/* Another record, whose facts history_next() gives then; its payload is lent
+ * until the next one. */
+int history_take(struct history_reader *h, const struct record *record,
+                 struct err *err);
 
 /* Facts of these kinds (1 << KIND; SUGGESTED, ADDED, REPORTED, DECIDED) are not
  * wanted: their records are not taken apart, which saves time, and of trials is

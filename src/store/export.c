@@ -134,6 +134,7 @@ read_attempts(struct table *t, const char *folder, struct err *err)
     while (rc == 0 && (rc = history_next(h, &f, err)) == 1) {
         rc = 0;
         if ((f.kind == HISTORY_BEGUN || f.kind == HISTORY_ENDED) &&
+            f.trial != NULL &&
             map_put(&t->attempts, f.job, strlen(f.job),
                     (void *)(uintptr_t)(f.trial->attempts + 1)) != 0)
             rc = err_set(err, ERR_MEMORY, "out of memory");

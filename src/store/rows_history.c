@@ -144,6 +144,8 @@ rows_add_fact(struct rows *r, const struct history_fact *f,
     case HISTORY_EXITED:
         return add_exit(r, f, err);
     case HISTORY_ENDED:
+        if (f->trial == NULL)
+            break;
         return STORE_RUN(r->store, STORE_ENDED, err, store_text(f->job),
                          store_text(f->end), store_int(f->time_us));
     }

@@ -524,6 +524,7 @@ TEST(history_takes_the_first_end)
     check_facts("begun 00000 runs 0 0 1 1 -\n"
                 "exited 00000 runs 0 0 1 1 2 -\n"
                 "ended 00000 runs 0 USER_CANCELED 2\n"
+                "ended 00000 unknown SUCCEEDED 3\n"
                 "note 00000 unknown exited\n");
 }
 
