@@ -7,7 +7,7 @@
 struct experiment;
 struct manager_options;
 
-/* out_fd, err_fd and walk_log are set here.  Returns the exit status. */
+/* out_fd and err_fd are set here.  Returns the exit status. */
 int conduct(const char *verb, const struct experiment *x,
             struct manager_options *options);
 

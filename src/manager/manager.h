@@ -9,9 +9,6 @@
 struct err;
 struct experiment;
 
-struct record; /* protocol/record.h */
-typedef void manager_record(void *ctx, const struct record *record);
-
 enum manager_end {
     MANAGER_COMPLETE,    /* maxTrialNumber trials */
     MANAGER_EXHAUSTED,   /* nothing more to try */
@@ -30,10 +27,6 @@ struct manager_options {
     const char *resume;     /* absolute: the folder of an experiment that goes
                                on; NULL: a new one */
     bool retry_failed;      /* only to resume: trials that failed run again */
-    /* Reads the folder's command log, where there is one; NULL: it cannot, and
-     * nothing goes on. */
-    int (*walk_log)(const char *folder, manager_record *take, void *ctx,
-                    struct err *err);
 };
 
 struct manager_outcome {

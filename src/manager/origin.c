@@ -179,21 +179,15 @@ origin_restore(struct manager *m, const struct past *past)
     }
 }
 
-static void
-take_record(void *ctx, const struct record *record)
-{
-    past_add(ctx, record);
-}
-
 void
 origin_repeat(struct manager *m)
 {
     struct past past = {0};
 
-    if (m->checkpoints.n == 0 || m->options->walk_log == NULL)
+    if (m->checkpoints.n == 0)
         return;
     m->checkpoints.deferred = true;
-    if (m->options->walk_log(m->folder.path, take_record, &past, NULL) == 0)
+    if (past_load(&past, m->folder.path, NULL) == 0)
         origin_restore(m, &past);
     past_fini(&past);
 }

@@ -13,6 +13,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "history/history.h"
 #include "json.h"
 #include "manager/deaths.h"
 #include "manager/imports.h"
@@ -140,28 +141,23 @@ peer_start(struct manager *m, struct err *err)
     return start(m, err);
 }
 
-static void
-note_record(void *ctx, const struct record *record)
-{
-    bool *any = ctx;
-
-    (void)record;
-    *any = true;
-}
-
 /* Whether there is one with anything in it.  Else the process died before its
  * head was there, and nothing was ever taken from us. */
 static bool
 has_log(const struct manager *m)
 {
     char *path = file_join(m->folder.path, COMMAND_LOG);
-    bool there = path == NULL || access(path, F_OK) == 0, any = false;
+    bool there = path == NULL || access(path, F_OK) == 0;
+    struct history_reader *h;
+    struct history_fact fact;
 
     free(path);
     if (!there || m->outcome->initialized)
         return there;
-    return m->options->walk_log(m->folder.path, note_record, &any, NULL) != 0 ||
-           any;
+    h = history_open(m->folder.path, NULL);
+    there = h == NULL || history_next(h, &fact, NULL) != 0;
+    history_close(h);
+    return there;
 }
 
 static void

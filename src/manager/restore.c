@@ -56,7 +56,6 @@ struct restoring {
     struct results *results;
     struct past past;
     struct founds found;
-    bool records; /* the log has some */
 };
 
 static void
@@ -206,15 +205,6 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     return 0;
 }
 
-static void
-take_record(void *ctx, const struct record *record)
-{
-    struct restoring *r = ctx;
-
-    r->records = true;
-    past_add(&r->past, record);
-}
-
 static int
 read_witnesses(struct restoring *r, struct err *err)
 {
@@ -223,12 +213,8 @@ read_witnesses(struct restoring *r, struct err *err)
     if (peer_await_end(m, err) != 0)
         return -1;
     r->results = results_load(m->folder.path, err);
-    if (r->results == NULL ||
-        m->options->walk_log(m->folder.path, take_record, r, err) != 0)
-        return -1;
-    if (r->past.failed)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    if (founds_gather(&r->found, r->results, &r->past, m->folder.path,
+    if (r->results == NULL || past_load(&r->past, m->folder.path, err) != 0 ||
+        founds_gather(&r->found, r->results, &r->past, m->folder.path,
                       m->scheduler.concurrency + m->scheduler.ahead, err) != 0)
         return -1;
     finish_past(m, r->results, &r->found);
@@ -339,7 +325,7 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
-    if (!r->records)
+    if (!r->past.any)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");
