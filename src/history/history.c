@@ -56,8 +56,8 @@ struct trial {
 };
 
 struct history_reader {
-    char *folder, *path;  /* folder NULL: a log alone */
-    struct logfile *log;  /* NULL: there is none yet */
+    char *folder, *path;  /* path: of its log; NULL: a log, or records, alone */
+    struct logfile *log;  /* NULL: there is none (yet) */
     struct map suggested; /* parameter_id -> struct history_suggestion */
     struct map trials;    /* trial_job_id -> struct trial */
     struct idset over;    /* trials that have ended */
@@ -104,9 +104,10 @@ suggestion_drop(struct history_suggestion *s)
 static int
 suggestion_fill(struct history_suggestion *s, struct jval object)
 {
-    struct jval id, parameters, v;
+    struct jval id, v;
     const char *from = NULL;
     enum json_type type;
+    bool given;
 
     *s = (struct history_suggestion){0};
     if (!jval_get(object, "parameter_id", &id))
@@ -115,12 +116,14 @@ suggestion_fill(struct history_suggestion *s, struct jval object)
     if (type != JSON_INT && type != JSON_UINT && type != JSON_STRING)
         return 1;
     s->id = jval_copy_text(id);
-    if (jval_get(object, "parameters", &parameters))
-        s->parameters = jval_copy_text(parameters);
+    given = jval_get(object, "parameters", &v);
+    if (given)
+        s->parameters = jval_copy_text(v);
     if (jval_get(object, "resume_from", &v) && jval_string(v, &from, NULL))
         s->from = strdup(from);
     s->cloned = strcmp(jval_text_of(object, "resume_how"), "cloned") == 0;
-    if (s->id != NULL && (from == NULL || s->from != NULL))
+    if (s->id != NULL && (!given || s->parameters != NULL) &&
+        (from == NULL || s->from != NULL))
         return 0;
     suggestion_clear(s);
     return -1;
@@ -203,26 +206,23 @@ name(struct history_reader *h, struct trial *t, char *id, enum rank rank)
     }
 }
 
-/* As JSON has it; NULL: none, or no memory. */
-static char *
-id_text(const struct parameter_id *id)
+/* As JSON has it; *out NULL: there is none. */
+static int
+id_text(const struct parameter_id *id, char **out)
 {
-    char *text = NULL;
     struct buf b;
 
-    switch (id->kind) {
-    case PARAMETER_NUMBER:
-        return asprintf(&text, "%" PRIu64, id->number) < 0 ? NULL : text;
-    case PARAMETER_LABEL:
-        buf_init(&b, ID_MAX);
+    *out = NULL;
+    if (id->kind == PARAMETER_NONE)
+        return 0;
+    buf_init(&b, ID_MAX);
+    if (id->kind == PARAMETER_NUMBER)
+        buf_printf(&b, "%" PRIu64, id->number);
+    else
         json_write_string(&b, id->label, strlen(id->label));
-        text = strdup(buf_text(&b));
-        buf_fini(&b);
-        break;
-    case PARAMETER_NONE:
-        break;
-    }
-    return text;
+    *out = b.failed ? NULL : strdup(buf_text(&b));
+    buf_fini(&b);
+    return *out == NULL ? -1 : 0;
 }
 
 static char *
@@ -559,7 +559,8 @@ take_metric(struct history_reader *h, struct err *err)
     if (m->type == METRIC_REQUEST)
         return 0;
     if (t == NULL || t->rank < RANK_METRIC) {
-        id = id_text(&m->parameter);
+        if (id_text(&m->parameter, &id) != 0)
+            return no_memory(err);
         if (t == NULL && is_over(h, m->job, id)) {
             free(id);
             queue_metric(h, NULL, HISTORY_LATE);
@@ -612,37 +613,36 @@ static int
 take_end(struct history_reader *h, struct err *err)
 {
     const struct trial_end *end = &h->cmd->end;
-    struct trial *t = map_remove(&h->trials, end->job, strlen(end->job));
-    char *id = id_text(&end->hint);
+    struct trial *t = find(h, end->job);
     struct history_fact *f;
     uint64_t key;
+    char *id;
 
-    if (t == NULL && !is_over(h, end->job, id)) {
-        t = calloc(1, sizeof *t);
-        if (t == NULL || (t->seen.job = strdup(end->job)) == NULL) {
-            trial_free(t);
-            free(id);
-            return no_memory(err);
-        }
-    }
-    h->ended = t;
-    if (t != NULL)
-        name(h, t, id, RANK_HINT);
-    else
+    if (id_text(&end->hint, &id) != 0)
+        return no_memory(err);
+    if (t == NULL && !is_over(h, end->job, id) &&
+        (t = add(h, end->job)) == NULL) {
         free(id);
-    if (t != NULL && t->open)
-        close_attempt(h, t, NULL, h->record.time_us);
-    f = queue(h, HISTORY_ENDED, end->job, t);
+        return no_memory(err);
+    }
+    if (t == NULL) { /* the first one counted */
+        free(id);
+        f = queue(h, HISTORY_ENDED, end->job, NULL);
+    } else {
+        name(h, t, id, RANK_HINT);
+        if (t->open)
+            close_attempt(h, t, NULL, h->record.time_us);
+        f = queue(h, HISTORY_ENDED, t->seen.job, t);
+        if (t->seen.attempt.ended_us != 0 &&
+            t->seen.attempt.ended_us < t->resumed_us)
+            f->time_us = t->seen.attempt.ended_us;
+        h->ended = map_remove(&h->trials, end->job, strlen(end->job));
+        if (over_key(end->job, t->seen.suggested.id, &key) &&
+            idset_add(&h->over, key) != 0)
+            return no_memory(err);
+    }
     f->end = command_event_name(end->event);
     f->awaited = end->sync;
-    if (t == NULL)
-        return 0;
-    if (t->seen.attempt.ended_us != 0 &&
-        t->seen.attempt.ended_us < t->resumed_us)
-        f->time_us = t->seen.attempt.ended_us;
-    if (over_key(t->seen.job, t->seen.suggested.id, &key) &&
-        idset_add(&h->over, key) != 0)
-        return no_memory(err);
     return 0;
 }
 
@@ -675,36 +675,26 @@ take_suggestion(struct history_reader *h, struct err *err)
     return 0;
 }
 
-static void
-queue_decision(struct history_reader *h, const char *job, const char *what,
-               bool kills)
-{
-    queue_object(h, HISTORY_DECIDED, job, find(h, job))->decision =
-        (struct history_decision){what, h->record.kind == RECORD_TUNER, kills};
-}
-
-static int
-take_kill(struct history_reader *h, struct err *err)
-{
-    const char *job;
-
-    (void)err;
-    if (parse_payload(h) && jval_string(json_root(h->doc), &job, NULL))
-        queue_decision(h, job, "stop", true);
-    return 0;
-}
-
+/* KI: the trial alone. */
 static int
 take_decision(struct history_reader *h, struct err *err)
 {
-    const char *job, *what;
-    struct jval v, w;
+    struct history_decision d = {"stop", h->record.kind == RECORD_TUNER, true};
+    struct jval root, v;
+    const char *job;
 
     (void)err;
-    if (parse_payload(h) && jval_get(json_root(h->doc), "trial_job_id", &v) &&
-        jval_get(json_root(h->doc), "decision", &w) &&
-        jval_string(v, &job, NULL) && jval_string(w, &what, NULL))
-        queue_decision(h, job, what, false);
+    if (!parse_payload(h))
+        return 0;
+    root = json_root(h->doc);
+    if (!jval_string(root, &job, NULL)) {
+        d.kills = false;
+        if (!jval_get(root, "trial_job_id", &v) ||
+            !jval_string(v, &job, NULL) || !jval_get(root, "decision", &v) ||
+            !jval_string(v, &d.what, NULL))
+            return 0;
+    }
+    queue_object(h, HISTORY_DECIDED, job, find(h, job))->decision = d;
     return 0;
 }
 
@@ -763,8 +753,8 @@ static const struct {
     {RECORD_IN, "EN", HISTORY_ENDED, take_command},
     {RECORD_IN, "AD", HISTORY_ADDED, take_added},
     {RECORD_TUNER, "TR", HISTORY_SUGGESTED, take_suggestion},
-    {RECORD_TUNER, "KI", HISTORY_DECIDED, take_kill},
-    {RECORD_ASSESSOR, "KI", HISTORY_DECIDED, take_kill},
+    {RECORD_TUNER, "KI", HISTORY_DECIDED, take_decision},
+    {RECORD_ASSESSOR, "KI", HISTORY_DECIDED, take_decision},
     {RECORD_TUNER, "DT", HISTORY_DECIDED, take_decision},
 };
 
@@ -885,7 +875,7 @@ history_settle(struct history_reader *h, struct history_fact *fact)
 static int
 open_log(struct history_reader *h, struct err *err)
 {
-    if (h->folder != NULL && (access(h->path, F_OK) != 0 || logvoid(h->folder)))
+    if (access(h->path, F_OK) != 0 || logvoid(h->folder))
         return 0;
     h->log = logfile_open(h->path, err);
     return h->log == NULL ? -1 : 0;
@@ -901,44 +891,42 @@ history_new(struct err *err)
     return h;
 }
 
-/* Takes both. */
-static struct history_reader *
-open_history(char *folder, char *path, struct err *err)
+struct history_reader *
+history_open(const char *folder, struct err *err)
 {
     struct history_reader *h = history_new(err);
 
-    if (h == NULL) {
-        free(folder);
-        free(path);
+    if (h == NULL)
         return NULL;
-    }
-    h->folder = folder;
-    h->path = path;
-    if (path == NULL ? no_memory(err) == 0 : open_log(h, err) == 0)
+    h->folder = strdup(folder);
+    h->path = file_join(folder, COMMANDLOG_NAME);
+    if (h->folder == NULL || h->path == NULL)
+        no_memory(err);
+    else if (open_log(h, err) == 0)
         return h;
     history_close(h);
     return NULL;
 }
 
 struct history_reader *
-history_open(const char *folder, struct err *err)
-{
-    return open_history(strdup(folder), file_join(folder, COMMANDLOG_NAME),
-                        err);
-}
-
-struct history_reader *
 history_open_log(const char *path, struct err *err)
 {
-    return open_history(NULL, strdup(path), err);
+    struct history_reader *h = history_new(err);
+
+    if (h == NULL || (h->log = logfile_open(path, err)) != NULL)
+        return h;
+    history_close(h);
+    return NULL;
 }
 
-static void
-forget_all(struct history_reader *h)
+void
+history_close(struct history_reader *h)
 {
     struct history_suggestion *s;
     struct trial *t;
 
+    if (h == NULL)
+        return;
     forget_lent(h);
     for (size_t at = 0; (s = map_next(&h->suggested, &at)) != NULL;)
         suggestion_drop(s);
@@ -947,14 +935,6 @@ forget_all(struct history_reader *h)
     map_fini(&h->suggested);
     map_fini(&h->trials);
     idset_fini(&h->over);
-}
-
-void
-history_close(struct history_reader *h)
-{
-    if (h == NULL)
-        return;
-    forget_all(h);
     logfile_close(h->log);
     free(h->folder);
     free(h->path);
@@ -975,45 +955,27 @@ history_at(const struct history_reader *h)
     return h->at;
 }
 
+/* Up to the record that was read last.  1: it is not there any more. */
 static int
 skip_to(struct history_reader *h, const struct history_position *at,
         struct err *err)
 {
+    bool there = h->log != NULL &&
+                 logfile_start_at(h->log, (uint64_t)at->segment, err) == 0;
     struct record r;
 
-    while (h->log != NULL && logfile_next(h->log, &r, err) == LOGFILE_RECORD) {
+    while (there && logfile_next(h->log, &r, err) == LOGFILE_RECORD) {
         const struct history_position now = {(int64_t)logfile_segment(h->log),
                                              (int64_t)logfile_offset(h->log),
                                              (int64_t)r.number, r.time_us};
 
         if (memcmp(&now, at, sizeof now) == 0)
             return 0;
-        if (now.segment > at->segment || now.offset >= at->offset)
-            break;
+        there = now.segment <= at->segment && now.offset < at->offset;
     }
     err_set(err, ERR_INPUT, "%s: no command %lld at offset %lld of the log",
-            h->folder != NULL ? h->folder : h->path, (long long)at->number,
-            (long long)at->offset);
+            h->folder, (long long)at->number, (long long)at->offset);
     return 1;
-}
-
-/* What is known of segments that were dropped meanwhile is kept. */
-int
-history_seek(struct history_reader *h, const struct history_position *at,
-             struct err *err)
-{
-    uint64_t first = h->log == NULL ? 0 : logfile_first_segment(h->log);
-
-    h->at = *at;
-    if (at->segment == 0)
-        return 0;
-    if (h->log == NULL)
-        return skip_to(h, at, err);
-    if ((uint64_t)at->segment < first)
-        return logfile_start_at(h->log, first, err);
-    if (logfile_start_at(h->log, (uint64_t)at->segment, err) != 0)
-        return 1;
-    return skip_to(h, at, err);
 }
 
 int
@@ -1122,6 +1084,10 @@ history_save(const struct history_reader *h, struct buf *out)
 {
     const struct map_slot **slots = map_sorted(&h->suggested);
 
+    pack_u64(out, (uint64_t)h->at.segment);
+    pack_u64(out, (uint64_t)h->at.offset);
+    pack_u64(out, (uint64_t)h->at.number);
+    pack_u64(out, (uint64_t)h->at.time_us);
     pack_u64(out, h->suggested.count);
     for (size_t i = 0; slots != NULL && i < h->suggested.count; i++)
         save_suggestion(out, slots[i]->value);
@@ -1134,35 +1100,56 @@ history_save(const struct history_reader *h, struct buf *out)
     idset_save(&h->over, out);
 }
 
-int
-history_load(struct history_reader *h, const void *bytes, size_t len)
+static void
+load_suggestions(struct history_reader *h, struct unpack *in)
 {
-    struct unpack in = unpack_from(bytes, len);
-    size_t n = unpack_count(&in, 8);
-
-    while (!in.failed && n-- > 0) {
+    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
         struct history_suggestion *s = calloc(1, sizeof *s);
 
         if (s != NULL)
-            load_suggestion(&in, s);
+            load_suggestion(in, s);
         if (s == NULL || s->id == NULL ||
             map_put(&h->suggested, s->id, strlen(s->id), s) != 0) {
             suggestion_drop(s);
-            unpack_fail(&in);
+            unpack_fail(in);
         }
     }
-    n = unpack_count(&in, 8);
-    while (!in.failed && n-- > 0) {
-        struct trial *t = load_trial(&in);
+}
+
+static void
+load_trials(struct history_reader *h, struct unpack *in)
+{
+    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
+        struct trial *t = load_trial(in);
 
         if (t == NULL ||
             map_put(&h->trials, t->seen.job, strlen(t->seen.job), t) != 0) {
             trial_free(t);
-            unpack_fail(&in);
+            unpack_fail(in);
         }
     }
-    if (idset_load(&h->over, &in) == 0 && unpack_done(&in))
+}
+
+/* What is known of segments that were dropped meanwhile is kept. */
+int
+history_load(struct history_reader *h, const void *bytes, size_t len,
+             struct err *err)
+{
+    struct unpack in = unpack_from(bytes, len);
+    uint64_t first;
+
+    h->at.segment = (int64_t)unpack_u64(&in);
+    h->at.offset = (int64_t)unpack_u64(&in);
+    h->at.number = (int64_t)unpack_u64(&in);
+    h->at.time_us = (int64_t)unpack_u64(&in);
+    load_suggestions(h, &in);
+    load_trials(h, &in);
+    if (idset_load(&h->over, &in) != 0 || !unpack_done(&in)) {
+        err_set(err, ERR_INPUT, "what is known of its history is damaged");
+        return 1;
+    }
+    if (h->at.segment == 0)
         return 0;
-    forget_all(h);
-    return -1;
+    first = h->log == NULL ? 0 : logfile_first_segment(h->log);
+    return (uint64_t)h->at.segment < first ? 0 : skip_to(h, &h->at, err);
 }

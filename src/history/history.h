@@ -186,15 +186,13 @@ struct history_position {
 
 struct history_position history_at(const struct history_reader *h);
 
-/* Appends what is known there, and takes it back: the same facts follow as
- * would have.  -1: it is damaged, or out of memory. */
+/* Appends where the reader is and what is known there. */
 void history_save(const struct history_reader *h, struct buf *out);
-int history_load(struct history_reader *h, const void *bytes, size_t len);
-
-/* Before the first fact: to behind this record.  Where its segment was dropped
- * meanwhile, to the first that is there.  1: there is no such record, and err
- * tells. */
-int history_seek(struct history_reader *h, const struct history_position *at,
+/* Takes it back, before the first fact: what comes is what would have come.
+ * Segments that were dropped meanwhile are left out.  1: there is no such
+ * record any more, or the bytes are damaged, and err tells: the reader is of
+ * no use. */
+int history_load(struct history_reader *h, const void *bytes, size_t len,
                  struct err *err);
 
 /* What was appended since the last fact is there, too.  -1: err tells. */

@@ -12,7 +12,6 @@
 #include "store/rows.h"
 #include "store/tables.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +25,7 @@
 #define KEY_LINES "results_lines"
 #define KEY_SUMMARY "summary_ns"
 #define KEY_LACKS "log_lacks"
-#define KEY_STATE "log_state"
+#define KEY_HISTORY "history"
 
 void
 index_pass_fini(struct index_pass *p)
@@ -37,91 +36,55 @@ index_pass_fini(struct index_pass *p)
 
 /* ---- the log ---- */
 
-static const struct {
-    const char *key;
-    size_t offset;
-} position_keys[] = {
-    {"log_segment", offsetof(struct history_position, segment)},
-    {"log_offset", offsetof(struct history_position, offset)},
-    {"log_number", offsetof(struct history_position, number)},
-    {"log_time_us", offsetof(struct history_position, time_us)},
-};
-#define N_POSITION_KEYS (sizeof position_keys / sizeof *position_keys)
-
-static int64_t *
-position_member(struct history_position *at, size_t i)
-{
-    return (int64_t *)(void *)((char *)at + position_keys[i].offset);
-}
-
-static int
-get_position(struct store *s, struct history_position *at, struct err *err)
-{
-    *at = (struct history_position){0};
-    for (size_t i = 0; i < N_POSITION_KEYS; i++)
-        if (store_get(s, position_keys[i].key, position_member(at, i), err) < 0)
-            return -1;
-    return 0;
-}
-
-/* How far the log was read, and what is known there. */
-static int
-put_position(const struct index_pass *p, struct store *s, struct err *err)
-{
-    struct history_position at = history_at(p->history);
-    struct buf state;
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < N_POSITION_KEYS; i++)
-        rc = store_set(s, position_keys[i].key, *position_member(&at, i), err);
-    buf_init(&state, SQL_MAX);
-    history_save(p->history, &state);
-    if (rc == 0)
-        rc = buf_check(&state, "what is known of living trials", err);
-    if (rc == 0)
-        rc = store_set_bytes(s, KEY_STATE, buf_text(&state), state.len, err);
-    buf_fini(&state);
-    return rc;
-}
-
 /* Behind the record that the database knows.  1: it is not there any more. */
 static int
-open_history(struct index_pass *p, struct store *s,
-             const struct history_position *at, struct err *err)
+open_history(struct index_pass *p, struct store *s, const struct buf *known,
+             struct err *err)
 {
-    struct buf state;
-    int rc;
-
     index_pass_fini(p);
     p->history = history_open(p->folder, err);
     if (p->history == NULL)
         return -1;
-    if (at->segment == 0)
-        return history_lacks(p->history) ? store_set(s, KEY_LACKS, 1, err) : 0;
-    buf_init(&state, SQL_MAX);
-    rc = store_get_bytes(s, KEY_STATE, &state, err);
-    if (rc >= 0)
-        rc = history_load(p->history, buf_text(&state), state.len) == 0
-                 ? history_seek(p->history, at, err)
-                 : err_set(err, ERR_INPUT, "does not know how far it is");
-    buf_fini(&state);
-    return rc;
+    if (known->len > 0)
+        return history_load(p->history, known->data, known->len, err);
+    return history_lacks(p->history) ? store_set(s, KEY_LACKS, 1, err) : 0;
 }
 
-/* Segments that were dropped meanwhile are lost to the database as well: a new
- * one would know still less.  What it has read is kept. */
+/* To where the database is, which another one may have brought up to date. */
 static int
 go_on(struct index_pass *p, struct store *s, struct err *err)
 {
-    struct history_position at, now = {0};
+    struct buf known, mine;
+    int rc;
 
-    if (get_position(s, &at, err) != 0)
-        return -1;
+    buf_init(&known, SQL_MAX);
+    buf_init(&mine, SQL_MAX);
     if (p->history != NULL)
-        now = history_at(p->history);
-    return p->history != NULL && memcmp(&at, &now, sizeof at) == 0
-               ? history_grow(p->history, err)
-               : open_history(p, s, &at, err);
+        history_save(p->history, &mine);
+    rc = store_get_bytes(s, KEY_HISTORY, &known, err);
+    if (rc >= 0)
+        rc = mine.len > 0 && mine.len == known.len &&
+                     memcmp(mine.data, known.data, mine.len) == 0
+                 ? history_grow(p->history, err)
+                 : open_history(p, s, &known, err);
+    buf_fini(&known);
+    buf_fini(&mine);
+    return rc;
+}
+
+static int
+put_history(const struct index_pass *p, struct store *s, struct err *err)
+{
+    struct buf state;
+    int rc;
+
+    buf_init(&state, SQL_MAX);
+    history_save(p->history, &state);
+    rc = buf_check(&state, "what is known of living trials", err);
+    if (rc == 0)
+        rc = store_set_bytes(s, KEY_HISTORY, buf_text(&state), state.len, err);
+    buf_fini(&state);
+    return rc;
 }
 
 static int
@@ -144,7 +107,7 @@ read_history(struct index_pass *p, struct rows *rows, struct index_report *out,
     if (rc == 0 || err->code == ERR_LOG) {
         struct err why;
 
-        if (put_position(p, rows->store, &why) != 0) {
+        if (put_history(p, rows->store, &why) != 0) {
             *err = why;
             rc = -1;
         }
