@@ -764,8 +764,11 @@ take(struct history_reader *h, struct err *err)
     const struct record *r = &h->record;
     int rc = 0;
 
-    if (r->kind == RECORD_RESUMED)
+    if (r->kind == RECORD_RESUMED) {
         cross_gap(h, r->time_us);
+        queue(h, HISTORY_RESUMED, NULL, NULL)->gone_us = h->at.time_us;
+        return 0;
+    }
     for (size_t i = 0;
          r->len >= CODE_SIZE && i < sizeof takers / sizeof *takers; i++)
         if (r->kind == takers[i].record &&

@@ -68,6 +68,7 @@ struct history_trial {
 
 enum history_kind {
     HISTORY_RECORD,    /* what changes nothing for any trial */
+    HISTORY_RESUMED,   /* R: a session goes on */
     HISTORY_NOTE,      /* a note of the manager's that is none of these */
     HISTORY_SUGGESTED, /* TR */
     HISTORY_ADDED,     /* AD: parameters, or one of several, that the manager
@@ -124,7 +125,8 @@ struct history_fact {
     union {
         const struct history_suggestion *suggestion; /* SUGGESTED, ADDED */
         const char *event;                           /* NOTE */
-        struct {                                     /* BEGUN, EXITED */
+        int64_t gone_us; /* RESUMED: the last sign of the session before */
+        struct {         /* BEGUN, EXITED */
             struct history_attempt attempt;
             bool runs;          /* BEGUN: not its preparation alone */
             const char *status; /* EXITED: "exited 0", ...; NULL: nobody saw

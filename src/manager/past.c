@@ -277,6 +277,7 @@ past_add(struct past *p, const struct history_fact *f)
     case HISTORY_ENDED:
         add_end(p, f);
         break;
+    case HISTORY_RESUMED:
     case HISTORY_NOTE:
         break;
     }

@@ -128,6 +128,7 @@ note(struct explaining *e, const struct history_fact *f)
         }
         break;
     case HISTORY_RECORD:
+    case HISTORY_RESUMED:
     case HISTORY_NOTE:
     case HISTORY_BEGUN:
     case HISTORY_EXITED:

@@ -8,7 +8,6 @@
 #include "history/folder.h"
 #include "history/history.h"
 #include "json.h"
-#include "manager/budget.h"
 #include "manager/results.h"
 #include "record.h"
 #include "trial/files.h"
@@ -205,6 +204,19 @@ add_metric(struct report_trial *to, const struct history_metric *m)
 }
 
 static int
+add_gap(struct report *r, const struct history_fact *f)
+{
+    struct report_gap *all =
+        realloc(r->gaps, (r->n_gaps + 1) * sizeof *r->gaps);
+
+    if (all == NULL)
+        return -1;
+    r->gaps = all;
+    r->gaps[r->n_gaps++] = (struct report_gap){f->gone_us, f->time_us};
+    return 0;
+}
+
+static int
 add_fact(struct reading *r, const struct history_fact *f)
 {
     struct report_trial *to;
@@ -213,8 +225,8 @@ add_fact(struct reading *r, const struct history_fact *f)
 
     if (f->kind == HISTORY_RECORD && f->record->kind == RECORD_HEAD)
         add_head(r->report, f->record);
-    if (f->kind == HISTORY_RECORD && f->record->kind == RECORD_RESUMED)
-        r->resumed = true;
+    if (f->kind == HISTORY_RESUMED)
+        return add_gap(r->report, f);
     if (f->trial == NULL ||
         (f->kind == HISTORY_NOTE && f->trial->attempts == 0))
         return 0;
@@ -245,7 +257,6 @@ read_history(struct reading *r, struct err *err)
     struct history_reader *h = history_open(r->folder, err);
     bool runs = r->report->results->state == RESULTS_RUNNING;
     struct history_fact fact;
-    struct budget b = {0};
     int rc = h == NULL ? -1 : 0;
 
     while (rc == 0 && (rc = history_next(h, &fact, err)) == 1)
@@ -254,8 +265,6 @@ read_history(struct reading *r, struct err *err)
         rc = add_fact(r, &fact) != 0 ? out_of_memory(err) : 0;
     r->report->lacks = h != NULL && history_lacks(h);
     history_close(h);
-    if (r->resumed && isnan(r->report->elapsed_s) && budget_load(&b, r->folder))
-        r->report->elapsed_s = (double)b.used_ns / 1e9;
     return rc;
 }
 
@@ -382,9 +391,6 @@ read_experiment(struct reading *r, struct err *err)
         jval_int(v, &began_ns);
     r->report->began_us = began_ns / 1000;
     r->report->read_us = clock_realtime_ns() / 1000;
-    r->report->elapsed_s = r->report->results->state == RESULTS_ENDED
-                               ? r->report->results->duration_s
-                               : (double)NAN;
     json_free(doc);
     return r->report->name == NULL ? out_of_memory(err) : 0;
 }
@@ -435,6 +441,7 @@ report_free(struct report *r)
     results_free(r->results);
     free(r->trials);
     free(r->attempts);
+    free(r->gaps);
     free(r->parameters);
     free(r->importance);
     free(r->name);

@@ -48,6 +48,11 @@ struct report_attempt {
     size_t device;          /* in report.devices; REPORT_NONE: none */
 };
 
+/* Between the last sign of a session and the next one. */
+struct report_gap {
+    int64_t from_us, to_us;
+};
+
 /* How the values of a parameter lie on an axis. */
 enum report_scale {
     SCALE_LINEAR,
@@ -73,15 +78,15 @@ struct report {
     char *tuner, *assessor;
     uint64_t concurrency, max_trials; /* 0: not known */
     int64_t began_us, read_us;
-    double elapsed_s; /* how long managers ran it; NAN: it was never resumed,
-                         and has not ended */
-    bool lacks;       /* the log's first segments are gone */
+    bool lacks; /* the log's first segments are gone */
 
     struct report_trial *trials; /* in the order of their beginnings */
     size_t n_trials, cap_trials;
     struct report_attempt *attempts;
     size_t n_attempts, cap_attempts;
     struct columns devices; /* "0,1" */
+    struct report_gap *gaps;
+    size_t n_gaps;
 
     struct report_parameter *parameters;
     size_t n_parameters;

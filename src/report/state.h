@@ -10,7 +10,6 @@ struct reading {
     const char *folder;
     struct map trials;  /* trial_job_id -> its index, from 1 */
     struct map devices; /* -> its index, from 1 */
-    bool resumed;       /* a session went on after another one */
 };
 
 /* The values of the trials' parameters as columns. */

@@ -114,9 +114,8 @@ add_decision(struct rows *r, const struct history_fact *f, struct err *err)
 static bool
 is_for_people(enum record_kind kind)
 {
-    return kind == RECORD_SKIPPED || kind == RECORD_RESUMED ||
-           kind == RECORD_END || kind == RECORD_TUNER_EVENT ||
-           kind == RECORD_ASSESSOR_EVENT;
+    return kind == RECORD_SKIPPED || kind == RECORD_END ||
+           kind == RECORD_TUNER_EVENT || kind == RECORD_ASSESSOR_EVENT;
 }
 
 int
@@ -127,6 +126,8 @@ rows_add_fact(struct rows *r, const struct history_fact *f,
     case HISTORY_RECORD:
         return is_for_people(f->record->kind) ? add_note(r, f, h, NULL, err)
                                               : 0;
+    case HISTORY_RESUMED:
+        return add_note(r, f, h, NULL, err);
     case HISTORY_NOTE:
         return add_note(r, f, h, f->event, err);
     case HISTORY_SUGGESTED:

@@ -99,7 +99,11 @@ check "a browser draws 10,000 trials" large
 crashed() {
     "$MADE" crashed crashed 2 && "$T" report crashed --json > data.json &&
         has data.json '"attempts":[[0,0,0,6,null],[1,0,40,46,null]]' &&
-        has data.json '"ended":[6,46]' && has data.json '"elapsed_s": 14.0'
+        has data.json '"ended":[6,46]' &&
+        has data.json '"gaps":[[5,38],[45,78]]' || return 1
+    "$T" report crashed > said && browse crashed/report.html tab=timeline ||
+        return
+    has dom 'slots busy 11 % of the time' # 12 s of 8 slots' 14 s
 }
 check "nobody ran in the time between a crash and the resumption" crashed
 

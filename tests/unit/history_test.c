@@ -164,7 +164,7 @@ add_fact(struct buf *out, const struct history_fact *f)
         [HISTORY_EXITED] = "exited",     [HISTORY_ENDED] = "ended",
     };
 
-    if (f->kind == HISTORY_RECORD)
+    if (f->kind == HISTORY_RECORD || f->kind == HISTORY_RESUMED)
         return;
     buf_add_text(out, kinds[f->kind]);
     if (f->kind == HISTORY_SUGGESTED || f->kind == HISTORY_ADDED)
