@@ -14,7 +14,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "manager/experiment_folder.h"
-#include "manager/lastwords.h"
+#include "trial/lastwords.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
 #include "trial/files.h"

@@ -5,7 +5,7 @@
 #include "core/buf.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/lastwords.h"
+#include "trial/lastwords.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/results.h"

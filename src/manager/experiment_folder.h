@@ -3,36 +3,12 @@
  * writes into it.  Everything `tunepipe show` prints is read from here, while
  * the experiment runs, after it, and after a crash.
  *
- *   config.yml          the configuration, byte for byte
- *   search_space.json   as sent to the dispatcher
- *   import.jsonl        the trials that it was told of first: imports.h;
- *   import.N.jsonl      those that came later, in their order
- *   import.new          the same, not taken yet: by `tunepipe import`
- *   experiment.json     name, seed, direction; the manager holds a lock on it
- *                       while it lives
- *   manager.pid         its process id, for people
- *   results.jsonl       one line per ended trial, in the order of their ends
- *   interrupted.jsonl   the same of trials that were interrupted, until the
- *                       experiment goes on
- *   summary.json        how it ended; absent until then
- *   budget.json         how long it has run, and may go on: budget.h
- *   control             the socket of a living manager: commands.h
- *   checkpoints/ID/     see trial/files.h
- *   trials/ID/          see trial/files.h
- *   reruns/             what `tunepipe rerun` made, each like a trial's
- *   command.log         the dispatcher's
- *   dispatcher.log      what the dispatcher said on its standard error
- *   hooks.log           what hooks wrote: hooks.h
- *   report.html         made by `tunepipe report`
- *   results.db          with `index: true`, or made by `tunepipe index`
- *   index.log           what the one that keeps it up to date said
- *   dispatcher.pid      its process, and when that began: peer.c
- *
  * One thread. */
 #ifndef MANAGER_EXPERIMENT_FOLDER_H
 #define MANAGER_EXPERIMENT_FOLDER_H
 
 #include "core/buf.h"
+#include "history/folder.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,19 +17,6 @@
 struct err;
 struct experiment;
 struct trial;
-
-#define FOLDER_PID "manager.pid"
-#define FOLDER_CONFIG "config.yml"
-#define FOLDER_SPACE "search_space.json"
-#define FOLDER_EXPERIMENT "experiment.json"
-#define FOLDER_RESULTS "results.jsonl"
-#define FOLDER_INTERRUPTED "interrupted.jsonl"
-#define FOLDER_SUMMARY "summary.json"
-#define FOLDER_IMPORT "import.jsonl"
-#define FOLDER_IMPORT_NEW "import.new"
-#define FOLDER_TRIALS "trials"
-#define FOLDER_DISPATCHER_LOG "dispatcher.log"
-#define FOLDER_INDEX_LOG "index.log"
 
 struct experiment_folder {
     char *path;     /* absolute */

@@ -6,7 +6,7 @@
 #include "core/file.h"
 #include "manager/ending.h"
 #include "manager/happened.h"
-#include "manager/lastwords.h"
+#include "trial/lastwords.h"
 #include "manager/reading.h"
 #include "manager/state.h"
 #include "trial/files.h"

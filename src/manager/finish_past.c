@@ -4,7 +4,7 @@
 #include "config/experiment.h"
 #include "manager/ending.h"
 #include "manager/found.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "manager/results.h"
 #include "manager/state.h"
 #include "manager/trial.h"

@@ -8,7 +8,7 @@
 #include "core/number.h"
 #include "manager/claim.h"
 #include "manager/machine.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "trial/files.h"
 
 #include <fcntl.h>

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/past.h"
 
-#include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "frame.h"
+#include "history/history.h"
 #include "json.h"
-#include "log/log.h"
-#include "manager/parameters.h"
+#include "log/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CODE_SIZE 2
 #define RECORD_TEXT_MAX ((size_t)64 << 20)
-#define ID_TEXT_MAX 65536
 
 static void
 past_trial_free(struct past_trial *t)
@@ -86,20 +83,6 @@ set_text(struct past *p, char **to, const char *text, size_t len)
         p->failed = true;
 }
 
-static void
-take_trial(struct past *p, const char *payload, size_t len)
-{
-    struct suggestion s;
-    struct past_trial *t;
-
-    if (suggestion_read(payload, len, &s, NULL) != 0)
-        return;
-    t = get(p, s.id);
-    if (t != NULL)
-        set_text(p, &t->record, payload, len);
-    suggestion_fini(&s);
-}
-
 /* Nobody gives these parameters again: the user's wish stands here alone until
  * the trial has a folder. */
 static void
@@ -122,43 +105,6 @@ keep_repeated(struct past *p, struct past_trial *t, struct jval record)
     buf_fini(&text);
 }
 
-static void
-take_one_added(struct past *p, struct jval entry)
-{
-    struct past_trial *t = NULL;
-    struct jval id;
-    struct buf text;
-
-    buf_init(&text, ID_TEXT_MAX);
-    if (jval_get(entry, "parameter_id", &id)) {
-        jval_write(id, &text);
-        t = text.failed ? NULL : get(p, buf_text(&text));
-    }
-    if (t != NULL) {
-        t->added = true;
-        keep_repeated(p, t, entry);
-    }
-    buf_fini(&text);
-}
-
-/* A list, or one alone. */
-static void
-take_added(struct past *p, const char *payload, size_t len)
-{
-    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
-    struct jval all;
-
-    if (doc == NULL)
-        return;
-    all = json_root(doc);
-    if (jval_type(all) == JSON_ARRAY)
-        for (size_t i = 0; i < jval_count(all); i++)
-            take_one_added(p, jval_at(all, i));
-    else
-        take_one_added(p, all);
-    json_free(doc);
-}
-
 bool
 past_gave(const struct past *p, const char *parameter_id)
 {
@@ -178,244 +124,175 @@ name(struct past *p, struct past_trial *t, const char *id)
         p->failed = true;
 }
 
-/* The trial of a payload with a trial_job_id and, somewhere, a parameter_id. */
+/* The trial of a fact; one that is not known yet is by its parameters. */
 static struct past_trial *
-find(struct past *p, const char *id, struct jval holder)
+find(struct past *p, const struct history_fact *f)
 {
-    struct past_trial *t = map_get(&p->by_id, id, strlen(id));
-    struct jval parameter_id;
-    struct buf text;
+    struct past_trial *t = map_get(&p->by_id, f->job, strlen(f->job));
 
-    if (t != NULL || !jval_get(holder, "parameter_id", &parameter_id))
+    if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL)
         return t;
-    buf_init(&text, ID_TEXT_MAX);
-    jval_write(parameter_id, &text);
-    if (buf_check(&text, "", NULL) == 0)
-        t = get(p, buf_text(&text));
+    t = get(p, f->trial->suggested.id);
     if (t != NULL)
-        name(p, t, id);
-    buf_fini(&text);
+        name(p, t, f->job);
     return t;
 }
 
 static void
-take_exit(struct past *p, struct jval root, const char *id)
+add_start(struct past *p, const struct history_fact *f)
 {
-    struct past_trial *t = map_get(&p->by_id, id, strlen(id));
-    uint64_t attempt = 0;
-    struct jval v;
+    struct past_trial *t = find(p, f);
 
-    if (jval_get(root, "attempt", &v))
-        jval_uint(v, &attempt);
-    if (t != NULL && attempt == t->attempt)
-        t->interrupted =
-            strcmp(jval_text_of(root, "status"), PAST_INTERRUPTED) == 0;
-}
-
-static void
-take_note(struct past *p, struct jval root, const char *id)
-{
-    const char *event = "";
-    struct past_trial *t;
-    uint64_t attempt = 0;
-    struct jval v;
-
-    if (!jval_get(root, "event", &v) || !jval_string(v, &event, NULL))
+    if (t == NULL)
         return;
-    if (strcmp(event, "exited") == 0) {
-        take_exit(p, root, id);
-        return;
-    }
-    if (strcmp(event, "started") != 0 || (t = find(p, id, root)) == NULL)
-        return;
-    if (jval_get(root, "attempt", &v))
-        jval_uint(v, &attempt);
     t->started = true;
     t->interrupted = false;
-    if (attempt > t->attempt) {
-        t->attempt = attempt;
+    if (f->attempt.number > t->attempt) {
+        t->attempt = f->attempt.number;
         t->heard = (struct metrics_count){0};
         t->has_final = false;
     }
-    if (attempt == 0)
+    if (f->attempt.number == 0)
         p->told.asked = true;
 }
 
 /* What is told again, since its answer was not known, changes nothing. */
 static void
-take_told(struct past *p, const char *id, const char *payload, size_t len,
-          bool end)
+add_told(struct past *p, const struct history_fact *f)
 {
     const struct past_told *before = &p->told;
 
-    if (before->payload != NULL && before->len == len &&
-        memcmp(before->payload, payload, len) == 0)
+    if (before->payload != NULL && before->len == f->len &&
+        memcmp(before->payload, f->payload, f->len) == 0)
         return;
-    set_text(p, &p->told.id, id, strlen(id));
-    set_text(p, &p->told.payload, payload, len);
-    p->told.len = len;
-    p->told.end = end;
+    set_text(p, &p->told.id, f->job, strlen(f->job));
+    set_text(p, &p->told.payload, f->payload, f->len);
+    p->told.len = f->len;
+    p->told.end = f->kind == HISTORY_ENDED;
     p->told.asked = false;
 }
 
-/* Only such an end is answered; those that earlier versions told when they were
- * interrupted in lock step are not. */
-static bool
-is_awaited(struct jval end)
-{
-    bool sync = false;
-    struct jval v;
-
-    return jval_get(end, "sync", &v) && jval_bool(v, &sync) && sync;
-}
-
 static void
-count(struct metrics_count *c, const struct metric *m)
+count(struct metrics_count *c, const struct history_metric *m)
 {
-    uint64_t *n = m->type == METRIC_FINAL ? &c->finals : &c->intermediates;
+    uint64_t *n = m->final ? &c->finals : &c->intermediates;
 
     if (m->sequence >= *n)
         *n = m->sequence + 1;
 }
 
-static void
-take_final(struct past_trial *t, const struct metric *m)
-{
-    if (m->type != METRIC_FINAL || !m->has_value || t->has_final)
-        return;
-    t->has_final = true;
-    t->final = m->value;
-}
-
 /* They came in the order of their numbers, without those that were bad. */
 static void
-take_metric(struct past *p, const struct record *r)
+add_metric(struct past *p, const struct history_fact *f)
 {
-    const struct frame frame = {.code = "ME",
-                                .payload = r->payload + CODE_SIZE,
-                                .len = r->len - CODE_SIZE};
-    struct command *cmd = command_decode(&frame, r->number, NULL);
-    struct past_trial *t;
+    struct past_trial *t = map_get(&p->by_id, f->job, strlen(f->job));
+    const struct history_metric *m = &f->metric;
 
-    if (cmd == NULL)
-        return;
-    t = map_get(&p->by_id, cmd->metric.job, strlen(cmd->metric.job));
-    if (t != NULL && cmd->metric.type == METRIC_PERIODICAL &&
-        cmd->metric.has_value) {
+    if (t != NULL && !m->final && m->n_values > 0) {
         t->has_latest = true;
-        t->latest = cmd->metric.value;
+        t->latest = m->values[0].value;
     }
-    if (t != NULL && t->attempt == cmd->metric.attempt) {
-        count(&t->heard, &cmd->metric);
-        take_final(t, &cmd->metric);
+    if (t != NULL && t->attempt == m->attempt) {
+        count(&t->heard, m);
+        if (m->final && m->n_values > 0 && !t->has_final) {
+            t->has_final = true;
+            t->final = m->values[0].value;
+        }
     }
     if (t != NULL)
-        count(&t->all, &cmd->metric);
-    if (cmd->metric.type == METRIC_PERIODICAL) {
-        take_told(p, cmd->metric.job, frame.payload, frame.len, false);
-        p->told.sequence = cmd->metric.sequence;
+        count(&t->all, m);
+    if (!m->final) {
+        add_told(p, f);
+        p->told.sequence = m->sequence;
     }
-    command_free(cmd);
 }
 
 static void
-take_end(struct past *p, struct jval root, const char *id)
+add_end(struct past *p, const struct history_fact *f)
 {
-    struct json *hint = NULL;
-    struct past_trial *t;
-    const char *text;
-    struct jval v;
-    size_t len;
+    struct past_trial *t = find(p, f);
 
-    if (jval_get(root, "hyper_params", &v) && jval_string(v, &text, &len))
-        hint = json_parse(text, len, JSON_STRICT, NULL);
-    t = find(p, id, hint != NULL ? json_root(hint) : root);
-    if (t != NULL && t->event == NULL && jval_get(root, "event", &v) &&
-        jval_string(v, &text, &len))
-        set_text(p, &t->event, text, len);
-    json_free(hint);
+    if (f->awaited)
+        add_told(p, f);
+    if (t != NULL && t->event == NULL)
+        set_text(p, &t->event, f->end, strlen(f->end));
 }
 
+/* What the manager asked for, and what it told of the experiment. */
 static void
-take_decision(struct past *p, const char *payload, size_t len)
+add_record(struct past *p, const struct record *r)
 {
-    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
-    const char *id = "", *decision = "";
-    struct past_trial *t;
-    struct jval v;
+    const char *code =
+        r->kind == RECORD_IN && r->len >= CODE_SIZE ? r->payload : "  ";
 
-    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v))
-        jval_string(v, &id, NULL);
-    if (doc != NULL && jval_get(json_root(doc), "decision", &v))
-        jval_string(v, &decision, NULL);
-    t = map_get(&p->by_id, id, strlen(id));
-    if (t != NULL && strcmp(decision, "release") == 0)
-        t->released = true;
-    json_free(doc);
+    if (r->kind == RECORD_SEGMENT)
+        p->cut = p->space = true;
+    if (memcmp(code, "GE", CODE_SIZE) == 0)
+        p->told.asked = true;
+    if (memcmp(code, "IN", CODE_SIZE) == 0)
+        p->space = true, p->imports = 0;
+    if (memcmp(code, "FD", CODE_SIZE) == 0)
+        p->imports++;
 }
 
 void
-past_add(struct past *p, const struct record *r)
+past_add(struct past *p, const struct history_fact *f)
 {
-    const char *payload = r->payload + CODE_SIZE, *id;
-    struct json *doc;
-    bool note, end;
-    struct jval v;
+    struct past_trial *t;
 
-    p->begun = true;
-    if (r->len < CODE_SIZE)
-        return;
-    if (r->kind == RECORD_SEGMENT)
-        p->cut = p->space = true;
-    if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", CODE_SIZE) == 0) {
-        take_trial(p, payload, r->len - CODE_SIZE);
-        return;
-    }
-    if (r->kind == RECORD_TUNER && memcmp(r->payload, "DT", CODE_SIZE) == 0) {
-        take_decision(p, payload, r->len - CODE_SIZE);
-        return;
-    }
-    if (r->kind == RECORD_IN && memcmp(r->payload, "ME", CODE_SIZE) == 0) {
-        take_metric(p, r);
-        return;
-    }
-    if (r->kind == RECORD_IN && memcmp(r->payload, "GE", CODE_SIZE) == 0)
-        p->told.asked = true;
-    if (r->kind == RECORD_IN && memcmp(r->payload, "IN", CODE_SIZE) == 0)
-        p->space = true, p->imports = 0;
-    if (r->kind == RECORD_IN && memcmp(r->payload, "FD", CODE_SIZE) == 0)
-        p->imports++;
-    if (r->kind == RECORD_IN && memcmp(r->payload, "AD", CODE_SIZE) == 0)
-        take_added(p, payload, r->len - CODE_SIZE);
-    note = r->kind == RECORD_IN && memcmp(r->payload, "NT", CODE_SIZE) == 0;
-    end = r->kind == RECORD_IN && memcmp(r->payload, "EN", CODE_SIZE) == 0;
-    if (!note && !end)
-        return;
-    doc = json_parse(payload, r->len - CODE_SIZE, JSON_STRICT, NULL);
-    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
-        jval_string(v, &id, NULL)) {
-        if (note)
-            take_note(p, json_root(doc), id);
-        else {
-            if (is_awaited(json_root(doc)))
-                take_told(p, id, payload, r->len - CODE_SIZE, true);
-            take_end(p, json_root(doc), id);
+    p->any = true;
+    switch (f->kind) {
+    case HISTORY_RECORD:
+        add_record(p, f->record);
+        break;
+    case HISTORY_SUGGESTED:
+        t = get(p, f->suggestion->id);
+        if (t != NULL)
+            set_text(p, &t->record, f->payload, f->len);
+        break;
+    case HISTORY_ADDED:
+        t = get(p, f->suggestion->id);
+        if (t != NULL) {
+            t->added = true;
+            keep_repeated(p, t, f->object);
         }
+        break;
+    case HISTORY_BEGUN:
+        if (f->runs)
+            add_start(p, f);
+        break;
+    case HISTORY_REPORTED:
+        add_metric(p, f);
+        break;
+    case HISTORY_DECIDED:
+        t = map_get(&p->by_id, f->job, strlen(f->job));
+        if (t != NULL && strcmp(f->decision.what, "release") == 0)
+            t->released = true;
+        break;
+    case HISTORY_EXITED:
+        t = map_get(&p->by_id, f->job, strlen(f->job));
+        if (t != NULL && f->status != NULL && f->attempt.number == t->attempt)
+            t->interrupted = strcmp(f->status, PAST_INTERRUPTED) == 0;
+        break;
+    case HISTORY_ENDED:
+        add_end(p, f);
+        break;
+    case HISTORY_RESUMED:
+    case HISTORY_NOTE:
+        break;
     }
-    json_free(doc);
 }
 
 int
 past_load(struct past *p, const char *folder, struct err *err)
 {
-    struct log_reader *log = log_open_in(folder, 0, err);
-    enum log_status status = LOG_DAMAGED;
-    struct record r;
+    struct history_reader *h = history_open(folder, err);
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 1;
 
-    while (log != NULL && (status = log_next(log, &r, err)) == LOG_RECORD)
-        past_add(p, &r);
-    log_close(log);
-    if (status != LOG_DAMAGED && p->failed)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    return status == LOG_DAMAGED ? -1 : 0;
+    while (rc == 1 && (rc = history_next(h, &fact, err)) == 1)
+        past_add(p, &fact);
+    history_close(h);
+    return rc == 0 && p->failed ? err_set(err, ERR_MEMORY, "out of memory")
+                                : rc;
 }

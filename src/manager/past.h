@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* past.h - what a command log tells a manager about its trials: a fold over
- * its records.  One thread. */
+/* past.h - what a manager that goes on has to know of an experiment's history:
+ * what each trial was given and has told, and where earlier managers stood
+ * with the dispatcher.  One thread. */
 #ifndef MANAGER_PAST_H
 #define MANAGER_PAST_H
 
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 struct err;
+struct history_fact;
 
 /* parameter_source of a trial that the user wants once more, in its AD. */
 #define PAST_REPEATED "again"
@@ -51,7 +53,7 @@ struct past {
         bool end, asked;
         uint64_t sequence; /* of a report */
     } told;
-    bool begun;       /* the log has records */
+    bool any;         /* the log has a record */
     bool space;       /* IN was sent */
     uint64_t imports; /* so many FD behind it */
     bool cut;         /* its first segments are not there any more */
@@ -61,12 +63,11 @@ struct past {
 /* A zeroed struct past is an empty one. */
 void past_fini(struct past *p);
 
-/* Adds all records of the folder's log, which may have none, or not be there.
- * -1: it is damaged, or memory is short: err tells. */
+/* All of it; -1: the log is damaged, or out of memory. */
 int past_load(struct past *p, const char *folder, struct err *err);
-/* The next record; others than IN, FD, AD, TR, NT, ME, EN, DT, GE and G change
- * nothing. */
-void past_add(struct past *p, const struct record *r);
+
+/* The next fact. */
+void past_add(struct past *p, const struct history_fact *fact);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON
  * text). */

@@ -6,7 +6,7 @@
 #ifndef MANAGER_RERUN_H
 #define MANAGER_RERUN_H
 
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 
 #include <stdbool.h>
 

@@ -30,7 +30,7 @@
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "manager/parameters.h"
 #include "manager/past.h"
 #include "manager/peer.h"
@@ -324,7 +324,7 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
-    if (!r->past.begun)
+    if (!r->past.any)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");

@@ -29,7 +29,7 @@
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/origin.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "manager/recent.h"
 #include "manager/tail.h"
 #include "trial/report.h"

@@ -10,7 +10,8 @@
 #include "command.h"
 #include "core/err.h"
 #include "dispatcher/explainer.h"
-#include "frame.h"
+#include "log/log.h"
+#include "history/history.h"
 #include "json.h"
 #include "log/log.h"
 #include "log/record.h"
@@ -72,81 +73,74 @@ copy_text(struct explaining *e, const char *text)
 /* ---- what the log says ---- */
 
 static void
-note_suggestion(struct explaining *e, const struct record *r)
+note_suggestion(struct explaining *e, const struct history_fact *f)
+{
+    if (e->x->suggestion != NULL)
+        return; /* sent again, after a restart */
+    e->x->asked = f->record->number;
+    e->x->asked_us = f->time_us;
+    e->x->suggestion = copy(e, f->payload, f->len);
+}
+
+static void
+note_metric(struct explanation *x, const struct history_fact *f)
+{
+    const struct history_metric *m = &f->metric;
+
+    if (m->standing != HISTORY_COUNTS)
+        return;
+    if (!m->final)
+        x->latest_step = m->base + m->sequence;
+    else if (x->final == 0 && m->n_values > 0) {
+        x->final = f->record->number;
+        x->result = m->values[0].value;
+    }
+}
+
+/* What is said of the trial, by any of its names. */
+static void
+note(struct explaining *e, const struct history_fact *f)
 {
     struct explanation *x = e->x;
 
-    if (x->suggestion != NULL)
-        return; /* sent again, after a restart */
-    x->asked = r->number;
-    x->asked_us = r->time_us;
-    x->suggestion = copy(e, r->payload + 2, r->len - 2);
-}
-
-static void
-note_metric(struct explanation *x, const struct command *cmd)
-{
-    const struct metric *m = &cmd->metric;
-
-    if (m->attempt >= x->attempts)
-        x->attempts = m->attempt + 1;
-    if (m->type == METRIC_PERIODICAL) {
-        x->reports++;
-        x->latest = m->has_value ? m->value : x->latest;
-        x->latest_step = m->base + m->sequence;
-    } else if (m->type == METRIC_FINAL && x->final == 0 && m->has_value) {
-        x->final = cmd->arrival;
-        x->result = m->value;
+    switch (f->kind) {
+    case HISTORY_SUGGESTED:
+        note_suggestion(e, f);
+        break;
+    case HISTORY_ADDED:
+        if (x->recovered == 0)
+            x->recovered = f->record->number;
+        break;
+    case HISTORY_REPORTED:
+        note_metric(x, f);
+        break;
+    case HISTORY_DECIDED:
+        if (f->decision.kills)
+            x->killed = f->record->number;
+        else if (x->decided == 0 &&
+                 strcmp(f->decision.what, trial_decision_name(TRIAL_RELEASE)) !=
+                     0)
+            x->decided = f->record->number; /* else it has ended before */
+        break;
+    case HISTORY_ENDED:
+        if (f->trial != NULL) {
+            x->ended = f->record->number;
+            x->event = f->end;
+        }
+        break;
+    case HISTORY_RECORD:
+    case HISTORY_RESUMED:
+    case HISTORY_NOTE:
+    case HISTORY_BEGUN:
+    case HISTORY_EXITED:
+        break;
     }
-}
-
-static void
-note_command(struct explaining *e, const struct record *r)
-{
-    struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
-    struct command *cmd;
-
-    memcpy(frame.code, r->payload, 2);
-    cmd = command_decode(&frame, r->number, NULL);
-    if (cmd == NULL)
+    if (f->trial == NULL)
         return;
-    if (cmd->code == CMD_METRIC)
-        note_metric(e->x, cmd);
-    else if (cmd->code == CMD_TRIAL_END && e->x->ended == 0) {
-        e->x->ended = r->number;
-        e->x->event = command_event_name(cmd->end.event);
-    } else if (cmd->code == CMD_ADD_CUSTOM && e->x->recovered == 0) {
-        e->x->recovered = r->number;
-    }
-    command_free(cmd);
-}
-
-/* Whose checkpoint is released has ended before. */
-static void
-note_decision(struct explanation *x, const struct record *r)
-{
-    struct json *doc =
-        json_parse(r->payload + 2, r->len - 2, JSON_STRICT, NULL);
-
-    if (doc != NULL && x->decided == 0 &&
-        strcmp(jval_text_of(json_root(doc), "decision"),
-               trial_decision_name(TRIAL_RELEASE)) != 0)
-        x->decided = r->number;
-    json_free(doc);
-}
-
-static void
-note(struct explaining *e, const struct record *r)
-{
-    if (r->kind == RECORD_IN)
-        note_command(e, r);
-    else if (r->kind == RECORD_TUNER && memcmp(r->payload, "TR", 2) == 0)
-        note_suggestion(e, r);
-    else if ((r->kind == RECORD_ASSESSOR || r->kind == RECORD_TUNER) &&
-             memcmp(r->payload, "KI", 2) == 0)
-        e->x->killed = r->number;
-    else if (r->kind == RECORD_TUNER && memcmp(r->payload, "DT", 2) == 0)
-        note_decision(e->x, r);
+    x->attempts = f->trial->attempts;
+    x->reports = f->trial->reports;
+    if (f->trial->has_latest)
+        x->latest = f->trial->latest;
 }
 
 /* The name of the head's tuner or assessor. */
@@ -174,26 +168,50 @@ note_head(struct explaining *e, const struct record *r)
     json_free(head);
 }
 
+/* Whether the fact is about the trial, by any of its names. */
+static bool
+is_of(const struct logtrial *t, const struct history_fact *f)
+{
+    const char *label = NULL;
+    struct jval v;
+
+    if (f->kind != HISTORY_SUGGESTED && f->kind != HISTORY_ADDED)
+        return f->job != NULL && t->job != NULL && strcmp(f->job, t->job) == 0;
+    if (jval_get(f->object, "parameter_id", &v))
+        jval_string(v, &label, NULL);
+    return t->parameter != NULL &&
+           strcmp(label != NULL ? label : f->suggestion->id, t->parameter) == 0;
+}
+
 static int
-walk(struct explaining *e, struct log_reader *file, struct err *err)
+walk(struct explaining *e, const char *path, struct err *err)
+{
+    struct history_reader *h = history_open_log(path, err);
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 0;
+
+    while (rc == 0 && (rc = history_next(h, &fact, err)) == 1) {
+        if (fact.record->kind == RECORD_HEAD)
+            note_head(e, fact.record);
+        else if (is_of(&e->trial, &fact))
+            note(e, &fact);
+        rc = 0;
+    }
+    history_close(h);
+    return rc;
+}
+
+/* Which command asked for it. */
+static void
+find_asker(struct explanation *x, struct log_reader *file)
 {
     struct record r;
-    enum log_status status;
 
-    while ((status = log_next(file, &r, err)) == LOG_RECORD) {
-        if (r.kind == RECORD_HEAD)
-            note_head(e, &r);
-        else if (logtrial_has(&e->trial, &r))
-            note(e, &r);
-    }
-    log_rewind(file);
-    while (status != LOG_DAMAGED && e->x->asked > 0 &&
-           log_next(file, &r, err) == LOG_RECORD)
-        if (r.kind == RECORD_IN && r.number == e->x->asked && r.len >= 2) {
-            memcpy(e->x->asked_by, r.payload, 2);
+    while (x->asked > 0 && log_next(file, &r, NULL) == LOG_RECORD)
+        if (r.kind == RECORD_IN && r.number == x->asked && r.len >= 2) {
+            memcpy(x->asked_by, r.payload, 2);
             break;
         }
-    return status == LOG_DAMAGED ? -1 : 0;
 }
 
 static int
@@ -217,7 +235,9 @@ read_log(struct explaining *e, const struct explain_setup *setup,
                      "a parameter_id or a trial's number",
                      setup->path, setup->trial);
     else if (rc > 0)
-        rc = walk(e, file, err);
+        rc = walk(e, setup->path, err);
+    if (rc == 0)
+        find_asker(e->x, file);
     log_close(file);
     e->x->job = copy_text(e, e->trial.job);
     e->x->parameter = copy_text(e, e->trial.parameter);

@@ -39,7 +39,7 @@ struct explanation {
     struct explain_lines why;
     uint64_t recovered; /* AD: it is of an earlier run */
 
-    uint64_t reports; /* intermediate metrics, as they arrived */
+    uint64_t reports; /* intermediate metrics of its newest attempt */
     uint64_t latest_step;
     double latest; /* NaN: none is a number */
     uint64_t attempts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN.  The log is walked twice with a router each, which reads frames as
- * the recorded session did.  The first walk collects the trials and their
- * results, so that the best is known; the second tells the tuner. */
+/* DESIGN.  The log is read twice.  The history tells the trials and their
+ * results, so that the best is known; then a router reads the frames as the
+ * recorded session did, and the tuner is told. */
 #include "replay/ranking_state.h"
 
 #include "command.h"
@@ -23,11 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef int take_command(struct ranking_walk *w, const struct command *cmd,
-                         struct err *err);
-typedef int take_trial(struct ranking_walk *w, const char *key,
-                       const struct record *r, struct err *err);
-
 int
 ranking_no_memory(struct err *err)
 {
@@ -42,25 +37,13 @@ ranking_find(const struct ranking_walk *w, const char *key)
     return n == 0 ? NULL : &w->out->trials[n - 1];
 }
 
-/* ---- the second walk ---- */
-
-static int
-note_trial(struct ranking_walk *w, const char *key, const struct record *r,
-           struct err *err)
-{
-    struct ranking_trial *t = ranking_find(w, key);
-
-    (void)r;
-    (void)err;
-    if (t != NULL)
-        t->known_then = w->out->told;
-    return 0;
-}
+/* ---- what the tuner is told ---- */
 
 static int
 tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct ranking_trial *t;
+    char *key;
 
     w->again =
         w->again || (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
@@ -75,7 +58,9 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
     if (cmd->code != CMD_METRIC || cmd->metric.type != METRIC_FINAL ||
         !cmd->metric.has_value)
         return 0;
-    t = ranking_find_of(w, cmd);
+    key = script_parameter_key(&cmd->metric.parameter);
+    t = key == NULL ? NULL : ranking_find(w, key);
+    free(key);
     if (t == NULL || t->order != 0)
         return 0;
     t->order = ++w->n_results;
@@ -85,7 +70,7 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 /* ---- walking ---- */
 
 static int
-take_chain(struct ranking_walk *w, struct chain *chain, take_command *take,
+take_chain(struct ranking_walk *w, struct chain *chain, bool tells,
            struct err *err)
 {
     struct command *next;
@@ -93,15 +78,14 @@ take_chain(struct ranking_walk *w, struct chain *chain, take_command *take,
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        rc = rc != 0 || take == NULL ? rc : take(w, cmd, err);
+        rc = rc != 0 || !tells ? rc : tell_command(w, cmd, err);
         command_free(cmd);
     }
     return rc;
 }
 
 static int
-take_in(struct ranking_walk *w, const struct record *r, take_command *take,
-        struct err *err)
+take_in(struct ranking_walk *w, const struct record *r, struct err *err)
 {
     struct routed routed = {0};
     struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
@@ -110,39 +94,37 @@ take_in(struct ranking_walk *w, const struct record *r, take_command *take,
     memcpy(frame.code, r->payload, 2);
     if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
         return ranking_no_memory(err);
-    rc = take_chain(w, &routed.by_default, take, err);
-    take_chain(w, &routed.assessor, NULL, err);
+    rc = take_chain(w, &routed.by_default, true, err);
+    take_chain(w, &routed.assessor, false, err);
     return rc;
 }
 
-static int
-take_out(struct ranking_walk *w, const struct record *r, take_trial *take,
-         struct err *err)
+static void
+take_out(struct ranking_walk *w, const struct record *r)
 {
     struct emission e = {.cause = r->number};
+    struct ranking_trial *t;
     char *key;
-    int rc = 0;
 
     if (command_find(r->payload, &e.code) == NULL)
-        return 0;
+        return;
     e.payload = r->payload + 2;
     e.len = r->len - 2;
     router_written(w->router, &e);
     key = script_key(e.code, e.payload, e.len);
-    if (key != NULL && e.code == CMD_NEW_TRIAL)
-        rc = take(w, key, r, err);
+    t = key == NULL || e.code != CMD_NEW_TRIAL ? NULL : ranking_find(w, key);
+    if (t != NULL)
+        t->known_then = w->out->told;
     free(key);
-    return rc;
 }
 
 static int
-walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
+walk(struct ranking_walk *w, struct err *err)
 {
     uint64_t until = w->setup->until;
     enum log_status status;
     struct record r;
 
-    router_free(w->router);
     w->router = router_new(&w->silent, err);
     if (w->router == NULL)
         return -1;
@@ -150,10 +132,10 @@ walk(struct ranking_walk *w, take_command *in, take_trial *out, struct err *err)
     while ((status = log_next(w->file, &r, err)) == LOG_RECORD) {
         if (r.len < 2 || (until != 0 && r.number > until))
             continue;
-        if (r.kind == RECORD_IN && take_in(w, &r, in, err) != 0)
+        if (r.kind == RECORD_IN && take_in(w, &r, err) != 0)
             return -1;
-        if (r.kind == RECORD_TUNER && take_out(w, &r, out, err) != 0)
-            return -1;
+        if (r.kind == RECORD_TUNER)
+            take_out(w, &r);
     }
     return status == LOG_DAMAGED ? -1 : 0;
 }
@@ -260,9 +242,8 @@ ranking_run(const struct ranking_setup *setup, struct ranking *out,
                        "tuner %s: expected a plugin: a program would have to "
                        "be waited for",
                        setup->tuner);
-    if (begin(&w, err) == 0 &&
-        walk(&w, ranking_collect_result, ranking_collect_trial, err) == 0 &&
-        walk(&w, tell_command, note_trial, err) == 0) {
+    if (begin(&w, err) == 0 && ranking_collect(&w, err) == 0 &&
+        walk(&w, err) == 0) {
         conclude(&w);
         rc = 0;
     }

@@ -2,32 +2,13 @@
 /* The first walk: the trials, their parameters and results. */
 #include "replay/ranking_state.h"
 
-#include "command.h"
-#include "core/buf.h"
 #include "core/err.h"
-#include "replay/script.h"
+#include "history/history.h"
+#include "log/record.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *
-parameters_of(const struct record *r)
-{
-    struct json *doc = json_parse(r->payload + 2, r->len - 2, JSON_NAN, NULL);
-    struct jval v;
-    struct buf text;
-    char *out = NULL;
-
-    buf_init(&text, SIZE_MAX / 2);
-    if (doc != NULL && jval_get(json_root(doc), "parameters", &v)) {
-        jval_write(v, &text);
-        out = buf_take(&text);
-    }
-    buf_fini(&text);
-    json_free(doc);
-    return out;
-}
 
 /* NULL: out of memory. */
 static struct ranking_trial *
@@ -57,29 +38,18 @@ add(struct ranking_walk *w, const char *key)
 }
 
 /* Given out: the last time counts, as that is what runs. */
-int
-ranking_collect_trial(struct ranking_walk *w, const char *key,
-                      const struct record *r, struct err *err)
+static int
+add_suggestion(struct ranking_walk *w, const struct history_suggestion *s)
 {
-    struct ranking_trial *t = ranking_find(w, key);
+    struct ranking_trial *t = ranking_find(w, s->id);
 
     if (t == NULL)
-        t = add(w, key);
+        t = add(w, s->id);
     if (t == NULL)
-        return ranking_no_memory(err);
+        return -1;
     free(t->parameters);
-    t->parameters = parameters_of(r);
-    return 0;
-}
-
-struct ranking_trial *
-ranking_find_of(const struct ranking_walk *w, const struct command *cmd)
-{
-    char *key = script_parameter_key(&cmd->metric.parameter);
-    struct ranking_trial *t = key == NULL ? NULL : ranking_find(w, key);
-
-    free(key);
-    return t;
+    t->parameters = strdup(s->parameters);
+    return t->parameters == NULL ? -1 : 0;
 }
 
 static bool
@@ -91,26 +61,44 @@ is_better(const struct ranking *out, const struct ranking_trial *a,
     return out->maximize ? a->final > b->final : a->final < b->final;
 }
 
-int
-ranking_collect_result(struct ranking_walk *w, const struct command *cmd,
-                       struct err *err)
+static int
+add_result(struct ranking_walk *w, const struct history_fact *f)
 {
+    const char *id = f->trial == NULL ? NULL : f->trial->suggested.id;
     struct ranking *out = w->out;
-    struct ranking_trial *t, *best;
+    struct ranking_trial *t = id == NULL ? NULL : ranking_find(w, id), *best;
 
-    if (cmd->code != CMD_METRIC || cmd->metric.type != METRIC_FINAL ||
-        !cmd->metric.has_value)
-        return 0;
-    t = ranking_find_of(w, cmd);
-    if (t == NULL || t->has_final)
+    if (!f->metric.final || f->metric.n_values == 0 ||
+        f->metric.standing != HISTORY_COUNTS || t == NULL || t->has_final)
         return 0;
     t->has_final = true;
-    t->final = cmd->metric.value;
-    t->job = strdup(cmd->metric.job);
-    if (t->job == NULL)
-        return ranking_no_memory(err);
+    t->final = f->metric.values[0].value;
+    t->job = strdup(f->job);
     best = w->best == 0 ? NULL : &out->trials[w->best - 1];
     if (is_better(out, t, best))
         w->best = (size_t)(t - out->trials) + 1;
-    return 0;
+    return t->job == NULL ? -1 : 0;
+}
+
+int
+ranking_collect(struct ranking_walk *w, struct err *err)
+{
+    struct history_reader *h = history_open_log(w->setup->path, err);
+    uint64_t until = w->setup->until;
+    struct history_fact f;
+    int rc = h == NULL ? -1 : 0;
+
+    while (rc == 0 && (rc = history_next(h, &f, err)) == 1) {
+        bool wanted = until == 0 || f.record->number <= until;
+
+        rc = 0;
+        if (wanted && f.kind == HISTORY_SUGGESTED)
+            rc = add_suggestion(w, f.suggestion);
+        if (wanted && f.kind == HISTORY_REPORTED)
+            rc = add_result(w, &f);
+        if (rc != 0)
+            ranking_no_memory(err);
+    }
+    history_close(h);
+    return rc;
 }

@@ -41,18 +41,10 @@ int ranking_no_memory(struct err *err);
 struct ranking_trial *ranking_find(const struct ranking_walk *w,
                                    const char *key);
 
-/* The trial of a metric; NULL: none is known. */
-struct ranking_trial *ranking_find_of(const struct ranking_walk *w,
-                                      const struct command *cmd);
+/* The trials, what they were given and what came of them, of which the best. */
+int ranking_collect(struct ranking_walk *w, struct err *err);
 
-/* The first walk's: a frame that gives out the trial `key`, and the manager's
- * command. */
-int ranking_collect_trial(struct ranking_walk *w, const char *key,
-                          const struct record *r, struct err *err);
-int ranking_collect_result(struct ranking_walk *w, const struct command *cmd,
-                           struct err *err);
-
-/* The second walk's.  A search space, a trial's final result, imported results:
+/* A search space, a trial's final result, imported results:
  * what they mean to the tuner. */
 int ranking_space(struct ranking_walk *w, const struct command *cmd,
                   struct err *err);

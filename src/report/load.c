@@ -5,9 +5,11 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "history/folder.h"
+#include "history/history.h"
 #include "json.h"
-#include "manager/experiment_folder.h"
 #include "manager/results.h"
+#include "log/record.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -45,8 +47,10 @@ append_trial(struct report *r, const char *id)
     return r->trials[r->n_trials].id == NULL ? NULL : &r->trials[r->n_trials++];
 }
 
-struct report_trial *
-reading_trial(struct reading *r, const char *id)
+/* The trial with this id, which is made where there is none; NULL: out of
+ * memory.  Valid until the next one is made. */
+static struct report_trial *
+trial_of(struct reading *r, const char *id)
 {
     uintptr_t i = (uintptr_t)map_get(&r->trials, id, strlen(id));
     struct report_trial *t;
@@ -73,6 +77,197 @@ trial_fini(struct report_trial *t)
     curve_fini(&t->curve);
 }
 
+/* ---- what the log tells ---- */
+
+/* {"tuner": {"name": ...}} or {"tuner": "..."}. */
+static char *
+plugin_name(struct jval head, const char *key)
+{
+    const char *name;
+    struct jval v;
+
+    if (!jval_get(head, key, &v))
+        return NULL;
+    if (jval_type(v) == JSON_OBJECT && !jval_get(v, "name", &v))
+        return NULL;
+    return jval_string(v, &name, NULL) ? strdup(name) : NULL;
+}
+
+static void
+add_head(struct report *r, const struct record *record)
+{
+    struct json *doc =
+        json_parse(record->payload, record->len, JSON_STRICT, NULL);
+
+    if (doc != NULL && r->tuner == NULL) {
+        r->tuner = plugin_name(json_root(doc), "tuner");
+        r->assessor = plugin_name(json_root(doc), "assessor");
+    }
+    json_free(doc);
+}
+
+/* Gives the trial what was suggested for it; of the user's own its files tell.
+ */
+static int
+add_suggestion(struct report_trial *to, const struct history_suggestion *s)
+{
+    if (to->parameter_id != NULL || s->id == NULL)
+        return 0;
+    to->parameter_id = strdup(s->id);
+    to->cloned = s->cloned;
+    if (s->parameters != NULL)
+        to->parameters = strdup(s->parameters);
+    if (s->from != NULL)
+        to->from_id = strdup(s->from);
+    return to->parameter_id != NULL &&
+                   (s->parameters == NULL || to->parameters != NULL) &&
+                   (s->from == NULL || to->from_id != NULL)
+               ? 0
+               : -1;
+}
+
+static size_t
+device_of(struct reading *r, const char *name)
+{
+    struct columns *all = &r->report->devices;
+    uintptr_t i;
+
+    if (name[0] == '\0')
+        return REPORT_NONE;
+    i = (uintptr_t)map_get(&r->devices, name, strlen(name));
+    if (i != 0)
+        return i - 1;
+    if (columns_add(all, name, NULL) != 0 ||
+        map_put(&r->devices, name, strlen(name), (void *)(uintptr_t)all->n) !=
+            0)
+        return REPORT_NONE;
+    return all->n - 1;
+}
+
+/* The newest ones are the last; NULL: it is not there. */
+static struct report_attempt *
+find_attempt(struct report *r, size_t trial, uint64_t number)
+{
+    for (size_t i = r->n_attempts; i > 0; i--)
+        if (r->attempts[i - 1].trial == trial &&
+            r->attempts[i - 1].number == number)
+            return &r->attempts[i - 1];
+    return NULL;
+}
+
+static struct report_attempt *
+append_attempt(struct report *r)
+{
+    if (r->n_attempts == r->cap_attempts) {
+        size_t cap = r->cap_attempts == 0 ? 64 : 2 * r->cap_attempts;
+        struct report_attempt *all = realloc(r->attempts, cap * sizeof *all);
+
+        if (all == NULL)
+            return NULL;
+        r->attempts = all;
+        r->cap_attempts = cap;
+    }
+    return &r->attempts[r->n_attempts++];
+}
+
+/* Its devices are granted, or granted anew, when its run starts. */
+static int
+add_attempt(struct reading *r, struct report_trial *to,
+            const struct history_fact *f)
+{
+    size_t trial = (size_t)(to - r->report->trials);
+    struct report_attempt *a =
+        find_attempt(r->report, trial, f->attempt.number);
+
+    if (a == NULL) {
+        a = append_attempt(r->report);
+        if (a == NULL)
+            return -1;
+        *a = (struct report_attempt){.trial = trial,
+                                     .number = f->attempt.number,
+                                     .from_us = f->attempt.begun_us};
+    }
+    a->device = device_of(r, jval_text_of(f->object, "device"));
+    if (to->started_us == 0)
+        to->started_us = a->from_us;
+    return 0;
+}
+
+static int
+add_metric(struct report_trial *to, const struct history_metric *m)
+{
+    double value = m->n_values > 0 ? m->values[0].value : (double)NAN;
+
+    if (m->final || m->standing != HISTORY_COUNTS)
+        return 0;
+    return curve_add(&to->curve, m->base + m->sequence, value);
+}
+
+static int
+add_gap(struct report *r, const struct history_fact *f)
+{
+    struct report_gap *all =
+        realloc(r->gaps, (r->n_gaps + 1) * sizeof *r->gaps);
+
+    if (all == NULL)
+        return -1;
+    r->gaps = all;
+    r->gaps[r->n_gaps++] = (struct report_gap){f->gone_us, f->time_us};
+    return 0;
+}
+
+static int
+add_fact(struct reading *r, const struct history_fact *f)
+{
+    struct report_trial *to;
+    struct report_attempt *a;
+    int rc = 0;
+
+    if (f->kind == HISTORY_RECORD && f->record->kind == RECORD_HEAD)
+        add_head(r->report, f->record);
+    if (f->kind == HISTORY_RESUMED)
+        return add_gap(r->report, f);
+    if (f->trial == NULL ||
+        (f->kind == HISTORY_NOTE && f->trial->attempts == 0))
+        return 0;
+    to = trial_of(r, f->job);
+    if (to == NULL)
+        return -1;
+    if (f->kind == HISTORY_BEGUN)
+        rc = add_attempt(r, to, f);
+    if (f->kind == HISTORY_REPORTED)
+        rc = add_metric(to, &f->metric);
+    if (f->kind == HISTORY_EXITED &&
+        (a = find_attempt(r->report, (size_t)(to - r->report->trials),
+                          f->attempt.number)) != NULL)
+        a->to_us = f->time_us;
+    if (f->kind == HISTORY_ENDED)
+        to->ended_us = f->time_us;
+    to->attempts = f->trial->attempts;
+    to->reports = f->trial->reports;
+    to->base = f->trial->base;
+    to->has_latest = f->trial->has_latest;
+    to->latest = f->trial->latest;
+    return rc != 0 ? rc : add_suggestion(to, &f->trial->suggested);
+}
+
+static int
+read_history(struct reading *r, struct err *err)
+{
+    struct history_reader *h = history_open(r->folder, err);
+    bool runs = r->report->results->state == RESULTS_RUNNING;
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 0;
+
+    while (rc == 0 && (rc = history_next(h, &fact, err)) == 1)
+        rc = add_fact(r, &fact) != 0 ? out_of_memory(err) : 0;
+    while (rc == 0 && !runs && history_settle(h, &fact) == 1)
+        rc = add_fact(r, &fact) != 0 ? out_of_memory(err) : 0;
+    r->report->lacks = h != NULL && history_lacks(h);
+    history_close(h);
+    return rc;
+}
+
 /* ---- how they ended ---- */
 
 /* *to becomes a copy. */
@@ -87,7 +282,7 @@ set_text(char **to, const char *text)
 static int
 add_result(struct reading *r, const struct result *item, struct err *err)
 {
-    struct report_trial *t = reading_trial(r, item->trial);
+    struct report_trial *t = trial_of(r, item->trial);
 
     if (t == NULL || set_text(&t->status, item->status) != 0 ||
         set_text(&t->why, item->why) != 0 ||
@@ -208,7 +403,7 @@ read_all(struct reading *r, struct err *err)
         err->code = ERR_CONFIG;
         return -1;
     }
-    if (read_experiment(r, err) != 0 || reading_log(r, err) != 0 ||
+    if (read_experiment(r, err) != 0 || read_history(r, err) != 0 ||
         add_results(r, err) != 0 || complete(r, err) != 0 ||
         reading_parameters(r, err) != 0)
         return -1;
@@ -246,6 +441,7 @@ report_free(struct report *r)
     results_free(r->results);
     free(r->trials);
     free(r->attempts);
+    free(r->gaps);
     free(r->parameters);
     free(r->importance);
     free(r->name);

@@ -48,6 +48,11 @@ struct report_attempt {
     size_t device;          /* in report.devices; REPORT_NONE: none */
 };
 
+/* Between the last sign of a session and the next one. */
+struct report_gap {
+    int64_t from_us, to_us;
+};
+
 /* How the values of a parameter lie on an axis. */
 enum report_scale {
     SCALE_LINEAR,
@@ -80,6 +85,8 @@ struct report {
     struct report_attempt *attempts;
     size_t n_attempts, cap_attempts;
     struct columns devices; /* "0,1" */
+    struct report_gap *gaps;
+    size_t n_gaps;
 
     struct report_parameter *parameters;
     size_t n_parameters;

@@ -297,6 +297,16 @@ write_attempts(struct buf *out, const struct report *r)
     }
     buf_add_text(out, "],\n");
     write_names(out, "devices", &r->devices);
+    buf_add_text(out, ",\n\"gaps\":[");
+    for (size_t i = 0; i < r->n_gaps; i++) {
+        write_comma(out, i);
+        buf_add_char(out, '[');
+        write_moment(out, r, r->gaps[i].from_us);
+        buf_add_char(out, ',');
+        write_moment(out, r, r->gaps[i].to_us);
+        buf_add_char(out, ']');
+    }
+    buf_add_char(out, ']');
 }
 
 void

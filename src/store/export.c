@@ -4,10 +4,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/map.h"
+#include "history/folder.h"
+#include "history/history.h"
 #include "json.h"
-#include "manager/experiment_folder.h"
 #include "manager/parameters.h"
-#include "store/attempts.h"
 #include "store/columns.h"
 #include "store/csv.h"
 #include "store/lines.h"
@@ -40,9 +40,10 @@ struct cell {
 struct table {
     FILE *out;
     struct columns columns;
-    struct map places; /* of names in columns, from 1 */
-    struct attempts attempts;
-    struct cell *cells; /* one for each column */
+    struct map places;   /* of names in columns, from 1 */
+    struct map attempts; /* trial -> how many were begun, and 1 */
+    bool lacks;          /* of some trials that is not known */
+    struct cell *cells;  /* one for each column */
     struct buf cells_text, row;
     struct csv csv; /* into row */
     int64_t rows;   /* lines there were at the first reading */
@@ -56,7 +57,7 @@ table_fini(struct table *t)
 {
     columns_fini(&t->columns);
     map_fini(&t->places);
-    attempts_fini(&t->attempts);
+    map_fini(&t->attempts);
     free(t->cells);
     buf_fini(&t->cells_text);
     buf_fini(&t->row);
@@ -117,6 +118,42 @@ place_names(struct table *t, const char *folder, struct err *err)
     return 0;
 }
 
+/* ---- the attempts ---- */
+
+static int
+read_attempts(struct table *t, const char *folder, struct err *err)
+{
+    struct history_reader *h = history_open(folder, err);
+    struct history_fact f;
+    int rc = h == NULL ? -1 : 0;
+
+    if (h != NULL)
+        history_leave_out(h, 1u << HISTORY_SUGGESTED | 1u << HISTORY_ADDED |
+                                 1u << HISTORY_REPORTED |
+                                 1u << HISTORY_DECIDED);
+    while (rc == 0 && (rc = history_next(h, &f, err)) == 1) {
+        rc = 0;
+        if ((f.kind == HISTORY_BEGUN || f.kind == HISTORY_ENDED) &&
+            f.trial != NULL &&
+            map_put(&t->attempts, f.job, strlen(f.job),
+                    (void *)(uintptr_t)(f.trial->attempts + 1)) != 0)
+            rc = err_set(err, ERR_MEMORY, "out of memory");
+    }
+    t->lacks = rc != 0 || history_lacks(h);
+    history_close(h);
+    return rc;
+}
+
+/* False: the log does not tell. */
+static bool
+attempts_of(const struct table *t, const char *trial, uint64_t *out)
+{
+    uintptr_t value = (uintptr_t)map_get(&t->attempts, trial, strlen(trial));
+
+    *out = value == 0 ? 0 : value - 1;
+    return *out > 0 || !t->lacks;
+}
+
 /* ---- a row of CSV ---- */
 
 static void
@@ -162,7 +199,7 @@ add_attempts(struct table *t, struct jval line)
     if (jval_get(line, "attempts", &v) && jval_uint(v, &n))
         snprintf(text, sizeof text, "%" PRIu64, n);
     else if (jval_get(line, "trial", &v) && jval_string(v, &trial, NULL) &&
-             attempts_of(&t->attempts, trial, &n))
+             attempts_of(t, trial, &n))
         snprintf(text, sizeof text, "%" PRIu64, n);
     csv_text(&t->csv, text);
 }
@@ -220,7 +257,7 @@ add_object(struct table *t, const struct lines *l, struct jval line)
     while (len > 0 && l->text[len - 1] != '}')
         len--;
     buf_add(&t->row, l->text, len - 1);
-    if (attempts_of(&t->attempts, trial, &n))
+    if (attempts_of(t, trial, &n))
         buf_printf(&t->row, ", \"attempts\": %" PRIu64 "}", n);
     else
         buf_add_text(&t->row, ", \"attempts\": null}");
@@ -296,9 +333,7 @@ export_trials(FILE *out, enum export_form form, const char *folder,
     buf_init(&t.row, ROW_MAX);
     t.csv.out = &t.row;
     t.csv.safe = form == EXPORT_CSV_SAFE;
-    rc = attempts_load(&t.attempts, folder, &log);
-    if (rc != 0) /* what is not known there is left out */
-        t.attempts.lacks = true;
+    read_attempts(&t, folder, &log); /* those it does not tell are left out */
     rc = read_names(&t, folder, err);
     if (rc == 0)
         rc = place_names(&t, folder, err);

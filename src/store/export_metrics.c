@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/export.h"
 
-#include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/map.h"
 #include "core/number.h"
-#include "frame.h"
+#include "history/history.h"
 #include "json.h"
-#include "log/record.h"
 #include "store/csv.h"
-#include "store/logwalk.h"
-#include "store/metric.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,45 +18,29 @@
 struct exporting {
     FILE *out;
     enum export_form form;
-    struct map seen; /* trial, attempt and type -> metrics of these */
-    struct buf row, key;
+    struct buf row;
     struct csv csv; /* into row */
     uint64_t rows;
 };
 
 static const char *
-type_of(const struct metric *m)
+type_of(const struct history_metric *m)
 {
-    return m->type == METRIC_FINAL ? "final" : "intermediate";
-}
-
-/* One that was told again keeps its number, and numbers only grow. */
-static bool
-is_new(struct exporting *e, const struct metric *m)
-{
-    void *value;
-
-    buf_clear(&e->key);
-    buf_printf(&e->key, "%s %" PRIu64 " %s", m->job, m->attempt, type_of(m));
-    value = map_get(&e->seen, e->key.data, e->key.len);
-    if (m->sequence < (uint64_t)(uintptr_t)value)
-        return false;
-    value = (void *)(uintptr_t)(m->sequence + 1);
-    return map_put(&e->seen, e->key.data, e->key.len, value) == 0;
+    return m->final ? "final" : "intermediate";
 }
 
 static void
-add_csv(struct exporting *e, const struct metric *m, const char *said,
-        int64_t time_us)
+add_csv(struct exporting *e, const struct history_fact *f, const char *said)
 {
-    const uint64_t numbers[] = {m->attempt, m->sequence, (uint64_t)time_us};
+    const struct history_metric *m = &f->metric;
+    const uint64_t numbers[] = {m->attempt, m->sequence, (uint64_t)f->time_us};
     char text[3][24], value[NUMBER_TEXT_MAX] = "";
 
     for (size_t i = 0; i < 3; i++)
         snprintf(text[i], sizeof text[i], "%" PRIu64, numbers[i]);
-    if (m->has_value)
-        number_format(m->value, value);
-    csv_text(&e->csv, m->job);
+    if (m->n_values > 0)
+        number_format(m->values[0].value, value);
+    csv_text(&e->csv, f->job);
     csv_text(&e->csv, text[0]);
     csv_text(&e->csv, type_of(m));
     csv_text(&e->csv, text[1]);
@@ -72,44 +51,36 @@ add_csv(struct exporting *e, const struct metric *m, const char *said,
 }
 
 static void
-add_json(struct exporting *e, const struct metric *m, const char *said,
-         int64_t time_us)
+add_json(struct exporting *e, const struct history_fact *f, const char *said)
 {
+    const struct history_metric *m = &f->metric;
+
     buf_add_text(&e->row, e->rows == 0 ? "" : ",\n");
     buf_add_text(&e->row, "{\"trial\": ");
-    json_write_text(&e->row, m->job);
+    json_write_text(&e->row, f->job);
     buf_printf(&e->row,
                ", \"attempt\": %" PRIu64 ", \"type\": \"%s\", "
                "\"sequence\": %" PRIu64 ", \"value\": ",
                m->attempt, type_of(m), m->sequence);
-    json_write_number(&e->row, m->has_value ? m->value : (double)NAN);
+    json_write_number(&e->row,
+                      m->n_values > 0 ? m->values[0].value : (double)NAN);
     buf_add_text(&e->row, ", \"said\": ");
     json_write_text(&e->row, said);
-    buf_printf(&e->row, ", \"time_us\": %" PRId64 "}", time_us);
+    buf_printf(&e->row, ", \"time_us\": %" PRId64 "}", f->time_us);
 }
 
 static int
-take_metric(void *ctx, const struct record *r, const char *payload, size_t len,
-            struct err *err)
+add_metric(struct exporting *e, const struct history_fact *f, struct err *err)
 {
-    const struct frame frame = {.code = "ME", .payload = payload, .len = len};
-    struct command *cmd = command_decode(&frame, r->number, NULL);
-    struct exporting *e = ctx;
-    int rc = 0;
+    char *said = history_said(f);
+    int rc;
 
-    if (cmd != NULL && cmd->metric.type != METRIC_REQUEST &&
-        is_new(e, &cmd->metric)) {
-        char *said = metric_said(&cmd->metric, payload, len);
-
-        (e->form == EXPORT_JSON ? add_json : add_csv)(e, &cmd->metric, said,
-                                                      r->time_us);
-        free(said);
-        rc = buf_check(&e->row, "a metric", err);
-        fwrite(buf_text(&e->row), 1, e->row.len, e->out);
-        buf_clear(&e->row);
-        e->rows++;
-    }
-    command_free(cmd);
+    (e->form == EXPORT_JSON ? add_json : add_csv)(e, f, said);
+    free(said);
+    rc = buf_check(&e->row, "a metric", err);
+    fwrite(buf_text(&e->row), 1, e->row.len, e->out);
+    buf_clear(&e->row);
+    e->rows++;
     return rc;
 }
 
@@ -118,22 +89,28 @@ export_metrics(FILE *out, enum export_form form, const char *folder,
                struct err *err)
 {
     struct exporting e = {.out = out, .form = form};
-    bool lacks;
-    int rc;
+    struct history_reader *h = history_open(folder, err);
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 0;
 
     buf_init(&e.row, ROW_MAX);
     e.csv.out = &e.row;
     e.csv.safe = form == EXPORT_CSV_SAFE;
-    buf_init(&e.key, ROW_MAX);
+    if (h != NULL)
+        history_leave_out(h, 1u << HISTORY_SUGGESTED | 1u << HISTORY_ADDED |
+                                 1u << HISTORY_DECIDED);
     fputs(form != EXPORT_JSON
               ? "trial,attempt,type,sequence,value,said,time_us\n"
               : "[\n",
           out);
-    rc = logwalk(folder, "ME", take_metric, &e, &lacks, err);
+    while (rc == 0 && (rc = history_next(h, &fact, err)) == 1)
+        rc = fact.kind == HISTORY_REPORTED &&
+                     fact.metric.standing != HISTORY_AGAIN
+                 ? add_metric(&e, &fact, err)
+                 : 0;
     if (form == EXPORT_JSON)
         fputs(e.rows > 0 ? "\n]\n" : "]\n", out);
-    map_fini(&e.seen);
+    history_close(h);
     buf_fini(&e.row);
-    buf_fini(&e.key);
     return rc;
 }

@@ -4,11 +4,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "log/log.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
+#include "history/history.h"
 #include "store/columns.h"
 #include "store/index.h"
-#include "store/index_log.h"
 #include "store/lines.h"
 #include "store/rows.h"
 #include "store/tables.h"
@@ -25,12 +24,95 @@
 #define KEY_RESULTS "results_offset"
 #define KEY_LINES "results_lines"
 #define KEY_SUMMARY "summary_ns"
+#define KEY_LACKS "log_lacks"
+#define KEY_HISTORY "history"
 
 void
 index_pass_fini(struct index_pass *p)
 {
-    log_close(p->log);
-    p->log = NULL;
+    history_close(p->history);
+    p->history = NULL;
+}
+
+/* ---- the log ---- */
+
+/* Behind the record that the database knows.  1: it is not there any more. */
+static int
+open_history(struct index_pass *p, struct store *s, const struct buf *known,
+             struct err *err)
+{
+    index_pass_fini(p);
+    p->history = history_open(p->folder, err);
+    if (p->history == NULL)
+        return -1;
+    if (known->len > 0)
+        return history_load(p->history, known->data, known->len, err);
+    return history_lacks(p->history) ? store_set(s, KEY_LACKS, 1, err) : 0;
+}
+
+/* To where the database is, which another one may have brought up to date. */
+static int
+go_on(struct index_pass *p, struct store *s, struct err *err)
+{
+    struct buf known, mine;
+    int rc;
+
+    buf_init(&known, SQL_MAX);
+    buf_init(&mine, SQL_MAX);
+    if (p->history != NULL)
+        history_save(p->history, &mine);
+    rc = store_get_bytes(s, KEY_HISTORY, &known, err);
+    if (rc >= 0)
+        rc = mine.len > 0 && mine.len == known.len &&
+                     memcmp(mine.data, known.data, mine.len) == 0
+                 ? history_grow(p->history, err)
+                 : open_history(p, s, &known, err);
+    buf_fini(&known);
+    buf_fini(&mine);
+    return rc;
+}
+
+static int
+put_history(const struct index_pass *p, struct store *s, struct err *err)
+{
+    struct buf state;
+    int rc;
+
+    buf_init(&state, SQL_MAX);
+    history_save(p->history, &state);
+    rc = buf_check(&state, "what is known of living trials", err);
+    if (rc == 0)
+        rc = store_set_bytes(s, KEY_HISTORY, buf_text(&state), state.len, err);
+    buf_fini(&state);
+    return rc;
+}
+
+static int
+read_history(struct index_pass *p, struct rows *rows, struct index_report *out,
+             struct err *err)
+{
+    struct history_position before, at;
+    struct history_fact fact;
+    int rc = go_on(p, rows->store, err);
+
+    if (rc != 0)
+        return rc;
+    before = history_at(p->history);
+    while (rc == 0 && (rc = history_next(p->history, &fact, err)) == 1) {
+        at = history_at(p->history);
+        out->records += memcmp(&before, &at, sizeof at) != 0;
+        before = at;
+        rc = rows_add_fact(rows, &fact, p->history, err);
+    }
+    if (rc == 0 || err->code == ERR_LOG) {
+        struct err why;
+
+        if (put_history(p, rows->store, &why) != 0) {
+            *err = why;
+            rc = -1;
+        }
+    }
+    return rc;
 }
 
 /* ---- the results ---- */
@@ -213,7 +295,7 @@ read_all(struct index_pass *p, struct rows *rows, struct index_report *out,
 {
     const struct store *s = rows->store;
     struct err damage = {0};
-    int rc = index_log_read(p, rows, out, err);
+    int rc = read_history(p, rows, out, err);
 
     if (rc < 0 && err->code == ERR_LOG) {
         damage = *err;

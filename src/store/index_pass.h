@@ -4,22 +4,14 @@
 #ifndef STORE_INDEX_PASS_H
 #define STORE_INDEX_PASS_H
 
-#include <stdint.h>
-
 struct err;
+struct history_reader;
 struct index_report;
-struct log_reader;
 struct store;
-
-/* The last record that was read; segment 0: none was. */
-struct index_position {
-    int64_t segment, offset, number, time_us;
-};
 
 struct index_pass {
     const char *folder;
-    struct log_reader *log; /* open behind `at`; NULL: not open */
-    struct index_position at;
+    struct history_reader *history; /* NULL: not open */
 };
 
 void index_pass_fini(struct index_pass *p);

@@ -12,9 +12,9 @@
 struct err;
 
 struct lineage_trial {
-    char *job;           /* trial_job_id */
-    struct json *record; /* its TR */
-    uint64_t from;       /* intermediate results of the line before it */
+    char *job;               /* trial_job_id */
+    struct json *parameters; /* that it was given */
+    uint64_t from;           /* intermediate results of the line before it */
 };
 
 struct lineage {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - what the files of an experiment tell, as rows of the database: a
- * record of the log, a line of results.jsonl, the files that describe the
- * experiment.  The order of the files does not matter, nor whether a record or
- * a line is told twice.  One thread. */
+/* rows.h - what is known of an experiment, as rows of the database: the facts
+ * of its history, a line of results.jsonl, the files that describe it.  The
+ * order of the files does not matter, nor whether a fact or a line is told
+ * twice.  One thread. */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H
 
@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 struct err;
-struct record;
+struct history_fact;
+struct history_reader;
 
 struct rows {
     struct store *store;
@@ -27,10 +28,9 @@ struct rows {
 int rows_init(struct rows *r, struct store *s, struct err *err);
 void rows_fini(struct rows *r);
 
-/* A record of the log, which stands there.  What is not as it should be has no
- * rows: the dispatcher has told its sender. */
-int rows_add_record(struct rows *r, const struct record *record,
-                    uint64_t segment, uint64_t offset, struct err *err);
+/* A fact that `h` gave last. */
+int rows_add_fact(struct rows *r, const struct history_fact *fact,
+                  const struct history_reader *h, struct err *err);
 
 /* Line `number` of results.jsonl, from 1.  1: it is damaged, and has no
  * row. */

@@ -153,6 +153,13 @@ bind_text(struct sql_query *q, int i, const char *text, size_t len)
                                  SQLITE_UTF8));
 }
 
+static void
+bind_blob(struct sql_query *q, int i, const void *bytes, size_t len)
+{
+    bound(q,
+          sqlite3_bind_blob64(q->statement, i, bytes, len, SQLITE_TRANSIENT));
+}
+
 static int
 step(struct sql_query *q, struct err *err)
 {
@@ -241,6 +248,7 @@ const struct sql tunepipe_sqlite = {
     .bind_int = bind_int,
     .bind_real = bind_real,
     .bind_text = bind_text,
+    .bind_blob = bind_blob,
     .step = step,
     .reset = reset,
     .n_columns = n_columns,

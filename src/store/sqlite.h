@@ -41,6 +41,8 @@ struct sql {
     void (*bind_int)(struct sql_query *q, int i, int64_t value);
     void (*bind_real)(struct sql_query *q, int i, double value);
     void (*bind_text)(struct sql_query *q, int i, const char *text, size_t len);
+    void (*bind_blob)(struct sql_query *q, int i, const void *bytes,
+                      size_t len);
 
     /* 1: a row; 0: there are no more, and it may be stepped anew; -1. */
     int (*step)(struct sql_query *q, struct err *err);
@@ -52,7 +54,8 @@ struct sql {
     enum sql_type (*type)(struct sql_query *q, int i);
     int64_t (*integer)(struct sql_query *q, int i);
     double (*real)(struct sql_query *q, int i);
-    const char *(*text)(struct sql_query *q, int i, size_t *len); /* "": null */
+    const char *(*text)(struct sql_query *q, int i,
+                        size_t *len); /* a BLOB's bytes, too; "": null */
 };
 
 #define SQLITE_SYMBOL "tunepipe_sqlite" /* a const struct sql */

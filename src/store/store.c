@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/store.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 
 #include <stdlib.h>
@@ -17,7 +18,6 @@ static const char *const texts[] = {
         "INSERT OR REPLACE INTO experiments VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
         "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     [STORE_SUGGESTED] = "INSERT OR REPLACE INTO suggested VALUES (?1, ?2, ?3)",
-    [STORE_TAKEN] = "SELECT parameters FROM suggested WHERE parameter_id = ?1",
     [STORE_UNSUGGEST] = "DELETE FROM suggested WHERE parameter_id = ?1",
     [STORE_STARTED] =
         "INSERT INTO trials (trial, parameter_id, started_us, parameters) "
@@ -85,8 +85,10 @@ bind(const struct sql *sql, struct sql_query *q, int i,
 {
     switch (v->type) {
     case SQL_NULL:
-    case SQL_BLOB:
         sql->bind_null(q, i);
+        break;
+    case SQL_BLOB:
+        sql->bind_blob(q, i, v->text, v->len);
         break;
     case SQL_INTEGER:
         sql->bind_int(q, i, v->integer);
@@ -139,6 +141,33 @@ store_set_text(struct store *s, const char *key, const char *value,
 {
     return STORE_RUN(s, STORE_META_PUT, err, store_text(key),
                      store_text(value));
+}
+
+int
+store_set_bytes(struct store *s, const char *key, const void *bytes, size_t len,
+                struct err *err)
+{
+    struct store_value value = store_bytes(bytes, len);
+
+    value.type = SQL_BLOB;
+    return STORE_RUN(s, STORE_META_PUT, err, store_text(key), value);
+}
+
+int
+store_get_bytes(struct store *s, const char *key, struct buf *out,
+                struct err *err)
+{
+    int rc = STORE_RUN(s, STORE_META_GET, err, store_text(key));
+    const char *bytes;
+    size_t len;
+
+    if (rc == 1) {
+        bytes = s->sql->text(store_query(s, STORE_META_GET), 0, &len);
+        buf_add(out, bytes, len);
+        store_reset(s, STORE_META_GET);
+        rc = buf_check(out, key, err) != 0 ? -1 : 1;
+    }
+    return rc;
 }
 
 int

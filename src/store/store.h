@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+struct buf;
 struct err;
 
 /* One for each text in store.c. */
@@ -19,7 +20,6 @@ enum store_query {
     STORE_META_GET,
     STORE_EXPERIMENT,
     STORE_SUGGESTED,
-    STORE_TAKEN,
     STORE_UNSUGGEST,
     STORE_STARTED,
     STORE_ENDED,
@@ -49,7 +49,7 @@ void store_close(struct store *s);
 
 struct store_value {
     enum sql_type type;
-    const char *text; /* TEXT */
+    const char *text; /* TEXT, BLOB */
     size_t len;
     int64_t integer;
     double real;
@@ -104,7 +104,12 @@ void store_reset(struct store *s, enum store_query q);
 int store_set(struct store *s, const char *key, int64_t value, struct err *err);
 int store_set_text(struct store *s, const char *key, const char *value,
                    struct err *err);
+int store_set_bytes(struct store *s, const char *key, const void *bytes,
+                    size_t len, struct err *err);
 /* 1: *out is filled; 0: there is none; -1. */
 int store_get(struct store *s, const char *key, int64_t *out, struct err *err);
+/* The same; *out is appended to. */
+int store_get_bytes(struct store *s, const char *key, struct buf *out,
+                    struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 static const char tables[] =
-    "CREATE TABLE meta ( -- how far the files were read\n"
+    "CREATE TABLE meta ( -- how far the files were read, and what was known\n"
     "  key TEXT PRIMARY KEY,\n"
     "  value\n"
     ") WITHOUT ROWID;\n"
@@ -68,9 +68,9 @@ static const char tables[] =
     "CREATE TABLE attempts (\n"
     "  trial TEXT,\n"
     "  attempt INTEGER,    -- from 0\n"
-    "  started_us INTEGER,\n"
-    "  exited_us INTEGER,\n"
-    "  status TEXT,        -- `exited 0`, `signalled 9`, ...\n"
+    "  started_us INTEGER, -- its run; null: it is, or was, being prepared\n"
+    "  exited_us INTEGER,  -- or its last sign of life; null: it runs\n"
+    "  status TEXT,        -- `exited 0`, `signalled 9`, ...; null: unknown\n"
     "  pid INTEGER,\n"
     "  PRIMARY KEY (trial, attempt)\n"
     ") WITHOUT ROWID;\n"
@@ -206,7 +206,9 @@ tables_write_trials(struct buf *out, const char *const *names, size_t n)
                  "CREATE VIEW v_trials AS\n"
                  "  SELECT t.trial, coalesce(t.status, 'unended') AS status,\n"
                  "    t.value, t.latest, t.duration_s,\n"
-                 "    (SELECT count(*) FROM attempts a WHERE a.trial = "
+                 "    (SELECT coalesce(max(a.attempt) + 1, CASE WHEN EXISTS "
+                 "(SELECT 1 FROM meta WHERE key = 'log_lacks')\n"
+                 "      THEN NULL ELSE 0 END) FROM attempts a WHERE a.trial = "
                  "t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why, t.from_trial, "
                  "t.from_how");

@@ -11,7 +11,7 @@
 
 struct buf;
 
-#define TABLES_VERSION 2
+#define TABLES_VERSION 3
 
 /* Tables, and the views that do not depend on the parameters; `best` is the
  * order of values, "ASC" or "DESC". */

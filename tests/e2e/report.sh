@@ -94,6 +94,19 @@ large() {
 }
 check "a browser draws 10,000 trials" large
 
+# Trials of 6 s, in each of which a manager dies, to be resumed half a minute
+# behind its end: that time is nobody's.
+crashed() {
+    "$MADE" crashed crashed 2 && "$T" report crashed --json > data.json &&
+        has data.json '"attempts":[[0,0,0,6,null],[1,0,40,46,null]]' &&
+        has data.json '"ended":[6,46]' &&
+        has data.json '"gaps":[[5,38],[45,78]]' || return 1
+    "$T" report crashed > said && browse crashed/report.html tab=timeline ||
+        return
+    has dom 'slots busy 11 % of the time' # 12 s of 8 slots' 14 s
+}
+check "nobody ran in the time between a crash and the resumption" crashed
+
 # 27 with budget 1, of which 9 go on, of which 3, of which 1.
 rungs() {
     "$MADE" rungs rungs 240 && "$T" report rungs > said || return 1

@@ -86,6 +86,42 @@ E
 }
 check "an index over a kill -9 and a resumption" after_a_kill
 
+# Trials of 6 s, in each of which a manager dies, to be resumed half a minute
+# behind its end: that time is nobody's.
+crashed() {
+    "$TP_BUILD/tests/tools/madeup" crashed crashed 2 &&
+        "$T" export crashed --csv --intermediate > metrics &&
+        has metrics ',1767225606000000' && has metrics ',1767225646000000' ||
+        return 1
+    needs_sqlite || return
+    "$T" index crashed > said || return 1
+    ! command -v python3 > /dev/null || python3 - << 'E'
+import sqlite3
+db = sqlite3.connect("crashed/results.db")
+ask = lambda text: db.execute(text).fetchall()
+assert ask("SELECT exited_us - started_us FROM attempts") == [(6000000,)] * 2
+assert ask("SELECT ended_us - started_us FROM trials") == [(6000000,)] * 2
+assert ask("SELECT after_s FROM v_metrics") == [(6.0,)] * 2
+E
+}
+check "nobody ran in the time between a crash and the resumption" crashed
+
+# The log is there, and nothing was begun.
+void_log() {
+    "$TP_BUILD/tests/tools/madeup" void plain 20 || return 1
+    for bytes in 0 4096; do
+        head -c "$bytes" /dev/zero > void/command.log
+        "$T" report void --json > out && has out '"attempts":[]' &&
+            "$T" export void --csv > out && has out 00001,succeeded &&
+            "$T" export void --csv --intermediate > out || return 1
+        [ "$(cat out)" = trial,attempt,type,sequence,value,said,time_us ] ||
+            fail "$(cat out)" || return 1
+        [ ! -e "$TP_BUILD/lib/sqlite.so" ] ||
+            "$T" index --rebuild void > out || return 1
+    done
+}
+check "a log that is void" void_log
+
 # Three beside each other, one of which dies at any moment.
 killed_indexers() {
     needs_sqlite || return

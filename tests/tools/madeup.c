@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* madeup FOLDER plain|rungs|stopping|population TRIALS: the folder of an
- * experiment that never ran, as its manager and its dispatcher would have left
- * it; the same bytes each time.  plain: a random search with conditional
+/* madeup FOLDER plain|rungs|stopping|population|crashed TRIALS: the folder of
+ * an experiment that never ran, as its manager and its dispatcher would have
+ * left it; the same bytes each time.  plain: a random search with conditional
  * parameters; rungs: successive halving by three; stopping: the same that only
- * stops; population: one of 20 that exploits. */
+ * stops; population: one of 20 that exploits; crashed: trials of 6 s, one after
+ * the other, beside each of which the manager dies after 5 s, to be resumed
+ * 32 s later, when the trial has long ended. */
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BEGAN_US INT64_C(1767225600000000)
 #define SLOTS 8
@@ -23,6 +26,7 @@
 #define HEAD "{\"tuner\": {\"name\": \"random\", \"arguments\": {}}}"
 
 struct made {
+    const char *folder;
     struct buf log, results;
     int64_t free_us[SLOTS]; /* when each slot is free */
     uint64_t number, state;
@@ -43,6 +47,32 @@ struct plan {
     double limit; /* of its values, were it to run for ever */
     char label[32];
 };
+
+static int
+put(const char *folder, const char *name, const char *text, size_t len)
+{
+    struct err err = {0};
+    char *path = file_join(folder, name);
+    int rc = path == NULL ? -1 : file_write(path, text, len, &err);
+
+    if (rc != 0)
+        fprintf(stderr, "madeup: %s\n", err.text);
+    free(path);
+    return rc;
+}
+
+static const char experiment[] =
+    "{\"id\": \"made-up <&> \\u00e9\", \"name\": \"made-up\", \"config\": "
+    "\"e.yml\", \"optimize_mode\": \"minimize\", \"mode_from\": \"it\", "
+    "\"seed\": 1, \"concurrency\": 8, \"max_trials\": 0, \"deterministic\": "
+    "false, \"started_ns\": 1767225600000000000}";
+static const char space[] =
+    "{\"lr\": {\"_type\": \"loguniform\", \"_value\": [1e-05, 0.1]}, "
+    "\"momentum\": {\"_type\": \"uniform\", \"_value\": [0, 1]}, "
+    "\"batch\": {\"_type\": \"choice\", \"_value\": [16, 32, 64, 128]}, "
+    "\"net\": {\"_type\": \"choice\", \"_value\": [{\"_name\": \"</script><b>\"}"
+    ", {\"_name\": \"deep\", \"layers\": {\"_type\": \"randint\", \"_value\": "
+    "[1, 7]}}]}}";
 
 static double
 uniform(struct made *m)
@@ -311,6 +341,65 @@ next_member(struct made *m, const struct plan *members, size_t i, size_t id)
     return p;
 }
 
+static void
+leave_exit_file(const struct made *m, const struct plan *p, int64_t from,
+                int64_t to)
+{
+    char path[4096], text[128];
+
+    snprintf(path, sizeof path, "%s/trials", m->folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/trials/%05zu", m->folder, p->id);
+    mkdir(path, 0700);
+    snprintf(text, sizeof text,
+             "exited 0\nstarted_ns %" PRId64 "\nended_ns %" PRId64 "\n",
+             from * 1000, to * 1000);
+    if (put(path, "exit", text, strlen(text)) != 0)
+        exit(1);
+}
+
+/* Of a trial's records the last three tell the next manager. */
+static void
+make_crashed(struct made *m, size_t n)
+{
+    char parameters[256], text[640];
+    int64_t from = BEGAN_US;
+
+    for (size_t id = 0; id < n; id++, from += 40000000) {
+        struct plan p = sample(m, id);
+
+        p.steps = 1;
+        write_parameters(&p, parameters, sizeof parameters);
+        snprintf(text, sizeof text,
+                 "TR{\"parameter_id\": %s, \"parameters\": %s}", p.label,
+                 parameters);
+        tell(m, RECORD_TUNER, from, text);
+        snprintf(text, sizeof text,
+                 "NT{\"event\": \"started\", \"trial_job_id\": \"%05zu\", "
+                 "\"parameter_id\": %s, \"attempt\": 0}",
+                 id, p.label);
+        tell(m, RECORD_IN, from, text);
+        tell(m, RECORD_IN, from + 5000000, "PI");
+        tell(m, RECORD_RESUMED, from + 38000000, "goes on");
+        tell_reports(m, &p, from + 38000000, 0);
+        snprintf(text, sizeof text,
+                 "NT{\"event\": \"exited\", \"trial_job_id\": \"%05zu\", "
+                 "\"attempt\": 0, \"status\": \"exited 0\"}",
+                 id);
+        tell(m, RECORD_IN, from + 38000000, text);
+        snprintf(text, sizeof text,
+                 "EN{\"trial_job_id\": \"%05zu\", \"event\": \"SUCCEEDED\", "
+                 "\"hyper_params\": \"{}\"}",
+                 id);
+        tell(m, RECORD_IN, from + 38000000, text);
+        leave_exit_file(m, &p, from, from + 6000000);
+        add_result(m, &p, parameters, 6);
+    }
+    snprintf(text, sizeof text, "{\"used_ns\": %zu}\n", n * 7000000000);
+    if (put(m->folder, "budget.json", text, strlen(text)) != 0)
+        exit(1);
+}
+
 /* In each round the worst fifth goes on as clones of the best fifth. */
 static void
 make_population(struct made *m, size_t n)
@@ -340,34 +429,9 @@ static const struct {
 } kinds[] = {{"plain", make_plain},
              {"rungs", make_rungs},
              {"stopping", make_stopping},
-             {"population", make_population}};
+             {"population", make_population},
+             {"crashed", make_crashed}};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
-
-static int
-put(const char *folder, const char *name, const char *text, size_t len)
-{
-    struct err err = {0};
-    char *path = file_join(folder, name);
-    int rc = path == NULL ? -1 : file_write(path, text, len, &err);
-
-    if (rc != 0)
-        fprintf(stderr, "madeup: %s\n", err.text);
-    free(path);
-    return rc;
-}
-
-static const char experiment[] =
-    "{\"id\": \"made-up <&> \\u00e9\", \"name\": \"made-up\", \"config\": "
-    "\"e.yml\", \"optimize_mode\": \"minimize\", \"mode_from\": \"it\", "
-    "\"seed\": 1, \"concurrency\": 8, \"max_trials\": 0, \"deterministic\": "
-    "false, \"started_ns\": 1767225600000000000}";
-static const char space[] =
-    "{\"lr\": {\"_type\": \"loguniform\", \"_value\": [1e-05, 0.1]}, "
-    "\"momentum\": {\"_type\": \"uniform\", \"_value\": [0, 1]}, "
-    "\"batch\": {\"_type\": \"choice\", \"_value\": [16, 32, 64, 128]}, "
-    "\"net\": {\"_type\": \"choice\", \"_value\": [{\"_name\": \"</script><b>\"}"
-    ", {\"_name\": \"deep\", \"layers\": {\"_type\": \"randint\", \"_value\": "
-    "[1, 7]}}]}}";
 
 int
 main(int argc, char **argv)
@@ -380,7 +444,8 @@ main(int argc, char **argv)
            strcmp(kinds[kind].name, argv[2]) != 0)
         kind++;
     if (argc != 4 || kind == N_KINDS) {
-        fputs("usage: madeup FOLDER plain|rungs|stopping|population TRIALS\n",
+        fputs("usage: madeup FOLDER plain|rungs|stopping|population|crashed "
+              "TRIALS\n",
               stderr);
         return 2;
     }
@@ -390,10 +455,12 @@ main(int argc, char **argv)
         m.free_us[i] = BEGAN_US;
     record_write_version(&m.log);
     record_encode(&m.log, RECORD_HEAD, 0, BEGAN_US, HEAD, strlen(HEAD));
+    if (file_make_folder(argv[1], &err) != 0)
+        return 1;
+    m.folder = argv[1];
     kinds[kind].make(&m, strtoul(argv[3], NULL, 10));
     record_encode(&m.log, RECORD_SYNC, 0, m.free_us[0], "", 0);
-    if (file_make_folder(argv[1], &err) != 0 ||
-        put(argv[1], "experiment.json", experiment, strlen(experiment)) != 0 ||
+    if (put(argv[1], "experiment.json", experiment, strlen(experiment)) != 0 ||
         put(argv[1], "search_space.json", space, strlen(space)) != 0 ||
         put(argv[1], "results.jsonl", m.results.data, m.results.len) != 0 ||
         put(argv[1], "command.log", m.log.data, m.log.len) != 0)

@@ -4,7 +4,7 @@
 #include "config/wishes.h"
 #include "core/file.h"
 #include "manager/claim.h"
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 #include "trial/files.h"
 
 #include "t.h"

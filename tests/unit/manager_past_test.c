@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
+#include "history/history.h"
 #include "manager/past.h"
+#include "log/record.h"
 
 #include <string.h>
+
+/* The history of this test's records. */
+static struct history_reader *history;
+
+static void
+add_record(struct past *p, const struct record *r)
+{
+    struct history_fact fact;
+
+    if (history == NULL)
+        history = history_new(NULL);
+    CHECK_EQ(history_take(history, r, NULL), 0);
+    while (history_next(history, &fact, NULL) == 1)
+        past_add(p, &fact);
+}
 
 static void
 add(struct past *p, enum record_kind kind, const char *payload)
@@ -11,7 +28,15 @@ add(struct past *p, enum record_kind kind, const char *payload)
     const struct record r = {
         .kind = kind, .payload = payload, .len = strlen(payload)};
 
-    past_add(p, &r);
+    add_record(p, &r);
+}
+
+static void
+forget(struct past *p)
+{
+    history_close(history);
+    history = NULL;
+    past_fini(p);
 }
 
 #define TR_7 "TR{\"parameter_id\": 7, \"parameters\": {\"x\": 1.0}}"
@@ -54,7 +79,7 @@ TEST(manager_past_follows_a_trial_to_its_end)
         "EN{\"trial_job_id\": \"00003\", \"event\": \"FAILED\", "
         "\"hyper_params\": \"{}\"}");
     CHECK_STR(t->event, "SUCCEEDED");
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_knows_an_end_without_a_start)
@@ -71,7 +96,7 @@ TEST(manager_past_knows_an_end_without_a_start)
     CHECK(!t->started);
     CHECK_STR(t->event, "USER_CANCELED");
     CHECK_STR(t->record, &TR_7[2]);
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_leaves_the_rest_alone)
@@ -94,7 +119,7 @@ TEST(manager_past_leaves_the_rest_alone)
     }
     CHECK(p.first == NULL);
     CHECK(!p.failed);
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_takes_additions_as_a_list_or_alone)
@@ -108,7 +133,7 @@ TEST(manager_past_takes_additions_as_a_list_or_alone)
     CHECK(past_gave(&p, "2"));
     CHECK(past_gave(&p, "3"));
     CHECK(!past_gave(&p, "5"));
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_what_is_told_twice_is_told_once)
@@ -126,7 +151,7 @@ TEST(manager_past_what_is_told_twice_is_told_once)
     add(&p, RECORD_IN, ME_7("PERIODICAL", "1", "0"));
     CHECK(!p.told.asked);
     CHECK_EQ(p.told.sequence, 1);
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
@@ -139,15 +164,15 @@ TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
         .kind = RECORD_SEGMENT, .number = 1, .payload = "2 1 99", .len = 6};
     struct past p = {0};
 
-    past_add(&p, &gone);
-    past_add(&p, &in);
+    add_record(&p, &gone);
+    add_record(&p, &in);
     CHECK(!p.cut && !p.space);
-    past_fini(&p);
+    forget(&p);
     p = (struct past){0};
-    past_add(&p, &segment);
-    past_add(&p, &in);
+    add_record(&p, &segment);
+    add_record(&p, &in);
     CHECK(p.cut && p.space);
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_knows_what_was_released_and_reported_last)
@@ -171,7 +196,7 @@ TEST(manager_past_knows_what_was_released_and_reported_last)
     add(&p, RECORD_TUNER,
         "DT{\"trial_job_id\": \"00003\", \"decision\": \"release\"}");
     CHECK(t->released);
-    past_fini(&p);
+    forget(&p);
 }
 
 /* As earlier versions told it when they were interrupted in lock step. */
@@ -190,7 +215,7 @@ TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{}\", \"sync\": true}");
     CHECK(p.told.end);
-    past_fini(&p);
+    forget(&p);
 }
 
 TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
@@ -213,5 +238,5 @@ TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
         "NT{\"event\": \"exited\", \"trial_job_id\": \"00003\", "
         "\"attempt\": 1, \"status\": \"exited 3\"}");
     CHECK(!t->interrupted);
-    past_fini(&p);
+    forget(&p);
 }

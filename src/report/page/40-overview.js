@@ -13,12 +13,28 @@ function stateText() {
 const most = (list) => list.reduce((m, v) => (v > m ? v : m), 0);
 const elapsedEnd = () =>
     Math.max(most(ended), most(data.attempts.map((a) => a[3] || a[2])));
+const lastMoment =
+    X.state === "running" ? (X.read_us - X.began_us) / 1e6 : elapsedEnd();
+
+/* Of a gap between two managers, the part in which no trial ran either. */
+function nobodys([from, to]) {
+    const ran = data.attempts
+        .map((a) => [a[2], a[3] === null ? lastMoment : a[3]])
+        .sort((a, b) => a[0] - b[0]);
+    let sum = 0;
+    to = Math.min(to, lastMoment);
+    for (const [begin, end] of ran) {
+        sum += Math.max(0, Math.min(begin, to) - from);
+        from = Math.max(from, end);
+    }
+    return sum + Math.max(0, to - from);
+}
 const elapsed =
-    X.duration_s !== null
-        ? X.duration_s
-        : X.state === "running"
-          ? (X.read_us - X.began_us) / 1e6
-          : elapsedEnd();
+    data.gaps.length > 0
+        ? lastMoment - data.gaps.reduce((sum, gap) => sum + nobodys(gap), 0)
+        : X.duration_s !== null
+          ? X.duration_s
+          : lastMoment;
 
 function countStatuses() {
     const counted = new Map();
@@ -92,7 +108,7 @@ function paintHistory(c) {
     const byTime = state.time === "1" && ended.some(Number.isFinite),
         log = state.logy === "1";
     const place = (i, k) =>
-        byTime ? (Number.isNaN(ended[i]) ? elapsed : ended[i]) : k + 1;
+        byTime ? (Number.isNaN(ended[i]) ? lastMoment : ended[i]) : k + 1;
     const y = padded(range(result, state.clip === "1", log), log);
     const last = byTime ? Math.max(elapsedEnd(), 1e-3) : Math.max(2, N);
     c.axes(

@@ -11,7 +11,7 @@ const bars = data.attempts
             end !== null
                 ? end
                 : Number.isNaN(ended[trial])
-                  ? elapsed
+                  ? lastMoment
                   : ended[trial],
     }))
     .sort((a, b) => a.begin - b.begin);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/lastwords.h"
+#include "trial/lastwords.h"
 
 #include "core/file.h"
 #include "trial/files.h"

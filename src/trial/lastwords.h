@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lastwords.h - the end of a trial's standard error.  One thread. */
-#ifndef MANAGER_LASTWORDS_H
-#define MANAGER_LASTWORDS_H
+#ifndef TRIAL_LASTWORDS_H
+#define TRIAL_LASTWORDS_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* outcome.h - how a trial's process ended, from the wrapper's `exit`
  * (trial/files.h). */
-#ifndef MANAGER_OUTCOME_H
-#define MANAGER_OUTCOME_H
+#ifndef TRIAL_OUTCOME_H
+#define TRIAL_OUTCOME_H
 
 #include <stdbool.h>
 #include <stdint.h>

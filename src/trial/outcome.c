@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/outcome.h"
+#include "trial/outcome.h"
 
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
-#include "manager/lastwords.h"
+#include "trial/lastwords.h"
 #include "trial/files.h"
 
 #include <fcntl.h>

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* folder.h - what lies in the folder of an experiment: the names that its
+ * manager and whoever reads it agree on.  Constants only.
+ *
+ *   config.yml          the configuration, byte for byte
+ *   search_space.json   as sent to the dispatcher
+ *   import.jsonl        the trials that it was told of first: imports.h;
+ *   import.N.jsonl      those that came later, in their order
+ *   import.new          the same, not taken yet: by `tunepipe import`
+ *   experiment.json     name, seed, direction; the manager holds a lock on it
+ *                       while it lives
+ *   manager.pid         its process id, for people
+ *   results.jsonl       one line per ended trial, in the order of their ends
+ *   interrupted.jsonl   the same of trials that were interrupted, until the
+ *                       experiment goes on
+ *   summary.json        how it ended; absent until then
+ *   budget.json         how long it has run, and may go on: budget.h
+ *   control             the socket of a living manager: commands.h
+ *   checkpoints/ID/     see trial/files.h
+ *   trials/ID/          see trial/files.h
+ *   reruns/             what `tunepipe rerun` made, each like a trial's
+ *   command.log         the dispatcher's
+ *   dispatcher.log      what the dispatcher said on its standard error
+ *   hooks.log           what hooks wrote: hooks.h
+ *   report.html         made by `tunepipe report`
+ *   results.db          with `index: true`, or made by `tunepipe index`
+ *   index.log           what the one that keeps it up to date said
+ *   dispatcher.pid      its process, and when that began: peer.c */
+#ifndef HISTORY_FOLDER_H
+#define HISTORY_FOLDER_H
+
+#define FOLDER_PID "manager.pid"
+#define FOLDER_CONFIG "config.yml"
+#define FOLDER_SPACE "search_space.json"
+#define FOLDER_EXPERIMENT "experiment.json"
+#define FOLDER_RESULTS "results.jsonl"
+#define FOLDER_INTERRUPTED "interrupted.jsonl"
+#define FOLDER_SUMMARY "summary.json"
+#define FOLDER_IMPORT "import.jsonl"
+#define FOLDER_IMPORT_NEW "import.new"
+#define FOLDER_TRIALS "trials"
+#define FOLDER_DISPATCHER_LOG "dispatcher.log"
+#define FOLDER_INDEX_LOG "index.log"
+
+#endif

@@ -1,0 +1,1154 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * A record is taken apart once and changes the state of the trial that it
+ * names; what came of it is queued as one or two facts (an attempt that begins
+ * or a trial that ends may end an attempt first), which history_next() hands
+ * out.  A trial that has ended is freed with the call behind its last fact.
+ *
+ * A gap is what lies between the last record of a session and the R of the one
+ * that goes on.  Attempts that are open then are marked with where it began,
+ * and their folders are asked: a trial whose manager is dead writes its exit
+ * file all the same. */
+#include "history/history.h"
+
+#include "command.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/idset.h"
+#include "core/map.h"
+#include "core/number.h"
+#include "core/pack.h"
+#include "log/log.h"
+#include "frame.h"
+#include "history/folder.h"
+#include "log/record.h"
+#include "trial/files.h"
+#include "trial/outcome.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CODE_SIZE 2
+#define ID_MAX ((size_t)1 << 20)
+#define OVER_MAX 100000000 /* ids beyond it are not remembered */
+
+/* How far what names a trial's parameters is to be believed. */
+enum rank { RANK_NONE, RANK_HINT, RANK_NOTE, RANK_METRIC };
+
+struct trial {
+    struct history_trial seen; /* by who reads */
+    enum rank rank;            /* of seen.suggested.id */
+    bool open;                 /* the newest attempt has not ended */
+    int64_t gap_us;            /* open: where the last gap in it began; 0 */
+    int64_t resumed_us;        /* where the last gap in the trial ended; 0 */
+    int64_t known_us;          /* open: it ended then, says its folder; 0 */
+    int64_t heard_us;          /* its last metric, behind any gap; 0 */
+    uint64_t reporting;        /* the attempt of its newest metric */
+    uint64_t next[2];          /* its next sequences: intermediate, final */
+};
+
+struct history_reader {
+    char *folder;           /* NULL: a log, or records, alone */
+    struct log_reader *log; /* NULL: there is none (yet) */
+    struct map suggested;   /* parameter_id -> struct history_suggestion */
+    struct map trials;      /* trial_job_id -> struct trial */
+    struct idset over;      /* trials that have ended */
+    unsigned left_out;      /* kinds */
+    struct history_position at;
+    struct record record;
+    struct history_fact facts[2];
+    size_t n_facts, n_given;
+    /* What the facts lent: */
+    struct json *doc;
+    struct command *cmd;
+    struct trial *ended;
+    struct history_suggestion added;
+    size_t n_added; /* of the AD in `doc`: so many were handed out */
+    size_t settled; /* map_next()'s */
+};
+
+static int
+no_memory(struct err *err)
+{
+    return err_set(err, ERR_MEMORY, "out of memory");
+}
+
+/* ---- suggestions ---- */
+
+static void
+suggestion_clear(struct history_suggestion *s)
+{
+    free(s->id);
+    free(s->parameters);
+    free(s->from);
+    *s = (struct history_suggestion){0};
+}
+
+static void
+suggestion_drop(struct history_suggestion *s)
+{
+    if (s != NULL)
+        suggestion_clear(s);
+    free(s);
+}
+
+/* 1: it is none. */
+static int
+suggestion_fill(struct history_suggestion *s, struct jval object)
+{
+    struct jval id, v;
+    const char *from = NULL;
+    enum json_type type;
+    bool given;
+
+    *s = (struct history_suggestion){0};
+    if (!jval_get(object, "parameter_id", &id))
+        return 1;
+    type = jval_type(id);
+    if (type != JSON_INT && type != JSON_UINT && type != JSON_STRING)
+        return 1;
+    s->id = jval_copy_text(id);
+    given = jval_get(object, "parameters", &v);
+    if (given)
+        s->parameters = jval_copy_text(v);
+    if (jval_get(object, "resume_from", &v) && jval_string(v, &from, NULL))
+        s->from = strdup(from);
+    s->cloned = strcmp(jval_text_of(object, "resume_how"), "cloned") == 0;
+    if (s->id != NULL && (!given || s->parameters != NULL) &&
+        (from == NULL || s->from != NULL))
+        return 0;
+    suggestion_clear(s);
+    return -1;
+}
+
+/* ---- trials ---- */
+
+static void
+trial_free(struct trial *t)
+{
+    if (t == NULL)
+        return;
+    suggestion_clear(&t->seen.suggested);
+    free(t->seen.job);
+    free(t);
+}
+
+static struct trial *
+find(const struct history_reader *h, const char *job)
+{
+    return map_get(&h->trials, job, strlen(job));
+}
+
+static struct trial *
+add(struct history_reader *h, const char *job)
+{
+    struct trial *t = calloc(1, sizeof *t);
+
+    if (t != NULL && (t->seen.job = strdup(job)) != NULL &&
+        map_put(&h->trials, job, strlen(job), t) == 0)
+        return t;
+    trial_free(t);
+    return NULL;
+}
+
+/* Our manager's trials have numbers; others are known by their parameters'. */
+static bool
+over_key(const char *job, const char *id, uint64_t *out)
+{
+    uint64_t n;
+    bool numbered = number_parse_u64(job, strlen(job), &n);
+
+    if (!numbered && (id == NULL || !number_parse_u64(id, strlen(id), &n)))
+        return false;
+    *out = 2 * n + !numbered;
+    return n <= OVER_MAX;
+}
+
+static bool
+is_over(const struct history_reader *h, const char *job, const char *id)
+{
+    uint64_t key;
+
+    return over_key(job, id, &key) && idset_has(&h->over, key);
+}
+
+/* The parameters it runs; takes `id`. */
+static void
+name(struct history_reader *h, struct trial *t, char *id, enum rank rank)
+{
+    struct history_suggestion *mine = &t->seen.suggested, *s;
+
+    if (id == NULL || rank < t->rank ||
+        (rank == t->rank && rank != RANK_NOTE)) {
+        free(id);
+        return;
+    }
+    t->rank = rank;
+    s = map_remove(&h->suggested, id, strlen(id));
+    if (s != NULL) {
+        suggestion_clear(mine);
+        *mine = *s;
+        free(s);
+        free(id);
+    } else if (mine->id != NULL && strcmp(mine->id, id) == 0) {
+        free(id);
+    } else {
+        suggestion_clear(mine);
+        mine->id = id;
+    }
+}
+
+/* As JSON has it; *out NULL: there is none. */
+static int
+id_text(const struct parameter_id *id, char **out)
+{
+    struct buf b;
+
+    *out = NULL;
+    if (id->kind == PARAMETER_NONE)
+        return 0;
+    buf_init(&b, ID_MAX);
+    if (id->kind == PARAMETER_NUMBER)
+        buf_printf(&b, "%" PRIu64, id->number);
+    else
+        json_write_string(&b, id->label, strlen(id->label));
+    *out = b.failed ? NULL : strdup(buf_text(&b));
+    buf_fini(&b);
+    return *out == NULL ? -1 : 0;
+}
+
+static char *
+id_in(struct jval object)
+{
+    struct jval v;
+
+    return jval_get(object, "parameter_id", &v) ? jval_copy_text(v) : NULL;
+}
+
+/* ---- when an attempt ended ---- */
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the wrapper of its run, or of a preparation without one, wrote; 0:
+ * nothing. */
+static int64_t
+end_by_folder(const struct history_reader *h, const struct trial *t)
+{
+    const struct history_attempt *a = &t->seen.attempt;
+    const char *part = a->started_us == 0 ? "/" TRIAL_PREPARE : "";
+    char *path, more[32] = "";
+    struct outcome o;
+    int rc;
+
+    if (h->folder == NULL || t->seen.job[0] == '.' ||
+        strchr(t->seen.job, '/') != NULL)
+        return 0;
+    if (a->number > 0)
+        snprintf(more, sizeof more, ".%" PRIu64, a->number);
+    if (asprintf(&path, "%s/" FOLDER_TRIALS "/%s%s%s", h->folder, t->seen.job,
+                 more, part) < 0)
+        return 0;
+    rc = outcome_read(path, &o, NULL);
+    free(path);
+    return rc == 0 ? o.ended_ns / 1000 : 0;
+}
+
+/* What its line in results.jsonl says of its run; 0: there is none. */
+static int64_t
+end_by_result(const struct history_reader *h, const struct trial *t)
+{
+    const struct history_attempt *a = &t->seen.attempt;
+    char *path =
+        h->folder == NULL ? NULL : file_join(h->folder, FOLDER_RESULTS);
+    FILE *f = path == NULL || a->started_us == 0 ? NULL : fopen(path, "re");
+    char *line = NULL;
+    int64_t end = 0;
+    size_t cap = 0;
+
+    while (f != NULL && end == 0 && getline(&line, &cap, f) > 0) {
+        struct json *doc = strstr(line, t->seen.job) == NULL
+                               ? NULL
+                               : json_parse(line, strlen(line), 0, NULL);
+        struct jval root = doc == NULL ? (struct jval){0} : json_root(doc), v;
+        uint64_t attempt = a->number;
+        double seconds;
+
+        if (doc != NULL && jval_get(root, "attempt", &v))
+            jval_uint(v, &attempt);
+        if (doc != NULL && attempt == a->number &&
+            strcmp(jval_text_of(root, "trial"), t->seen.job) == 0 &&
+            (seconds = jval_number_of(root, "duration_s")) > 0 && seconds < 1e9)
+            end = a->started_us + (int64_t)(seconds * 1e6);
+        json_free(doc);
+    }
+    if (f != NULL)
+        fclose(f);
+    free(line);
+    free(path);
+    return end;
+}
+
+/* `now_us`: of the record that says so, or that implies it; status NULL: none
+ * says how. */
+static int64_t
+end_of(const struct history_reader *h, const struct trial *t,
+       const char *status, int64_t now_us)
+{
+    int64_t end = t->known_us;
+
+    if (t->gap_us == 0)
+        return now_us;
+    if (end == 0)
+        end = end_by_folder(h, t);
+    if (end == 0)
+        end = end_by_result(h, t);
+    if (end == 0 && status != NULL && strcmp(status, "lost") != 0)
+        end = later(t->gap_us, t->heard_us);
+    if (end == 0)
+        end = t->gap_us;
+    if (end > now_us)
+        end = now_us;
+    return later(end, t->seen.attempt.begun_us);
+}
+
+/* The manager was gone from at->time_us on. */
+static void
+cross_gap(struct history_reader *h, int64_t resumed_us)
+{
+    struct trial *t;
+    size_t at = 0;
+
+    while ((t = map_next(&h->trials, &at)) != NULL) {
+        t->resumed_us = resumed_us;
+        if (!t->open || t->known_us != 0)
+            continue;
+        t->gap_us = h->at.time_us;
+        t->heard_us = 0;
+        t->known_us = end_by_folder(h, t);
+        if (t->known_us > resumed_us) /* it was adopted */
+            t->known_us = 0;
+    }
+}
+
+/* ---- facts ---- */
+
+static struct history_fact *
+queue(struct history_reader *h, enum history_kind kind, const char *job,
+      const struct trial *t)
+{
+    struct history_fact *f = &h->facts[h->n_facts++];
+    size_t skip = h->record.len < CODE_SIZE ? h->record.len : CODE_SIZE;
+
+    *f = (struct history_fact){
+        .kind = kind,
+        .record = &h->record,
+        .time_us = h->record.time_us,
+        .job = job,
+        .trial = t == NULL ? NULL : &t->seen,
+        .payload = h->record.payload + skip,
+        .len = h->record.len - skip,
+    };
+    return f;
+}
+
+static struct history_fact *
+queue_object(struct history_reader *h, enum history_kind kind, const char *job,
+             const struct trial *t)
+{
+    struct history_fact *f = queue(h, kind, job, t);
+
+    f->object = json_root(h->doc);
+    return f;
+}
+
+/* The attempt that is open has ended. */
+static struct history_fact *
+close_attempt(struct history_reader *h, struct trial *t, const char *status,
+              int64_t now_us)
+{
+    struct history_attempt *a = &t->seen.attempt;
+    struct history_fact *f = queue(h, HISTORY_EXITED, t->seen.job, t);
+
+    a->ended_us = end_of(h, t, status, now_us);
+    t->open = false;
+    t->gap_us = t->known_us = 0;
+    f->time_us = a->ended_us;
+    f->attempt = *a;
+    f->status = status;
+    return f;
+}
+
+/* False: it is no JSON. */
+static bool
+parse_payload(struct history_reader *h)
+{
+    h->doc = json_parse(h->record.payload + CODE_SIZE,
+                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
+    return h->doc != NULL;
+}
+
+/* ---- notes ---- */
+
+static int
+take_begin(struct history_reader *h, const char *job, uint64_t number,
+           const char *event, struct err *err)
+{
+    struct trial *t = find(h, job);
+    struct history_attempt *a;
+    struct history_fact *f;
+
+    if (t == NULL)
+        t = add(h, job);
+    if (t == NULL)
+        return no_memory(err);
+    a = &t->seen.attempt;
+    if (t->seen.attempts > number + (t->open ? 1 : 0)) { /* it is over */
+        queue_object(h, HISTORY_NOTE, job, t)->event = event;
+        return 0;
+    }
+    if (t->seen.attempts <= number) {
+        if (t->open) /* nobody saw its end */
+            close_attempt(h, t, NULL,
+                          t->gap_us != 0 ? h->record.time_us
+                                         : later(t->heard_us, a->begun_us));
+        *a = (struct history_attempt){.number = number};
+        t->seen.attempts = number + 1;
+        t->open = true;
+        t->heard_us = 0;
+    }
+    if (a->begun_us == 0)
+        a->begun_us = h->record.time_us;
+    f = queue_object(h, HISTORY_BEGUN, job, t);
+    f->runs = strcmp(event, "started") == 0;
+    if (f->runs)
+        a->started_us = h->record.time_us;
+    f->attempt = *a;
+    name(h, t, id_in(json_root(h->doc)), RANK_NOTE);
+    return 0;
+}
+
+static int
+take_exit(struct history_reader *h, const char *job, uint64_t number,
+          struct err *err)
+{
+    struct trial *t = find(h, job);
+    struct history_fact *f;
+    const char *status;
+    struct jval v;
+
+    if (t == NULL && !is_over(h, job, NULL)) {
+        t = add(h, job); /* it began in a segment that was dropped */
+        if (t == NULL)
+            return no_memory(err);
+        t->seen.attempts = number + 1;
+        t->seen.attempt.number = number;
+        t->open = true;
+    }
+    if (t == NULL || !t->open || number != t->seen.attempt.number) {
+        queue_object(h, HISTORY_NOTE, job, t)->event = "exited";
+        return 0;
+    }
+    if (!jval_get(json_root(h->doc), "status", &v) ||
+        !jval_string(v, &status, NULL))
+        status = "";
+    f = close_attempt(h, t, status, h->record.time_us);
+    f->object = json_root(h->doc);
+    return 0;
+}
+
+static int
+take_note(struct history_reader *h, struct err *err)
+{
+    const char *event, *job;
+    uint64_t number = 0;
+    struct jval root, v;
+
+    if (!parse_payload(h))
+        return 0;
+    root = json_root(h->doc);
+    event = jval_text_of(root, "event");
+    job = jval_text_of(root, "trial_job_id");
+    if (jval_get(root, "attempt", &v))
+        jval_uint(v, &number);
+    if (job[0] != '\0' &&
+        (strcmp(event, "preparing") == 0 || strcmp(event, "started") == 0))
+        return take_begin(h, job, number, event, err);
+    if (job[0] != '\0' && strcmp(event, "exited") == 0)
+        return take_exit(h, job, number, err);
+    queue_object(h, HISTORY_NOTE, job[0] != '\0' ? job : NULL, find(h, job))
+        ->event = event;
+    return 0;
+}
+
+/* ---- what trials report ---- */
+
+static enum history_standing
+standing_of(struct trial *t, const struct metric *m)
+{
+    uint64_t *next = &t->next[m->type == METRIC_FINAL];
+
+    if (m->attempt < t->reporting)
+        return HISTORY_SUPERSEDED;
+    if (m->attempt > t->reporting) {
+        t->reporting = m->attempt;
+        t->next[0] = t->next[1] = 0;
+        t->seen.reports = 0;
+        t->seen.has_final = false;
+    }
+    if (m->sequence < *next)
+        return HISTORY_AGAIN;
+    *next = m->sequence + 1;
+    return HISTORY_COUNTS;
+}
+
+static void
+enter_metric(struct history_trial *t, const struct metric *m)
+{
+    if (m->type == METRIC_PERIODICAL) {
+        t->reports++;
+        t->base = m->base;
+    }
+    if (m->type == METRIC_PERIODICAL && m->has_value) {
+        t->has_latest = true;
+        t->latest = m->value;
+    }
+    if (m->type == METRIC_FINAL && m->has_value && !t->has_final) {
+        t->has_final = true;
+        t->final = m->value;
+    }
+}
+
+static void
+queue_metric(struct history_reader *h, const struct trial *t,
+             enum history_standing standing)
+{
+    const struct metric *m = &h->cmd->metric;
+    struct history_fact *f = queue(h, HISTORY_REPORTED, m->job, t);
+
+    if (t != NULL && t->known_us != 0 && t->known_us < f->time_us)
+        f->time_us = t->known_us;
+    f->metric = (struct history_metric){.final = m->type == METRIC_FINAL,
+                                        .attempt = m->attempt,
+                                        .sequence = m->sequence,
+                                        .base = m->base,
+                                        .standing = standing,
+                                        .values = {{"default", m->value}},
+                                        .n_values = m->has_value};
+}
+
+static int
+take_metric(struct history_reader *h, struct err *err)
+{
+    const struct metric *m = &h->cmd->metric;
+    enum history_standing standing;
+    struct trial *t = find(h, m->job);
+    char *id;
+
+    if (m->type == METRIC_REQUEST)
+        return 0;
+    if (t == NULL || t->rank < RANK_METRIC) {
+        if (id_text(&m->parameter, &id) != 0)
+            return no_memory(err);
+        if (t == NULL && is_over(h, m->job, id)) {
+            free(id);
+            queue_metric(h, NULL, HISTORY_LATE);
+            return 0;
+        }
+        if (t == NULL)
+            t = add(h, m->job);
+        if (t == NULL) {
+            free(id);
+            return no_memory(err);
+        }
+        name(h, t, id, RANK_METRIC);
+    }
+    if (m->attempt >= t->seen.attempts) { /* its start is not on record */
+        t->seen.attempts = m->attempt + 1;
+        t->seen.attempt = (struct history_attempt){.number = m->attempt};
+        t->open = true;
+    }
+    standing = standing_of(t, m);
+    if (standing == HISTORY_COUNTS)
+        enter_metric(&t->seen, m);
+    t->heard_us = h->record.time_us;
+    queue_metric(h, t, standing);
+    return 0;
+}
+
+char *
+history_said(const struct history_fact *f)
+{
+    const char *text;
+    char *said = NULL;
+    struct json *doc;
+    struct jval v;
+
+    /* The first brace is the payload's own. */
+    if (f->metric.n_values > 0 && isfinite(f->metric.values[0].value) &&
+        memchr(f->payload + 1, '{', f->len - 1) == NULL)
+        return NULL;
+    doc = json_parse(f->payload, f->len, JSON_NAN, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "value", &v) &&
+        jval_string(v, &text, NULL))
+        said = strdup(text);
+    json_free(doc);
+    return said;
+}
+
+/* ---- ends ---- */
+
+static int
+take_end(struct history_reader *h, struct err *err)
+{
+    const struct trial_end *end = &h->cmd->end;
+    struct trial *t = find(h, end->job);
+    struct history_fact *f;
+    uint64_t key;
+    char *id;
+
+    if (id_text(&end->hint, &id) != 0)
+        return no_memory(err);
+    if (t == NULL && !is_over(h, end->job, id) &&
+        (t = add(h, end->job)) == NULL) {
+        free(id);
+        return no_memory(err);
+    }
+    if (t == NULL) { /* the first one counted */
+        free(id);
+        f = queue(h, HISTORY_ENDED, end->job, NULL);
+    } else {
+        name(h, t, id, RANK_HINT);
+        if (t->open)
+            close_attempt(h, t, NULL, h->record.time_us);
+        f = queue(h, HISTORY_ENDED, t->seen.job, t);
+        if (t->seen.attempt.ended_us != 0 &&
+            t->seen.attempt.ended_us < t->resumed_us)
+            f->time_us = t->seen.attempt.ended_us;
+        h->ended = map_remove(&h->trials, end->job, strlen(end->job));
+        if (over_key(end->job, t->seen.suggested.id, &key) &&
+            idset_add(&h->over, key) != 0)
+            return no_memory(err);
+    }
+    f->end = command_event_name(end->event);
+    f->awaited = end->sync;
+    return 0;
+}
+
+/* ---- what the sides say ---- */
+
+static int
+take_suggestion(struct history_reader *h, struct err *err)
+{
+    struct history_suggestion *s, *before;
+    int rc;
+
+    if (!parse_payload(h))
+        return 0;
+    s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return no_memory(err);
+    rc = suggestion_fill(s, json_root(h->doc));
+    if (rc == 0 && s->parameters == NULL)
+        rc = 1;
+    if (rc == 0) {
+        before = map_remove(&h->suggested, s->id, strlen(s->id));
+        suggestion_drop(before); /* it was sent again */
+        rc = map_put(&h->suggested, s->id, strlen(s->id), s);
+    }
+    if (rc != 0) {
+        suggestion_drop(s);
+        return rc > 0 ? 0 : no_memory(err);
+    }
+    queue_object(h, HISTORY_SUGGESTED, NULL, NULL)->suggestion = s;
+    return 0;
+}
+
+/* KI: the trial alone. */
+static int
+take_decision(struct history_reader *h, struct err *err)
+{
+    struct history_decision d = {"stop", h->record.kind == RECORD_TUNER, true};
+    struct jval root, v;
+    const char *job;
+
+    (void)err;
+    if (!parse_payload(h))
+        return 0;
+    root = json_root(h->doc);
+    if (!jval_string(root, &job, NULL)) {
+        d.kills = false;
+        if (!jval_get(root, "trial_job_id", &v) ||
+            !jval_string(v, &job, NULL) || !jval_get(root, "decision", &v) ||
+            !jval_string(v, &d.what, NULL))
+            return 0;
+    }
+    queue_object(h, HISTORY_DECIDED, job, find(h, job))->decision = d;
+    return 0;
+}
+
+/* The next of the list, or one alone. */
+static int
+take_added(struct history_reader *h, struct err *err)
+{
+    struct jval all, one;
+    struct history_fact *f;
+    int rc = 1;
+
+    if (h->doc == NULL && !parse_payload(h))
+        return 0;
+    all = json_root(h->doc);
+    while (rc == 1) {
+        bool list = jval_type(all) == JSON_ARRAY;
+
+        if (h->n_added >= (list ? jval_count(all) : 1))
+            return 0;
+        one = list ? jval_at(all, h->n_added) : all;
+        h->n_added++;
+        suggestion_clear(&h->added);
+        rc = suggestion_fill(&h->added, one);
+        if (rc == 0) {
+            f = queue(h, HISTORY_ADDED, NULL, NULL);
+            f->object = one;
+            f->suggestion = &h->added;
+        }
+    }
+    return rc < 0 ? no_memory(err) : 0;
+}
+
+/* ---- a record ---- */
+
+static int
+take_command(struct history_reader *h, struct err *err)
+{
+    struct frame frame = {.payload = h->record.payload + CODE_SIZE,
+                          .len = h->record.len - CODE_SIZE};
+
+    memcpy(frame.code, h->record.payload, CODE_SIZE);
+    h->cmd = command_decode(&frame, h->record.number, NULL);
+    if (h->cmd == NULL)
+        return 0;
+    return h->cmd->code == CMD_METRIC ? take_metric(h, err) : take_end(h, err);
+}
+
+static const struct {
+    enum record_kind record;
+    char code[CODE_SIZE + 1];
+    enum history_kind kind; /* that it tells of, mostly */
+    int (*take)(struct history_reader *h, struct err *err);
+} takers[] = {
+    {RECORD_IN, "ME", HISTORY_REPORTED, take_command},
+    {RECORD_IN, "NT", HISTORY_NOTE, take_note},
+    {RECORD_IN, "EN", HISTORY_ENDED, take_command},
+    {RECORD_IN, "AD", HISTORY_ADDED, take_added},
+    {RECORD_TUNER, "TR", HISTORY_SUGGESTED, take_suggestion},
+    {RECORD_TUNER, "KI", HISTORY_DECIDED, take_decision},
+    {RECORD_ASSESSOR, "KI", HISTORY_DECIDED, take_decision},
+    {RECORD_TUNER, "DT", HISTORY_DECIDED, take_decision},
+};
+
+static int
+take(struct history_reader *h, struct err *err)
+{
+    const struct record *r = &h->record;
+    int rc = 0;
+
+    if (r->kind == RECORD_RESUMED) {
+        cross_gap(h, r->time_us);
+        queue(h, HISTORY_RESUMED, NULL, NULL)->gone_us = h->at.time_us;
+        return 0;
+    }
+    for (size_t i = 0;
+         r->len >= CODE_SIZE && i < sizeof takers / sizeof *takers; i++)
+        if (r->kind == takers[i].record &&
+            memcmp(r->payload, takers[i].code, CODE_SIZE) == 0) {
+            if ((h->left_out & 1u << takers[i].kind) == 0)
+                rc = takers[i].take(h, err);
+            break;
+        }
+    if (rc == 0 && h->n_facts == 0)
+        queue(h, HISTORY_RECORD, NULL, NULL);
+    return rc;
+}
+
+void
+history_leave_out(struct history_reader *h, unsigned kinds)
+{
+    h->left_out = kinds;
+}
+
+static void
+forget_lent(struct history_reader *h)
+{
+    json_free(h->doc);
+    command_free(h->cmd);
+    trial_free(h->ended);
+    suggestion_clear(&h->added);
+    h->doc = NULL;
+    h->cmd = NULL;
+    h->ended = NULL;
+    h->n_facts = h->n_given = h->n_added = 0;
+}
+
+/* 0: nothing is left of the record in hand. */
+static int
+next_given(struct history_reader *h, struct history_fact *fact, struct err *err)
+{
+    if (h->n_given == h->n_facts && h->n_added > 0) {
+        h->n_facts = h->n_given = 0;
+        if (take_added(h, err) != 0)
+            return -1;
+    }
+    if (h->n_given == h->n_facts)
+        return 0;
+    *fact = h->facts[h->n_given++];
+    return 1;
+}
+
+int
+history_take(struct history_reader *h, const struct record *record,
+             struct err *err)
+{
+    int rc;
+
+    forget_lent(h);
+    h->record = *record;
+    rc = take(h, err);
+    h->at.number = (int64_t)record->number;
+    h->at.time_us = record->time_us;
+    return rc;
+}
+
+int
+history_next(struct history_reader *h, struct history_fact *fact,
+             struct err *err)
+{
+    int rc = next_given(h, fact, err);
+    struct record r;
+
+    if (rc != 0 || h->log == NULL)
+        return rc;
+    switch (log_next(h->log, &r, err)) {
+    case LOG_RECORD:
+        break;
+    case LOG_END:
+    case LOG_TORN:
+        forget_lent(h);
+        return 0;
+    case LOG_DAMAGED:
+        return -1;
+    }
+    if (history_take(h, &r, err) != 0)
+        return -1;
+    h->at.segment = (int64_t)log_segment(h->log);
+    h->at.offset = (int64_t)log_offset(h->log);
+    return next_given(h, fact, err);
+}
+
+int
+history_settle(struct history_reader *h, struct history_fact *fact)
+{
+    struct trial *t;
+
+    forget_lent(h);
+    while ((t = map_next(&h->trials, &h->settled)) != NULL)
+        if (t->open) {
+            t->gap_us = h->at.time_us;
+            h->record.len = 0; /* none says so */
+            *fact = *close_attempt(h, t, NULL, INT64_MAX);
+            h->n_facts = 0;
+            return 1;
+        }
+    return 0;
+}
+
+/* ---- the log ---- */
+
+static int
+open_log(struct history_reader *h, struct err *err)
+{
+    if (!log_exists(h->folder))
+        return 0;
+    h->log = log_open_in(h->folder, 0, err);
+    return h->log == NULL ? -1 : 0;
+}
+
+struct history_reader *
+history_new(struct err *err)
+{
+    struct history_reader *h = calloc(1, sizeof *h);
+
+    if (h == NULL)
+        no_memory(err);
+    return h;
+}
+
+struct history_reader *
+history_open(const char *folder, struct err *err)
+{
+    struct history_reader *h = history_new(err);
+
+    if (h == NULL)
+        return NULL;
+    h->folder = strdup(folder);
+    if (h->folder == NULL)
+        no_memory(err);
+    else if (open_log(h, err) == 0)
+        return h;
+    history_close(h);
+    return NULL;
+}
+
+struct history_reader *
+history_open_log(const char *path, struct err *err)
+{
+    struct history_reader *h = history_new(err);
+
+    if (h == NULL || (h->log = log_open(path, 0, err)) != NULL)
+        return h;
+    history_close(h);
+    return NULL;
+}
+
+void
+history_close(struct history_reader *h)
+{
+    struct history_suggestion *s;
+    struct trial *t;
+
+    if (h == NULL)
+        return;
+    forget_lent(h);
+    for (size_t at = 0; (s = map_next(&h->suggested, &at)) != NULL;)
+        suggestion_drop(s);
+    for (size_t at = 0; (t = map_next(&h->trials, &at)) != NULL;)
+        trial_free(t);
+    map_fini(&h->suggested);
+    map_fini(&h->trials);
+    idset_fini(&h->over);
+    log_close(h->log);
+    free(h->folder);
+    free(h);
+}
+
+bool
+history_lacks(const struct history_reader *h)
+{
+    return h->log != NULL && log_lacks(h->log, NULL);
+}
+
+/* ---- to be gone on with ---- */
+
+struct history_position
+history_at(const struct history_reader *h)
+{
+    return h->at;
+}
+
+/* Up to the record that was read last.  1: it is not there any more. */
+static int
+skip_to(struct history_reader *h, const struct history_position *at,
+        struct err *err)
+{
+    bool there =
+        h->log != NULL && log_start_at(h->log, (uint64_t)at->segment, err) == 0;
+    struct record r;
+
+    while (there && log_next(h->log, &r, err) == LOG_RECORD) {
+        const struct history_position now = {(int64_t)log_segment(h->log),
+                                             (int64_t)log_offset(h->log),
+                                             (int64_t)r.number, r.time_us};
+
+        if (memcmp(&now, at, sizeof now) == 0)
+            return 0;
+        there = now.segment <= at->segment && now.offset < at->offset;
+    }
+    err_set(err, ERR_INPUT, "%s: no command %lld at offset %lld of the log",
+            h->folder, (long long)at->number, (long long)at->offset);
+    return 1;
+}
+
+int
+history_grow(struct history_reader *h, struct err *err)
+{
+    if (h->log == NULL)
+        return open_log(h, err);
+    return log_grow(h->log, err) < 0 ? -1 : 0;
+}
+
+static void
+save_suggestion(struct buf *out, const struct history_suggestion *s)
+{
+    pack_text(out, s->id);
+    pack_text(out, s->parameters);
+    pack_text(out, s->from);
+    pack_u64(out, s->cloned);
+}
+
+static char *
+load_text(struct unpack *in)
+{
+    const char *text = unpack_text(in);
+    char *copy = text == NULL ? NULL : strdup(text);
+
+    if (text != NULL && copy == NULL)
+        unpack_fail(in);
+    return copy;
+}
+
+static void
+load_suggestion(struct unpack *in, struct history_suggestion *s)
+{
+    s->id = load_text(in);
+    s->parameters = load_text(in);
+    s->from = load_text(in);
+    s->cloned = unpack_bool(in);
+}
+
+/* The numbers of a trial, one table for both ways. */
+static const size_t numbers[] = {
+#define AT(member) offsetof(struct trial, member)
+    AT(seen.attempts),
+    AT(seen.attempt.number),
+    AT(seen.attempt.begun_us),
+    AT(seen.attempt.started_us),
+    AT(seen.attempt.ended_us),
+    AT(seen.reports),
+    AT(seen.base),
+    AT(seen.latest),
+    AT(seen.final),
+    AT(gap_us),
+    AT(resumed_us),
+    AT(known_us),
+    AT(heard_us),
+    AT(reporting),
+    AT(next[0]),
+    AT(next[1]),
+#undef AT
+};
+#define N_NUMBERS (sizeof numbers / sizeof *numbers)
+
+static void
+save_trial(struct buf *out, const struct trial *t)
+{
+    uint64_t n;
+
+    pack_text(out, t->seen.job);
+    save_suggestion(out, &t->seen.suggested);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        memcpy(&n, (const char *)t + numbers[i], sizeof n);
+        pack_u64(out, n);
+    }
+    pack_u64(out, t->rank);
+    pack_u64(out, t->open);
+    pack_u64(out, t->seen.has_latest);
+    pack_u64(out, t->seen.has_final);
+}
+
+static struct trial *
+load_trial(struct unpack *in)
+{
+    struct trial *t = calloc(1, sizeof *t);
+    uint64_t n;
+
+    if (t == NULL)
+        return NULL;
+    t->seen.job = load_text(in);
+    load_suggestion(in, &t->seen.suggested);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        n = unpack_u64(in);
+        memcpy((char *)t + numbers[i], &n, sizeof n);
+    }
+    t->rank = (enum rank)unpack_u64(in);
+    t->open = unpack_bool(in);
+    t->seen.has_latest = unpack_bool(in);
+    t->seen.has_final = unpack_bool(in);
+    if (t->seen.job != NULL)
+        return t;
+    trial_free(t);
+    return NULL;
+}
+
+void
+history_save(const struct history_reader *h, struct buf *out)
+{
+    const struct map_slot **slots = map_sorted(&h->suggested);
+
+    pack_u64(out, (uint64_t)h->at.segment);
+    pack_u64(out, (uint64_t)h->at.offset);
+    pack_u64(out, (uint64_t)h->at.number);
+    pack_u64(out, (uint64_t)h->at.time_us);
+    pack_u64(out, h->suggested.count);
+    for (size_t i = 0; slots != NULL && i < h->suggested.count; i++)
+        save_suggestion(out, slots[i]->value);
+    free(slots);
+    slots = map_sorted(&h->trials);
+    pack_u64(out, h->trials.count);
+    for (size_t i = 0; slots != NULL && i < h->trials.count; i++)
+        save_trial(out, slots[i]->value);
+    free(slots);
+    idset_save(&h->over, out);
+}
+
+static void
+load_suggestions(struct history_reader *h, struct unpack *in)
+{
+    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
+        struct history_suggestion *s = calloc(1, sizeof *s);
+
+        if (s != NULL)
+            load_suggestion(in, s);
+        if (s == NULL || s->id == NULL ||
+            map_put(&h->suggested, s->id, strlen(s->id), s) != 0) {
+            suggestion_drop(s);
+            unpack_fail(in);
+        }
+    }
+}
+
+static void
+load_trials(struct history_reader *h, struct unpack *in)
+{
+    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
+        struct trial *t = load_trial(in);
+
+        if (t == NULL ||
+            map_put(&h->trials, t->seen.job, strlen(t->seen.job), t) != 0) {
+            trial_free(t);
+            unpack_fail(in);
+        }
+    }
+}
+
+/* What is known of segments that were dropped meanwhile is kept. */
+int
+history_load(struct history_reader *h, const void *bytes, size_t len,
+             struct err *err)
+{
+    struct unpack in = unpack_from(bytes, len);
+    uint64_t first;
+
+    h->at.segment = (int64_t)unpack_u64(&in);
+    h->at.offset = (int64_t)unpack_u64(&in);
+    h->at.number = (int64_t)unpack_u64(&in);
+    h->at.time_us = (int64_t)unpack_u64(&in);
+    load_suggestions(h, &in);
+    load_trials(h, &in);
+    if (idset_load(&h->over, &in) != 0 || !unpack_done(&in)) {
+        err_set(err, ERR_INPUT, "what is known of its history is damaged");
+        return 1;
+    }
+    if (h->at.segment == 0)
+        return 0;
+    first = h->log == NULL ? 0 : log_first_segment(h->log);
+    return (uint64_t)h->at.segment < first ? 0 : skip_to(h, &h->at, err);
+}
