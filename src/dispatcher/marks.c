@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/marks.h"
 
+#include "core/idset.h"
+#include "core/map.h"
 #include "core/number.h"
-#include "dispatcher/marks_state.h"
+#include "core/pack.h"
 #include "dispatcher/view.h"
 #include "json.h"
 
@@ -10,12 +12,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-marks_living_free(struct living *l)
+#define AHEAD_MAX 65536      /* sequences beyond a gap */
+#define ENDED_JOBS_MAX 65536 /* jobs without a parameter id of their own */
+
+/* A trial that has reported and not ended. */
+struct living {
+    struct parameter_id parameter;
+    uint64_t attempt;
+    uint64_t next;      /* all sequences below it are known */
+    struct idset ahead; /* those beyond a gap: sequence modulo AHEAD_MAX */
+    size_t n_ahead;
+    bool killed; /* our KI for it was written */
+    bool has_marks;
+    struct mark latest, lowest, highest;
+};
+
+struct marks {
+    struct map living;     /* job -> struct living */
+    struct idset ended;    /* parameter ids that ended after reporting */
+    struct map ended_jobs; /* job -> m: those without such an id */
+    uint64_t issued;       /* one more than the highest id handed out */
+    bool shared;           /* several jobs may have one parameter id: all jobs
+                              that ended are in ended_jobs */
+};
+
+static void
+living_free(struct living *l)
 {
     if (l == NULL)
         return;
-    free(l->parameter.label);
+    parameter_clear(&l->parameter);
     idset_fini(&l->ahead);
     free(l);
 }
@@ -35,7 +61,7 @@ marks_free(struct marks *m)
     if (m == NULL)
         return;
     while ((l = map_next(&m->living, &at)) != NULL)
-        marks_living_free(l);
+        living_free(l);
     map_fini(&m->living);
     map_fini(&m->ended_jobs);
     idset_fini(&m->ended);
@@ -48,27 +74,14 @@ marks_share(struct marks *m)
     m->shared = true;
 }
 
-static int
-copy_parameter(struct parameter_id *to, const struct parameter_id *from)
-{
-    char *label = NULL;
-
-    if (from->kind == PARAMETER_LABEL && (label = strdup(from->label)) == NULL)
-        return -1;
-    free(to->label);
-    *to = *from;
-    to->label = label;
-    return 0;
-}
-
 static struct living *
 add_living(struct marks *m, const struct metric *metric)
 {
     struct living *l = calloc(1, sizeof *l);
 
-    if (l == NULL || copy_parameter(&l->parameter, &metric->parameter) != 0 ||
+    if (l == NULL || parameter_copy(&l->parameter, &metric->parameter) != 0 ||
         map_put(&m->living, metric->job, strlen(metric->job), l) != 0) {
-        marks_living_free(l);
+        living_free(l);
         return NULL;
     }
     l->attempt = metric->attempt;
@@ -112,8 +125,9 @@ look_up(struct marks *m, const struct metric *metric, struct living **out)
     return over ? MARKS_ENDED : MARKS_COUNTED;
 }
 
-void
-marks_start_attempt(struct living *l, uint64_t attempt)
+/* Forgets what was reported before. */
+static void
+start_attempt(struct living *l, uint64_t attempt)
 {
     l->attempt = attempt;
     l->next = 0;
@@ -183,7 +197,7 @@ marks_metric(struct marks *m, const struct metric *metric)
     if (metric->attempt < l->attempt)
         return MARKS_SUPERSEDED;
     if (metric->attempt > l->attempt)
-        marks_start_attempt(l, metric->attempt);
+        start_attempt(l, metric->attempt);
     verdict = enter_sequence(l, metric->sequence);
     if (verdict == MARKS_COUNTED)
         enter_value(l, metric->value, metric->sequence);
@@ -259,10 +273,10 @@ marks_end(struct marks *m, struct trial_end *end)
         end->lowest = l->lowest;
         end->highest = l->highest;
     }
-    rc = copy_parameter(&end->parameter, ran);
+    rc = parameter_copy(&end->parameter, ran);
     if (remember_end(m, l, end->job) != 0)
         rc = -1;
-    marks_living_free(l);
+    living_free(l);
     return rc;
 }
 
@@ -344,4 +358,264 @@ size_t
 marks_living(const struct marks *m)
 {
     return m->living.count;
+}
+
+/* ---- where the manager was started again ---- */
+
+/* The parameter ids that an AD names. */
+struct named {
+    struct idset *numbers;
+    struct map labels;
+};
+
+static int
+named_add(struct named *n, struct jval record)
+{
+    const char *label;
+    uint64_t number;
+    struct jval id;
+    size_t len;
+
+    if (!jval_get(record, "parameter_id", &id))
+        return 0;
+    if (jval_uint(id, &number))
+        return number > MARKS_RECOVERED_MAX ? 0 : idset_add(n->numbers, number);
+    if (jval_string(id, &label, &len) && len > 0)
+        return map_put(&n->labels, label, len, n);
+    return 0;
+}
+
+static bool
+named_has(const struct named *n, const struct parameter_id *id)
+{
+    switch (id->kind) {
+    case PARAMETER_NUMBER:
+        return idset_has(n->numbers, id->number);
+    case PARAMETER_LABEL:
+        return map_get(&n->labels, id->label, strlen(id->label)) != NULL;
+    case PARAMETER_NONE:
+        break;
+    }
+    return false;
+}
+
+/* Trials that ended, as far as we know, and run again all the same. */
+static void
+unend(struct idset *ended, const struct idset *again)
+{
+    for (size_t i = 0; i < ended->n_words && i < again->n_words; i++)
+        ended->words[i] &= ~again->words[i];
+}
+
+int
+marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
+            struct idset *rerun)
+{
+    struct named named = {.numbers = rerun};
+    struct living *l;
+    size_t at = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < jval_count(list) && rc == 0; i++)
+        rc = named_add(&named, jval_at(list, i));
+    while ((l = map_next(&m->living, &at)) != NULL)
+        if (l->attempt < attempt && named_has(&named, &l->parameter)) {
+            start_attempt(l, attempt);
+            l->killed = false;
+        }
+    unend(&m->ended, rerun);
+    map_fini(&m->ended_jobs); /* nobody reports for them any more */
+    map_fini(&named.labels);
+    return rc;
+}
+
+uint64_t
+marks_attempt(const struct marks *m, const char *job, uint64_t sequence,
+              uint64_t attempt, const struct idset *rerun)
+{
+    const struct living *l = map_get(&m->living, job, strlen(job));
+
+    if (l == NULL || l->attempt < attempt)
+        return attempt;
+    if (l->attempt == attempt && sequence == 0 && l->next > 0 &&
+        l->parameter.kind == PARAMETER_NUMBER &&
+        idset_has(rerun, l->parameter.number))
+        return attempt + 1;
+    return l->attempt;
+}
+
+static int
+list_living(const struct marks *m, uint64_t before, struct command *cmd)
+{
+    const struct map_slot **slots = map_sorted(&m->living);
+    int rc = slots == NULL ? -1 : 0;
+
+    for (size_t i = 0; rc == 0 && i < m->living.count; i++) {
+        const struct living *l = slots[i]->value;
+
+        if (l->attempt < before)
+            rc = command_add_run(cmd, slots[i]->key, &l->parameter);
+    }
+    free(slots);
+    return rc;
+}
+
+int
+marks_list(const struct marks *m, struct command *cmd)
+{
+    return list_living(m, UINT64_MAX, cmd);
+}
+
+int
+marks_lose(struct marks *m, uint64_t attempt, struct command *cmd)
+{
+    if (list_living(m, attempt, cmd) != 0)
+        return -1;
+    for (size_t i = 0; i < cmd->n_runs; i++) {
+        const char *job = cmd->runs[i].job;
+
+        living_free(map_remove(&m->living, job, strlen(job)));
+    }
+    return 0;
+}
+
+/* ---- packed ---- */
+
+static void
+save_mark(const struct mark *mark, struct buf *out)
+{
+    pack_f64(out, mark->value);
+    pack_u64(out, mark->step);
+}
+
+static void
+save_living(const struct living *l, struct buf *out)
+{
+    pack_u64(out, l->parameter.kind);
+    pack_u64(out, l->parameter.number);
+    pack_text(out, l->parameter.label);
+    pack_u64(out, l->attempt);
+    pack_u64(out, l->next);
+    idset_save(&l->ahead, out);
+    pack_u64(out, l->killed);
+    pack_u64(out, l->has_marks);
+    if (!l->has_marks)
+        return;
+    save_mark(&l->latest, out);
+    save_mark(&l->lowest, out);
+    save_mark(&l->highest, out);
+}
+
+void
+marks_save(const struct marks *m, struct buf *out)
+{
+    const struct map_slot **living = map_sorted(&m->living);
+    const struct map_slot **ended = map_sorted(&m->ended_jobs);
+
+    pack_u64(out, m->issued);
+    idset_save(&m->ended, out);
+    pack_u64(out, m->ended_jobs.count);
+    for (size_t i = 0; ended != NULL && i < m->ended_jobs.count; i++)
+        pack_text(out, ended[i]->key);
+    pack_u64(out, m->living.count);
+    for (size_t i = 0; living != NULL && i < m->living.count; i++) {
+        pack_text(out, living[i]->key);
+        save_living(living[i]->value, out);
+    }
+    out->failed = out->failed || living == NULL || ended == NULL;
+    free(living);
+    free(ended);
+}
+
+static void
+load_parameter(struct parameter_id *id, struct unpack *in)
+{
+    uint64_t kind = unpack_u64(in), number = unpack_u64(in);
+    const char *label = unpack_text(in);
+
+    if (kind > PARAMETER_LABEL ||
+        (label != NULL) != (kind == PARAMETER_LABEL) ||
+        (label != NULL && (id->label = strdup(label)) == NULL)) {
+        unpack_fail(in);
+        return;
+    }
+    id->kind = (enum parameter_kind)kind;
+    id->number = number;
+}
+
+static void
+load_ahead(struct living *l, struct unpack *in)
+{
+    if (idset_load(&l->ahead, in) != 0 || l->ahead.n_words > AHEAD_MAX / 64) {
+        unpack_fail(in);
+        return;
+    }
+    l->n_ahead = (size_t)idset_count(&l->ahead);
+}
+
+static struct mark
+load_mark(struct unpack *in)
+{
+    struct mark mark;
+
+    mark.value = unpack_f64(in);
+    mark.step = unpack_u64(in);
+    return mark;
+}
+
+static void
+load_living(struct living *l, struct unpack *in)
+{
+    load_parameter(&l->parameter, in);
+    l->attempt = unpack_u64(in);
+    l->next = unpack_u64(in);
+    load_ahead(l, in);
+    l->killed = unpack_bool(in);
+    l->has_marks = unpack_bool(in);
+    if (!l->has_marks)
+        return;
+    l->latest = load_mark(in);
+    l->lowest = load_mark(in);
+    l->highest = load_mark(in);
+}
+
+/* False where there was a failure before, or the job is there already. */
+static bool
+enter(struct map *map, const char *job, void *value, struct unpack *in)
+{
+    if (!in->failed && job != NULL && map_get(map, job, strlen(job)) == NULL &&
+        map_put(map, job, strlen(job), value) == 0)
+        return true;
+    unpack_fail(in);
+    return false;
+}
+
+static void
+load_job(struct marks *m, struct unpack *in)
+{
+    const char *job = unpack_text(in);
+    struct living *l = calloc(1, sizeof *l);
+
+    if (l == NULL)
+        unpack_fail(in);
+    else
+        load_living(l, in);
+    if (!enter(&m->living, job, l, in))
+        living_free(l);
+}
+
+int
+marks_load(struct marks *m, struct unpack *in)
+{
+    size_t n;
+
+    m->issued = unpack_u64(in);
+    idset_load(&m->ended, in);
+    n = unpack_count(in, sizeof(uint64_t));
+    for (size_t i = 0; i < n && !in->failed; i++)
+        enter(&m->ended_jobs, unpack_text(in), m, in);
+    n = unpack_count(in, 9 * sizeof(uint64_t));
+    for (size_t i = 0; i < n && !in->failed; i++)
+        load_job(m, in);
+    return in->failed ? -1 : 0;
 }
