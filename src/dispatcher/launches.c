@@ -2,8 +2,11 @@
 #include "dispatcher/launches.h"
 
 #include "command.h"
+#include "core/log.h"
 #include "core/pack.h"
+#include "dispatcher/trials.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +27,9 @@ launches_give(struct launches *l, uint64_t id, const char *label)
     return map_put(&l->numbers, &id, sizeof id, l);
 }
 
-void
-launches_end(struct launches *l, const struct parameter_id *hint)
+/* A trial that was launched for that one has ended. */
+static void
+end_launch(struct launches *l, const struct parameter_id *hint)
 {
     switch (hint->kind) {
     case PARAMETER_NUMBER:
@@ -39,10 +43,19 @@ launches_end(struct launches *l, const struct parameter_id *hint)
     }
 }
 
-bool
-launches_are_over(const struct launches *l)
+int64_t
+launches_seek(struct launches *l, struct trials *trials,
+              const struct trial_end *end, struct trial ***unrun)
 {
-    return l->numbers.count + l->labels.count == 0;
+    size_t n;
+
+    *unrun = NULL;
+    end_launch(l, &end->hint);
+    if (trials_out(trials) == 0 || end->living > 0 ||
+        l->numbers.count + l->labels.count > 0)
+        return 0;
+    *unrun = trials_unended(trials, &n);
+    return *unrun == NULL ? -1 : (int64_t)n;
 }
 
 int
@@ -56,11 +69,32 @@ launches_lose(struct launches *l, uint64_t id)
     return 0;
 }
 
-uint64_t
-launches_next_lost(struct launches *l)
+void
+launches_tell(const struct launches *l, uint64_t before, const struct log *log,
+              uint64_t arrival)
 {
-    l->n_lost--;
-    return idset_take_first(&l->lost);
+    if (l->n_lost > before)
+        log_info(log,
+                 "command %" PRIu64 " (EN): as many trials have ended as were "
+                 "launched, and %" PRIu64
+                 " suggestions were run by none: they are given out again",
+                 arrival, l->n_lost - before);
+}
+
+struct trial *
+launches_next_lost(struct launches *l, struct trials *trials)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct trial *trial;
+
+    while (l->n_lost > 0) {
+        l->n_lost--;
+        which.number = idset_take_first(&l->lost);
+        trial = trials_find(trials, &which);
+        if (trial != NULL && !trial->ended)
+            return trial;
+    }
+    return NULL;
 }
 
 /* ---- packed ---- */

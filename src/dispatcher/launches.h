@@ -16,18 +16,15 @@
 #include "core/idset.h"
 #include "core/map.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
-struct parameter_id;
+struct log;
+struct trial;
+struct trial_end;
+struct trials;
 struct unpack;
-
-/* A line, of the arrival number and of how many. */
-#define LAUNCHES_LOST                                                        \
-    "command %" PRIu64 " (EN): as many trials have ended as were launched, " \
-    "and %" PRIu64 " suggestions were run by none: they are given out again"
 
 /* A zeroed one is empty. */
 struct launches {
@@ -41,15 +38,20 @@ void launches_fini(struct launches *l);
 /* That suggestion was given out; label: NULL where it has none.  -1: out of
  * memory. */
 int launches_give(struct launches *l, uint64_t id, const char *label);
-/* A trial that was launched for that one has ended. */
-void launches_end(struct launches *l, const struct parameter_id *hint);
-/* Whether all that were given out have. */
-bool launches_are_over(const struct launches *l);
+/* A trial has ended.  Where each suggestion was named by an end and nothing
+ * runs: how many suggestions have no end of their own, which are *unrun in the
+ * order of their ids, an array to be freed.  -1: out of memory. */
+int64_t launches_seek(struct launches *l, struct trials *trials,
+                      const struct trial_end *end, struct trial ***unrun);
 
 /* That one is lost.  -1: out of memory. */
 int launches_lose(struct launches *l, uint64_t id);
-/* The oldest one that is; n_lost > 0. */
-uint64_t launches_next_lost(struct launches *l);
+/* A line, where there are more of them than there were `before`. */
+void launches_tell(const struct launches *l, uint64_t before,
+                   const struct log *log, uint64_t arrival);
+/* Takes out the oldest one that has not ended meanwhile; NULL: there is none.
+ */
+struct trial *launches_next_lost(struct launches *l, struct trials *trials);
 
 /* As pack.h: into an empty one, -1: damaged, or out of memory. */
 void launches_save(const struct launches *l, struct buf *out);

@@ -209,38 +209,25 @@ void
 proxy_tuner_seek_lost(struct proxy_tuner *t, const struct trial_end *end)
 {
     uint64_t before = t->launches.n_lost;
-    struct trial **all;
-    size_t n;
+    struct trial **unrun;
+    int64_t n = launches_seek(&t->launches, t->trials, end, &unrun);
 
-    launches_end(&t->launches, &end->hint);
-    if (trials_out(t->trials) == 0 || end->living > 0 ||
-        !launches_are_over(&t->launches))
-        return;
-    all = trials_sorted(t->trials, &n);
-    if (all == NULL)
+    if (n < 0)
         proxy_out_of_memory(&t->base);
-    for (size_t i = 0; all != NULL && i < n; i++)
-        if (!all[i]->ended && launches_lose(&t->launches, all[i]->id) != 0)
+    for (int64_t i = 0; i < n; i++)
+        if (launches_lose(&t->launches, unrun[i]->id) != 0)
             proxy_out_of_memory(&t->base);
-    free(all);
-    if (t->launches.n_lost > before)
-        log_info(t->base.log, LAUNCHES_LOST, t->base.arrival,
-                 t->launches.n_lost - before);
-    proxy_tuner_serve_lost(t);
+    free(unrun);
+    launches_tell(&t->launches, before, t->base.log, t->base.arrival);
+    if (n > 0)
+        proxy_tuner_serve_lost(t);
 }
 
 bool
 proxy_tuner_give_again(struct proxy_tuner *t)
 {
-    struct parameter_id which = {.kind = PARAMETER_NUMBER};
-    struct trial *trial = NULL;
+    struct trial *trial = launches_next_lost(&t->launches, t->trials);
 
-    while (t->launches.n_lost > 0 && trial == NULL) {
-        which.number = launches_next_lost(&t->launches);
-        trial = trials_find(t->trials, &which);
-        if (trial != NULL && trial->ended)
-            trial = NULL;
-    }
     if (trial == NULL)
         return false;
     buf_clear(&t->base.payload);

@@ -66,13 +66,13 @@ restart_keep(struct restart *r, uint64_t id)
 struct trial **
 restart_lost(struct restart *r, struct trials *trials, size_t *n)
 {
-    struct trial **all = trials_sorted(trials, n);
+    struct trial **all = trials_unended(trials, n);
     size_t lost = 0;
 
     if (all == NULL)
         return NULL;
     for (size_t i = 0; i < *n; i++)
-        if (!all[i]->ended && !idset_has(&r->kept, all[i]->id))
+        if (!idset_has(&r->kept, all[i]->id))
             all[lost++] = all[i];
     *n = lost;
     r->on = false;

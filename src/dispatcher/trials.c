@@ -255,6 +255,19 @@ trials_sorted(const struct trials *t, size_t *n)
     return sorted;
 }
 
+struct trial **
+trials_unended(const struct trials *t, size_t *n)
+{
+    struct trial **all = trials_sorted(t, n);
+    size_t kept = 0;
+
+    for (size_t i = 0; all != NULL && i < *n; i++)
+        if (!all[i]->ended)
+            all[kept++] = all[i];
+    *n = kept;
+    return all;
+}
+
 /* ---- packed: the trials by their ids, then those without a result in the
  * order of their ends ---- */
 

@@ -82,6 +82,9 @@ uint64_t trials_n_finished(const struct trials *t);
  * memory. */
 struct trial **trials_sorted(const struct trials *t, size_t *n);
 
+/* The same of those that have not ended. */
+struct trial **trials_unended(const struct trials *t, size_t *n);
+
 /* As pack.h: into an empty table, -1: damaged, or out of memory.  Whether the
  * points fit the search space is the caller's to look at. */
 void trials_save(const struct trials *t, struct buf *out);

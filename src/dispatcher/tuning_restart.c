@@ -208,16 +208,12 @@ take_again(struct tuning *t)
 static struct trial *
 take_lost(struct tuning *t)
 {
-    struct parameter_id which = {.kind = PARAMETER_NUMBER};
     struct trial *trial;
 
-    while (t->launches.n_lost > 0) {
-        which.number = launches_next_lost(&t->launches);
-        trial = trials_find(t->trials, &which);
-        if (trial != NULL && !trial->ended && !trial->told && !trial->foreign)
-            return trial;
-    }
-    return NULL;
+    do
+        trial = launches_next_lost(&t->launches, t->trials);
+    while (trial != NULL && (trial->told || trial->foreign));
+    return trial;
 }
 
 static void
@@ -293,21 +289,13 @@ void
 tuning_seek_lost(struct tuning *t, const struct trial_end *end)
 {
     uint64_t before = t->launches.n_lost;
-    struct trial **all;
-    size_t n;
+    struct trial **unrun;
+    int64_t n = launches_seek(&t->launches, t->trials, end, &unrun);
 
-    launches_end(&t->launches, &end->hint);
-    if (trials_out(t->trials) == 0 || end->living > 0 ||
-        !launches_are_over(&t->launches))
-        return;
-    all = trials_sorted(t->trials, &n);
-    if (all == NULL)
+    if (n < 0)
         tuning_out_of_memory(t);
-    for (size_t i = 0; all != NULL && i < n; i++)
-        if (!all[i]->ended)
-            lose(t, all[i]);
-    free(all);
-    if (t->launches.n_lost > before)
-        log_info(t->log, LAUNCHES_LOST, t->arrival,
-                 t->launches.n_lost - before);
+    for (int64_t i = 0; i < n; i++)
+        lose(t, unrun[i]);
+    free(unrun);
+    launches_tell(&t->launches, before, t->log, t->arrival);
 }

@@ -219,10 +219,15 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
 
 TEST(save_launches)
 {
-    const struct parameter_id seven = {.kind = PARAMETER_NUMBER, .number = 7};
     char name[] = "0-1";
-    const struct parameter_id label = {.kind = PARAMETER_LABEL, .label = name};
+    const struct trial_end seven = {
+        .hint = {.kind = PARAMETER_NUMBER, .number = 7}};
+    const struct trial_end label = {
+        .hint = {.kind = PARAMETER_LABEL, .label = name}};
     struct launches l = {0}, *twin;
+    struct trials *trials = trials_new();
+    struct trial **unrun;
+    const double x = 1;
 
     CHECK_EQ(launches_give(&l, 7, NULL), 0);
     CHECK_EQ(launches_give(&l, 8, name), 0);
@@ -230,14 +235,19 @@ TEST(save_launches)
     CHECK_EQ(launches_lose(&l, 3), 0);
     CHECK_EQ(launches_lose(&l, 3), 0);
     twin = saved_twin(&launches_kind, &l);
-    launches_end(twin, &seven);
-    CHECK(!launches_are_over(twin));
-    launches_end(twin, &label);
-    CHECK(launches_are_over(twin));
+    CHECK(trials_add(trials, 90, NULL, &x, 1) != NULL);
+    CHECK(trials_add(trials, 3, NULL, &x, 1) != NULL);
+    CHECK_EQ(launches_seek(twin, trials, &seven, &unrun), 0);
+    CHECK(unrun == NULL);
+    CHECK_EQ(launches_seek(twin, trials, &label, &unrun), 2);
+    CHECK_EQ(unrun[0]->id, 3);
+    free(unrun);
     CHECK_EQ(twin->n_lost, 2);
-    CHECK_EQ(launches_next_lost(twin), 3);
-    CHECK_EQ(launches_next_lost(twin), 90);
+    CHECK_EQ(launches_next_lost(twin, trials)->id, 3);
+    CHECK_EQ(launches_next_lost(twin, trials)->id, 90);
     CHECK_EQ(twin->n_lost, 0);
+    CHECK(launches_next_lost(twin, trials) == NULL);
+    trials_free(trials);
     launches_drop(twin);
     saved_survives_damage(&launches_kind, &l, 300);
     launches_fini(&l);
