@@ -354,6 +354,14 @@ command_free(struct command *cmd)
     free(cmd);
 }
 
+struct parameter_id
+parameter_named(uint64_t number, const char *label)
+{
+    return (struct parameter_id){label == NULL ? PARAMETER_NUMBER
+                                               : PARAMETER_LABEL,
+                                 label == NULL ? number : 0, (char *)label};
+}
+
 bool
 parameter_equal(const struct parameter_id *a, const struct parameter_id *b)
 {

@@ -170,6 +170,8 @@ int command_add_run(struct command *cmd, const char *job,
  * of memory. */
 struct command *command_new_loss(const struct command *request);
 
+/* The number where there is no label (NULL), which is borrowed. */
+struct parameter_id parameter_named(uint64_t number, const char *label);
 bool parameter_equal(const struct parameter_id *a,
                      const struct parameter_id *b);
 /* A copy with a label of its own; -1: out of memory. */

@@ -4,7 +4,6 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "core/own.h"
-#include "dispatcher/resend.h"
 #include "dispatcher/session.h"
 #include "log/lock.h"
 #include "log/log.h"
@@ -54,7 +53,7 @@ list_missing(struct resumption *r)
 {
     const struct pending *p = &r->recovery.rest.pending;
     const struct emission **heads = calloc(p->frames + 1, sizeof *heads);
-    const struct derived *d;
+    const struct emission *e;
     size_t at = 0, n = 0, k = 0;
 
     r->missing = calloc(p->frames + 1, sizeof(const struct emission *));
@@ -62,36 +61,15 @@ list_missing(struct resumption *r)
         free(heads);
         return -1;
     }
-    while ((d = pending_next(p, &at)) != NULL)
-        heads[n++] = &d->emission;
+    while ((e = pending_next(p, &at)) != NULL)
+        heads[n++] = e;
     qsort(heads, n, sizeof *heads, by_cause);
     for (size_t i = 0; i < n; i++)
-        for (d = pending_peek(p, heads[i]->cause, heads[i]->sender); d != NULL;
-             d = d->next)
-            r->missing[k++] = &d->emission;
+        for (e = heads[i]; e != NULL; e = e->next)
+            r->missing[k++] = e;
     r->resume.missing = r->missing;
     r->resume.n_missing = k;
     free(heads);
-    return 0;
-}
-
-static int
-list_resent(struct resumption *r)
-{
-    size_t n = 0;
-
-    for (const struct resent *e = r->recovery.resend->first; e != NULL;
-         e = e->newer)
-        n++;
-    r->resent = calloc(n + 1, sizeof(const struct emission *));
-    if (r->resent == NULL)
-        return -1;
-    n = 0;
-    for (const struct resent *e = r->recovery.resend->first; e != NULL;
-         e = e->newer)
-        r->resent[n++] = &e->emission;
-    r->resume.resent = r->resent;
-    r->resume.n_resent = n;
     return 0;
 }
 
@@ -188,7 +166,7 @@ resumption_begin(struct resumption *r, const char *folder,
     if (open_log(r, folder, paths, log, at_work, err) != 0)
         return -1;
     r->log.fd = log->fd;
-    if (list_missing(r) != 0 || list_resent(r) != 0)
+    if (list_missing(r) != 0)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     word_it(r, at_work);
     log_info(log, "resumed: %s", r->words);
@@ -216,6 +194,5 @@ resumption_fini(struct resumption *r)
     if (r->resume.session == NULL)
         logwriter_free(r->resume.log);
     recovery_fini(&r->recovery);
-    free(r->resent);
     free(r->missing);
 }

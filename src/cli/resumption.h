@@ -16,7 +16,7 @@ struct resumption {
     struct log log; /* silent while it recovers; the session's */
     struct replay_bar bars[OPTION_LIST_MAX];
     struct dispatcher_skip skips[OPTION_LIST_MAX];
-    const struct emission **resent, **missing;
+    const struct emission **missing;
     char words[200];
     struct dispatcher_resume resume;
 };

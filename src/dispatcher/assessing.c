@@ -64,15 +64,12 @@ assessing_listen(struct assessing *a, const struct explainer *explainer)
 }
 
 static int
-emit(struct assessing *a, const struct command *cmd, enum command_code code,
-     struct err *err)
+emit(struct assessing *a, struct emission e, struct err *err)
 {
-    struct emission e = {SENDER_ASSESSOR, cmd->arrival, code, a->payload.data,
-                         a->payload.len};
-
-    if (a->payload.failed)
+    e.sender = SENDER_ASSESSOR;
+    if (emission_encode(&e, a->policy->extensions, &a->payload) != 0)
         return err_set(err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
-                       cmd->arrival);
+                       e.cause);
     a->emitter.emit(a->emitter.ctx, &e);
     return 0;
 }
@@ -82,11 +79,13 @@ static int
 acknowledge(struct assessing *a, const struct command *cmd, bool stop,
             struct err *err)
 {
-    buf_clear(&a->payload);
-    command_write_acknowledge(&a->payload, cmd->metric.job,
-                              cmd->metric.sequence,
-                              stop ? TRIAL_STOP : TRIAL_GO);
-    return emit(a, cmd, CMD_ACKNOWLEDGE, err);
+    return emit(a,
+                (struct emission){.cause = cmd->arrival,
+                                  .code = CMD_ACKNOWLEDGE,
+                                  .job = cmd->metric.job,
+                                  .number = cmd->metric.sequence,
+                                  .decision = stop ? TRIAL_STOP : TRIAL_GO},
+                err);
 }
 
 /* The assessor failed: its command is skipped, or the session ends. */
@@ -166,9 +165,12 @@ assess(struct assessing *a, const struct command *cmd, struct history *history,
         return 0;
     history->stopped = true;
     say_why(a, &cmd->metric, &lent, &verdict);
-    buf_clear(&a->payload);
-    command_write_kill(&a->payload, cmd->metric.job);
-    return emit(a, cmd, CMD_KILL_TRIAL, err);
+    return emit(a,
+                (struct emission){.cause = cmd->arrival,
+                                  .code = CMD_KILL_TRIAL,
+                                  .job = cmd->metric.job,
+                                  .decision = TRIAL_STOP},
+                err);
 }
 
 /* An older attempt ends as failed; the assessor frees what it kept of it. */

@@ -37,8 +37,11 @@
 static void
 note_skipped(struct dispatcher *d, uint64_t arrival, const char *text)
 {
-    struct emission e = {SENDER_DEFAULT, arrival, EMISSION_SKIPPED, text,
-                         strlen(text)};
+    struct emission e = {.kind = EMISSION_SKIPPED,
+                         .sender = SENDER_DEFAULT,
+                         .cause = arrival,
+                         .payload = text,
+                         .len = strlen(text)};
 
     outbox_add(d->outbox, &e);
 }

@@ -56,9 +56,8 @@ struct dispatcher_resume {
      * the log has them: "xt why". */
     const struct dispatcher_skip *skips;
     size_t n_skips;
-    /* What the manager may not have read, and what the log lacks. */
-    const struct emission *const *resent, *const *missing;
-    size_t n_resent, n_missing;
+    const struct emission *const *missing; /* what the log lacks */
+    size_t n_missing;
 };
 
 struct dispatcher_skip {

@@ -112,29 +112,37 @@ dispatcher_read(struct dispatcher *d)
 
 /* ---- outbound ---- */
 
+static void
+take_emission(struct dispatcher *d, const struct emission *e)
+{
+    switch (e->kind) {
+    case EMISSION_PART:
+        dispatcher_take_part(d, e);
+        return;
+    case EMISSION_SKIPPED:
+        logwriter_add(d->commandlog, RECORD_SKIPPED, e->cause, e->payload,
+                      e->len);
+        return;
+    case EMISSION_FRAME:
+        break;
+    }
+    emission_record(e, d->commandlog);
+    router_written(d->session->router, e);
+    if (d->phase != TERMINATING && !d->channel.out_gone && !d->unasked)
+        frame_encode(&d->channel.text, d->digits, command_info(e->code)->code,
+                     e->payload, e->len);
+}
+
 /* Everything in the outbox goes into the log, then out. */
 void
 dispatcher_take_outbox(struct dispatcher *d)
 {
-    struct outgoing *next;
+    struct emission *next;
 
-    for (struct outgoing *f = outbox_take_all(d->outbox); f != NULL; f = next) {
-        const struct emission *e = &f->emission;
-
-        next = f->next;
-        if (e->code == EMISSION_PART) {
-            dispatcher_take_part(d, e);
-        } else if (e->code == EMISSION_SKIPPED) {
-            logwriter_add(d->commandlog, RECORD_SKIPPED, e->cause, e->payload,
-                          e->len);
-        } else {
-            emission_record(e, d->commandlog);
-            router_written(d->session->router, e);
-            if (d->phase != TERMINATING && !d->channel.out_gone && !d->unasked)
-                frame_encode(&d->channel.text, d->digits,
-                             command_info(e->code)->code, e->payload, e->len);
-        }
-        free(f);
+    for (struct emission *e = outbox_take_all(d->outbox); e != NULL; e = next) {
+        next = e->next;
+        take_emission(d, e);
+        free(e);
     }
     dispatcher_log(d);
 }

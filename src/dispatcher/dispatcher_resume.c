@@ -10,6 +10,8 @@
 #include "core/err.h"
 #include "dispatcher/dispatcher_state.h"
 #include "dispatcher/outbox.h"
+#include "dispatcher/resend.h"
+#include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "log/writer.h"
 
@@ -18,7 +20,8 @@
 static int
 say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
 {
-    struct emission e = {SENDER_ROUTER, r->arrivals, CMD_INITIALIZED, NULL, 0};
+    struct emission e = {
+        .sender = SENDER_ROUTER, .cause = r->arrivals, .code = CMD_INITIALIZED};
     const struct resumed told = {.frames = r->frames,
                                  .owed = r->owed,
                                  .trials = r->trials,
@@ -34,10 +37,12 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
     if (!payload.failed)
         outbox_add(d->outbox, &e);
     dispatcher_take_outbox(d);
-    for (size_t i = 0; i < r->n_resent; i++)
+    for (const struct emission *again =
+             router_unread(d->session->router)->first;
+         again != NULL; again = again->next)
         frame_encode(&d->channel.text, d->digits,
-                     command_info(r->resent[i]->code)->code,
-                     r->resent[i]->payload, r->resent[i]->len);
+                     command_info(again->code)->code, again->payload,
+                     again->len);
     rc = buf_check(&payload, "recovery", d->err);
     buf_fini(&payload);
     return rc;

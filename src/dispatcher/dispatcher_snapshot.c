@@ -34,8 +34,11 @@ static void
 send_part(struct dispatcher *d, enum sender side, const struct buf *part,
           bool final)
 {
-    struct emission e = {side, final ? MARKER_ARRIVAL : 0, EMISSION_PART,
-                         part->data, part->len};
+    struct emission e = {.kind = EMISSION_PART,
+                         .sender = side,
+                         .cause = final ? MARKER_ARRIVAL : 0,
+                         .payload = part->data,
+                         .len = part->len};
 
     outbox_add(d->outbox, &e);
 }

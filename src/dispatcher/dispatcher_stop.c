@@ -75,8 +75,11 @@ dispatcher_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
 void
 dispatcher_fail(struct dispatcher *d, enum phase phase)
 {
-    struct emission e = {SENDER_ROUTER, d->arrivals, CMD_ERROR, d->err->text,
-                         strlen(d->err->text)};
+    struct emission e = {.sender = SENDER_ROUTER,
+                         .cause = d->arrivals,
+                         .code = CMD_ERROR,
+                         .payload = d->err->text,
+                         .len = strlen(d->err->text)};
 
     if (d->session->policy.extensions && d->phase == RUNNING)
         outbox_add(d->outbox, &e);

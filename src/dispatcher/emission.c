@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/emission.h"
 
+#include "core/buf.h"
 #include "frame.h"
+#include "json.h"
 #include "log/snapshot.h"
 #include "log/writer.h"
+#include "scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Slots of the lock file and parts of a snapshot go by sender. */
@@ -15,6 +19,169 @@ _Static_assert((int)SENDER_DEFAULT == (int)SNAPSHOT_TUNER &&
                    (int)SENDER_ASSESSOR == (int)SNAPSHOT_ASSESSOR &&
                    (int)SENDER_ROUTER == (int)SNAPSHOT_ROUTER,
                "parts go by sender");
+
+/* ---- fields -> bytes ---- */
+
+static void
+write_no_more(const struct emission *e, bool extensions, struct buf *out)
+{
+    const struct parameter_id *id = &e->parameter;
+
+    if (id->kind == PARAMETER_LABEL)
+        command_write_no_more_label(out, id->label, e->reason, e->units,
+                                    extensions);
+    else
+        command_write_no_more(out, id->number, e->reason, e->units, extensions);
+}
+
+static void
+write_trial(struct emission *e, struct buf *out)
+{
+    command_write_trial(out, e->gives);
+    e->parameter = parameter_named(e->gives->id, e->gives->label);
+    e->gives = NULL;
+}
+
+static void
+write_acknowledge(const struct emission *e, struct buf *out)
+{
+    if (e->ends)
+        command_write_acknowledge_end(out, e->job);
+    else
+        command_write_acknowledge(out, e->job, e->number, e->decision);
+}
+
+int
+emission_encode(struct emission *e, bool extensions, struct buf *payload)
+{
+    buf_clear(payload);
+    if (e->code == CMD_ACKNOWLEDGE)
+        write_acknowledge(e, payload);
+    else if (e->code == CMD_NEW_TRIAL)
+        write_trial(e, payload);
+    else if (e->code == CMD_KILL_TRIAL)
+        command_write_kill(payload, e->job);
+    else if (e->code == CMD_DECIDE_TRIAL)
+        command_write_decide(payload, e->job, e->decision);
+    else if (e->code == CMD_NO_MORE)
+        write_no_more(e, extensions, payload);
+    else if (e->code == CMD_INITIALIZED)
+        command_write_initialized(payload, e->number, extensions);
+    e->payload = payload->data;
+    e->len = payload->len;
+    return payload->failed ? -1 : 0;
+}
+
+/* ---- bytes -> fields ---- */
+
+/* `{"parameter_id": 17, ...`: as command_write_trial() begins; the parameters
+ * behind it are nobody's here, and may be long. */
+static void
+read_trial(struct emission *e, struct buf *text)
+{
+    static const char head[] = "{\"parameter_id\": ";
+    struct scan s = {e->payload, e->len, sizeof head - 1, JSON_STRICT, NULL};
+    struct scan_token t;
+    uint64_t number;
+
+    if (e->len <= s.at || memcmp(e->payload, head, s.at) != 0)
+        return;
+    t = scan_next(&s);
+    if (t.type == SCAN_STRING) {
+        scan_unescape(&t, text);
+        e->parameter = parameter_named(0, buf_text(text));
+    } else if (t.type == SCAN_NUMBER && scan_uint(&t, &number)) {
+        e->parameter = parameter_named(number, NULL);
+    }
+}
+
+/* A KI is the job, a DT an object that has it. */
+static void
+read_decision(struct emission *e, struct buf *text)
+{
+    struct json *doc = json_parse(e->payload, e->len, JSON_STRICT, NULL);
+    const char *job, *word;
+    struct jval root, v;
+
+    if (doc == NULL)
+        return;
+    v = root = json_root(doc);
+    if ((e->code == CMD_KILL_TRIAL || jval_get(root, "trial_job_id", &v)) &&
+        jval_string(v, &job, NULL)) {
+        buf_add_text(text, job);
+        e->job = buf_text(text);
+    }
+    e->decision =
+        TRIAL_RELEASE; /* where it does not say: nobody waits for it */
+    if (e->code == CMD_DECIDE_TRIAL && jval_get(root, "decision", &v) &&
+        jval_string(v, &word, NULL))
+        trial_decision_find(word, &e->decision);
+    json_free(doc);
+}
+
+int
+emission_read(struct emission *e, struct buf *text)
+{
+    buf_clear(text);
+    if (e->code == CMD_NEW_TRIAL)
+        read_trial(e, text);
+    else if (e->code == CMD_KILL_TRIAL || e->code == CMD_DECIDE_TRIAL)
+        read_decision(e, text);
+    return text->failed ? -1 : 0;
+}
+
+int
+emission_of_record(const struct record *record, struct emission *e,
+                   struct buf *text)
+{
+    *e = (struct emission){
+        .cause = record->number,
+        .sender = record->kind == RECORD_TUNER      ? SENDER_DEFAULT
+                  : record->kind == RECORD_ASSESSOR ? SENDER_ASSESSOR
+                                                    : SENDER_ROUTER};
+    if (record->len < 2 || command_find(record->payload, &e->code) == NULL)
+        return -1;
+    e->payload = record->payload + 2;
+    e->len = record->len - 2;
+    return emission_read(e, text);
+}
+
+/* ---- whole ones ---- */
+
+/* What stands at `at` from then on, which moves behind it. */
+static char *
+copy_text(const char *text, char **at)
+{
+    size_t size = text == NULL ? 0 : strlen(text) + 1;
+    char *copy = *at;
+
+    if (text == NULL)
+        return NULL;
+    memcpy(copy, text, size);
+    *at += size;
+    return copy;
+}
+
+struct emission *
+emission_copy(const struct emission *e)
+{
+    const char *label = e->parameter.label;
+    size_t texts = (label == NULL ? 0 : strlen(label) + 1) +
+                   (e->job == NULL ? 0 : strlen(e->job) + 1);
+    struct emission *copy = malloc(sizeof *copy + texts + e->len);
+    char *at = (char *)(copy + 1);
+
+    if (copy == NULL)
+        return NULL;
+    *copy = *e;
+    copy->parameter.label = copy_text(label, &at);
+    copy->job = copy_text(e->job, &at);
+    copy->payload = at;
+    if (e->len > 0)
+        memcpy(at, e->payload, e->len);
+    copy->next = copy->previous = NULL;
+    return copy;
+}
 
 void
 emission_record(const struct emission *e, struct logwriter *log)

@@ -3,7 +3,6 @@
 
 #include "core/idset.h"
 #include "core/map.h"
-#include "core/number.h"
 #include "core/pack.h"
 #include "dispatcher/view.h"
 #include "json.h"
@@ -280,48 +279,13 @@ marks_end(struct marks *m, struct trial_end *end)
     return rc;
 }
 
-/* `{"parameter_id": 17, ...`: what command_write_trial() writes. */
-static void
-count_issued(struct marks *m, const char *payload, size_t len)
-{
-    static const char head[] = "{\"parameter_id\": ";
-    size_t at = sizeof head - 1, end = at;
-    uint64_t id;
-
-    if (len < at || memcmp(payload, head, at) != 0)
-        return;
-    while (end < len && payload[end] >= '0' && payload[end] <= '9')
-        end++;
-    if (number_parse_u64(payload + at, end - at, &id))
-        marks_issued(m, id + 1);
-}
-
-static void
-note_kill(struct marks *m, const char *payload, size_t len)
-{
-    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
-    const char *job;
-    struct living *l;
-    size_t job_len;
-
-    if (doc == NULL)
-        return;
-    if (jval_string(json_root(doc), &job, &job_len)) {
-        l = map_get(&m->living, job, job_len);
-        if (l != NULL)
-            l->killed = true;
-    }
-    json_free(doc);
-}
-
 void
-marks_written(struct marks *m, enum command_code code, const char *payload,
-              size_t len)
+marks_killed(struct marks *m, const char *job)
 {
-    if (code == CMD_NEW_TRIAL)
-        count_issued(m, payload, len);
-    else if (code == CMD_KILL_TRIAL)
-        note_kill(m, payload, len);
+    struct living *l = map_get(&m->living, job, strlen(job));
+
+    if (l != NULL)
+        l->killed = true;
 }
 
 void

@@ -46,15 +46,14 @@ enum marks_verdict marks_final(struct marks *m, const struct metric *metric);
 /* Stamps the end of a trial and forgets it. */
 int marks_end(struct marks *m, struct trial_end *end);
 
-/* An outbound frame was written: TR (counts what was issued), KI. */
-void marks_written(struct marks *m, enum command_code code, const char *payload,
-                   size_t len);
+/* Our KI for that trial was written. */
+void marks_killed(struct marks *m, const char *job);
 
 /* Ids that an earlier run may have handed out: one bit each is kept. */
 #define MARKS_RECOVERED_MAX 100000000
 
-/* Ids below `next` were issued before this session (AD); at most
- * MARKS_RECOVERED_MAX + 1. */
+/* Ids below `next` were issued, in a TR or before this session (AD: at most
+ * MARKS_RECOVERED_MAX + 1). */
 void marks_issued(struct marks *m, uint64_t next);
 
 /* ---- where the manager was started again ---- */

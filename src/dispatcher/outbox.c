@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct outbox {
     const struct wake *wake;
@@ -15,7 +14,7 @@ struct outbox {
     atomic_bool failed;
     pthread_mutex_t lock;
     /* guarded by lock: */
-    struct outgoing *first, *last;
+    struct emission *first, *last;
 };
 
 struct outbox *
@@ -35,11 +34,11 @@ outbox_new(const struct wake *wake, struct err *err)
 void
 outbox_free(struct outbox *o)
 {
-    struct outgoing *next;
+    struct emission *next;
 
     if (o == NULL)
         return;
-    for (struct outgoing *f = o->first; f != NULL; f = next) {
+    for (struct emission *f = o->first; f != NULL; f = next) {
         next = f->next;
         free(f);
     }
@@ -50,7 +49,7 @@ outbox_free(struct outbox *o)
 void
 outbox_add(struct outbox *o, const struct emission *e)
 {
-    struct outgoing *f = malloc(sizeof *f + e->len);
+    struct emission *f = emission_copy(e);
     bool was_empty;
 
     if (f == NULL) {
@@ -58,11 +57,6 @@ outbox_add(struct outbox *o, const struct emission *e)
         wake_signal(o->wake);
         return;
     }
-    f->next = NULL;
-    f->emission = *e;
-    if (e->len > 0)
-        memcpy(f->text, e->payload, e->len);
-    f->emission.payload = f->text;
     atomic_fetch_add(&o->bytes, sizeof *f + e->len);
     pthread_mutex_lock(&o->lock);
     was_empty = o->first == NULL;
@@ -88,17 +82,17 @@ outbox_emitter(struct outbox *o)
     return (struct emitter){add, o};
 }
 
-struct outgoing *
+struct emission *
 outbox_take_all(struct outbox *o)
 {
-    struct outgoing *first;
+    struct emission *first;
 
     pthread_mutex_lock(&o->lock);
     first = o->first;
     o->first = o->last = NULL;
     pthread_mutex_unlock(&o->lock);
-    for (const struct outgoing *f = first; f != NULL; f = f->next)
-        atomic_fetch_sub(&o->bytes, sizeof *f + f->emission.len);
+    for (const struct emission *f = first; f != NULL; f = f->next)
+        atomic_fetch_sub(&o->bytes, sizeof *f + f->len);
     return first;
 }
 

@@ -228,15 +228,21 @@ proxy_restart(struct proxy *p)
 
 /* ---- speaking ---- */
 
-void
-proxy_emit(struct proxy *p, enum command_code code)
+bool
+proxy_encode(struct proxy *p, struct emission *e)
 {
-    struct emission e = {p->kind->sender, p->arrival, code, p->payload.data,
-                         p->payload.len};
+    e->sender = p->kind->sender;
+    e->cause = p->arrival;
+    if (emission_encode(e, p->policy->extensions, &p->payload) == 0)
+        return true;
+    proxy_out_of_memory(p);
+    return false;
+}
 
-    if (p->payload.failed)
-        proxy_out_of_memory(p);
-    else if (!p->fatal)
+void
+proxy_emit(struct proxy *p, struct emission e)
+{
+    if (proxy_encode(p, &e) && !p->fatal)
         p->emitter.emit(p->emitter.ctx, &e);
 }
 

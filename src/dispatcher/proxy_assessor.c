@@ -83,10 +83,11 @@ void
 proxy_assessor_acknowledge(struct proxy_assessor *a, const char *job,
                            uint64_t sequence, bool stop)
 {
-    buf_clear(&a->base.payload);
-    command_write_acknowledge(&a->base.payload, job, sequence,
-                              stop ? TRIAL_STOP : TRIAL_GO);
-    proxy_emit(&a->base, CMD_ACKNOWLEDGE);
+    proxy_emit(&a->base,
+               (struct emission){.code = CMD_ACKNOWLEDGE,
+                                 .job = job,
+                                 .number = sequence,
+                                 .decision = stop ? TRIAL_STOP : TRIAL_GO});
 }
 
 static int
@@ -142,9 +143,9 @@ proxy_assessor_stop(struct proxy_assessor *a, struct judged *trial)
     if (trial->stopped)
         return;
     trial->stopped = true;
-    buf_clear(&a->base.payload);
-    command_write_kill(&a->base.payload, trial->job);
-    proxy_emit(&a->base, CMD_KILL_TRIAL);
+    proxy_emit(&a->base, (struct emission){.code = CMD_KILL_TRIAL,
+                                           .job = trial->job,
+                                           .decision = TRIAL_STOP});
 }
 
 /* ---- from the manager ---- */

@@ -52,9 +52,12 @@ void proxy_init(struct proxy *p, const struct proxy_kind *kind,
                 struct emitter emitter, const struct log *log);
 void proxy_fini(struct proxy *p);
 
-/* What p->payload holds, to the manager ... */
-void proxy_emit(struct proxy *p, enum command_code code);
-/* ... and to the program. */
+/* Writes the frame that states e's fact into p->payload; false: out of memory,
+ * and it was said. */
+bool proxy_encode(struct proxy *p, struct emission *e);
+/* The same, and sends it to the manager. */
+void proxy_emit(struct proxy *p, struct emission e);
+/* What p->payload holds, to the program. */
 void proxy_send(struct proxy *p, enum command_code code);
 
 /* One line for a mistake of the manager's, which costs its command alone. */

@@ -55,10 +55,11 @@ void
 proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
                     enum no_reason reason, uint64_t units)
 {
-    buf_clear(&t->base.payload);
-    command_write_no_more(&t->base.payload, r->first, reason, units,
-                          t->base.policy->extensions);
-    proxy_emit(&t->base, CMD_NO_MORE);
+    proxy_emit(&t->base,
+               (struct emission){.code = CMD_NO_MORE,
+                                 .parameter = parameter_named(r->first, NULL),
+                                 .reason = reason,
+                                 .units = units});
 }
 
 /* ---- the search space ---- */
@@ -190,11 +191,10 @@ end(struct proxy_tuner *t, const struct command *cmd)
     proxy_tuner_end(t, &cmd->end);
     if (t->base.policy->again)
         proxy_tuner_seek_lost(t, &cmd->end);
-    if (!cmd->end.sync)
-        return;
-    buf_clear(&t->base.payload);
-    command_write_acknowledge_end(&t->base.payload, cmd->end.job);
-    proxy_emit(&t->base, CMD_ACKNOWLEDGE);
+    if (cmd->end.sync)
+        proxy_emit(&t->base, (struct emission){.code = CMD_ACKNOWLEDGE,
+                                               .job = cmd->end.job,
+                                               .ends = true});
 }
 
 static void

@@ -61,10 +61,8 @@ proxy_tuner_restarted(struct proxy_tuner *t, const struct command *cmd)
         jval_write(json_root(cmd->space), &t->space);
         proxy_tuner_send(t, CMD_UPDATE_SPACE, "", &t->space, "");
     }
-    buf_clear(&t->base.payload);
-    command_write_initialized(&t->base.payload, cmd->position,
-                              t->base.policy->extensions);
-    proxy_emit(&t->base, CMD_INITIALIZED);
+    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
+                                           .number = cmd->position});
 }
 
 /* ---- FD ---- */
@@ -165,8 +163,7 @@ proxy_tuner_knows(struct proxy_tuner *t, struct jval record)
     if (!jval_get(record, "parameter_id", &v) || jval_type(v) == JSON_NULL)
         return true; /* the user's own */
     if (jval_string(v, &label, NULL)) {
-        which.kind = PARAMETER_LABEL;
-        which.label = (char *)label;
+        which = parameter_named(0, label);
     } else if (!jval_uint(v, &which.number)) {
         return false;
     }
@@ -227,17 +224,17 @@ bool
 proxy_tuner_give_again(struct proxy_tuner *t)
 {
     struct trial *trial = launches_next_lost(&t->launches, t->trials);
+    struct parameter_record record;
 
     if (trial == NULL)
         return false;
-    buf_clear(&t->base.payload);
-    command_write_trial(&t->base.payload,
-                        &(struct parameter_record){
-                            .id = trial->id,
-                            .label = trial->label,
-                            .parameters = trial->parameters,
-                            .parameters_len = strlen(trial->parameters)});
-    proxy_emit(&t->base, CMD_NEW_TRIAL);
+    record =
+        (struct parameter_record){.id = trial->id,
+                                  .label = trial->label,
+                                  .parameters = trial->parameters,
+                                  .parameters_len = strlen(trial->parameters)};
+    proxy_emit(&t->base,
+               (struct emission){.code = CMD_NEW_TRIAL, .gives = &record});
     proxy_tuner_launch(t, trial->id, trial->label);
     return true;
 }

@@ -77,10 +77,8 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
         return;
     }
     t->state = PROXY_READY;
-    buf_clear(&t->base.payload);
-    command_write_initialized(&t->base.payload, t->position,
-                              t->base.policy->extensions);
-    proxy_emit(&t->base, CMD_INITIALIZED);
+    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
+                                           .number = t->position});
 }
 
 /* NNI's managers send no other, and would wait for ever. */
@@ -152,12 +150,11 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
     return read_how(root, s, err);
 }
 
-/* Writes its TR; `text` becomes its parameters.  -1: it cannot be sent. */
+/* Writes its TR, *e; `text` becomes its parameters.  -1: it cannot be sent. */
 static int
 write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
-                 struct buf *text)
+                 struct buf *text, struct emission *e)
 {
-    struct buf *out = &t->base.payload;
     struct parameter_record record = {.id = id, .label = s->label};
 
     jval_write(s->parameters, text);
@@ -166,28 +163,29 @@ write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
     if (t->base.policy->extensions)
         record.resume_from = s->resume_from;
     record.resume_how = s->resume_how;
-    buf_clear(out);
-    command_write_trial(out, &record);
-    if (out->failed || text->failed) {
+    *e = (struct emission){.code = CMD_NEW_TRIAL, .gives = &record};
+    if (!proxy_encode(&t->base, e))
+        return -1;
+    if (text->failed) {
         proxy_out_of_memory(&t->base);
         return -1;
     }
-    if (out->len <= t->base.longest)
+    if (e->len <= t->base.longest)
         return 0;
     proxy_failed(&t->base,
                  "parameters: a payload of %zu bytes, over the limit of %zu",
-                 out->len, t->base.longest);
+                 e->len, t->base.longest);
     return -1;
 }
 
 static int
 give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
 {
-    struct parameter_id label = {.kind = PARAMETER_LABEL};
+    struct parameter_id label = parameter_named(id, s->label);
     struct trial *trial = NULL;
+    struct emission e;
     struct buf text;
 
-    label.label = (char *)s->label;
     if (s->label != NULL && trials_find(t->trials, &label) != NULL) {
         proxy_failed(&t->base,
                      "parameter_id: '%.64s' is in use, expected a new one",
@@ -195,12 +193,12 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
         return -1;
     }
     buf_init(&text, SIZE_MAX / 2);
-    if (write_suggestion(t, id, s, &text) == 0) {
+    if (write_suggestion(t, id, s, &text, &e) == 0) {
         trial = proxy_tuner_add(t, id, s->label, s->theirs, &text);
         if (trial == NULL)
             proxy_out_of_memory(&t->base);
         else
-            proxy_emit(&t->base, CMD_NEW_TRIAL);
+            t->base.emitter.emit(t->base.emitter.ctx, &e);
         proxy_tuner_launch(t, id, s->label);
         t->tries = 0;
     }

@@ -15,17 +15,11 @@
 struct unpack;
 
 struct resend {
-    struct map by_key;           /* struct resent */
-    struct resent *first, *last; /* in the order in which they were written */
-    size_t trials;               /* TR among them */
-    struct buf key;              /* being looked for */
-    bool failed;                 /* out of memory */
-};
-
-struct resent {
-    struct resent *older, *newer;
-    struct emission emission; /* payload lies in text[] */
-    char text[];
+    struct map by_key;             /* struct emission */
+    struct emission *first, *last; /* in the order in which they were written */
+    size_t trials;                 /* TR among them */
+    struct buf key;                /* being looked for */
+    bool failed;                   /* out of memory */
 };
 
 void resend_init(struct resend *r);

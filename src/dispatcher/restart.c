@@ -86,12 +86,10 @@ bool
 restart_is_unrun(const struct restart *r, const struct trial *trial,
                  const struct command *cmd)
 {
-    struct parameter_id id = {PARAMETER_NUMBER, trial->id, NULL};
+    struct parameter_id id = parameter_named(trial->id, trial->label);
 
     if (trial->told || trial->foreign)
         return false;
-    if (trial->label != NULL)
-        id = (struct parameter_id){PARAMETER_LABEL, 0, trial->label};
     for (size_t i = 0; r->advised && i < cmd->n_runs; i++)
         if (parameter_equal(&cmd->runs[i].parameter, &id))
             return false;

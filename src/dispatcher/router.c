@@ -366,7 +366,10 @@ router_see(const struct router *r, const struct viewer *viewer)
 void
 router_written(struct router *r, const struct emission *e)
 {
-    marks_written(r->marks, e->code, e->payload, e->len);
+    if (e->code == CMD_NEW_TRIAL && e->parameter.kind == PARAMETER_NUMBER)
+        marks_issued(r->marks, e->parameter.number + 1);
+    else if (e->code == CMD_KILL_TRIAL && e->job != NULL)
+        marks_killed(r->marks, e->job);
     if (r->remembers)
         resend_written(&r->unread, e);
 }

@@ -73,12 +73,11 @@ tuning_free(struct tuning *t)
 }
 
 void
-tuning_emit(struct tuning *t, enum command_code code)
+tuning_emit(struct tuning *t, struct emission e)
 {
-    struct emission e = {SENDER_DEFAULT, t->arrival, code, t->payload.data,
-                         t->payload.len};
-
-    if (t->payload.failed) {
+    e.sender = SENDER_DEFAULT;
+    e.cause = t->arrival;
+    if (emission_encode(&e, t->policy->extensions, &t->payload) != 0) {
         t->fatal = true;
         err_set(t->failure, ERR_MEMORY, "command %" PRIu64 ": out of memory",
                 t->arrival);
@@ -89,31 +88,28 @@ tuning_emit(struct tuning *t, enum command_code code)
 
 /* As NNI's advisors do: one for each, where one cannot stand for many. */
 static void
-no_more_units(struct tuning *t, enum no_reason reason, uint64_t units)
+no_more_units(struct tuning *t, struct emission no)
 {
-    bool extensions = t->policy->extensions;
-    uint64_t n = extensions || units == 0 ? 1 : units;
+    uint64_t n = t->policy->extensions || no.units == 0 ? 1 : no.units;
 
-    while (n-- > 0 && !t->fatal) {
-        buf_clear(&t->payload);
-        command_write_no_more_label(&t->payload, "-1_0_0", reason, units,
-                                    extensions);
-        tuning_emit(t, CMD_NO_MORE);
-    }
+    no.parameter = parameter_named(0, "-1_0_0");
+    while (n-- > 0 && !t->fatal)
+        tuning_emit(t, no);
 }
 
 void
 tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
                uint64_t units)
 {
-    if (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS) {
-        no_more_units(t, reason, units);
-        return;
-    }
-    buf_clear(&t->payload);
-    command_write_no_more(&t->payload, first, reason, units,
-                          t->policy->extensions);
-    tuning_emit(t, CMD_NO_MORE);
+    struct emission no = {.code = CMD_NO_MORE,
+                          .parameter = parameter_named(first, NULL),
+                          .reason = reason,
+                          .units = units};
+
+    if (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS)
+        no_more_units(t, no);
+    else
+        tuning_emit(t, no);
 }
 
 /* One line for a mistake that costs this command alone. */
@@ -201,11 +197,11 @@ tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
     if (cmd->code == CMD_METRIC && cmd->metric.sync &&
         cmd->metric.type == METRIC_PERIODICAL && !t->fatal)
         tuning_acknowledge(t, cmd);
-    if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal) {
-        buf_clear(&t->payload); /* all that follows from it is written */
-        command_write_acknowledge_end(&t->payload, cmd->end.job);
-        tuning_emit(t, CMD_ACKNOWLEDGE);
-    }
+    if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal)
+        tuning_emit(t, (struct emission){/* all that follows is written */
+                                         .code = CMD_ACKNOWLEDGE,
+                                         .job = cmd->end.job,
+                                         .ends = true});
     return t->fatal ? -1 : 0;
 }
 

@@ -50,12 +50,11 @@ emit_decision(struct tuning *t, const struct origin *o,
 {
     if (decision != TRIAL_STOP && !t->policy->extensions)
         return; /* it was a release */
-    buf_clear(&t->payload);
-    if (decision == TRIAL_STOP)
-        command_write_kill(&t->payload, o->job);
-    else
-        command_write_decide(&t->payload, o->job, decision);
-    tuning_emit(t, decision == TRIAL_STOP ? CMD_KILL_TRIAL : CMD_DECIDE_TRIAL);
+    tuning_emit(t, (struct emission){.code = decision == TRIAL_STOP
+                                                 ? CMD_KILL_TRIAL
+                                                 : CMD_DECIDE_TRIAL,
+                                     .job = o->job,
+                                     .decision = decision});
 }
 
 /* Nothing more is to be said of it. */
@@ -339,7 +338,8 @@ tuning_acknowledge(struct tuning *t, const struct command *cmd)
     const struct origin *o =
         trial == NULL ? NULL : origins_find(&t->origins, tuning_id(t, trial));
 
-    buf_clear(&t->payload);
-    command_write_acknowledge(&t->payload, m->job, m->sequence, decision_of(o));
-    tuning_emit(t, CMD_ACKNOWLEDGE);
+    tuning_emit(t, (struct emission){.code = CMD_ACKNOWLEDGE,
+                                     .job = m->job,
+                                     .number = m->sequence,
+                                     .decision = decision_of(o)});
 }

@@ -144,12 +144,21 @@ keep_parameters(struct tuning *t, struct trial *trial,
     return trial->parameters == NULL ? -1 : 0;
 }
 
+void
+tuning_give_out(struct tuning *t, struct parameter_record *record)
+{
+    tuning_launch(t, record->id, record->label);
+    record->parameters = buf_text(&t->json);
+    record->parameters_len = t->json.len;
+    record->bare = tuning_is_bare(t);
+    tuning_emit(t, (struct emission){.code = CMD_NEW_TRIAL, .gives = record});
+}
+
 static int
 give_out(struct tuning *t, uint64_t id, const char *label,
          const struct tuner_terms *terms)
 {
-    struct parameter_record record = {
-        .id = id, .label = label, .bare = tuning_is_bare(t)};
+    struct parameter_record record = {.id = id, .label = label};
     struct trial *trial;
 
     tuning_inherit(t, terms);
@@ -169,13 +178,8 @@ give_out(struct tuning *t, uint64_t id, const char *label,
         tuning_know(t, id);
     if (keep_parameters(t, trial, terms) != 0)
         tuning_out_of_memory(t);
-    tuning_launch(t, id, label);
     tuning_write_origin(t, terms, &record);
-    record.parameters = buf_text(&t->json);
-    record.parameters_len = t->json.len;
-    buf_clear(&t->payload);
-    command_write_trial(&t->payload, &record);
-    tuning_emit(t, CMD_NEW_TRIAL);
+    tuning_give_out(t, &record);
     tuning_decide(t);
     return TP_OK;
 }

@@ -180,7 +180,7 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
 static int
 keep_special(struct tuning *t, struct jval record)
 {
-    struct parameter_id which = {.kind = PARAMETER_LABEL};
+    struct parameter_id which;
     const struct trial *trial;
     const char *label;
     struct jval v;
@@ -191,7 +191,7 @@ keep_special(struct tuning *t, struct jval record)
         return 1;
     if (!jval_string(v, &label, NULL))
         return 0;
-    which.label = (char *)label;
+    which = parameter_named(0, label);
     trial = trials_find(t->trials, &which);
     if (trial == NULL)
         return 0;

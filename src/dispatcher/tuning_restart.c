@@ -236,7 +236,6 @@ explain(const struct tuning *t, const struct trial *trial)
 bool
 tuning_give_again(struct tuning *t, uint64_t id)
 {
-    struct parameter_record record = {0};
     struct trial *trial = take_again(t);
     bool renamed = trial != NULL;
 
@@ -247,17 +246,10 @@ tuning_give_again(struct tuning *t, uint64_t id)
         tuning_out_of_memory(t);
         return true;
     }
-    tuning_launch(t, trial->id, trial->label);
     buf_clear(&t->json);
     write_point(t, trial, &t->json);
-    record.id = trial->id;
-    record.bare = tuning_is_bare(t);
-    record.label = trial->label;
-    record.parameters = buf_text(&t->json);
-    record.parameters_len = t->json.len;
-    buf_clear(&t->payload);
-    command_write_trial(&t->payload, &record);
-    tuning_emit(t, CMD_NEW_TRIAL);
+    tuning_give_out(
+        t, &(struct parameter_record){.id = trial->id, .label = trial->label});
     return true;
 }
 

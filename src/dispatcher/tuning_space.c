@@ -177,10 +177,8 @@ tuning_same_space(const struct tuning *t, const struct json *doc)
 void
 tuning_emit_initialized(struct tuning *t, const struct command *cmd)
 {
-    buf_clear(&t->payload);
-    command_write_initialized(&t->payload, cmd->position,
-                              t->policy->extensions);
-    tuning_emit(t, CMD_INITIALIZED);
+    tuning_emit(
+        t, (struct emission){.code = CMD_INITIALIZED, .number = cmd->position});
 }
 
 void

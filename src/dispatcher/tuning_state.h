@@ -42,8 +42,8 @@ struct tuning {
     struct err *failure;
 };
 
-/* Sends what t->payload holds. */
-void tuning_emit(struct tuning *t, enum command_code code);
+/* Writes and sends the frame that states e's fact. */
+void tuning_emit(struct tuning *t, struct emission e);
 
 /* Sends NO: `first` is the request's first id. */
 void tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
@@ -81,6 +81,8 @@ void tuning_custom(struct tuning *t, const struct command *cmd);
 int tuning_import_one(struct tuning *t, struct jval entry, struct err *err);
 /* That element of FD or AD could not be used: costs itself. */
 void tuning_refuse_element(struct tuning *t, size_t i, struct err *err);
+/* Sends the TR of a suggestion whose parameters t->json holds. */
+void tuning_give_out(struct tuning *t, struct parameter_record *record);
 /* tuning_restart.c: of a manager of NNI's */
 void tuning_restarted(struct tuning *t, const struct command *cmd);
 void tuning_reunite(struct tuning *t, const struct command *cmd);

@@ -15,9 +15,7 @@ tuning_tell(struct tuning *t, struct trial *trial, const char *job,
 
     result->_struct_size = sizeof *result;
     if (trial->foreign && trial->unfit) {
-        const struct parameter_id id = {trial->label != NULL ? PARAMETER_LABEL
-                                                             : PARAMETER_NUMBER,
-                                        trial->id, trial->label};
+        const struct parameter_id id = parameter_named(trial->id, trial->label);
 
         tuning_complain_trial(t, job, &id,
                               "it is of an older search space that does not "

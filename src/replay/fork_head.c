@@ -5,9 +5,7 @@
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/session.h"
 #include "replay/replay.h"
-#include "replay/script.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the head ---- */
@@ -168,21 +166,18 @@ take_said(void *ctx, const struct emission *e)
 {
     struct said *s = ctx;
     const char *code = command_info(e->code)->code;
-    char *job;
 
     if (e->sender != SENDER_ASSESSOR)
         return;
     if (e->cause != s->cause)
         close_cause(s);
     s->cause = e->cause;
-    job = script_key(e->code, e->payload, e->len);
     if (e->code == CMD_KILL_TRIAL)
-        s->open = s->open || job == NULL ||
-                  map_get(&s->f->report->ended, job, strlen(job)) == NULL;
+        s->open = s->open ||
+                  map_get(&s->f->report->ended, e->job, strlen(e->job)) == NULL;
     else
         s->open = s->open || map_get(&s->f->acknowledged, &e->cause,
                                      sizeof e->cause) == NULL;
-    free(job);
     record_encode2(&s->records, RECORD_ASSESSOR, e->cause, s->f->time_us, code,
                    2, e->payload, e->len);
     s->f->report->answers += !s->open;

@@ -2,10 +2,9 @@
 #include "replay/pending.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct pending_list {
-    struct derived *first, *last;
+    struct emission *first, *last;
 };
 
 struct key {
@@ -19,9 +18,9 @@ pending_fini(struct pending *p)
     size_t at = 0;
 
     while ((list = map_next(&p->lists, &at)) != NULL) {
-        struct derived *next;
+        struct emission *next;
 
-        for (struct derived *d = list->first; d != NULL; d = next) {
+        for (struct emission *d = list->first; d != NULL; d = next) {
             next = d->next;
             free(d);
         }
@@ -50,7 +49,7 @@ void
 pending_add(struct pending *p, const struct emission *e)
 {
     struct key key = {e->cause, e->sender};
-    struct derived *d = malloc(sizeof *d + e->len);
+    struct emission *d = emission_copy(e);
     struct pending_list *list = d == NULL ? NULL : list_of(p, &key);
 
     if (list == NULL) {
@@ -58,11 +57,6 @@ pending_add(struct pending *p, const struct emission *e)
         p->failed = true;
         return;
     }
-    d->next = NULL;
-    d->emission = *e;
-    if (e->len > 0)
-        memcpy(d->text, e->payload, e->len);
-    d->emission.payload = d->text;
     if (list->first == NULL)
         list->first = d;
     else
@@ -71,13 +65,13 @@ pending_add(struct pending *p, const struct emission *e)
     p->frames++;
 }
 
-struct derived *
+struct emission *
 pending_take(struct pending *p, uint64_t cause, enum sender sender)
 {
     struct key key = {cause, sender};
     struct pending_list *list =
         p->frames == 0 ? NULL : map_get(&p->lists, &key, sizeof key);
-    struct derived *d;
+    struct emission *d;
 
     if (list == NULL)
         return NULL;
@@ -89,7 +83,7 @@ pending_take(struct pending *p, uint64_t cause, enum sender sender)
     return d;
 }
 
-const struct derived *
+const struct emission *
 pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
 {
     struct key key = {cause, sender};
@@ -98,7 +92,7 @@ pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
     return list == NULL ? NULL : list->first;
 }
 
-const struct derived *
+const struct emission *
 pending_next(const struct pending *p, size_t *at)
 {
     const struct pending_list *list = map_next(&p->lists, at);
@@ -106,16 +100,15 @@ pending_next(const struct pending *p, size_t *at)
     return list == NULL ? NULL : list->first;
 }
 
-const struct derived *
+const struct emission *
 pending_first(const struct pending *p)
 {
-    const struct derived *first = NULL;
+    const struct emission *first = NULL;
     const struct pending_list *list;
     size_t at = 0;
 
     while ((list = map_next(&p->lists, &at)) != NULL)
-        if (first == NULL ||
-            list->first->emission.cause < first->emission.cause)
+        if (first == NULL || list->first->cause < first->cause)
             first = list->first;
     return first;
 }

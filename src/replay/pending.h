@@ -7,12 +7,6 @@
 #include "core/map.h"
 #include "dispatcher/emission.h"
 
-struct derived {
-    struct derived *next;
-    struct emission emission; /* payload lies in text[] */
-    char text[];
-};
-
 struct pending {
     struct map lists; /* cause and sender -> struct pending_list */
     uint64_t frames;
@@ -26,18 +20,18 @@ void pending_fini(struct pending *p);
 void pending_add(struct pending *p, const struct emission *e);
 
 /* The oldest of that cause and sender, to be freed; NULL: none. */
-struct derived *pending_take(struct pending *p, uint64_t cause,
-                             enum sender sender);
+struct emission *pending_take(struct pending *p, uint64_t cause,
+                              enum sender sender);
 
 /* The same, borrowed. */
-const struct derived *pending_peek(const struct pending *p, uint64_t cause,
-                                   enum sender sender);
+const struct emission *pending_peek(const struct pending *p, uint64_t cause,
+                                    enum sender sender);
 
 /* Walks the lists: the first of the next one; start with *at = 0, NULL at the
  * end. */
-const struct derived *pending_next(const struct pending *p, size_t *at);
+const struct emission *pending_next(const struct pending *p, size_t *at);
 
 /* The one with the lowest cause, borrowed; NULL: none. */
-const struct derived *pending_first(const struct pending *p);
+const struct emission *pending_first(const struct pending *p);
 
 #endif

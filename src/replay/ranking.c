@@ -5,7 +5,6 @@
 #include "replay/ranking_state.h"
 
 #include "command.h"
-#include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/emission.h"
 #include "dispatcher/proxy_setup.h"
@@ -99,23 +98,26 @@ take_in(struct ranking_walk *w, const struct record *r, struct err *err)
     return rc;
 }
 
-static void
-take_out(struct ranking_walk *w, const struct record *r)
+static int
+take_out(struct ranking_walk *w, const struct record *r, struct err *err)
 {
-    struct emission e = {.cause = r->number};
+    struct emission e;
     struct ranking_trial *t;
     char *key;
 
-    if (command_find(r->payload, &e.code) == NULL)
-        return;
-    e.payload = r->payload + 2;
-    e.len = r->len - 2;
+    if (emission_of_record(r, &e, &w->text) != 0)
+        return w->text.failed ? ranking_no_memory(err) : 0;
     router_written(w->router, &e);
-    key = script_key(e.code, e.payload, e.len);
-    t = key == NULL || e.code != CMD_NEW_TRIAL ? NULL : ranking_find(w, key);
+    if (e.code != CMD_NEW_TRIAL || e.parameter.kind == PARAMETER_NONE)
+        return 0;
+    key = script_parameter_key(&e.parameter);
+    if (key == NULL)
+        return ranking_no_memory(err);
+    t = ranking_find(w, key);
     if (t != NULL)
         t->known_then = w->out->told;
     free(key);
+    return 0;
 }
 
 static int
@@ -134,8 +136,8 @@ walk(struct ranking_walk *w, struct err *err)
             continue;
         if (r.kind == RECORD_IN && take_in(w, &r, err) != 0)
             return -1;
-        if (r.kind == RECORD_TUNER)
-            take_out(w, &r);
+        if (r.kind == RECORD_TUNER && take_out(w, &r, err) != 0)
+            return -1;
     }
     return status == LOG_DAMAGED ? -1 : 0;
 }
@@ -187,6 +189,7 @@ end(struct ranking_walk *w)
     router_free(w->router);
     json_free(w->head);
     log_close(w->file);
+    buf_fini(&w->text);
     map_fini(&w->ids);
     free(w->x);
     free(w->y);

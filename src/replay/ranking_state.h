@@ -3,6 +3,7 @@
 #ifndef REPLAY_RANKING_STATE_H
 #define REPLAY_RANKING_STATE_H
 
+#include "core/buf.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "log/record.h"
@@ -18,6 +19,7 @@ struct ranking_walk {
     struct json *head;
     struct log silent; /* the router said all of it when it was recorded */
     struct router *router;
+    struct buf text; /* of the recorded frame in hand: a name in it */
     struct tuner *tuner;
     struct space *space;
     uint64_t seed;

@@ -9,27 +9,9 @@
 #include "dispatcher/session.h"
 #include "dispatcher/tuning.h"
 #include "dispatcher/view.h"
-#include "json.h"
 #include "log/writer.h"
 
 #include <string.h>
-
-/* The units that a NO refuses for good. */
-static uint64_t
-refused_units(const struct emission *e)
-{
-    struct json *doc = json_parse(e->payload, e->len, JSON_STRICT, NULL);
-    uint64_t units = 0;
-    const char *reason;
-    struct jval v;
-
-    if (doc != NULL && jval_get(json_root(doc), "reason", &v) &&
-        jval_string(v, &reason, NULL) && strcmp(reason, "later") != 0 &&
-        jval_get(json_root(doc), "units", &v))
-        jval_uint(v, &units);
-    json_free(doc);
-    return units;
-}
 
 static void
 ignore(void *ctx, uint64_t first, uint64_t n)
@@ -48,12 +30,15 @@ is_asked(const struct proxy *proxy)
     return proxy != NULL && proxy_waits(proxy);
 }
 
-/* One of no units is the space's: the manager hears of it. */
+/* A NO that is no word on a later one: of no units it is the space's, and the
+ * manager hears of it. */
 static void
-take_refusal(struct recovery *r, uint64_t units)
+take_refusal(struct recovery *r, const struct emission *no)
 {
-    r->owed += units;
-    if (units == 0)
+    if (no->reason == NO_LATER)
+        return;
+    r->owed += no->units;
+    if (no->units == 0)
         r->spaceless = false;
 }
 
@@ -63,7 +48,7 @@ count(struct recovery *r)
 {
     const struct session *s = r->rest.session;
     const struct proxy *proxy = s->proxies[SENDER_DEFAULT];
-    const struct derived *d;
+    const struct emission *e;
     struct tuning_view view;
     size_t at = 0;
 
@@ -71,11 +56,11 @@ count(struct recovery *r)
     r->spaceless = !view.has_space && !is_asked(proxy);
     r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
     r->trials = r->resend->trials;
-    while ((d = pending_next(&r->rest.pending, &at)) != NULL)
-        for (; d != NULL; d = d->next) {
-            r->trials += d->emission.code == CMD_NEW_TRIAL;
-            if (d->emission.code == CMD_NO_MORE)
-                take_refusal(r, refused_units(&d->emission));
+    while ((e = pending_next(&r->rest.pending, &at)) != NULL)
+        for (; e != NULL; e = e->next) {
+            r->trials += e->code == CMD_NEW_TRIAL;
+            if (e->code == CMD_NO_MORE)
+                take_refusal(r, e);
         }
 }
 

@@ -36,14 +36,14 @@ static void
 collect(void *ctx, const struct emission *e)
 {
     struct replay *r = ctx;
-    struct derived *early = pending_take(&r->early, e->cause, e->sender);
+    struct emission *early = pending_take(&r->early, e->cause, e->sender);
 
     if (r->setup->derived != NULL)
         r->setup->derived(r->setup->ctx, e);
     if (early == NULL)
         pending_add(&r->pending, e);
-    else if (!difference_same(&early->emission, e))
-        differ(r, &early->emission, e, &r->difference);
+    else if (!difference_same(early, e))
+        differ(r, early, e, &r->difference);
     free(early);
 }
 
@@ -108,9 +108,9 @@ first_walk(struct replay *r, struct err *err)
 static void
 take_barred(struct replay *r, const struct emission *e)
 {
-    const struct derived *d = pending_peek(&r->pending, e->cause, e->sender);
+    const struct emission *d = pending_peek(&r->pending, e->cause, e->sender);
 
-    if (d != NULL && difference_same(&d->emission, e)) {
+    if (d != NULL && difference_same(d, e)) {
         free(pending_take(&r->pending, e->cause, e->sender));
         return;
     }
@@ -139,7 +139,7 @@ is_uncompared(struct replay *r, const struct emission *e)
 static int
 compare(struct replay *r, const struct emission *recorded, struct err *err)
 {
-    struct derived *d;
+    struct emission *d;
     int rc = 0;
 
     router_written(r->session->router, recorded);
@@ -148,8 +148,8 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
         return 0;
     }
     d = pending_take(&r->pending, recorded->cause, recorded->sender);
-    if (d == NULL || !difference_same(recorded, &d->emission)) {
-        rc = differ(r, recorded, d == NULL ? NULL : &d->emission, err);
+    if (d == NULL || !difference_same(recorded, d)) {
+        rc = differ(r, recorded, d, err);
     } else {
         r->report->frames++;
         r->report->causes += recorded->cause != r->last_cause[recorded->sender];
@@ -162,18 +162,15 @@ compare(struct replay *r, const struct emission *recorded, struct err *err)
 static int
 take_outbound(struct replay *r, const struct record *record, struct err *err)
 {
-    struct emission e = {.cause = record->number,
-                         .sender = record->kind == RECORD_TUNER ? SENDER_DEFAULT
-                                   : record->kind == RECORD_ASSESSOR
-                                       ? SENDER_ASSESSOR
-                                       : SENDER_ROUTER};
+    struct emission e;
 
-    if (record->len < 2 || command_find(record->payload, &e.code) == NULL)
-        return err_set(err, ERR_LOG,
-                       "%s: offset %" PRIu64 ": expected a command's code",
-                       log_path_now(r->file), log_offset(r->file));
-    e.payload = record->payload + 2;
-    e.len = record->len - 2;
+    if (emission_of_record(record, &e, &r->text) != 0)
+        return r->text.failed
+                   ? err_set(err, ERR_MEMORY, "replay: out of memory")
+                   : err_set(err, ERR_LOG,
+                             "%s: offset %" PRIu64
+                             ": expected a command's code",
+                             log_path_now(r->file), log_offset(r->file));
     return compare(r, &e, err);
 }
 
@@ -264,7 +261,7 @@ second_walk(struct replay *r, struct err *err)
         return -1;
     r->report->unsent = r->pending.frames;
     if (r->report->ended && r->pending.frames > 0)
-        return differ(r, NULL, &pending_first(&r->pending)->emission, err);
+        return differ(r, NULL, pending_first(&r->pending), err);
     return 0;
 }
 
@@ -308,6 +305,7 @@ end(struct replay *r)
     pending_fini(&r->pending);
     pending_fini(&r->early);
     session_free(r->session);
+    buf_fini(&r->text);
     json_free(r->head);
     log_close(r->file);
 }
@@ -317,6 +315,7 @@ static int
 prepare(struct replay *r, struct err *err)
 {
     *r->report = (struct replay_report){0};
+    buf_init(&r->text, SIZE_MAX / 2);
     if (begin(r, err) != 0 || bar(r, err) != 0 || first_walk(r, err) != 0)
         return -1;
     return r->outdated;

@@ -5,6 +5,7 @@
 #ifndef REPLAY_REPLAY_STATE_H
 #define REPLAY_REPLAY_STATE_H
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/session.h"
@@ -28,6 +29,7 @@ struct replay {
     struct session *session;
     struct pending pending;
     struct pending early; /* recorded, of commands that are not handled yet */
+    struct buf text;      /* of the recorded frame in hand */
     struct skips skips;
     struct session_setup session_setup;
     uint64_t have[3];     /* by sender: that side came out of a snapshot, as it

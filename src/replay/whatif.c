@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "replay/whatif_state.h"
 
-#include "core/buf.h"
 #include "core/err.h"
 #include "dispatcher/assessing.h"
 #include "dispatcher/histories.h"
@@ -150,6 +149,7 @@ end(struct whatif_walk *w)
     router_free(w->router);
     json_free(w->head);
     log_close(w->file);
+    buf_fini(&w->text);
     map_fini(&w->jobs);
     map_fini(&w->given_out);
     map_fini(&w->kills);
@@ -163,6 +163,7 @@ whatif_run(const struct whatif_setup *setup, struct whatif *out,
     int rc = -1;
 
     *out = (struct whatif){0};
+    buf_init(&w.text, SIZE_MAX / 2);
     if (proxy_is_named(setup->assessor))
         return err_set(err, ERR_USAGE,
                        "assessor %s: expected a plugin: a program would have "

@@ -4,6 +4,7 @@
 #ifndef REPLAY_WHATIF_STATE_H
 #define REPLAY_WHATIF_STATE_H
 
+#include "core/buf.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "dispatcher/policy.h"
@@ -26,6 +27,7 @@ struct whatif_walk {
     struct map kills;     /* arrival of a KI's cause -> the walk */
     bool kills_now;       /* the command in hand made it say stop */
     int64_t time_us;      /* of the record in hand */
+    struct buf text;      /* the same: a name in its frame */
     bool failed;          /* out of memory */
 };
 

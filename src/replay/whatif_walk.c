@@ -200,27 +200,29 @@ whatif_in(struct whatif_walk *w, const struct record *r, struct err *err)
 /* ---- the dispatcher's frames ---- */
 
 static void
-note_given_out(struct whatif_walk *w, const char *key, uint64_t cause)
+note_given_out(struct whatif_walk *w, const struct parameter_id *id,
+               uint64_t cause)
 {
-    if (map_get(&w->given_out, key, strlen(key)) == NULL &&
-        map_put(&w->given_out, key, strlen(key), number_pointer(cause)) != 0)
+    char *key = script_parameter_key(id);
+
+    if (key == NULL ||
+        (map_get(&w->given_out, key, strlen(key)) == NULL &&
+         map_put(&w->given_out, key, strlen(key), number_pointer(cause)) != 0))
         w->failed = true;
+    free(key);
 }
 
 int
 whatif_out(struct whatif_walk *w, const struct record *r, struct err *err)
 {
-    struct emission e = {.cause = r->number};
-    char *key;
+    struct emission e;
 
-    if (r->len < 2 || command_find(r->payload, &e.code) == NULL)
-        return 0;
-    e.payload = r->payload + 2;
-    e.len = r->len - 2;
-    router_written(w->router, &e);
-    key = script_key(e.code, e.payload, e.len);
-    if (key != NULL && e.code == CMD_NEW_TRIAL)
-        note_given_out(w, key, r->number);
-    free(key);
-    return w->failed ? err_set(err, ERR_MEMORY, "what-if: out of memory") : 0;
+    if (emission_of_record(r, &e, &w->text) == 0) {
+        router_written(w->router, &e);
+        if (e.code == CMD_NEW_TRIAL && e.parameter.kind != PARAMETER_NONE)
+            note_given_out(w, &e.parameter, r->number);
+    }
+    return w->failed || w->text.failed
+               ? err_set(err, ERR_MEMORY, "what-if: out of memory")
+               : 0;
 }

@@ -81,8 +81,11 @@ static int
 give_out(struct state *s)
 {
     static const char text[] = "{\"parameter_id\": \"la\\nbel\"}";
-    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text,
-                         sizeof text - 1};
+    struct emission e = {.cause = 1,
+                         .code = CMD_NEW_TRIAL,
+                         .parameter = parameter_named(0, "la\nbel"),
+                         .payload = text,
+                         .len = sizeof text - 1};
     const double x[] = {1, 2};
     struct trial *trial;
 

@@ -61,7 +61,7 @@ TEST(commandlog_records_everything_in_order)
 {
     struct err err;
     struct logwriter *l = create("a/b/c", &err);
-    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "{}", 2};
+    struct emission e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "{}");
     struct stat st;
 
     CHECK(l != NULL);
@@ -77,9 +77,9 @@ TEST(commandlog_records_everything_in_order)
     CHECK_EQ(logwriter_flush(l, &err), 0);
     CHECK(logwriter_dirty(l));
     emission_record(&e, l);
-    e = (struct emission){SENDER_ASSESSOR, 2, CMD_KILL_TRIAL, "\"A\"", 3};
+    e = help_said(SENDER_ASSESSOR, 2, CMD_KILL_TRIAL, "\"A\"");
     emission_record(&e, l);
-    e = (struct emission){SENDER_ROUTER, 2, CMD_ERROR, "", 0};
+    e = help_said(SENDER_ROUTER, 2, CMD_ERROR, "");
     emission_record(&e, l);
     logwriter_add(l, RECORD_SKIPPED, 3, "t why", 5);
     CHECK_EQ(logwriter_flush(l, &err), 0);

@@ -56,6 +56,23 @@ help_frame(const char *code, const char *payload)
     return frame;
 }
 
+/* A frame as a log has it, its fact read back: borrowed until the next call. */
+static inline struct emission
+help_said(enum sender sender, uint64_t cause, enum command_code code,
+          const char *payload)
+{
+    static struct buf text;
+    struct emission e = {.sender = sender,
+                         .cause = cause,
+                         .code = code,
+                         .payload = payload,
+                         .len = strlen(payload)};
+
+    text.max = 1 << 20;
+    CHECK_EQ(emission_read(&e, &text), 0);
+    return e;
+}
+
 /* A ping with that number, as good as any for a queue. */
 static inline struct command *
 help_command(uint64_t arrival)

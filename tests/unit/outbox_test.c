@@ -17,38 +17,31 @@ signalled(const struct wake *w)
     return is;
 }
 
-static struct emission
-emission(uint64_t cause, const char *payload)
-{
-    return (struct emission){SENDER_DEFAULT, cause, CMD_NEW_TRIAL, payload,
-                             strlen(payload)};
-}
-
 TEST(outbox_is_a_fifo_that_copies)
 {
     struct wake w;
     struct err err;
     struct outbox *o;
-    struct outgoing *f, *next;
+    struct emission *f, *next;
     char text[] = "one";
     struct emission e;
 
     CHECK_EQ(wake_open(&w, &err), 0);
     o = outbox_new(&w, &err);
     CHECK(o != NULL);
-    e = emission(1, text);
+    e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text);
     outbox_add(o, &e);
     memset(text, 'x', 3);
-    e = emission(2, "");
+    e = help_said(SENDER_DEFAULT, 2, CMD_NEW_TRIAL, "");
     outbox_emitter(o).emit(outbox_emitter(o).ctx, &e);
     CHECK(outbox_bytes(o) >= 3 + 2 * sizeof *f);
     f = outbox_take_all(o);
     CHECK_EQ(outbox_bytes(o), 0);
-    CHECK_EQ(f->emission.cause, 1);
-    CHECK(f->emission.len == 3 && memcmp(f->emission.payload, "one", 3) == 0);
+    CHECK_EQ(f->cause, 1);
+    CHECK(f->len == 3 && memcmp(f->payload, "one", 3) == 0);
     next = f->next;
-    CHECK_EQ(next->emission.cause, 2);
-    CHECK_EQ(next->emission.len, 0);
+    CHECK_EQ(next->cause, 2);
+    CHECK_EQ(next->len, 0);
     CHECK(next->next == NULL);
     free(next);
     free(f);
@@ -64,8 +57,8 @@ TEST(outbox_wakes_when_it_stops_being_empty)
     struct wake w;
     struct err err;
     struct outbox *o;
-    struct outgoing *f;
-    struct emission e = emission(1, "x");
+    struct emission *f;
+    struct emission e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "x");
 
     CHECK_EQ(wake_open(&w, &err), 0);
     o = outbox_new(&w, &err);
@@ -97,7 +90,8 @@ run_adder(void *arg)
     struct adder *s = arg;
 
     for (uint64_t i = 0; i < EACH; i++) {
-        struct emission e = emission(i, "payload");
+        struct emission e =
+            help_said(SENDER_DEFAULT, i, CMD_NEW_TRIAL, "payload");
 
         e.sender = s->sender;
         outbox_add(s->outbox, &e);
@@ -123,13 +117,13 @@ TEST(outbox_loses_no_wake_up)
     }
     while (seen[0] + seen[1] < 2 * EACH) {
         struct pollfd p = {.fd = w.fd, .events = POLLIN};
-        struct outgoing *next;
+        struct emission *next;
 
         CHECK_EQ(poll(&p, 1, -1), 1);
         wake_drain(&w);
-        for (struct outgoing *f = outbox_take_all(o); f != NULL; f = next) {
+        for (struct emission *f = outbox_take_all(o); f != NULL; f = next) {
             next = f->next;
-            CHECK_EQ(f->emission.cause, seen[f->emission.sender]++);
+            CHECK_EQ(f->cause, seen[f->sender]++);
             free(f);
         }
     }

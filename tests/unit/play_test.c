@@ -118,7 +118,7 @@ static void
 add_out(struct drive *d, enum sender sender, enum command_code code,
         const char *payload)
 {
-    struct emission e = {sender, d->arrivals, code, payload, strlen(payload)};
+    struct emission e = help_said(sender, d->arrivals, code, payload);
 
     emission_record(&e, d->log);
 }

@@ -51,16 +51,15 @@ record_session(void)
 static void
 add_answer(struct pending *all, const struct record *r)
 {
-    struct emission e = {.sender = r->kind == RECORD_TUNER ? SENDER_DEFAULT
-                                                           : SENDER_ASSESSOR,
-                         .cause = r->number};
+    struct emission e;
+    struct buf text;
 
     if (r->kind != RECORD_TUNER && r->kind != RECORD_ASSESSOR)
         return;
-    CHECK(command_find(r->payload, &e.code) != NULL);
-    e.payload = r->payload + 2;
-    e.len = r->len - 2;
+    buf_init(&text, 1 << 20);
+    CHECK_EQ(emission_of_record(r, &e, &text), 0);
     pending_add(all, &e);
+    buf_fini(&text);
 }
 
 static void
@@ -77,29 +76,28 @@ add_answers(struct pending *all, const char *path)
 }
 
 static void
-add_list(struct pending *all, const struct derived *d)
+add_list(struct pending *all, const struct emission *e)
 {
-    for (; d != NULL; d = d->next)
-        pending_add(all, &d->emission);
+    for (; e != NULL; e = e->next)
+        pending_add(all, e);
 }
 
 /* Each list of `whole` is the same list of `other`, which is emptied. */
 static void
 check_same(const struct pending *whole, struct pending *other)
 {
-    const struct derived *d;
+    const struct emission *e;
     size_t at = 0;
 
     CHECK_EQ(whole->frames, other->frames);
-    while ((d = pending_next(whole, &at)) != NULL)
-        for (; d != NULL; d = d->next) {
-            const struct emission *e = &d->emission;
-            struct derived *o = pending_take(other, e->cause, e->sender);
+    while ((e = pending_next(whole, &at)) != NULL)
+        for (; e != NULL; e = e->next) {
+            struct emission *o = pending_take(other, e->cause, e->sender);
 
             CHECK(o != NULL);
-            CHECK_EQ(o->emission.code, e->code);
-            CHECK_EQ(o->emission.len, e->len);
-            CHECK(memcmp(o->text, d->text, e->len) == 0);
+            CHECK_EQ(o->code, e->code);
+            CHECK_EQ(o->len, e->len);
+            CHECK(memcmp(o->payload, e->payload, e->len) == 0);
             free(o);
         }
 }
@@ -174,7 +172,7 @@ check_cut(const struct buf *whole, const struct pending *answers,
     struct logwriter *log;
     struct going going = {.all = &all};
     struct emitter emitter = {take_answer, &going};
-    const struct derived *d;
+    const struct emission *e;
     uint64_t slots[2];
     size_t at = 0;
     struct err err;
@@ -188,10 +186,10 @@ check_cut(const struct buf *whole, const struct pending *answers,
               "");
     going.session = recovery.rest.session;
     session_redirect(going.session, emitter);
-    while ((d = pending_next(&recovery.rest.pending, &at)) != NULL) {
-        add_list(&all, d);
-        for (; d != NULL; d = d->next)
-            router_written(going.session->router, &d->emission);
+    while ((e = pending_next(&recovery.rest.pending, &at)) != NULL) {
+        add_list(&all, e);
+        for (; e != NULL; e = e->next)
+            router_written(going.session->router, e);
     }
     go_on(&going, recovery.report.last);
     check_same(answers, &all);

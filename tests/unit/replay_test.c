@@ -309,7 +309,8 @@ TEST(replay_skips_what_was_skipped)
             logwriter_frame(d.log, RECORD_IN, ++d.arrivals, &f);
         }
         if (cases[i].arrival == 2) {
-            struct emission e = {SENDER_DEFAULT, 1, CMD_INITIALIZED, "", 0};
+            struct emission e =
+                help_said(SENDER_DEFAULT, 1, CMD_INITIALIZED, "");
 
             emission_record(&e, d.log);
         } else {
@@ -436,7 +437,7 @@ TEST(replay_does_not_compare_the_frames_of_skipped_commands)
     struct replay_report report;
     struct drive d;
     struct err err;
-    struct emission e = {SENDER_DEFAULT, 2, CMD_NEW_TRIAL, "{}", 2};
+    struct emission e = help_said(SENDER_DEFAULT, 2, CMD_NEW_TRIAL, "{}");
 
     drive_setup(&d, "random", NULL, NULL, NULL);
     drive_start(&d);

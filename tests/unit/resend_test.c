@@ -8,9 +8,11 @@ static void
 wrote(struct resend *r, enum sender sender, const char *code,
       const char *payload)
 {
-    struct emission e = {sender, 7, CMD_COUNT, payload, strlen(payload)};
+    enum command_code which;
+    struct emission e;
 
-    CHECK(command_find(code, &e.code) != NULL);
+    CHECK(command_find(code, &which) != NULL);
+    e = help_said(sender, 7, which, payload);
     resend_written(r, &e);
 }
 
@@ -34,9 +36,9 @@ kept(const struct resend *r)
     size_t at = 0;
 
     text[0] = '\0';
-    for (const struct resent *one = r->first; one != NULL; one = one->newer)
+    for (const struct emission *e = r->first; e != NULL; e = e->next)
         at += (size_t)snprintf(text + at, sizeof text - at, "%.*s\n",
-                               (int)one->emission.len, one->emission.payload);
+                               (int)e->len, e->payload);
     CHECK(!r->failed);
     return text;
 }
@@ -145,10 +147,10 @@ TEST(resend_comes_back_in_its_order)
     CHECK_EQ(resend_load(&back, &in), 0);
     CHECK(unpack_done(&in));
     CHECK_EQ(back.trials, 2);
-    CHECK_EQ(back.first->emission.cause, 7);
-    CHECK_EQ(back.first->newer->emission.sender, SENDER_ASSESSOR);
-    CHECK_EQ(back.first->newer->emission.code, CMD_KILL_TRIAL);
-    CHECK_EQ(back.last->emission.code, CMD_DECIDE_TRIAL);
+    CHECK_EQ(back.first->cause, 7);
+    CHECK_EQ(back.first->next->sender, SENDER_ASSESSOR);
+    CHECK_EQ(back.first->next->code, CMD_KILL_TRIAL);
+    CHECK_EQ(back.last->code, CMD_DECIDE_TRIAL);
     resend_save(&back, &again);
     CHECK(first.len == again.len &&
           memcmp(first.data, again.data, first.len) == 0);

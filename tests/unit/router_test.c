@@ -76,7 +76,7 @@ issue(struct routing *r)
 {
     static const char text[] = "{\"parameter_id\": 9, ";
 
-    struct emission e = {SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text, strlen(text)};
+    struct emission e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text);
 
     router_written(r->router, &e);
 }

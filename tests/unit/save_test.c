@@ -219,11 +219,9 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
 
 TEST(save_launches)
 {
-    char name[] = "0-1";
-    const struct trial_end seven = {
-        .hint = {.kind = PARAMETER_NUMBER, .number = 7}};
-    const struct trial_end label = {
-        .hint = {.kind = PARAMETER_LABEL, .label = name}};
+    static const char name[] = "0-1";
+    const struct trial_end seven = {.hint = parameter_named(7, NULL)};
+    const struct trial_end label = {.hint = parameter_named(0, name)};
     struct launches l = {0}, *twin;
     struct trials *trials = trials_new();
     struct trial **unrun;
@@ -367,8 +365,8 @@ step_marks(struct marks *m, uint64_t i, uint64_t seed, char text[200])
         return;
     }
     case 1:
-        snprintf(text, 200, "\"%s\"", job);
-        marks_written(m, CMD_KILL_TRIAL, text, strlen(text));
+        marks_killed(m, job);
+        text[0] = '\0';
         return;
     case 2:
         snprintf(text, 200, "%d", marks_final(m, &metric));
