@@ -1,26 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/replay.h"
-
-#include "core/buf.h"
-#include "core/err.h"
-#include "dispatcher/router.h"
-#include "dispatcher/session.h"
-#include "dispatcher/tuning.h"
-#include "log/log.h"
-#include "log/snapshot.h"
-#include "replay/difference.h"
-#include "replay/replay_state.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /* DESIGN
  *
  * A first walk over the log collects the skipped records, because they stand
  * behind the commands they speak of.  The second walk handles each inbound
  * record at once, on both sides; what the handlers emit waits in `pending`
- * until the log's outbound records of that cause and sender come by. */
+ * until the log's outbound records of that cause and sender come by.
+ *
+ * A snapshot with all of its parts stands for every segment before it: the
+ * walk begins behind it.  One that lacks a side, whose plugin cannot be saved,
+ * spares the other side its calls: the walk begins at the front, and the side
+ * that was restored passes over what it had handled.  One that is damaged, or
+ * whose plugin does not take it, is none. */
+#include "replay/replay.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/log.h"
+#include "core/pack.h"
+#include "dispatcher/assessing.h"
+#include "dispatcher/proxy.h"
+#include "dispatcher/queue.h"
+#include "dispatcher/router.h"
+#include "dispatcher/session.h"
+#include "dispatcher/tuning.h"
+#include "frame.h"
+#include "log/lock.h"
+#include "log/log.h"
+#include "log/snapshot.h"
+#include "plugin/assessor.h"
+#include "plugin/tuner.h"
+#include "replay/difference.h"
+#include "replay/skips.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct replay {
+    const struct replay_setup *setup;
+    struct replay_report *report;
+    struct log_reader *file;
+    struct json *head;
+    uint32_t head_sum; /* snapshot_head() of it */
+    struct session *session;
+    struct pending pending;
+    struct pending early; /* recorded, of commands that are not handled yet */
+    struct buf text;      /* of the recorded frame in hand */
+    struct skips skips;
+    struct session_setup session_setup;
+    uint64_t have[3];     /* by sender: that side came out of a snapshot, as it
+                             was behind this input; 0: it did not */
+    uint64_t upto[3];     /* the same, in segments */
+    uint64_t passed;      /* segment of one that was outdated; 0: none was */
+    bool outdated;        /* so is the one in use */
+    struct chain left[2]; /* by sender: commands an end left */
+    uint64_t last_cause[3]; /* by sender */
+    bool failed[2];         /* by sender: that side ended */
+    bool reached;          /* the end, or the first input behind setup->until */
+    struct err difference; /* from what was recorded early; or none */
+};
 
 static int
 differ(const struct replay *r, const struct emission *recorded,
@@ -47,11 +88,401 @@ collect(void *ctx, const struct emission *e)
     free(early);
 }
 
-struct emitter
-replay_emitter(struct replay *r)
+/* ---- the session, new or as a snapshot has it ---- */
+
+static const enum sender sides[] = {SENDER_ROUTER, SENDER_DEFAULT,
+                                    SENDER_ASSESSOR};
+
+#define SIDES (sizeof sides / sizeof *sides)
+
+static const struct log *
+listener(const struct replay *r)
 {
-    return (struct emitter){collect, r};
+    return r->setup->say != NULL ? r->setup->say : r->setup->log;
 }
+
+/* Whether the snapshot in use stands for this input on that side. */
+static bool
+stands_for(const struct replay *r, uint64_t arrival, enum sender side)
+{
+    return arrival <= r->have[side];
+}
+
+/* The calls of this input are barred, as a record in that segment says: a
+ * snapshot that was taken before knows nothing of it. */
+static void
+note_barred(struct replay *r, uint64_t arrival, enum sender side,
+            uint64_t segment)
+{
+    if (r->outdated || !stands_for(r, arrival, side) ||
+        segment <= r->upto[side])
+        return;
+    log_warning(listener(r),
+                "the snapshot behind segment %" PRIu64
+                " is not used: command %" PRIu64
+                ", which lies before it, is skipped since",
+                r->upto[side], arrival);
+    r->outdated = true;
+    r->passed = r->upto[side];
+}
+
+static int
+new_session(struct replay *r, struct err *err)
+{
+    session_free(r->session);
+    memset(r->have, 0, sizeof r->have);
+    memset(r->upto, 0, sizeof r->upto);
+    r->session = session_new(&r->session_setup, (struct emitter){collect, r},
+                             r->setup->log, err);
+    return r->session == NULL ? -1 : 0;
+}
+
+static int
+load_side(struct replay *r, const struct snapshot *s, enum sender side,
+          struct err *err)
+{
+    struct unpack in = unpack_from(s->parts[side].data, s->parts[side].len);
+    bool has_slot = r->setup->slots != NULL && side != SENDER_ROUTER;
+    int rc;
+
+    if (has_slot)
+        atomic_store(r->setup->slots[side], LOCKFILE_LOADING);
+    rc = session_load(r->session, side, &in, err);
+    if (has_slot)
+        atomic_store(r->setup->slots[side], 0);
+    if (rc != 0)
+        return -1;
+    if (!unpack_done(&in))
+        return err_set(err, ERR_LOG, "it does not end where it should");
+    r->have[side] = s->arrival;
+    r->upto[side] = s->segment;
+    return 0;
+}
+
+/* The router is at the front where a side is to be replayed. */
+static int
+load(struct replay *r, const struct snapshot *s, struct err *err)
+{
+    bool whole = snapshot_is_whole(s);
+
+    for (size_t i = 0; i < SIDES; i++) {
+        if (!s->has[sides[i]] || (sides[i] == SENDER_ROUTER && !whole))
+            continue;
+        if (load_side(r, s, sides[i], err) != 0)
+            return -1;
+    }
+    if (!whole)
+        return 0;
+    if (log_start_at(r->file, s->segment + 1, err) != 0)
+        return -1;
+    r->report->restored = r->report->last = s->arrival;
+    r->report->commands = router_frames(r->session->router);
+    return 0;
+}
+
+/* 1: it is used; 0: it is of no use, and the session is new; -1: err. */
+static int
+try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
+{
+    uint64_t first = log_first_segment(r->file);
+    struct snapshot s;
+    struct err why;
+    int rc = 1;
+
+    snapshot_init(&s);
+    if (snapshot_read(&s, folder, segment, &why) != 0) {
+        rc = 0;
+    } else if (s.head != r->head_sum) {
+        rc = 0;
+        err_set(&why, ERR_LOG, "it is of another log");
+    } else if (!snapshot_is_whole(&s) && first > 1) {
+        rc = 0;
+        err_set(&why, ERR_LOG, "it has not all sides");
+    } else if (load(r, &s, &why) != 0) {
+        rc = new_session(r, err);
+    }
+    if (rc == 0)
+        log_warning(listener(r),
+                    "the snapshot behind segment %" PRIu64 " is not used: %s",
+                    segment, why.text);
+    snapshot_fini(&s);
+    return rc;
+}
+
+/* Those before it were tried. */
+static bool
+is_next(const struct replay *r, uint64_t segment)
+{
+    if (r->passed == 0)
+        return true;
+    return r->setup->from_snapshot ? segment < r->passed : segment > r->passed;
+}
+
+static int
+try_all(struct replay *r, const char *folder, struct err *err)
+{
+    uint64_t first = log_first_segment(r->file);
+    uint64_t *there;
+    size_t n;
+    int rc = 0;
+
+    if (snapshot_list(folder, &there, &n, err) != 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        uint64_t segment = there[r->setup->from_snapshot ? n - 1 - i : i];
+
+        if (segment + 1 >= first && is_next(r, segment) &&
+            segment < log_last_segment(r->file))
+            rc = try_one(r, folder, segment, err);
+    }
+    free(there);
+    return rc;
+}
+
+/* What stood before it cannot be told. */
+static int
+check_until(const struct replay *r, struct err *err)
+{
+    uint64_t until = r->setup->until, restored = r->report->restored;
+
+    if (until == 0 || until >= restored)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "commands 1 to %" PRIu64 " are not on record any more, "
+                   "only the state behind them: expected %" PRIu64
+                   " or later, not %" PRIu64,
+                   restored, restored, until);
+}
+
+/* Makes the session, as a snapshot has it where one is to be used.  -1: err
+ * tells. */
+static int
+restore(struct replay *r, struct err *err)
+{
+    uint64_t first = log_first_segment(r->file);
+    char *folder;
+    int rc;
+
+    if (new_session(r, err) != 0)
+        return -1;
+    if (first == 1 && !r->setup->from_snapshot)
+        return 0;
+    folder = file_folder(r->setup->path);
+    if (folder == NULL)
+        return err_set(err, ERR_MEMORY, "replay: out of memory");
+    rc = try_all(r, folder, err);
+    free(folder);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 && log_lacks(r->file, err))
+        return err_place(err, "no snapshot stands for what is missing");
+    return check_until(r, err);
+}
+
+/* ---- what a record does to the session ---- */
+
+/* What the log says of that half of the cause; NULL: nothing. */
+static struct skip *
+skip_of(const struct replay *r, uint64_t cause, enum sender sender)
+{
+    struct skips_of *of = skips_find(&r->skips, cause);
+
+    return of == NULL ? NULL : &of->half[sender];
+}
+
+static int
+call_default(struct replay *r, const struct command *cmd, bool barred)
+{
+    struct session *s = r->session;
+    int rc;
+
+    if (s->tuning == NULL)
+        return proxy_command(s->proxies[SENDER_DEFAULT], cmd, NULL);
+    tuner_bar(s->tuner, barred);
+    rc = tuning_handle(s->tuning, cmd, NULL);
+    tuner_bar(s->tuner, false);
+    return rc;
+}
+
+static int
+call_assessor(struct replay *r, const struct command *cmd, bool barred)
+{
+    struct session *s = r->session;
+    struct err err;
+    int rc;
+
+    if (s->assessing == NULL)
+        return proxy_command(s->proxies[SENDER_ASSESSOR], cmd, &err);
+    if (s->assessor != NULL)
+        assessor_bar(s->assessor, barred);
+    rc = assessing_handle(s->assessing, cmd, &err);
+    if (s->assessor != NULL)
+        assessor_bar(s->assessor, false);
+    return rc;
+}
+
+/* A failure that ended the recorded session ends this side here, too. */
+static void
+handle(struct replay *r, enum sender side, const struct command *cmd)
+{
+    const struct skip *s = skip_of(r, cmd->arrival, side);
+    bool barred = s != NULL && s->barred;
+    int rc;
+
+    if ((s != NULL && s->dropped) || r->failed[side] ||
+        stands_for(r, cmd->arrival, side))
+        return;
+    if (r->setup->slots != NULL)
+        atomic_store(r->setup->slots[side], cmd->arrival);
+    rc = side == SENDER_DEFAULT ? call_default(r, cmd, barred)
+                                : call_assessor(r, cmd, barred);
+    if (r->setup->slots != NULL)
+        atomic_store(r->setup->slots[side], 0);
+    r->failed[side] = rc != 0;
+}
+
+/* Handles and frees, or keeps what an end left. */
+static void
+handle_chain(struct replay *r, enum sender side, struct chain *chain)
+{
+    struct command *next;
+
+    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+        const struct skip *s = skip_of(r, cmd->arrival, side);
+
+        next = cmd->next;
+        if (s != NULL && s->left > 0 && !stands_for(r, cmd->arrival, side)) {
+            chain_add(&r->left[side], cmd);
+            continue;
+        }
+        handle(r, side, cmd);
+        command_free(cmd);
+    }
+}
+
+static void
+close_requests(struct replay *r, uint64_t arrival)
+{
+    if (r->session->tuning != NULL && !stands_for(r, arrival, SENDER_DEFAULT))
+        tuning_close(r->session->tuning);
+}
+
+/* Some ends make what is owed void: also one right behind a snapshot, with no
+ * input in between. */
+static void
+take_end(struct replay *r, const struct record *record)
+{
+    static const char *const voids[] = {"terminated", "signalled"};
+
+    for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
+        if (strlen(voids[i]) == record->len &&
+            memcmp(voids[i], record->payload, record->len) == 0 &&
+            r->session->tuning != NULL &&
+            log_segment(r->file) > r->upto[SENDER_DEFAULT])
+            tuning_close(r->session->tuning);
+}
+
+/* The session goes on: first with what its end left. */
+static void
+take_resumed(struct replay *r)
+{
+    session_reopen(r->session);
+    for (int side = 0; side < 2; side++) {
+        struct chain left = r->left[side];
+
+        r->failed[side] = false;
+        r->left[side] = (struct chain){0};
+        for (struct command *cmd = left.first; cmd != NULL; cmd = cmd->next)
+            skip_of(r, cmd->arrival, side)->left--;
+        handle_chain(r, side, &left);
+    }
+}
+
+static int
+read_frame(const struct replay *r, const struct record *record,
+           struct frame *frame, struct err *err)
+{
+    *frame = (struct frame){.offset = log_offset(r->file)};
+    if (record->len < 2)
+        return err_set(err, ERR_LOG,
+                       "%s: offset %" PRIu64 ": expected a command's code",
+                       log_path_now(r->file), log_offset(r->file));
+    memcpy(frame->code, record->payload, 2);
+    frame->payload = record->payload + 2;
+    frame->len = record->len - 2;
+    return 0;
+}
+
+/* The proxy of the program that the record is of. */
+static struct proxy *
+proxy_of(const struct replay *r, enum sender side, struct err *err)
+{
+    if (r->session->proxies[side] == NULL)
+        err_set(err, ERR_LOG,
+                "%s: offset %" PRIu64 ": a record of a program, but the head "
+                "record names none",
+                log_path_now(r->file), log_offset(r->file));
+    return r->session->proxies[side];
+}
+
+/* What ends its side is remembered by the proxy. */
+static int
+take_program(struct replay *r, const struct record *record, enum sender side,
+             struct err *err)
+{
+    struct proxy *proxy = proxy_of(r, side, err);
+    struct frame frame;
+
+    if (proxy == NULL || read_frame(r, record, &frame, err) != 0)
+        return -1;
+    proxy_frame(proxy, record->number, &frame, NULL);
+    return 0;
+}
+
+static int
+take_event(struct replay *r, const struct record *record, enum sender side,
+           struct err *err)
+{
+    const char *space = memchr(record->payload, ' ', record->len);
+    size_t word = space == NULL ? 0 : (size_t)(space - record->payload);
+    struct proxy *proxy = proxy_of(r, side, err);
+    enum proxy_event event;
+    char how[ERR_TEXT_MAX];
+
+    if (proxy == NULL)
+        return -1;
+    if (!proxy_event_find(record->payload, word, &event))
+        return err_set(err, ERR_LOG,
+                       "%s: offset %" PRIu64
+                       ": expected 'late', 'gone' or 'left'",
+                       log_path_now(r->file), log_offset(r->file));
+    snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
+    proxy_event(proxy, record->number, event, how, NULL);
+    return 0;
+}
+
+static int
+take_command(struct replay *r, const struct record *record, struct err *err)
+{
+    struct routed routed = {0};
+    const struct skips_of *of;
+    struct frame frame;
+
+    if (read_frame(r, record, &frame, err) != 0)
+        return -1;
+    r->report->commands++;
+    router_frame(r->session->router, &frame, record->number, &routed);
+    of = skips_find(&r->skips, record->number);
+    if (of != NULL && of->closes)
+        close_requests(r, record->number);
+    handle_chain(r, SENDER_DEFAULT, &routed.by_default);
+    handle_chain(r, SENDER_ASSESSOR, &routed.assessor);
+    if (r->pending.failed)
+        return err_set(err, ERR_MEMORY, "replay: out of memory");
+    return 0;
+}
+
+/* ---- the first walk ---- */
 
 static int
 bar(struct replay *r, struct err *err)
@@ -61,7 +492,7 @@ bar(struct replay *r, struct err *err)
 
         if (skips_bar(&r->skips, b->arrival, b->side, err) != 0)
             return -1;
-        replay_bar(r, b->arrival, b->side, UINT64_MAX);
+        note_barred(r, b->arrival, b->side, UINT64_MAX);
     }
     return 0;
 }
@@ -76,8 +507,8 @@ collect_skip(struct replay *r, const struct record *record, struct err *err)
     half = skips_find(&r->skips, record->number)->half;
     for (int side = 0; side < 2; side++)
         if (half[side].barred)
-            replay_bar(r, record->number, (enum sender)side,
-                       log_segment(r->file));
+            note_barred(r, record->number, (enum sender)side,
+                        log_segment(r->file));
     return 0;
 }
 
@@ -124,9 +555,9 @@ is_uncompared(struct replay *r, const struct emission *e)
 {
     const struct skip *s;
 
-    if (e->sender == SENDER_ROUTER || replay_has(r, e->cause, e->sender))
+    if (e->sender == SENDER_ROUTER || stands_for(r, e->cause, e->sender))
         return true;
-    s = replay_skip(r, e->cause, e->sender);
+    s = skip_of(r, e->cause, e->sender);
     if (s == NULL)
         return false;
     if (s->left > 0)
@@ -181,24 +612,24 @@ take(struct replay *r, const struct record *record, struct err *err)
 {
     switch (record->kind) {
     case RECORD_IN:
-        return replay_command(r, record, err);
+        return take_command(r, record, err);
     case RECORD_TUNER:
     case RECORD_ASSESSOR:
     case RECORD_ROUTER:
         return take_outbound(r, record, err);
     case RECORD_TUNER_FRAME:
-        return replay_program(r, record, SENDER_DEFAULT, err);
+        return take_program(r, record, SENDER_DEFAULT, err);
     case RECORD_ASSESSOR_FRAME:
-        return replay_program(r, record, SENDER_ASSESSOR, err);
+        return take_program(r, record, SENDER_ASSESSOR, err);
     case RECORD_TUNER_EVENT:
-        return replay_event(r, record, SENDER_DEFAULT, err);
+        return take_event(r, record, SENDER_DEFAULT, err);
     case RECORD_ASSESSOR_EVENT:
-        return replay_event(r, record, SENDER_ASSESSOR, err);
+        return take_event(r, record, SENDER_ASSESSOR, err);
     case RECORD_RESUMED:
-        replay_resumed(r);
+        take_resumed(r);
         return 0;
     case RECORD_END:
-        replay_ended(r, record);
+        take_end(r, record);
         return 0;
     case RECORD_HEAD:
     case RECORD_SKIPPED:
@@ -285,7 +716,7 @@ begin(struct replay *r, struct err *err)
         r->setup->rest->digits = setup->digits;
         r->setup->rest->max_payload = setup->max_payload;
     }
-    if (replay_restore(r, err) != 0 ||
+    if (restore(r, err) != 0 ||
         session_check_versions(r->session, json_root(r->head), err) != 0)
         return err_place(err, "%s", r->setup->path);
     session_listen(r->session, r->setup->explainer);
@@ -325,7 +756,7 @@ prepare(struct replay *r, struct err *err)
 static void
 hand_over(struct replay *r, struct replay_rest *rest)
 {
-    replay_resumed(r);
+    take_resumed(r);
     rest->session = r->session;
     rest->head_sum = r->head_sum;
     rest->pending = r->pending;
