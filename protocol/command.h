@@ -199,14 +199,11 @@ struct parameter_record {
 void command_write_trial(struct buf *out, const struct parameter_record *r);
 
 enum no_reason { NO_LATER, NO_EXHAUSTED, NO_FAILED };
-/* With extensions, `reason` and `units` are written too. */
+/* With a label it is an advisor's, "-1_0_0", with its keys; NULL: the id.  With
+ * extensions, `reason` and `units` are written too. */
 void command_write_no_more(struct buf *out, uint64_t first_id,
-                           enum no_reason reason, uint64_t units,
-                           bool extensions);
-/* The same with an advisor's id, "-1_0_0", and its keys. */
-void command_write_no_more_label(struct buf *out, const char *label,
-                                 enum no_reason reason, uint64_t units,
-                                 bool extensions);
+                           const char *label, enum no_reason reason,
+                           uint64_t units, bool extensions);
 void command_write_kill(struct buf *out, const char *job);
 /* A word on a trial: of an AK the first four, of a DT the last three. */
 enum trial_decision {

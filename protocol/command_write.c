@@ -67,23 +67,11 @@ write_reason(struct buf *out, enum no_reason reason, uint64_t units)
 }
 
 void
-command_write_no_more(struct buf *out, uint64_t first_id, enum no_reason reason,
-                      uint64_t units, bool extensions)
+command_write_no_more(struct buf *out, uint64_t first_id, const char *label,
+                      enum no_reason reason, uint64_t units, bool extensions)
 {
-    write_id(out, first_id, NULL);
-    buf_add_text(out, "\"\", \"parameter_index\": 0");
-    if (extensions)
-        write_reason(out, reason, units);
-    buf_add_char(out, '}');
-}
-
-void
-command_write_no_more_label(struct buf *out, const char *label,
-                            enum no_reason reason, uint64_t units,
-                            bool extensions)
-{
-    write_id(out, 0, label);
-    buf_add_text(out, "\"\"");
+    write_id(out, first_id, label);
+    buf_add_text(out, label != NULL ? "\"\"" : "\"\", \"parameter_index\": 0");
     if (extensions)
         write_reason(out, reason, units);
     buf_add_char(out, '}');

@@ -23,18 +23,6 @@ _Static_assert((int)SENDER_DEFAULT == (int)SNAPSHOT_TUNER &&
 /* ---- fields -> bytes ---- */
 
 static void
-write_no_more(const struct emission *e, bool extensions, struct buf *out)
-{
-    const struct parameter_id *id = &e->parameter;
-
-    if (id->kind == PARAMETER_LABEL)
-        command_write_no_more_label(out, id->label, e->reason, e->units,
-                                    extensions);
-    else
-        command_write_no_more(out, id->number, e->reason, e->units, extensions);
-}
-
-static void
 write_trial(struct emission *e, struct buf *out)
 {
     command_write_trial(out, e->gives);
@@ -64,7 +52,8 @@ emission_encode(struct emission *e, bool extensions, struct buf *payload)
     else if (e->code == CMD_DECIDE_TRIAL)
         command_write_decide(payload, e->job, e->decision);
     else if (e->code == CMD_NO_MORE)
-        write_no_more(e, extensions, payload);
+        command_write_no_more(payload, e->parameter.number, e->parameter.label,
+                              e->reason, e->units, extensions);
     else if (e->code == CMD_INITIALIZED)
         command_write_initialized(payload, e->number, extensions);
     e->payload = payload->data;

@@ -52,12 +52,12 @@ proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label)
 }
 
 void
-proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
+proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
                     enum no_reason reason, uint64_t units)
 {
     proxy_emit(&t->base,
                (struct emission){.code = CMD_NO_MORE,
-                                 .parameter = parameter_named(r->first, NULL),
+                                 .parameter = parameter_named(first, NULL),
                                  .reason = reason,
                                  .units = units});
 }
@@ -111,27 +111,10 @@ update(struct proxy_tuner *t, const struct command *cmd)
 
 /* ---- requests ---- */
 
+/* Asks the program for what is left of it. */
 static void
-request(struct proxy_tuner *t, const struct command *cmd)
+ask(struct proxy_tuner *t, struct proxy_request r)
 {
-    struct proxy_request none = {.first = t->next_id};
-    struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
-
-    if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
-        proxy_complain(&t->base, cmd->request.problem != NULL
-                                     ? cmd->request.problem
-                                     : "no search space yet, expected IN "
-                                       "first");
-        proxy_tuner_no_more(t, &none, NO_FAILED, cmd->request.count);
-        return;
-    }
-    if (t->restart.on)
-        proxy_tuner_lose(t);
-    t->next_id += r.count;
-    while (r.served < r.count && proxy_tuner_give_again(t))
-        r.served++;
-    if (r.served == r.count)
-        return;
     proxy_tuner_restart(t);
     if (proxy_requests_push(&t->asked, r) != 0) {
         proxy_out_of_memory(&t->base);
@@ -140,6 +123,28 @@ request(struct proxy_tuner *t, const struct command *cmd)
     buf_clear(&t->base.payload);
     buf_printf(&t->base.payload, "%" PRIu64, proxy_request_left(&r));
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
+}
+
+static void
+request(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
+
+    if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
+        proxy_complain(&t->base, cmd->request.problem != NULL
+                                     ? cmd->request.problem
+                                     : "no search space yet, expected IN "
+                                       "first");
+        proxy_tuner_no_more(t, r.first, NO_FAILED, r.count);
+        return;
+    }
+    if (t->restart.on)
+        proxy_tuner_lose(t);
+    t->next_id += r.count;
+    while (r.served < r.count && proxy_tuner_give_again(t))
+        r.served++;
+    if (r.served < r.count)
+        ask(t, r);
 }
 
 static bool
@@ -158,14 +163,7 @@ proxy_tuner_ask_failed(struct proxy_tuner *t)
         return;
     t->next_id += r.count;
     t->failed = 0;
-    proxy_tuner_restart(t);
-    if (proxy_requests_push(&t->asked, r) != 0) {
-        proxy_out_of_memory(&t->base);
-        return;
-    }
-    buf_clear(&t->base.payload);
-    buf_printf(&t->base.payload, "%" PRIu64, r.count);
-    proxy_send(&t->base, CMD_REQUEST_TRIALS);
+    ask(t, r);
 }
 
 /* ---- the rest ---- */

@@ -47,8 +47,8 @@ struct trial *proxy_tuner_add(struct proxy_tuner *t, uint64_t id,
 /* A suggestion was given out, or is the manager's by its AD. */
 void proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label);
 
-/* Sends NO: `units` of that request are refused, or owed. */
-void proxy_tuner_no_more(struct proxy_tuner *t, const struct proxy_request *r,
+/* Sends NO: `units` of the request with that first id are refused, or owed. */
+void proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
                          enum no_reason reason, uint64_t units);
 
 /* Asks again for what has failed, where no answer is due. */

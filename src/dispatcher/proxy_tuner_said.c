@@ -26,7 +26,7 @@ static void
 refuse(struct proxy_tuner *t, const struct proxy_request *r,
        enum no_reason reason, uint64_t units)
 {
-    proxy_tuner_no_more(t, r, reason, units);
+    proxy_tuner_no_more(t, r->first, reason, units);
     if (reason == NO_FAILED && t->base.policy->again)
         t->failed += units;
 }
@@ -85,12 +85,11 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
 static void
 refuse_space(struct proxy_tuner *t)
 {
-    struct proxy_request none = {.first = t->next_id};
     struct proxy *p = &t->base;
 
     t->state = PROXY_BARE;
     if (p->policy->extensions)
-        proxy_tuner_no_more(t, &none, NO_FAILED, 0);
+        proxy_tuner_no_more(t, t->next_id, NO_FAILED, 0);
     if (!p->policy->nni || p->fatal)
         return;
     p->fatal = true;
@@ -288,7 +287,7 @@ owe(struct proxy_tuner *t)
 {
     struct proxy_request r = proxy_requests_pop(&t->asked), lost = r;
 
-    proxy_tuner_no_more(t, &r, NO_LATER, proxy_request_left(&r));
+    proxy_tuner_no_more(t, r.first, NO_LATER, proxy_request_left(&r));
     r.first += r.failed;
     r.count -= r.failed;
     r.failed = 0;

@@ -86,29 +86,20 @@ tuning_emit(struct tuning *t, struct emission e)
     t->emitter.emit(t->emitter.ctx, &e);
 }
 
-/* As NNI's advisors do: one for each, where one cannot stand for many. */
-static void
-no_more_units(struct tuning *t, struct emission no)
-{
-    uint64_t n = t->policy->extensions || no.units == 0 ? 1 : no.units;
-
-    no.parameter = parameter_named(0, "-1_0_0");
-    while (n-- > 0 && !t->fatal)
-        tuning_emit(t, no);
-}
-
+/* As NNI's advisors do one for each unit, where one cannot stand for many. */
 void
 tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
                uint64_t units)
 {
-    struct emission no = {.code = CMD_NO_MORE,
-                          .parameter = parameter_named(first, NULL),
-                          .reason = reason,
-                          .units = units};
+    bool advises = tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS;
+    uint64_t n = advises && !t->policy->extensions && units > 0 ? units : 1;
+    const struct emission no = {
+        .code = CMD_NO_MORE,
+        .parameter = parameter_named(first, advises ? "-1_0_0" : NULL),
+        .reason = reason,
+        .units = units};
 
-    if (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS)
-        no_more_units(t, no);
-    else
+    while (n-- > 0 && !t->fatal)
         tuning_emit(t, no);
 }
 

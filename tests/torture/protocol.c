@@ -98,8 +98,8 @@ written(struct err *err)
 
     buf_init(&out, 10000);
     command_write_trial(&out, &r);
-    command_write_no_more(&out, 7, NO_LATER, 2, true);
-    command_write_no_more_label(&out, "7", NO_FAILED, 1, true);
+    command_write_no_more(&out, 7, NULL, NO_LATER, 2, true);
+    command_write_no_more(&out, 0, "7", NO_FAILED, 1, true);
     command_write_kill(&out, "Z1Lxd");
     command_write_decide(&out, "Z1Lxd", TRIAL_PAUSE);
     command_write_acknowledge(&out, "Z1Lxd", 3, TRIAL_STOP);

@@ -307,17 +307,17 @@ TEST(command_writes_what_nni_writes)
            "{\"parameter_id\": \"0-3_0_1\", \"parameter_source\": "
            "\"algorithm\", \"parameters\": {\"lr\": 0.01}, "
            "\"parameter_index\": 0, \"resume_from\": \"AbC\"}");
-    WRITES(command_write_no_more(&out, 10, NO_LATER, 2, false),
+    WRITES(command_write_no_more(&out, 10, NULL, NO_LATER, 2, false),
            "{\"parameter_id\": 10, \"parameter_source\": \"algorithm\", "
            "\"parameters\": \"\", \"parameter_index\": 0}");
-    WRITES(command_write_no_more(&out, 10, NO_EXHAUSTED, 2, true),
+    WRITES(command_write_no_more(&out, 10, NULL, NO_EXHAUSTED, 2, true),
            "{\"parameter_id\": 10, \"parameter_source\": \"algorithm\", "
            "\"parameters\": \"\", \"parameter_index\": 0, \"reason\": "
            "\"exhausted\", \"units\": 2}");
-    WRITES(command_write_no_more_label(&out, "-1_0_0", NO_LATER, 1, false),
+    WRITES(command_write_no_more(&out, 0, "-1_0_0", NO_LATER, 1, false),
            "{\"parameter_id\": \"-1_0_0\", \"parameter_source\": "
            "\"algorithm\", \"parameters\": \"\"}");
-    WRITES(command_write_no_more_label(&out, "-1_0_0", NO_FAILED, 1, true),
+    WRITES(command_write_no_more(&out, 0, "-1_0_0", NO_FAILED, 1, true),
            "{\"parameter_id\": \"-1_0_0\", \"parameter_source\": "
            "\"algorithm\", \"parameters\": \"\", \"reason\": \"failed\", "
            "\"units\": 1}");

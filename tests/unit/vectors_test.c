@@ -280,11 +280,11 @@ write_payload(const char *name, struct buf *out)
     else if (IS("new-trial-resume-from"))
         write_trial(out, 4, NULL, "{\"x\": 7}", "A", NULL);
     else if (IS("no-more"))
-        command_write_no_more(out, 4, NO_LATER, 2, false);
+        command_write_no_more(out, 4, NULL, NO_LATER, 2, false);
     else if (IS("no-more-extensions"))
-        command_write_no_more(out, 4, NO_LATER, 2, true);
+        command_write_no_more(out, 4, NULL, NO_LATER, 2, true);
     else if (IS("no-more-label"))
-        command_write_no_more_label(out, "-1_0_0", NO_LATER, 1, false);
+        command_write_no_more(out, 0, "-1_0_0", NO_LATER, 1, false);
     else if (IS("kill-trial"))
         command_write_kill(out, "C");
     else if (IS("kill-trial-non-ascii"))
