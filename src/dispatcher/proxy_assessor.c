@@ -4,19 +4,45 @@
  * The program is told each intermediate metric and each end of a trial that
  * had any, and says KI when it likes, or AK where the trial waits for one.  It
  * keeps the histories itself.  A trial is remembered beyond its end, as what
- * the program says of it may cross its EN.  One that ended is started again
- * with the first metric of a trial that is new; those that have reported before
- * are nobody's then, and go on. */
-
-#include "dispatcher/proxy_assessor.h"
+ * the program says of it may cross its EN.  A program that ended is started
+ * again with the first metric of a trial that is new; trials that have reported
+ * before are nobody's then, and go on. */
 
 #include "core/err.h"
+#include "core/map.h"
+#include "dispatcher/proxy_state.h"
 #include "frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A trial that has reported. */
+struct judged {
+    char *job;
+    uint64_t program; /* which start of the program has heard of it */
+    uint64_t attempt; /* under policy nni */
+    bool stopped, ended;
+};
+
+/* A report that waits for its AK. */
+struct report {
+    struct report *next;
+    struct judged *trial;
+    uint64_t sequence;
+};
+
+struct proxy_assessor {
+    struct proxy base;
+    struct map trials; /* job -> struct judged */
+    uint64_t program;  /* counts the starts */
+    struct report *reports, **last;
+    size_t n_reports;
+};
+
+/* What a report that waits is answered; SILENCE: nothing. */
+enum answer { ANSWER_GO, ANSWER_STOP, ANSWER_SILENCE };
 
 static struct proxy_assessor *
 self(struct proxy *p)
@@ -34,8 +60,9 @@ judged_free(struct judged *trial)
     free(trial);
 }
 
-struct judged *
-proxy_assessor_find(struct proxy_assessor *a, const char *job)
+/* NULL: it has not reported. */
+static struct judged *
+find(struct proxy_assessor *a, const char *job)
 {
     return map_get(&a->trials, job, strlen(job));
 }
@@ -79,9 +106,9 @@ is_heard(const struct proxy_assessor *a, const struct judged *trial)
 
 /* ---- answers ---- */
 
-void
-proxy_assessor_acknowledge(struct proxy_assessor *a, const char *job,
-                           uint64_t sequence, bool stop)
+static void
+acknowledge(struct proxy_assessor *a, const char *job, uint64_t sequence,
+            bool stop)
 {
     proxy_emit(&a->base,
                (struct emission){.code = CMD_ACKNOWLEDGE,
@@ -105,8 +132,8 @@ add_report(struct proxy_assessor *a, struct judged *trial, uint64_t sequence)
 }
 
 /* Takes the report at *link out of the list. */
-void
-proxy_assessor_remove(struct proxy_assessor *a, struct report **link)
+static void
+remove_report(struct proxy_assessor *a, struct report **link)
 {
     struct report *r = *link;
 
@@ -118,9 +145,9 @@ proxy_assessor_remove(struct proxy_assessor *a, struct report **link)
 }
 
 /* All reports of the trial, or of each (NULL). */
-void
-proxy_assessor_answer(struct proxy_assessor *a, const struct judged *trial,
-                      enum answer answer)
+static void
+answer_reports(struct proxy_assessor *a, const struct judged *trial,
+               enum answer answer)
 {
     struct report **link = &a->reports;
 
@@ -130,15 +157,15 @@ proxy_assessor_answer(struct proxy_assessor *a, const struct judged *trial,
             continue;
         }
         if (answer != ANSWER_SILENCE)
-            proxy_assessor_acknowledge(a, (*link)->trial->job,
-                                       (*link)->sequence,
-                                       answer == ANSWER_STOP);
-        proxy_assessor_remove(a, link);
+            acknowledge(a, (*link)->trial->job, (*link)->sequence,
+                        answer == ANSWER_STOP);
+        remove_report(a, link);
     }
 }
 
-void
-proxy_assessor_stop(struct proxy_assessor *a, struct judged *trial)
+/* Sends KI where the trial was not stopped yet. */
+static void
+stop(struct proxy_assessor *a, struct judged *trial)
 {
     if (trial->stopped)
         return;
@@ -190,7 +217,7 @@ static void
 metric(struct proxy_assessor *a, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
-    struct judged *trial = proxy_assessor_find(a, m->job);
+    struct judged *trial = find(a, m->job);
 
     if (trial == NULL && m->has_value) {
         if ((trial = add(a, m->job)) == NULL)
@@ -202,8 +229,8 @@ metric(struct proxy_assessor *a, const struct command *cmd)
     if (trial == NULL || !m->has_value || trial->stopped ||
         !is_heard(a, trial)) {
         if (m->sync)
-            proxy_assessor_acknowledge(a, m->job, m->sequence,
-                                       trial != NULL && trial->stopped);
+            acknowledge(a, m->job, m->sequence,
+                        trial != NULL && trial->stopped);
         return;
     }
     if (m->sync && add_report(a, trial, m->sequence) != 0) {
@@ -242,11 +269,11 @@ send_end(struct proxy *p, const struct trial_end *end)
 static void
 trial_end(struct proxy_assessor *a, const struct trial_end *end)
 {
-    struct judged *trial = proxy_assessor_find(a, end->job);
+    struct judged *trial = find(a, end->job);
 
     if (trial == NULL || trial->ended)
         return;
-    proxy_assessor_answer(a, trial, ANSWER_SILENCE);
+    answer_reports(a, trial, ANSWER_SILENCE);
     if (is_heard(a, trial))
         send_end(&a->base, end);
     trial->ended = true;
@@ -276,6 +303,136 @@ command(struct proxy *p, const struct command *cmd)
         loss(self(p), cmd);
 }
 
+/* ---- from the program ---- */
+
+static void
+take_kill(struct proxy_assessor *a, struct jval root)
+{
+    struct judged *trial;
+    const char *job;
+
+    if (!jval_string(root, &job, NULL)) {
+        proxy_failed(&a->base, "expected a trial_job_id, a text, not %s",
+                     jval_type_name(root));
+        return;
+    }
+    trial = find(a, job);
+    if (trial == NULL) {
+        proxy_failed(&a->base, "'%.64s' is no trial that has reported", job);
+        return;
+    }
+    if (trial->ended)
+        return;
+    stop(a, trial);
+    answer_reports(a, trial, ANSWER_STOP);
+}
+
+static struct report **
+find_report(struct proxy_assessor *a, const char *job, uint64_t sequence)
+{
+    struct report **link = &a->reports;
+
+    while (*link != NULL && (strcmp((*link)->trial->job, job) != 0 ||
+                             (*link)->sequence != sequence))
+        link = &(*link)->next;
+    return link;
+}
+
+static void
+take_acknowledge(struct proxy_assessor *a, struct jval root)
+{
+    const char *job, *decision;
+    struct report **link;
+    struct judged *trial;
+    uint64_t sequence;
+    struct jval v;
+    bool stops;
+
+    if (!jval_get(root, "trial_job_id", &v) || !jval_string(v, &job, NULL) ||
+        !jval_get(root, "sequence", &v) || !jval_uint(v, &sequence) ||
+        !jval_get(root, "decision", &v) || !jval_string(v, &decision, NULL) ||
+        (strcmp(decision, "go") != 0 && strcmp(decision, "stop") != 0)) {
+        proxy_failed(&a->base, "expected trial_job_id, sequence, and decision "
+                               "\"go\" or \"stop\"");
+        return;
+    }
+    link = find_report(a, job, sequence);
+    trial = find(a, job);
+    if (*link == NULL && trial != NULL && (trial->stopped || trial->ended))
+        return; /* behind its own KI, or crossed by the end */
+    if (*link == NULL) {
+        proxy_failed(&a->base,
+                     "trial '%.64s', sequence %" PRIu64 ": nobody waits for it",
+                     job, sequence);
+        return;
+    }
+    stops = strcmp(decision, "stop") == 0;
+    if (stops)
+        stop(a, trial);
+    acknowledge(a, job, sequence, stops);
+    remove_report(a, link);
+}
+
+static void
+take_frame(struct proxy *p, const struct frame *frame)
+{
+    bool kills = strcmp(frame->code, command_info(CMD_KILL_TRIAL)->code) == 0;
+    struct json *doc;
+    struct err err;
+
+    if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
+        return; /* it is ready */
+    if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
+        proxy_says(p, frame);
+        return;
+    }
+    if (!kills &&
+        strcmp(frame->code, command_info(CMD_ACKNOWLEDGE)->code) != 0) {
+        proxy_failed(p, "expected KI, AK, ER or ID");
+        return;
+    }
+    doc = json_parse(frame->payload, frame->len, JSON_STRICT, &err);
+    if (doc == NULL)
+        proxy_failed(p, "%s%s", err.text,
+                     kills ? ", expected a trial_job_id as JSON, with its "
+                             "quotes"
+                           : "");
+    else if (kills)
+        take_kill(self(p), json_root(doc));
+    else
+        take_acknowledge(self(p), json_root(doc));
+    json_free(doc);
+}
+
+static bool
+waits(const struct proxy *p)
+{
+    return ((const struct proxy_assessor *)p)->reports != NULL;
+}
+
+static size_t
+bytes(const struct proxy *p)
+{
+    return ((const struct proxy_assessor *)p)->n_reports *
+           sizeof(struct report);
+}
+
+static void
+name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct report *r = ((const struct proxy_assessor *)p)->reports;
+
+    snprintf(out, size, "AK for sequence %" PRIu64 " of trial '%.40s'",
+             r->sequence, r->trial->job);
+}
+
+/* Silent, or gone: whoever waits goes on. */
+static void
+let_go(struct proxy *p)
+{
+    answer_reports(self(p), NULL, ANSWER_GO);
+}
+
 /* ---- start and end ---- */
 
 static void
@@ -286,7 +443,7 @@ free_assessor(struct proxy *p)
     size_t at = 0;
 
     while (a->reports != NULL)
-        proxy_assessor_remove(a, &a->reports);
+        remove_report(a, &a->reports);
     while ((trial = map_next(&a->trials, &at)) != NULL)
         judged_free(trial);
     map_fini(&a->trials);
@@ -302,12 +459,12 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
     static const struct proxy_kind kind = {
         .sender = SENDER_ASSESSOR,
         .command = command,
-        .frame = proxy_assessor_frame,
-        .late = proxy_assessor_let_go,
-        .gone = proxy_assessor_let_go,
-        .waits = proxy_assessor_waits,
-        .bytes = proxy_assessor_bytes,
-        .name_due = proxy_assessor_name_due,
+        .frame = take_frame,
+        .late = let_go,
+        .gone = let_go,
+        .waits = waits,
+        .bytes = bytes,
+        .name_due = name_due,
         .free = free_assessor,
     };
     struct proxy_assessor *a = calloc(1, sizeof *a);
