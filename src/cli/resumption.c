@@ -36,43 +36,6 @@ read_skip(struct resumption *r, const char *word, struct err *err)
     return 0;
 }
 
-static int
-by_cause(const void *va, const void *vb)
-{
-    const struct emission *a = *(const struct emission *const *)va;
-    const struct emission *b = *(const struct emission *const *)vb;
-
-    if (a->cause != b->cause)
-        return a->cause < b->cause ? -1 : 1;
-    return (a->sender > b->sender) - (a->sender < b->sender);
-}
-
-/* Of each list in its order; lists by cause, the tuner's first. */
-static int
-list_missing(struct resumption *r)
-{
-    const struct pending *p = &r->recovery.rest.pending;
-    const struct emission **heads = calloc(p->frames + 1, sizeof *heads);
-    const struct emission *e;
-    size_t at = 0, n = 0, k = 0;
-
-    r->missing = calloc(p->frames + 1, sizeof(const struct emission *));
-    if (heads == NULL || r->missing == NULL) {
-        free(heads);
-        return -1;
-    }
-    while ((e = pending_next(p, &at)) != NULL)
-        heads[n++] = e;
-    qsort(heads, n, sizeof *heads, by_cause);
-    for (size_t i = 0; i < n; i++)
-        for (e = heads[i]; e != NULL; e = e->next)
-            r->missing[k++] = e;
-    r->resume.missing = r->missing;
-    r->resume.n_missing = k;
-    free(heads);
-    return 0;
-}
-
 /* One line for people and for the log. */
 static void
 word_it(struct resumption *r, const uint64_t at_work[2])
@@ -166,7 +129,9 @@ resumption_begin(struct resumption *r, const char *folder,
     if (open_log(r, folder, paths, log, at_work, err) != 0)
         return -1;
     r->log.fd = log->fd;
-    if (list_missing(r) != 0)
+    resume->missing = r->missing = pending_all(&r->recovery.rest.pending);
+    resume->n_missing = r->recovery.rest.pending.frames;
+    if (r->missing == NULL)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     word_it(r, at_work);
     log_info(log, "resumed: %s", r->words);

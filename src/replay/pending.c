@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "replay/pending.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 struct pending_list {
     struct emission *first, *last;
 };
 
+/* Sorted by its bytes it is so by cause, the tuner's first. */
 struct key {
     uint64_t cause, sender;
 };
+
+static struct key
+key_of(uint64_t cause, enum sender sender)
+{
+    return (struct key){htobe64(cause), htobe64(sender)};
+}
 
 void
 pending_fini(struct pending *p)
@@ -48,7 +56,7 @@ list_of(struct pending *p, const struct key *key)
 void
 pending_add(struct pending *p, const struct emission *e)
 {
-    struct key key = {e->cause, e->sender};
+    struct key key = key_of(e->cause, e->sender);
     struct emission *d = emission_copy(e);
     struct pending_list *list = d == NULL ? NULL : list_of(p, &key);
 
@@ -68,7 +76,7 @@ pending_add(struct pending *p, const struct emission *e)
 struct emission *
 pending_take(struct pending *p, uint64_t cause, enum sender sender)
 {
-    struct key key = {cause, sender};
+    struct key key = key_of(cause, sender);
     struct pending_list *list =
         p->frames == 0 ? NULL : map_get(&p->lists, &key, sizeof key);
     struct emission *d;
@@ -86,7 +94,7 @@ pending_take(struct pending *p, uint64_t cause, enum sender sender)
 const struct emission *
 pending_peek(const struct pending *p, uint64_t cause, enum sender sender)
 {
-    struct key key = {cause, sender};
+    struct key key = key_of(cause, sender);
     const struct pending_list *list = map_get(&p->lists, &key, sizeof key);
 
     return list == NULL ? NULL : list->first;
@@ -111,4 +119,25 @@ pending_first(const struct pending *p)
         if (first == NULL || list->first->cause < first->cause)
             first = list->first;
     return first;
+}
+
+const struct emission **
+pending_all(const struct pending *p)
+{
+    const struct emission **all = malloc(p->frames * sizeof(*all) + 1);
+    const struct map_slot **lists = all == NULL ? NULL : map_sorted(&p->lists);
+    size_t n = 0;
+
+    for (size_t i = 0; lists != NULL && i < p->lists.count; i++) {
+        const struct pending_list *list = lists[i]->value;
+
+        for (const struct emission *e = list->first; e != NULL; e = e->next)
+            all[n++] = e;
+    }
+    if (lists == NULL) {
+        free(all);
+        all = NULL;
+    }
+    free(lists);
+    return all;
 }

@@ -31,6 +31,10 @@ const struct emission *pending_peek(const struct pending *p, uint64_t cause,
  * end. */
 const struct emission *pending_next(const struct pending *p, size_t *at);
 
+/* Of each list in its order; lists by cause, the tuner's first.  An array of
+ * p->frames, to be freed; NULL: out of memory. */
+const struct emission **pending_all(const struct pending *p);
+
 /* The one with the lowest cause, borrowed; NULL: none. */
 const struct emission *pending_first(const struct pending *p);
 

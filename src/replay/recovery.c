@@ -42,11 +42,12 @@ take_refusal(struct recovery *r, const struct emission *no)
         r->spaceless = false;
 }
 
-/* What the manager may count on. */
-static void
+/* What the manager may count on; -1: out of memory. */
+static int
 count(struct recovery *r)
 {
     const struct session *s = r->rest.session;
+    const struct resend *unread = router_unread(s->router);
     const struct proxy *proxy = s->proxies[SENDER_DEFAULT];
     const struct emission *e;
     struct tuning_view view;
@@ -55,13 +56,14 @@ count(struct recovery *r)
     session_see_tuning(s, &view, &nobody);
     r->spaceless = !view.has_space && !is_asked(proxy);
     r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
-    r->trials = r->resend->trials;
+    r->trials = unread->trials;
     while ((e = pending_next(&r->rest.pending, &at)) != NULL)
         for (; e != NULL; e = e->next) {
             r->trials += e->code == CMD_NEW_TRIAL;
             if (e->code == CMD_NO_MORE)
                 take_refusal(r, e);
         }
+    return unread->failed ? -1 : 0;
 }
 
 int
@@ -85,10 +87,8 @@ recovery_run(const struct recovery_setup *setup, struct logwriter *log,
     memset(out, 0, sizeof *out);
     if (replay_run(&replay, &out->report, err) != 0)
         return -1;
-    out->resend = router_unread(out->rest.session->router);
-    if (out->resend->failed)
+    if (count(out) != 0)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
-    count(out);
     return logwriter_cut(log, out->report.torn_bytes, err);
 }
 

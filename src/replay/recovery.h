@@ -10,12 +10,10 @@
 #include <stdbool.h>
 
 struct logwriter;
-struct resend;
 
 struct recovery {
     struct replay_rest rest;
     struct replay_report report;
-    const struct resend *resend; /* of its router, borrowed */
     uint64_t at_work[2]; /* what its workers were at when it ended, by sender;
                             0: at nothing */
     uint64_t owed;       /* ids whose TR, or refusal, is still to come */
