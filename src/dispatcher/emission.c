@@ -100,8 +100,7 @@ read_decision(struct emission *e, struct buf *text)
         buf_add_text(text, job);
         e->job = buf_text(text);
     }
-    e->decision =
-        TRIAL_RELEASE; /* where it does not say: nobody waits for it */
+    e->decision = TRIAL_RELEASE; /* a DT that does not say, as nobody waits */
     if (e->code == CMD_DECIDE_TRIAL && jval_get(root, "decision", &v) &&
         jval_string(v, &word, NULL))
         trial_decision_find(word, &e->decision);
@@ -137,7 +136,7 @@ emission_of_record(const struct record *record, struct emission *e,
 
 /* ---- whole ones ---- */
 
-/* What stands at `at` from then on, which moves behind it. */
+/* The text's copy at *at, which moves behind it; NULL stays NULL. */
 static char *
 copy_text(const char *text, char **at)
 {

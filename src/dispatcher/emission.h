@@ -38,19 +38,19 @@ struct emission {
     enum sender sender;
     uint64_t cause; /* arrival number */
 
-    /* Of a frame: what it states.  All is borrowed. */
+    /* Of a frame: what it states, by its code.  Texts are borrowed. */
     enum command_code code;
-    struct parameter_id parameter;        /* TR: of the suggestion; NO: the
-                                             first one that it refuses */
-    const struct parameter_record *gives; /* TR: the suggestion, until the frame
-                                             is written */
-    const char *job;                      /* KI, DT, AK: trial_job_id */
-    enum trial_decision decision;         /* DT, AK: on that trial */
-    bool ends;                            /* AK: of the trial's end, not of the
-                                             report `number` */
-    uint64_t number;       /* AK: of the report; ID: the frames so far */
+    struct parameter_id parameter; /* TR: of the suggestion; NO: the first of
+                                      those that are refused */
+    const char *job;               /* KI, DT, AK: trial_job_id */
+    enum trial_decision decision;  /* DT, AK: on that trial */
+    bool ends;             /* AK: it answers the trial's end, not a report */
+    uint64_t number;       /* AK: sequence of the report; ID: of the frame that
+                              it answers, among the manager's */
     enum no_reason reason; /* NO */
-    uint64_t units;        /* NO */
+    uint64_t units;        /* NO: so many are refused, or owed */
+    /* TR: the suggestion, until the frame is written.  Borrowed. */
+    const struct parameter_record *gives;
 
     const char *payload;
     size_t len;

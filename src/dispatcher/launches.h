@@ -44,13 +44,13 @@ int launches_give(struct launches *l, uint64_t id, const char *label);
 int64_t launches_seek(struct launches *l, struct trials *trials,
                       const struct trial_end *end, struct trial ***unrun);
 
-/* That one is lost.  -1: out of memory. */
+/* That suggestion is lost.  -1: out of memory. */
 int launches_lose(struct launches *l, uint64_t id);
-/* A line, where there are more of them than there were `before`. */
+/* One line that says how many were lost since there were `before`. */
 void launches_tell(const struct launches *l, uint64_t before,
                    const struct log *log, uint64_t arrival);
-/* Takes out the oldest one that has not ended meanwhile; NULL: there is none.
- */
+/* Takes out the oldest lost suggestion whose trial has not ended meanwhile;
+ * NULL: there is none. */
 struct trial *launches_next_lost(struct launches *l, struct trials *trials);
 
 /* As pack.h: into an empty one, -1: damaged, or out of memory. */
