@@ -17,6 +17,15 @@ signalled(const struct wake *w)
     return is;
 }
 
+static struct emission
+emission(uint64_t cause, const char *payload)
+{
+    return (struct emission){.cause = cause,
+                             .code = CMD_NEW_TRIAL,
+                             .payload = payload,
+                             .len = strlen(payload)};
+}
+
 TEST(outbox_is_a_fifo_that_copies)
 {
     struct wake w;
@@ -29,10 +38,10 @@ TEST(outbox_is_a_fifo_that_copies)
     CHECK_EQ(wake_open(&w, &err), 0);
     o = outbox_new(&w, &err);
     CHECK(o != NULL);
-    e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, text);
+    e = emission(1, text);
     outbox_add(o, &e);
     memset(text, 'x', 3);
-    e = help_said(SENDER_DEFAULT, 2, CMD_NEW_TRIAL, "");
+    e = emission(2, "");
     outbox_emitter(o).emit(outbox_emitter(o).ctx, &e);
     CHECK(outbox_bytes(o) >= 3 + 2 * sizeof *f);
     f = outbox_take_all(o);
@@ -58,7 +67,7 @@ TEST(outbox_wakes_when_it_stops_being_empty)
     struct err err;
     struct outbox *o;
     struct emission *f;
-    struct emission e = help_said(SENDER_DEFAULT, 1, CMD_NEW_TRIAL, "x");
+    struct emission e = emission(1, "x");
 
     CHECK_EQ(wake_open(&w, &err), 0);
     o = outbox_new(&w, &err);
@@ -90,8 +99,7 @@ run_adder(void *arg)
     struct adder *s = arg;
 
     for (uint64_t i = 0; i < EACH; i++) {
-        struct emission e =
-            help_said(SENDER_DEFAULT, i, CMD_NEW_TRIAL, "payload");
+        struct emission e = emission(i, "payload");
 
         e.sender = s->sender;
         outbox_add(s->outbox, &e);
