@@ -3,15 +3,56 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/map.h"
+#include "dispatcher/program.h"
 #include "json.h"
-#include "replay/play_state.h"
+#include "replay/script.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct play {
+    const struct play_setup *setup;
+    struct play_report *report;
+    struct script script;
+    struct script_answer **recorded[CMD_COUNT]; /* TR and NO by number */
+    struct program program;
+    struct play_trial *trials;
+    size_t n_trials, trials_cap;
+    struct map ids, jobs;
+    size_t at; /* the next step */
+    int64_t moved_ns;
+    bool silent; /* it was, for longer than the deadline */
+    bool failed; /* out of memory */
+};
+
+#define PLAY_LINES_MAX ((size_t)1 << 20) /* bytes */
+
+/* A TR that came. */
+struct play_trial {
+    char *payload, *id; /* id: as JSON */
+    size_t len;
+};
+
+/* What came for a trial. */
+struct play_job {
+    bool killed, recorded; /* recorded: the log has a KI, too */
+    bool paused;
+    size_t acks;
+};
+
+static void play_differ(struct play *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static struct play_job *play_job(struct play *p, const char *name);
+static void play_compare_id(struct play *p, enum command_code code, size_t n,
+                            const char *key);
+static void play_send(struct play *p, const struct script_step *step);
+static void play_judge(struct play *p);
 
 /* DESIGN
  *
@@ -368,4 +409,265 @@ void
 play_report_fini(struct play_report *report)
 {
     buf_fini(&report->lines);
+}
+
+/* ---- words of a command ---- */
+
+/* The texts lie behind the pointers, in one piece of memory: at most one word
+ * for each two bytes. */
+struct words {
+    const char **argv;
+    size_t n;
+    char *to;
+    bool open; /* a word has begun */
+};
+
+static void
+put(struct words *w, char c)
+{
+    if (!w->open)
+        w->argv[w->n++] = w->to;
+    w->open = true;
+    if (c != '\0')
+        *w->to++ = c;
+}
+
+static void
+close_word(struct words *w)
+{
+    if (w->open)
+        *w->to++ = '\0';
+    w->open = false;
+}
+
+/* Splits; false: a shell is needed. */
+static bool
+split(struct words *w, const char *text)
+{
+    char quote = '\0';
+
+    for (const char *p = text; *p != '\0'; p++) {
+        if (quote != '\0') {
+            if (*p == quote)
+                quote = '\0';
+            else if (quote == '"' && strchr("$`\\!", *p) != NULL)
+                return false;
+            else
+                put(w, *p);
+        } else if (*p == '\'' || *p == '"') {
+            quote = *p;
+            put(w, '\0');
+        } else if (*p == ' ' || *p == '\t') {
+            close_word(w);
+        } else if (strchr("|&;<>()$`\\*?[]{}~#!\n", *p) != NULL ||
+                   (*p == '=' && w->n <= 1)) {
+            return false;
+        } else {
+            put(w, *p);
+        }
+    }
+    close_word(w);
+    return quote == '\0';
+}
+
+const char **
+play_words(const char *text, bool *shell, struct err *err)
+{
+    size_t len = strlen(text), n = len / 2 + 5;
+    struct words w = {.argv = calloc(1, n * sizeof *w.argv + 2 * len + 16)};
+
+    if (w.argv == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    w.to = (char *)(w.argv + n);
+    *shell = !split(&w, text);
+    if (*shell) {
+        memset(w.argv, 0, n * sizeof *w.argv);
+        w.argv[0] = "sh";
+        w.argv[1] = "-c";
+        w.argv[2] = memcpy(w.argv + n, text, len + 1);
+    } else if (w.n == 0) {
+        free(w.argv);
+        err_set(err, ERR_USAGE, "expected a command, got '%s'", text);
+        return NULL;
+    }
+    return w.argv;
+}
+
+/* ---- one step ---- */
+
+/* The frame's payload with the id that the program gave, or, of an EN, with
+ * the TR that it sent. */
+static void
+rename_trial(const struct play *p, const struct script_step *step,
+             struct jval object, struct buf *out)
+{
+    const struct play_trial *t = &p->trials[step->trial];
+    bool end = memcmp(step->code, "EN", 2) == 0;
+    struct jval_iter it = jval_iter(object);
+    const char *sep = "{";
+
+    while (jval_next(&it)) {
+        buf_add_text(out, sep);
+        json_write_string(out, it.key, strlen(it.key));
+        buf_add_text(out, ": ");
+        if (end && strcmp(it.key, "hyper_params") == 0)
+            json_write_string(out, t->payload, t->len);
+        else if (!end && strcmp(it.key, "parameter_id") == 0)
+            buf_add_text(out, t->id);
+        else
+            jval_write(it.value, out);
+        sep = ", ";
+    }
+    buf_add_char(out, '}');
+}
+
+static bool
+is_as_recorded(const struct play *p, const struct script_step *step)
+{
+    const struct script_answer *a;
+    const struct play_trial *t;
+
+    if (step->trial == SCRIPT_NONE)
+        return true;
+    a = p->recorded[CMD_NEW_TRIAL][step->trial];
+    t = &p->trials[step->trial];
+    if (memcmp(step->code, "EN", 2) == 0)
+        return a->len == t->len && memcmp(a->payload, t->payload, t->len) == 0;
+    return strcmp(a->key, t->id) == 0;
+}
+
+/* Queues the frame, with the id that the program gave. */
+static void
+play_send(struct play *p, const struct script_step *step)
+{
+    struct json *doc =
+        is_as_recorded(p, step)
+            ? NULL
+            : json_parse(step->payload, step->len, JSON_NAN, NULL);
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT)
+        rename_trial(p, step, json_root(doc), &text);
+    else
+        buf_add(&text, step->payload, step->len);
+    program_send_frame(&p->program, step->code, text.len > 0 ? text.data : "",
+                       text.len);
+    p->failed = p->failed || text.failed;
+    p->report->sent++;
+    buf_fini(&text);
+    json_free(doc);
+}
+
+/* ---- what is compared in the end ---- */
+
+static void
+play_differ(struct play *p, const char *fmt, ...)
+{
+    char line[400];
+    va_list ap;
+
+    if (p->report->differences++ >= PLAY_LINES)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    buf_printf(&p->report->lines, "%s\n", line);
+}
+
+/* What came for the trial of that name; NULL: out of memory. */
+static struct play_job *
+play_job(struct play *p, const char *name)
+{
+    struct play_job *job = map_get(&p->jobs, name, strlen(name));
+
+    if (job != NULL)
+        return job;
+    job = calloc(1, sizeof *job);
+    if (job != NULL && map_put(&p->jobs, name, strlen(name), job) != 0) {
+        free(job);
+        job = NULL;
+    }
+    p->failed = p->failed || job == NULL;
+    return job;
+}
+
+/* The n-th frame of that code (from 0) names `key` (NULL: nothing). */
+static void
+play_compare_id(struct play *p, enum command_code code, size_t n,
+                const char *key)
+{
+    const struct script_answer *a;
+
+    if (n >= p->report->counts[code].recorded)
+        return; /* the count tells */
+    a = p->recorded[code][n];
+    if (key == NULL || a->key == NULL || strcmp(key, a->key) != 0)
+        play_differ(p, "%s %zu: parameter_id %.100s recorded, %.100s came",
+                    command_info(code)->code, n + 1,
+                    a->key == NULL ? "none" : a->key,
+                    key == NULL ? "none" : key);
+}
+
+static void
+compare_counts(struct play *p)
+{
+    for (int code = 0; code < CMD_COUNT; code++) {
+        const struct play_count *c = &p->report->counts[code];
+
+        if (c->came < c->needed || c->came > c->recorded)
+            play_differ(p, "%s: %zu recorded, %zu came",
+                        command_info((enum command_code)code)->code,
+                        c->recorded, c->came);
+    }
+}
+
+static void
+compare_kills(struct play *p)
+{
+    const struct script *s = &p->script;
+    struct map_slot *slot;
+
+    for (size_t i = 0; i < s->n_answers; i++) {
+        const struct script_answer *a = &s->answers[i];
+        struct play_job *job;
+
+        if (a->code != CMD_KILL_TRIAL || a->key == NULL)
+            continue;
+        job = play_job(p, a->key);
+        if (job == NULL)
+            return;
+        job->recorded = true;
+        if (!job->killed && a->needed)
+            play_differ(p, "trial '%.100s' is killed in the log alone", a->key);
+    }
+    for (size_t i = 0; i < p->jobs.n_slots; i++) {
+        const struct play_job *job;
+
+        slot = &p->jobs.slots[i];
+        job = slot->key == NULL ? NULL : slot->value;
+        if (job != NULL && job->killed && !job->recorded)
+            play_differ(p, "trial '%.*s' is killed by the program alone",
+                        (int)(slot->len < 100 ? slot->len : 100), slot->key);
+    }
+}
+
+/* When nothing comes any more. */
+static void
+play_judge(struct play *p)
+{
+    const struct script *s = &p->script;
+
+    if (p->at < s->n_steps && !p->silent)
+        play_differ(p, "ended with %zu of %zu frames sent: %s", p->report->sent,
+                    s->n_steps, p->report->how);
+    compare_counts(p);
+    if (p->at < s->n_steps)
+        return;
+    compare_kills(p);
+    if ((s->terminates || s->ends_whole) &&
+        strcmp(p->report->how, "exit status 0") != 0 && !p->silent)
+        play_differ(p, "ended with %s", p->report->how);
 }

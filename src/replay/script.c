@@ -1,13 +1,197 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/script_state.h"
+#include "replay/script.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "frame.h"
 #include "json.h"
 #include "log/log.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What the log has shown of a parameter_id, a trial. */
+struct script_id {
+    size_t trial;
+};
+
+struct script_job {
+    bool killed, paused, ended;
+    size_t acks;
+};
+
+static int script_needs(struct script *s, struct script_step *step,
+                        struct err *err);
+
+#define KEY_MAX ((size_t)1 << 20)
+
+static char *
+copy_json(struct jval v)
+{
+    struct buf text;
+
+    buf_init(&text, KEY_MAX);
+    jval_write(v, &text);
+    return buf_take(&text);
+}
+
+char *
+script_key(enum command_code code, const char *payload, size_t len)
+{
+    bool has_id = code == CMD_NEW_TRIAL || code == CMD_NO_MORE;
+    bool has_job = code == CMD_KILL_TRIAL || code == CMD_DECIDE_TRIAL ||
+                   code == CMD_ACKNOWLEDGE;
+    struct json *doc =
+        has_id || has_job ? json_parse(payload, len, JSON_NAN, NULL) : NULL;
+    struct jval v;
+    const char *text;
+    char *key = NULL;
+
+    if (doc == NULL)
+        return NULL;
+    v = json_root(doc);
+    if (has_id)
+        key = jval_get(v, "parameter_id", &v) ? copy_json(v) : NULL;
+    else if ((code == CMD_KILL_TRIAL ||
+              jval_get(json_root(doc), "trial_job_id", &v)) &&
+             jval_string(v, &text, NULL))
+        key = strdup(text);
+    json_free(doc);
+    return key;
+}
+
+bool
+script_pauses(enum command_code code, const char *payload, size_t len)
+{
+    static const char word[] = "\"decision\": \"pause\"}";
+    size_t n = sizeof word - 1;
+
+    return code == CMD_DECIDE_TRIAL && len >= n &&
+           memcmp(payload + len - n, word, n) == 0;
+}
+
+char *
+script_parameter_key(const struct parameter_id *id)
+{
+    struct buf key;
+
+    buf_init(&key, KEY_MAX);
+    if (id->kind == PARAMETER_NONE)
+        buf_add_text(&key, "null");
+    else if (id->kind == PARAMETER_LABEL)
+        json_write_string(&key, id->label, strlen(id->label));
+    else
+        buf_printf(&key, "%" PRIu64, id->number);
+    return buf_take(&key);
+}
+
+/* ---- what a step needs ---- */
+
+/* Which answers a frame of the manager's needs. */
+
+static void *
+script_entry(struct map *m, const void *key, size_t len, size_t size)
+{
+    void *e = map_get(m, key, len);
+
+    if (e != NULL)
+        return e;
+    e = calloc(1, size);
+    if (e != NULL && map_put(m, key, len, e) != 0) {
+        free(e);
+        return NULL;
+    }
+    return e;
+}
+
+static struct script_job *
+script_job_of(struct script *s, const char *job)
+{
+    return script_entry(&s->jobs, job, strlen(job), sizeof(struct script_job));
+}
+
+/* Which TR gave that id; SCRIPT_NONE: none so far. */
+static size_t
+trial_of(const struct script *s, const struct parameter_id *id)
+{
+    char *key = script_parameter_key(id);
+    const struct script_id *known =
+        key == NULL ? NULL : map_get(&s->ids, key, strlen(key));
+
+    free(key);
+    return known == NULL ? SCRIPT_NONE : known->trial;
+}
+
+static void
+need_trial(struct script_step *step, size_t trial)
+{
+    step->trial = trial;
+    if (trial != SCRIPT_NONE && trial + 1 > step->trials)
+        step->trials = trial + 1;
+}
+
+static int
+need_job(struct script *s, struct script_step *step, const char *name,
+         bool ends, bool as_paused, struct err *err)
+{
+    struct script_job *job = script_job_of(s, name);
+
+    step->job = job == NULL ? NULL : strdup(name);
+    if (step->job == NULL)
+        return err_set(err, ERR_MEMORY, "script: out of memory");
+    step->killed = ends && job->killed;
+    step->paused = as_paused && job->paused;
+    step->acks = job->acks;
+    job->ended = job->ended || ends;
+    return 0;
+}
+
+/* A note's trial is known by its parameter_id. */
+static void
+need_noted(const struct script *s, struct script_step *step,
+           const struct command *cmd)
+{
+    struct parameter_id id = {PARAMETER_NUMBER, 0, NULL};
+    const char *label;
+    struct jval v;
+
+    if (!jval_get(json_root(cmd->document), "parameter_id", &v))
+        return;
+    if (jval_string(v, &label, NULL)) {
+        id.kind = PARAMETER_LABEL;
+        id.label = (char *)(uintptr_t)label;
+    } else if (!jval_uint(v, &id.number)) {
+        return;
+    }
+    need_trial(step, trial_of(s, &id));
+}
+
+/* What cannot be decoded costs itself there as here: it is sent as it is. */
+static int
+script_needs(struct script *s, struct script_step *step, struct err *err)
+{
+    struct frame frame = {.payload = step->payload, .len = step->len};
+    struct command *cmd;
+    int rc = 0;
+
+    memcpy(frame.code, step->code, 3);
+    cmd = command_decode(&frame, step->arrival, NULL);
+    if (cmd == NULL)
+        return 0;
+    if (cmd->code == CMD_METRIC) {
+        need_trial(step, trial_of(s, &cmd->metric.parameter));
+        rc = need_job(s, step, cmd->metric.job, false, false, err);
+    } else if (cmd->code == CMD_TRIAL_END) {
+        need_trial(step, trial_of(s, &cmd->end.hint));
+        rc = need_job(s, step, cmd->end.job, true, cmd->end.event == END_PAUSED,
+                      err);
+    } else if (cmd->code == CMD_NOTE) {
+        need_noted(s, step, cmd);
+    }
+    command_free(cmd);
+    return rc;
+}
 
 static int
 no_memory(struct err *err)
