@@ -5,6 +5,7 @@
 #ifndef MANAGER_RESULTS_H
 #define MANAGER_RESULTS_H
 
+struct result;
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,5 +68,9 @@ const struct result *results_best(const struct results *r);
 /* Those trials, best first; fills at most `max`; returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
+
+/* Members that are not there are empty, null or 0, others are left out.  -1:
+ * no JSON object, or out of memory; then there is nothing to be freed. */
+int results_line(const char *line, size_t len, struct result *out);
 
 #endif

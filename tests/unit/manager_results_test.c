@@ -8,7 +8,6 @@
 #include "json.h"
 #include "manager/experiment_folder.h"
 #include "manager/results.h"
-#include "manager/results_line.h"
 #include "manager/table.h"
 #include "manager/trial.h"
 
