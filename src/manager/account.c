@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "json.h"
+#include "manager/failing.h"
 #include "manager/recent.h"
 #include "manager/state.h"
 #include "manager/trial.h"

@@ -11,6 +11,7 @@
 #include "manager/indexing.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
+#include "manager/peer.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
 

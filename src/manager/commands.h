@@ -23,19 +23,6 @@ struct err;
 struct manager;
 struct waiter;
 
-struct commands {
-    struct control control;
-    uint64_t asker;         /* who asks at the moment */
-    struct waiter *waiters; /* tunepipe wait */
-    bool news;              /* since watchers were told */
-    int64_t pushed_ns;      /* when they were */
-};
-
-#define COMMANDS_CLOSED            \
-    {                              \
-        .control = CONTROL_CLOSED, \
-    }
-
 /* Appends a JSON object to reply; -1: err tells, and nothing was changed. */
 typedef int commands_answerer(struct manager *m, struct jval request,
                               struct buf *reply, struct err *err);

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/descriptors.h"
 #include "manager/ending.h"
+#include "manager/failing.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/state.h"

@@ -3,7 +3,9 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "manager/commands.h"
 #include "manager/coordinator.h"
+#include "manager/peer.h"
 
 #include <signal.h>
 

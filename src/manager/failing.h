@@ -17,16 +17,6 @@
 
 struct manager;
 
-#define FAILING_TEXT_MAX 1024
-
-/* A zeroed one has seen no failure. */
-struct failing {
-    char last[FAILING_TEXT_MAX];   /* how the last one failed */
-    unsigned same;                 /* so many in a row did */
-    char paused[FAILING_TEXT_MAX]; /* why the experiment was paused; "": not */
-    bool reminds; /* how to go on is said again when nothing runs any more */
-};
-
 /* It has ended in `state` and nobody was told.  Whether it is tried again: then
  * t is freed, and a new attempt waits in its place. */
 bool failing_again(struct manager *m, struct trial *t, enum trial_state state,

@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/process.h"
+#include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 

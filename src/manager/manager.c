@@ -3,16 +3,19 @@
  * events the consequences are drawn in one place, settle(): waiting trials
  * are started, the dispatcher is asked for more, the end is recognised, what
  * is to be sent is written.  Deadlines are epoll_wait's timeout. */
-#include "manager/state.h"
+#include "manager/manager.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/process.h"
+#include "manager/commands.h"
 #include "manager/happened.h"
+#include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
+#include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
 

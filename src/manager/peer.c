@@ -21,6 +21,7 @@
 #include "manager/happened.h"
 #include "manager/imports.h"
 #include "manager/origin.h"
+#include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 

@@ -11,15 +11,6 @@ struct err;
 struct frame;
 struct manager;
 
-/* A start that failed for want of something that time may bring, and is tried
- * again; a zeroed one is none. */
-typedef int peer_starter(struct manager *m, struct err *err);
-struct peer_retry {
-    peer_starter *how; /* NULL: none is due */
-    int64_t at_ns, until_ns;
-    unsigned failures; /* in a row */
-};
-
 /* A new session; m->exchange is empty.  0 also where it is tried again. */
 int peer_start(struct manager *m, struct err *err);
 

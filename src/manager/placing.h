@@ -28,14 +28,6 @@ enum placing {
     PLACING_LATER, /* something is missing; those behind it may have theirs */
 };
 
-/* A zeroed one is empty. */
-struct placing_queue {
-    struct trial *first, *last;
-    bool stirred; /* what a trial waits for may have come */
-    bool warned;  /* that starts fail; until one does not */
-    bool told;    /* what is waited for while nothing runs; until one starts */
-};
-
 /* Whether it may start now.  Of LATER `why` says the reason, one
  * line for people; what was claimed for NOW is given back by
  * placing_release(). */

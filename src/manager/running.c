@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "manager/coordinator.h"
 #include "manager/ending.h"
+#include "manager/failing.h"
 #include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"

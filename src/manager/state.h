@@ -16,11 +16,9 @@
  *   giving.c    what has to be copied for one first
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
- *   reading.c   their files
- *   reading_send.c  what stands in them, sent
- *   hungry.c    what was not read of them yet
+ *   reading.c   their files: read, sent, and what was not read yet
  *   stepping.c  what waits for an answer; lock step
- *   checkpoints*.c  what they saved: kept, given, deleted
+ *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
  *   orphans.c   what is left where a wrapper was killed
@@ -28,7 +26,7 @@
  *   happened.c  whatever happens, told to whom it may concern
  *   hooks.c     commands that are run when it does
  *   finish*.c   goals, and how near they are
- *   commands*.c what it is asked and told while it runs
+ *   commands.c  what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -37,22 +35,19 @@
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
-#include "manager/commands.h"
+#include "manager/control.h"
 #include "manager/deadlines.h"
 #include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
-#include "manager/failing.h"
 #include "manager/finish.h"
 #include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
-#include "manager/manager.h"
 #include "manager/orphans.h"
-#include "manager/peer.h"
-#include "manager/placing.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
+#include "manager/run.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
 #include "supervisor/deaths.h"
@@ -63,8 +58,11 @@
 #include <stdint.h>
 
 struct experiment;
+struct manager;
+struct outcome;
 struct pattern;
 struct trial;
+struct waiter;
 
 #define DISPATCHER_SKIPS_MAX 16
 
@@ -117,6 +115,47 @@ struct expected {
 struct late {
     uint64_t words;   /* the dispatcher's */
     uint64_t reports; /* a trial's own */
+};
+
+#define FAILING_TEXT_MAX 1024
+
+/* Who asks, and waits for an answer. */
+struct commands {
+    struct control control;
+    uint64_t asker;         /* who asks at the moment */
+    struct waiter *waiters; /* tunepipe wait */
+    bool news;              /* since watchers were told */
+    int64_t pushed_ns;      /* when they were */
+};
+
+#define COMMANDS_CLOSED            \
+    {                              \
+        .control = CONTROL_CLOSED, \
+    }
+
+/* Failures in a row; a zeroed one has seen none. */
+struct failing {
+    char last[FAILING_TEXT_MAX];   /* how the last one failed */
+    unsigned same;                 /* so many in a row did */
+    char paused[FAILING_TEXT_MAX]; /* why the experiment was paused; "": not */
+    bool reminds; /* how to go on is said again when nothing runs any more */
+};
+
+/* The trials that are to be started; a zeroed one is empty. */
+struct placing_queue {
+    struct trial *first, *last;
+    bool stirred; /* what a trial waits for may have come */
+    bool warned;  /* that starts fail; until one does not */
+    bool told;    /* what is waited for while nothing runs; until one starts */
+};
+
+/* A start that failed for want of something that time may bring, and is tried
+ * again; a zeroed one is none. */
+typedef int peer_starter(struct manager *m, struct err *err);
+struct peer_retry {
+    peer_starter *how; /* NULL: none is due */
+    int64_t at_ns, until_ns;
+    unsigned failures; /* in a row */
 };
 
 struct manager {
