@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

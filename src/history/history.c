@@ -1092,11 +1092,13 @@ history_save(const struct history_reader *h, struct buf *out)
     pack_u64(out, (uint64_t)h->at.number);
     pack_u64(out, (uint64_t)h->at.time_us);
     pack_u64(out, h->suggested.count);
+    out->failed = out->failed || slots == NULL;
     for (size_t i = 0; slots != NULL && i < h->suggested.count; i++)
         save_suggestion(out, slots[i]->value);
     free(slots);
     slots = map_sorted(&h->trials);
     pack_u64(out, h->trials.count);
+    out->failed = out->failed || slots == NULL;
     for (size_t i = 0; slots != NULL && i < h->trials.count; i++)
         save_trial(out, slots[i]->value);
     free(slots);

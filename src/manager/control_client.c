@@ -4,8 +4,8 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "history/folder.h"
 #include "manager/control_address.h"
-#include "manager/experiment_folder.h"
 
 #include <errno.h>
 #include <poll.h>
