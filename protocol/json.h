@@ -14,22 +14,15 @@
 #ifndef PROTOCOL_JSON_H
 #define PROTOCOL_JSON_H
 
+#include "quote.h"
+#include "scan.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
 struct err;
-
-#define JSON_DEPTH_MAX 64
-
-enum json_flags {
-    JSON_STRICT = 0,
-    JSON_NAN = 1,      /* NaN, Infinity and -Infinity are numbers */
-    JSON_COMMENTS = 2, /* # and // to the end of the line are space */
-    JSON_UNIQUE = 4,   /* a key that stands twice is an error; else the last
-                          one counts */
-};
 
 enum json_type {
     JSON_NULL,
@@ -109,5 +102,8 @@ void json_write_number(struct buf *out, double value);
 /* A member of an object, and ", " behind it. */
 void json_write_text_member(struct buf *out, const char *key, const char *text);
 void json_write_number_member(struct buf *out, const char *key, double value);
+
+/* v as JSON, made fit for an error text as quote_bytes() does; returns out. */
+const char *jval_quote(char out[QUOTE_MAX], struct jval v);
 
 #endif

@@ -351,3 +351,15 @@ jval_number_of(struct jval object, const char *key)
         jval_number(v, &n);
     return n;
 }
+
+const char *
+jval_quote(char out[QUOTE_MAX], struct jval v)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    jval_write(v, &text);
+    quote_bytes(out, buf_text(&text), text.len);
+    buf_fini(&text);
+    return out;
+}

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "quote.h"
 
-#include "core/buf.h"
-
-#include <stdint.h>
-
 #define SHOWN_MAX 40
 
 const char *
@@ -30,17 +26,5 @@ quote_bytes(char out[QUOTE_MAX], const char *bytes, size_t len)
     for (int i = 0; len > SHOWN_MAX && i < 3; i++)
         *p++ = '.';
     *p = '\0';
-    return out;
-}
-
-const char *
-quote_value(char out[QUOTE_MAX], struct jval v)
-{
-    struct buf text;
-
-    buf_init(&text, SIZE_MAX / 2);
-    jval_write(v, &text);
-    quote_bytes(out, buf_text(&text), text.len);
-    buf_fini(&text);
     return out;
 }

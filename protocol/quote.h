@@ -4,8 +4,6 @@
 #ifndef PROTOCOL_QUOTE_H
 #define PROTOCOL_QUOTE_H
 
-#include "json.h"
-
 #include <stddef.h>
 
 /* Room for quote_bytes(): 40 bytes of four characters, two quotes, "..." */
@@ -15,8 +13,5 @@
  * cut with "..." after 40 bytes.  Returns out, so that it can stand in an
  * argument list. */
 const char *quote_bytes(char out[QUOTE_MAX], const char *bytes, size_t len);
-
-/* The same of a value as JSON. */
-const char *quote_value(char out[QUOTE_MAX], struct jval v);
 
 #endif

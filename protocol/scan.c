@@ -2,7 +2,6 @@
 #include "scan.h"
 
 #include "core/err.h"
-#include "json.h"
 #include "quote.h"
 
 #include <endian.h>

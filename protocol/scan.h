@@ -15,6 +15,16 @@
 struct buf;
 struct err;
 
+#define JSON_DEPTH_MAX 64
+
+enum json_flags {
+    JSON_STRICT = 0,
+    JSON_NAN = 1,      /* NaN, Infinity and -Infinity are numbers */
+    JSON_COMMENTS = 2, /* # and // to the end of the line are space */
+    JSON_UNIQUE = 4,   /* a key that stands twice is an error; else the last
+                          one counts */
+};
+
 /* Start with {text, len, 0, flags}. */
 struct scan {
     const char *text;

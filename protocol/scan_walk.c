@@ -2,8 +2,6 @@
 /* The part of scan.h that knows the order of tokens in a whole value. */
 #include "scan.h"
 
-#include "json.h"
-
 /* Where walk() stands inside a value. */
 struct walk {
     struct scan *s;

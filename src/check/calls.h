@@ -9,6 +9,7 @@
 #ifndef CHECK_CALLS_H
 #define CHECK_CALLS_H
 
+struct calls;
 #include "check/inner.h"
 #include "core/err.h"
 #include "tunepipe/assessor.h"
@@ -90,9 +91,6 @@ void calls_fail(struct calls *c, const char *fmt, ...)
  * when what lies inside a filter failed. */
 int calls_space(struct calls *c, const struct space *space);
 
-/* A new array of the current space's n_dims, all NaN. */
-double *calls_new_point(const struct calls *c);
-
 /* TP_OK: *x is a valid point, to be freed; else NULL. */
 int calls_ask(struct calls *c, uint64_t id, double **x);
 
@@ -111,5 +109,11 @@ void calls_trial_ended(struct calls *c, const struct tp_history *h, int how);
  * living[0..n-1] is an assessor's; their slots may be changed. */
 void calls_rest(struct calls *c, const struct tp_history *const *living,
                 size_t n);
+
+/* A tuner's, which has a metric. */
+void calls_metric(struct calls *c, uint64_t id, const double *x,
+                  const struct tp_metric *metric);
+/* Whether it has them; living is an assessor's. */
+bool layer_saves(const struct plugin *p);
 
 #endif

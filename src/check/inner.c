@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/inner.h"
 
-#include "check/calls.h"
 #include "space/space.h"
 
 #include <inttypes.h>
@@ -19,7 +18,7 @@ struct point {
 };
 
 struct inner {
-    const struct calls *c;
+    struct inner_given of;
     enum inner_mood mood;
     struct tp_next next;
     struct point *points; /* by id */
@@ -55,7 +54,7 @@ answer(struct inner *inner, int rc)
 static size_t
 point_size(const struct inner *inner)
 {
-    return space_dims(inner->c->space)->n_dims * sizeof(double);
+    return space_dims(*inner->of.space)->n_dims * sizeof(double);
 }
 
 /* NULL: no such point. */
@@ -96,7 +95,7 @@ inner_space(void *ctx, const struct tp_space *space)
 {
     struct inner *inner = ctx;
 
-    if (space != inner->c->lent)
+    if (space != *inner->of.lent)
         fault(inner, "gave next->space() another search space than it got");
     inner->passed = true;
     free(inner->first);
@@ -136,7 +135,7 @@ suggest(struct inner *inner, uint64_t id, struct tp_suggestion *out)
     if (again)
         memcpy(out->x, inner->first, point_size(inner));
     else
-        space_sample(inner->c->space, 42, id, out->x);
+        space_sample(*inner->of.space, 42, id, out->x);
 }
 
 /* Where a filter gives out something else for it, that is id 0's. */
@@ -174,7 +173,7 @@ inner_ask(void *ctx, uint64_t id, struct tp_suggestion *out)
         return rc;
     inner->given++;
     suggest(inner, id, out);
-    p->known = space_check(inner->c->space, out->x, NULL) == 0;
+    p->known = space_check(*inner->of.space, out->x, NULL) == 0;
     inner->failed |= !p->known;
     return p->known ? TP_OK : TP_ERR;
 }
@@ -252,7 +251,7 @@ inner_takes(void *ctx, const double *x)
 
     if (!inner->has_space)
         fault(inner, "called next->takes() before next->space() succeeded");
-    else if (space_check(inner->c->space, x, NULL) != 0)
+    else if (space_check(*inner->of.space, x, NULL) != 0)
         fault(inner, "called next->takes() with no point of the space");
     return 1;
 }
@@ -260,13 +259,13 @@ inner_takes(void *ctx, const double *x)
 /* ---- as the check sees it ---- */
 
 struct inner *
-inner_new(const struct calls *c, enum inner_mood mood)
+inner_new(struct inner_given given, enum inner_mood mood)
 {
     struct inner *inner = calloc(1, sizeof *inner);
 
     if (inner == NULL)
         return NULL;
-    inner->c = c;
+    inner->of = given;
     inner->mood = mood;
     inner->asked = TP_NO_ID;
     inner->next =
@@ -288,7 +287,7 @@ inner_free(struct inner *inner)
 }
 
 void
-inner_take_over(struct inner *to, struct inner *from, const struct calls *c)
+inner_take_over(struct inner *to, struct inner *from, struct inner_given given)
 {
     struct tp_next next;
 
@@ -301,7 +300,7 @@ inner_take_over(struct inner *to, struct inner *from, const struct calls *c)
     free(to->first);
     *to = *from;
     to->next = next;
-    to->c = c;
+    to->of = given;
     from->points = NULL;
     from->first = NULL;
     from->n_points = 0;
@@ -397,4 +396,19 @@ const char *
 inner_fault(const struct inner *inner)
 {
     return inner == NULL || inner->fault[0] == '\0' ? NULL : inner->fault;
+}
+
+/* ---- inner_mood ---- */
+
+const char *
+inner_mood_text(enum inner_mood mood)
+{
+    static const char *const texts[INNER_MOODS] = {
+        [INNER_GIVES] = "",
+        [INNER_LATER] = "the layer inside says TP_LATER each second time",
+        [INNER_DONE] = "the layer inside says TP_DONE after two points",
+        [INNER_FAILS] = "the layer inside fails each third call",
+    };
+
+    return texts[mood];
 }

@@ -12,7 +12,8 @@
 
 #include <stdbool.h>
 
-struct calls;
+struct space;
+struct tp_space;
 struct inner;
 
 enum inner_mood {
@@ -23,9 +24,15 @@ enum inner_mood {
     INNER_MOODS
 };
 
-/* c is lent until inner_free(); NULL: out of memory.  What takes a struct inner
- * takes NULL, too, and does nothing, or says false. */
-struct inner *inner_new(const struct calls *c, enum inner_mood mood);
+/* Where the tested object's current space is found, and as it was lent. */
+struct inner_given {
+    const struct space *const *space;
+    struct tp_space *const *lent;
+};
+
+/* Both of `given` are lent until inner_free(); NULL: out of memory.  What takes
+ * a struct inner takes NULL, too, and does nothing, or says false. */
+struct inner *inner_new(struct inner_given given, enum inner_mood mood);
 void inner_free(struct inner *inner);
 
 const struct tp_next *inner_next(const struct inner *inner);
@@ -34,10 +41,10 @@ const struct tp_next *inner_next(const struct inner *inner);
  * INNER_GIVES. */
 const char *inner_mood_text(enum inner_mood mood);
 
-/* What `from` knows and how it feels, for `to`, which is c's: the filter around
- * it has been exchanged.  `from` is then empty. */
+/* What `from` knows and how it feels, for `to`: the filter around it has
+ * been exchanged.  `from` is then empty. */
 void inner_take_over(struct inner *to, struct inner *from,
-                     const struct calls *c);
+                     struct inner_given given);
 
 /* A call of the filter begins; id: of ask, else TP_NO_ID. */
 void inner_enter(struct inner *inner, uint64_t asked);

@@ -4,7 +4,6 @@
 #include "check/answers.h"
 #include "check/assessor_orders.h"
 #include "check/calls.h"
-#include "check/layer.h"
 #include "check/spaces.h"
 #include "check/tuner_orders.h"
 #include "core/buf.h"

@@ -2,7 +2,6 @@
 #include "check/tuner_orders.h"
 
 #include "check/calls.h"
-#include "check/calls_advice.h"
 #include "check/spaces.h"
 #include "core/buf.h"
 #include "plugin/loader.h"

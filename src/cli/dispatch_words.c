@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/dispatch_words.h"
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"

@@ -2,6 +2,7 @@
 #include "cli/kept.h"
 
 #include "cli/verb.h"
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"

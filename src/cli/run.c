@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"

@@ -141,26 +141,8 @@ struct experiment {
     bool debug;                /* debug, or logLevel debug or trace */
 };
 
-enum experiment_use {
-    EXPERIMENT_RUN,      /* everything */
-    EXPERIMENT_DISPATCH, /* tuner, filters, assessor, seed, earlyStopped,
-                            sync, segmentSize, oldSegments: other keys are
-                            known but neither required nor read */
-};
-
-/* Reads and checks the file.  NULL on failure: `problems` has a line for each
- * mistake and err the first of them.  `notes` (may be NULL) gets a line for
- * each key that is accepted without effect.  Freed by experiment_free(). */
-struct experiment *experiment_read(const char *path, enum experiment_use use,
-                                   struct problems *problems,
-                                   struct problems *notes, struct err *err);
-/* The same for the copy that an experiment's folder keeps, with the search
- * space as it was sent: relative paths begin where the original stood, whose
- * path is `original`. */
-struct experiment *experiment_read_kept(const char *path, const char *original,
-                                        const char *space,
-                                        struct problems *problems,
-                                        struct err *err);
+/* fini: all that it points to. */
+void experiment_fini(struct experiment *x);
 void experiment_free(struct experiment *x);
 
 /* "minimize" or "maximize"; NULL: that is not said. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/hookkey.h"
 
+#include "config/draft.h"
 #include "config/eventname.h"
 #include "config/yaml.h"
 #include "core/err.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
+#include "config/draft.h"
 #include "config/hookkey.h"
 #include "config/keys_algorithm.h"
 #include "config/keys_failure.h"

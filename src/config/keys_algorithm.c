@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys_algorithm.h"
 
+#include "config/draft.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/problems.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys_failure.h"
 
+#include "config/experiment.h"
+
 #include "config/yaml.h"
 #include "core/number.h"
 

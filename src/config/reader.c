@@ -69,7 +69,7 @@ read_member(struct reader *r, const struct key *keys,
         reader_problem(r, node->key_line, path, "%s", k->hint);
     else if (yaml_type(node) == YAML_TYPE_NULL)
         return; /* the same as absent */
-    else if (r->use == EXPERIMENT_DISPATCH && !(k->flags & KEY_DISPATCH))
+    else if (r->dispatches && !(k->flags & KEY_DISPATCH))
         return;
     else if (k->set != NULL)
         k->set(r, k, node, path, (char *)base + k->offset);
@@ -84,7 +84,7 @@ require(struct reader *r, const struct key *k, const struct yaml_node *map,
     const struct yaml_node *node = yaml_get(map, k->name);
 
     if (!(k->flags & KEY_REQUIRED) ||
-        (r->use == EXPERIMENT_DISPATCH && !(k->flags & KEY_DISPATCH)))
+        (r->dispatches && !(k->flags & KEY_DISPATCH)))
         return;
     if (node == NULL || yaml_type(node) == YAML_TYPE_NULL)
         reader_problem(r, node != NULL ? node->line : map->line, path,

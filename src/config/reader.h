@@ -4,11 +4,10 @@
 #ifndef CONFIG_READER_H
 #define CONFIG_READER_H
 
-#include "config/experiment.h"
-
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct problems;
 struct reader;
@@ -45,21 +44,10 @@ struct key {
     const struct key *keys;   /* for set_map(): the table, ended by a NULL */
 };
 
-/* What is read; the offsets of the top level count from here. */
-struct draft {
-    struct experiment x;
-    int log, final; /* enum log_wish, enum metrics_final */
-    int ignored;    /* words with one meaning */
-    char *space_file;
-    const char *kept_space; /* read instead of either; NULL: none */
-    char *constraints;      /* with "; " in between; NULL: none */
-    unsigned space_line, space_file_line, constraints_line; /* 0: absent */
-};
-
 struct reader {
     const char *file; /* as the user wrote it, for problems */
     const char *folder;
-    enum experiment_use use;
+    bool dispatches; /* keys that are for `run` alone are passed over */
     struct problems *problems, *notes;
 };
 

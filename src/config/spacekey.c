@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/spacekey.h"
 
+#include "config/draft.h"
 #include "config/reader.h"
 #include "config/yaml.h"
 #include "core/buf.h"
@@ -16,7 +17,8 @@ space_from_text(struct reader *r, const char *path, struct buf *text)
 {
     struct json *doc =
         json_parse(text->data, text->len, JSON_COMMENTS | JSON_UNIQUE, NULL);
-    struct reader inner = {path, r->folder, r->use, r->problems, r->notes};
+    struct reader inner = {path, r->folder, r->dispatches, r->problems,
+                           r->notes};
     struct yaml_node *root;
     char *space = NULL;
     struct buf out;

@@ -6,6 +6,8 @@
 
 #include "config/reader.h"
 
+struct wishes;
+
 /* The target of each is the whole struct wishes. */
 key_set wish_devices;       /* trialGpuNumber */
 key_set wish_indices;       /* gpuIndices: 0, "0,1" or [0, 1] */

@@ -26,7 +26,7 @@ tuning_import_one(struct tuning *t, struct jval entry, struct err *err)
         return err_set(err, ERR_INPUT, "no 'value'");
     if (!metric_read_value(value, &result.value, &problem))
         return err_set(err, ERR_INPUT, "%s: %s", problem,
-                       quote_value(shown, value));
+                       jval_quote(shown, value));
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
@@ -154,7 +154,7 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
     if (!jval_uint(v, &which.number) || which.number > MARKS_RECOVERED_MAX)
         return err_set(err, ERR_INPUT,
                        "parameter_id: expected an integer from 0 to %d, not %s",
-                       MARKS_RECOVERED_MAX, quote_value(shown, v));
+                       MARKS_RECOVERED_MAX, jval_quote(shown, v));
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
     if (t->restart.on && trials_finished(t->trials, &which))

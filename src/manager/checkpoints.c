@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/checkpoints_inside.h"
+#include "manager/checkpoints.h"
 
 #include "config/experiment.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/map.h"
 #include "core/number.h"
+#include "manager/metrics.h"
+#include "manager/tail.h"
 #include "manager/trial.h"
 #include "trial/checkpoint.h"
 #include "trial/files.h"
@@ -13,13 +17,31 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *
+/* checkpoints_steps.c: the file that tells of one. */
+struct checkpoint_steps {
+    uint64_t steps;
+    bool given, beyond; /* as in struct checkpoint */
+};
+
+static bool checkpoints_prune(struct checkpoints *c, uint64_t trial);
+static void checkpoints_drop(struct checkpoints *c, uint64_t trial);
+static bool checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
+                                   uint64_t number,
+                                   struct checkpoint_steps *out);
+static int checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
+                                   uint64_t number,
+                                   const struct checkpoint_steps *of,
+                                   struct err *err);
+
+/* The trial's folder, or, where a name is given, what is in it; to be freed. */
+static char *
 checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
 {
     char *path;
@@ -30,7 +52,7 @@ checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
     return path;
 }
 
-char *
+static char *
 checkpoints_place_of(const struct checkpoints *c, uint64_t trial,
                      const char *prefix, uint64_t number)
 {
@@ -49,7 +71,8 @@ find(const struct checkpoints *c, uint64_t trial, uint64_t number)
     return NULL;
 }
 
-struct checkpoint *
+/* NULL: there is no such folder, or no memory. */
+static struct checkpoint *
 checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
 {
     char *path = checkpoints_place_of(c, trial, "", number);
@@ -110,7 +133,8 @@ is_orphan(const char *home, const char *name)
     return !there;
 }
 
-void
+/* Removes whatever no checkpoint is from a trial's folder. */
+static void
 checkpoints_clean(struct checkpoints *c, const char *home)
 {
     DIR *folder = opendir(home);
@@ -283,4 +307,759 @@ checkpoints_close(struct checkpoints *c)
     free(c->items);
     free(c->claims);
     *c = (struct checkpoints){0};
+}
+
+/* ---- the file that tells of one ---- */
+
+/* DESIGN.  Who reads `checkpoint NUMBER` among a trial's reports writes down
+ * how many there were.  A manager that dies before leaves that to the next
+ * one, which finds it in the files of the attempt. */
+
+#define LINE_MAX_BYTES 64
+#define BUFFER_MAX ((size_t)1 << 20)
+#define WORD_GIVEN "given"
+#define WORD_BEYOND "beyond"
+
+static char *
+place(const struct checkpoints *c, uint64_t trial, uint64_t number)
+{
+    return checkpoints_place_of(c, trial, TRIAL_CHECKPOINT_STEPS, number);
+}
+
+/* False: there is no such file. */
+static bool
+checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
+                       uint64_t number, struct checkpoint_steps *out)
+{
+    char *path = place(c, trial, number), word[16] = "";
+    unsigned long long steps = 0;
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, BUFFER_MAX);
+    ok = path != NULL &&
+         file_read_plain(path, LINE_MAX_BYTES, &text, NULL) == 0 &&
+         sscanf(buf_text(&text), "%llu %15s", &steps, word) >= 1;
+    *out = (struct checkpoint_steps){
+        .steps = steps,
+        .given = strcmp(word, WORD_GIVEN) == 0,
+        .beyond = strcmp(word, WORD_BEYOND) == 0,
+    };
+    buf_fini(&text);
+    free(path);
+    return ok;
+}
+
+static int
+checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
+                        uint64_t number, const struct checkpoint_steps *of,
+                        struct err *err)
+{
+    char *path = place(c, trial, number), line[LINE_MAX_BYTES];
+    int len =
+        snprintf(line, sizeof line, "%llu%s%s\n", (unsigned long long)of->steps,
+                 of->given || of->beyond ? " " : "",
+                 of->given    ? WORD_GIVEN
+                 : of->beyond ? WORD_BEYOND
+                              : "");
+    int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                          : file_write_plain(path, line, (size_t)len, err);
+
+    free(path);
+    return rc;
+}
+
+static void
+checkpoints_steps_remove(const struct checkpoints *c, uint64_t trial,
+                         uint64_t number)
+{
+    char *path = place(c, trial, number);
+
+    if (path != NULL)
+        unlink(path);
+    free(path);
+}
+
+struct search {
+    struct metrics metrics;
+    uint64_t number;
+    bool found;
+};
+
+static void
+look(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct search *s = ctx;
+    struct metric_line m;
+
+    if (!s->found && metrics_line(&s->metrics, line, len, too_long, &m, NULL) ==
+                         METRICS_CHECKPOINT)
+        s->found = m.sequence == s->number;
+}
+
+/* Reports of this attempt before it told of the number, of all where it came
+ * to save it and to nothing else. */
+static bool
+search(const struct trial *t, uint64_t number, uint64_t *reports)
+{
+    struct search s = {.number = number};
+    char *path = file_join(t->folder, TRIAL_METRICS);
+    struct tail tail;
+
+    if (path != NULL && tail_open(&tail, path, TRIAL_METRIC_MAX, NULL) == 0) {
+        while (!s.found &&
+               tail_drain(&tail, (size_t)1 << 20, look, &s, NULL) > 0)
+            continue;
+        tail_close(&tail);
+    }
+    free(path);
+    *reports = s.metrics.intermediates;
+    return s.found;
+}
+
+/* The same where nobody has written it: what earlier attempts at t reported
+ * before they told of this number. */
+static uint64_t
+checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
+                       uint64_t number)
+{
+    char *experiment = strdup(c->folder);
+    struct trial before = {.attempt = t->attempt};
+    uint64_t reports, newest = 0;
+    bool found = false;
+
+    if (experiment == NULL)
+        return 0;
+    *strrchr(experiment, '/') = '\0';
+    memcpy(before.id, t->id, sizeof before.id);
+    while (!found && before.attempt-- > 0 &&
+           trial_place(&before, experiment, NULL) == 0) {
+        found = search(&before, number, &reports);
+        origin_load(&before);
+        if (found || newest == 0)
+            newest = before.step + reports;
+    }
+    free(before.folder);
+    free(experiment);
+    return newest;
+}
+
+/* ---- which are kept ---- */
+
+/* DESIGN.  What is deleted: of one trial, what the policy does not keep; then,
+ * as long as all together are above the quota, those of ended trials from the
+ * worst on, then older ones of trials that go on.  The newest of a trial that
+ * has not ended, or is paused, always stays, since another attempt may need it,
+ * or another trial; where it was saved behind the end of the trial's budget,
+ * the one before, too.  One that is deleted is renamed first (trash.h), so
+ * that half of it is never given to anybody. */
+
+/* ---- claims ---- */
+
+static struct checkpoint_claim *
+find_claim(const struct checkpoints *c, uint64_t trial)
+{
+    for (size_t i = 0; i < c->n_claims; i++)
+        if (c->claims[i].trial == trial)
+            return &c->claims[i];
+    return NULL;
+}
+
+/* NULL: no memory; then what is saved stays. */
+static struct checkpoint_claim *
+claim(struct checkpoints *c, uint64_t trial)
+{
+    struct checkpoint_claim *found = find_claim(c, trial);
+
+    if (found != NULL)
+        return found;
+    if (c->n_claims == c->claims_cap) {
+        size_t cap = c->claims_cap == 0 ? 16 : 2 * c->claims_cap;
+        struct checkpoint_claim *claims =
+            realloc(c->claims, cap * sizeof *claims);
+
+        if (claims == NULL)
+            return NULL;
+        c->claims = claims;
+        c->claims_cap = cap;
+    }
+    found = &c->claims[c->n_claims++];
+    *found = (struct checkpoint_claim){.trial = trial};
+    return found;
+}
+
+static void
+forget(struct checkpoints *c, struct checkpoint_claim *found)
+{
+    *found = c->claims[--c->n_claims];
+}
+
+static bool
+is_pinned(const struct checkpoints *c, uint64_t trial)
+{
+    const struct checkpoint_claim *found = find_claim(c, trial);
+
+    return found != NULL && found->pins > 0;
+}
+
+/* ---- deletion ---- */
+
+/* Its row stays until sweep(). */
+static void delete (struct checkpoints *c, struct checkpoint *item)
+{
+    char *path = checkpoints_place_of(c, item->trial, "", item->number);
+
+    if (path != NULL)
+        trash_put(&c->trash, path);
+    checkpoints_steps_remove(c, item->trial, item->number);
+    free(path);
+    c->bytes -= item->bytes;
+    item->deleted = true;
+}
+
+static void
+sweep(struct checkpoints *c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (!c->items[i].deleted)
+            c->items[n++] = c->items[i];
+    c->n = n;
+}
+
+/* The newest that a trial has, of all and of those within its budget. */
+struct newest {
+    uint64_t all, within;
+};
+
+static void
+note(struct newest *newest, const struct checkpoint *item)
+{
+    if (item->number > newest->all)
+        newest->all = item->number;
+    if (!item->beyond && item->number > newest->within)
+        newest->within = item->number;
+}
+
+static bool
+has_to_stay(const struct checkpoints *c, const struct checkpoint *item,
+            const struct newest *newest)
+{
+    if (item->ended && !is_pinned(c, item->trial))
+        return false;
+    return item->number == newest->all || item->number == newest->within ||
+           (c->lockstep && item->given);
+}
+
+static bool
+is_older(const struct checkpoint *a, const struct checkpoint *b)
+{
+    return a->trial != b->trial ? a->trial < b->trial : a->number < b->number;
+}
+
+/* One without a value is worse than any. */
+static bool
+is_worse(const struct checkpoints *c, const struct checkpoint *a,
+         const struct checkpoint *b)
+{
+    bool known_a = a->valued && !isnan(a->value);
+    bool known_b = b->valued && !isnan(b->value);
+
+    if (known_a != known_b)
+        return known_b;
+    if (known_a && (a->value < b->value || a->value > b->value))
+        return c->minimize ? a->value > b->value : a->value < b->value;
+    return is_older(a, b);
+}
+
+/* How many of a trial's the policy lets be, apart from one that has to stay. */
+static size_t
+allowed(const struct checkpoints *c, bool ended)
+{
+    size_t max = c->policy->max > 0 ? (size_t)c->policy->max : 1;
+
+    switch (c->policy->keep) {
+    case CHECKPOINTS_LAST:
+        return ended ? max : max - 1;
+    case CHECKPOINTS_BEST:
+        return max;
+    case CHECKPOINTS_ALL:
+        if (c->policy->max == 0)
+            return SIZE_MAX;
+        return ended ? max : max - 1;
+    case CHECKPOINTS_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* Whether some of the trial's has to go; *victim is the first to. */
+static bool
+choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
+          struct checkpoint **victim)
+{
+    bool best = c->policy->keep == CHECKPOINTS_BEST, ended = false;
+    size_t n = 0;
+
+    *victim = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        struct checkpoint *item = &c->items[i];
+
+        if (item->trial != trial || item->deleted)
+            continue;
+        ended = item->ended;
+        if (has_to_stay(c, item, newest))
+            continue;
+        n++;
+        if (*victim == NULL ||
+            (best ? is_worse(c, item, *victim) : is_older(item, *victim)))
+            *victim = item;
+    }
+    return n > allowed(c, ended);
+}
+
+static void
+prune_trial(struct checkpoints *c, uint64_t trial)
+{
+    struct newest newest = {0, 0};
+    struct checkpoint *victim;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == trial)
+            note(&newest, &c->items[i]);
+    while (choose_of(c, trial, &newest, &victim))
+        delete (c, victim);
+    sweep(c);
+}
+
+/* ---- the quota ---- */
+
+struct candidate {
+    const struct checkpoints *c;
+    struct checkpoint *item;
+};
+
+/* What goes first. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    bool first;
+
+    if (x->item->ended != y->item->ended)
+        return x->item->ended ? -1 : 1;
+    first = x->item->ended ? is_worse(x->c, x->item, y->item)
+                           : is_older(x->item, y->item);
+    return first ? -1 : 1;
+}
+
+/* Of each trial, by its number; NULL: no memory. */
+static struct newest *
+find_newest(const struct checkpoints *c, struct map *by_trial)
+{
+    struct newest *all = calloc(c->n + 1, sizeof *all);
+    size_t n = 0;
+
+    for (size_t i = 0; all != NULL && i < c->n; i++) {
+        const struct checkpoint *item = &c->items[i];
+        struct newest *of = map_get(by_trial, &item->trial, sizeof item->trial);
+
+        if (of == NULL) {
+            of = &all[n++];
+            if (map_put(by_trial, &item->trial, sizeof item->trial, of) != 0) {
+                free(all);
+                return NULL;
+            }
+        }
+        note(of, item);
+    }
+    return all;
+}
+
+/* All that may go, in the order in which they do; NULL: no memory. */
+static struct candidate *
+find_candidates(struct checkpoints *c, size_t *n)
+{
+    struct candidate *found = calloc(c->n + 1, sizeof *found);
+    struct map by_trial = {0};
+    struct newest *newest = find_newest(c, &by_trial);
+
+    *n = 0;
+    for (size_t i = 0; found != NULL && newest != NULL && i < c->n; i++) {
+        struct checkpoint *item = &c->items[i];
+
+        if (!has_to_stay(c, item,
+                         map_get(&by_trial, &item->trial, sizeof item->trial)))
+            found[(*n)++] = (struct candidate){c, item};
+    }
+    if (*n > 0)
+        qsort(found, *n, sizeof *found, compare);
+    map_fini(&by_trial);
+    free(newest);
+    return found;
+}
+
+static void
+prune_all(struct checkpoints *c)
+{
+    struct candidate *found;
+    size_t n, i = 0;
+
+    c->crowded = false;
+    if (c->policy->quota == 0 || c->bytes <= c->policy->quota)
+        return;
+    found = find_candidates(c, &n);
+    for (; i < n && c->bytes > c->policy->quota; i++)
+        delete (c, found[i].item);
+    c->crowded = c->bytes > c->policy->quota;
+    free(found);
+    sweep(c);
+}
+
+/* Its folder goes, too, where nothing is in it. */
+static void
+leave(const struct checkpoints *c, uint64_t trial)
+{
+    char *home = checkpoints_place(c, trial, NULL);
+
+    if (home != NULL)
+        rmdir(home);
+    free(home);
+}
+
+/* True: it is crowded, and was not before. */
+static bool
+checkpoints_prune(struct checkpoints *c, uint64_t trial)
+{
+    bool before = c->crowded;
+
+    if (c->deferred)
+        return false; /* a trial to come may go on from any of them */
+    prune_trial(c, trial);
+    leave(c, trial);
+    prune_all(c);
+    return c->crowded && !before;
+}
+
+/* ---- release ---- */
+
+void
+checkpoints_delete(struct checkpoints *c, uint64_t trial)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == trial)
+            delete (c, &c->items[i]);
+    sweep(c);
+    leave(c, trial);
+}
+
+static void
+drop(struct checkpoints *c, struct checkpoint_claim *found)
+{
+    uint64_t trial = found->trial;
+
+    if (c->deferred || found->pins > 0 || (found->released && !found->ended))
+        return;
+    if (found->released && c->policy->keep != CHECKPOINTS_ALL)
+        checkpoints_delete(c, trial);
+    forget(c, found);
+    checkpoints_prune(c, trial); /* what was pinned need not stay */
+}
+
+void
+checkpoints_pin(struct checkpoints *c, uint64_t trial)
+{
+    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+
+    if (found != NULL)
+        found->pins++;
+}
+
+void
+checkpoints_unpin(struct checkpoints *c, uint64_t trial, bool done)
+{
+    struct checkpoint_claim *found =
+        c->folder == NULL ? NULL : find_claim(c, trial);
+
+    if (found == NULL)
+        return;
+    found->pins -= found->pins > 0;
+    if (done) /* it waited for the other's end */
+        found->released = found->ended = true;
+    drop(c, found);
+}
+
+void
+checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended)
+{
+    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+
+    if (found == NULL)
+        return;
+    found->released = true;
+    found->ended |= ended;
+    drop(c, found);
+}
+
+/* The trial has ended: what was released goes. */
+static void
+checkpoints_drop(struct checkpoints *c, uint64_t trial)
+{
+    struct checkpoint_claim *found = find_claim(c, trial);
+
+    if (found == NULL)
+        return;
+    found->ended = true;
+    drop(c, found);
+}
+
+void
+checkpoints_settle(struct checkpoints *c)
+{
+    c->deferred = false;
+    for (size_t i = c->n_claims; i > 0; i--)
+        drop(c, &c->claims[i - 1]);
+    for (size_t i = c->n; i > 0; i--)
+        if (i <= c->n)
+            checkpoints_prune(c, c->items[i - 1].trial);
+}
+
+/* ---- those that a trial goes on from ---- */
+
+/* DESIGN.  What another trial saved becomes this one's own, as its NUMBER 1,
+ * before the first attempt begins: behind that an attempt goes on from the
+ * newest of its trial, whoever saved it.  It is made under another name and
+ * renamed, so that it is there, with its steps, or is made again. */
+
+#define GIVEN_NUMBER 1
+
+/* Of one that nobody was told of yet it is not known how far it was. */
+static int
+worth(bool known, const struct checkpoint_steps *steps)
+{
+    return !known ? 0 : steps->beyond ? 1 : 2;
+}
+
+/* The newest that its budget has paid for; without such a one, the newest. */
+static uint64_t
+choose(const struct checkpoints *c, uint64_t trial, const char *home,
+       struct checkpoint_steps *steps)
+{
+    DIR *all = opendir(home);
+    struct dirent *entry;
+    uint64_t best = 0, number;
+    int best_worth = -1;
+
+    *steps = (struct checkpoint_steps){0};
+    while (all != NULL && (entry = readdir(all)) != NULL) {
+        struct checkpoint_steps of;
+        int this_worth;
+
+        if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
+            continue;
+        this_worth = worth(checkpoints_steps_read(c, trial, number, &of), &of);
+        if (this_worth > best_worth ||
+            (this_worth == best_worth && number > best)) {
+            best_worth = this_worth;
+            best = number;
+            *steps = of;
+        }
+    }
+    if (all != NULL)
+        closedir(all);
+    return best;
+}
+
+/* What is deleted meanwhile is renamed first: then it is not there any more. */
+static int
+check_there(const char *from, struct err *err)
+{
+    return access(from, F_OK) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "%s: went while it was copied",
+                           from);
+}
+
+/* Of a promoted trial nobody writes to the same files: it is the same one. */
+static int
+copy(const struct trial *t, const char *from, const char *to, struct err *err)
+{
+    if (t->origin.how == ORIGIN_PROMOTED && folder_link(from, to, NULL) == 0)
+        return 0;
+    folder_remove(to);
+    return folder_copy(from, to, err);
+}
+
+static int
+give(struct checkpoints *c, const struct trial *t, const char *from,
+     const struct checkpoint_steps *steps, struct err *err)
+{
+    char *tmp = checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_GIVEN,
+                                     GIVEN_NUMBER);
+    char *to = checkpoints_place_of(c, t->number, "", GIVEN_NUMBER);
+    int rc = tmp == NULL || to == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : 0;
+
+    if (rc == 0)
+        rc = copy(t, from, tmp, err);
+    if (rc == 0)
+        rc = check_there(from, err);
+    if (rc == 0)
+        rc = folder_sync(tmp, err);
+    if (rc == 0)
+        rc = checkpoints_steps_write(c, t->number, GIVEN_NUMBER, steps, err);
+    if (rc == 0 && rename(tmp, to) != 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot become %s", tmp, to);
+    if (rc == 0)
+        rc = folder_sync(to, err);
+    if (rc == 0)
+        checkpoints_add(c, t->number, GIVEN_NUMBER);
+    else if (tmp != NULL)
+        folder_remove(tmp);
+    free(tmp);
+    free(to);
+    return rc;
+}
+
+/* The checkpoint, to be freed; NULL: there is none, or no memory. */
+static char *
+choose_from(const struct checkpoints *c, const struct trial *t,
+            struct checkpoint_steps *steps)
+{
+    char *home = checkpoints_place(c, t->origin.from, NULL);
+    uint64_t number = home == NULL ? 0 : choose(c, t->origin.from, home, steps);
+
+    free(home);
+    return number == 0 ? NULL
+                       : checkpoints_place_of(c, t->origin.from, "", number);
+}
+
+static int
+make_folder(const char *path, struct err *err)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST)
+        return 0;
+    return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", path);
+}
+
+int
+checkpoints_inherit(struct checkpoints *c, const struct trial *t,
+                    struct err *err)
+{
+    char *home = checkpoints_place(c, t->number, NULL);
+    struct checkpoint_steps steps;
+    char *from = choose_from(c, t, &steps);
+    int rc = 0;
+
+    steps.given = true;
+    steps.beyond = false;
+    if (home == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (from != NULL && (rc = make_folder(home, err)) == 0)
+        rc = give(c, t, from, &steps, err); /* else from the beginning */
+    free(from);
+    free(home);
+    return rc;
+}
+
+/* Whether the trial is to be given anything, and has not been. */
+static bool
+is_heir(const struct trial *t, const char *home)
+{
+    return t->origin.how != ORIGIN_NONE && !t->settled &&
+           checkpoint_newest(home) == 0;
+}
+
+uint64_t
+checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
+{
+    char *home = c->folder == NULL || t->origin.how != ORIGIN_CLONED
+                     ? NULL
+                     : checkpoints_place(c, t->number, NULL);
+    struct checkpoint_steps steps;
+    char *from = NULL;
+    uint64_t bytes;
+
+    if (home != NULL && is_heir(t, home))
+        from = choose_from(c, t, &steps);
+    bytes = from == NULL ? 0 : folder_bytes(from);
+    free(from);
+    free(home);
+    return bytes;
+}
+
+void
+checkpoints_inherited(struct checkpoints *c, const struct trial *t)
+{
+    checkpoints_add(c, t->number, GIVEN_NUMBER);
+}
+
+/* What an earlier attempt saved, but in lock step, where each attempt reports
+ * all that the first one did. */
+static uint64_t
+choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
+{
+    struct checkpoint_steps first;
+
+    if (!c->lockstep && t->attempt > 0)
+        return checkpoint_newest(home);
+    return checkpoints_steps_read(c, t->number, GIVEN_NUMBER, &first) &&
+                   first.given
+               ? GIVEN_NUMBER
+               : 0;
+}
+
+static int
+go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
+{
+    struct checkpoint_steps steps;
+
+    checkpoints_clean(c, home);
+    if (is_heir(t, home) && checkpoints_inherit(c, t, err) != 0)
+        return -1;
+    t->restore = choose_own(c, t, home);
+    if (t->restore == 0)
+        return 0;
+    if (!checkpoints_steps_read(c, t->number, t->restore, &steps)) {
+        steps.steps = checkpoints_steps_find(c, t, t->restore);
+        if (checkpoints_steps_write(c, t->number, t->restore, &steps, err) != 0)
+            return -1;
+    }
+    t->step = steps.steps;
+    return 0;
+}
+
+int
+checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
+{
+    char *home = checkpoints_place(c, t->number, NULL);
+    char *saving = checkpoints_saving(c, t);
+    int rc = home == NULL || saving == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : make_folder(home, err);
+
+    t->restore = t->step = 0;
+    if (rc == 0 && (t->attempt > 0 || t->origin.how != ORIGIN_NONE))
+        rc = go_on(c, t, home, err); /* else nobody was there before */
+    if (rc == 0)
+        rc = make_folder(saving, err);
+    free(saving);
+    free(home);
+    return rc;
+}
+
+char *
+checkpoints_saving(const struct checkpoints *c, const struct trial *t)
+{
+    return checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_SAVING,
+                                t->attempt);
+}
+
+char *
+checkpoints_restore(const struct checkpoints *c, const struct trial *t)
+{
+    return t->restore > 0 ? checkpoints_place_of(c, t->number, "", t->restore)
+                          : NULL;
 }

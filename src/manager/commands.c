@@ -6,12 +6,458 @@
 #include "core/err.h"
 #include "core/nearest.h"
 #include "manager/account.h"
-#include "manager/commands_table.h"
+#include "manager/again.h"
+#include "manager/coordinator.h"
+#include "manager/happened.h"
+#include "manager/imports.h"
+#include "manager/live.h"
+#include "manager/placing.h"
 #include "manager/state.h"
+#include "manager/trial.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+
+/* 10,000 days, as in the configuration. */
+#define DURATION_MAX_MS 864000000000u
+
+struct changes {
+    uint64_t concurrency, max_trials, max_ms; /* 0: as it is */
+};
+
+static int
+refuse(const char *key, uint64_t most, struct jval v, struct err *err)
+{
+    struct buf shown;
+
+    buf_init(&shown, CONTROL_LINE_MAX);
+    jval_write(v, &shown);
+    err_set(err, ERR_INPUT,
+            "%s: expected an integer from 1 to %llu, not %.100s", key,
+            (unsigned long long)most, buf_text(&shown));
+    buf_fini(&shown);
+    return -1;
+}
+
+static int
+read_change(struct jval request, const char *key, uint64_t most, uint64_t *out,
+            struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(request, key, &v))
+        return 0;
+    if (!jval_uint(v, out) || *out == 0 || *out > most)
+        return refuse(key, most, v, err);
+    return 0;
+}
+
+static int
+read_changes(struct jval request, struct changes *c, struct err *err)
+{
+    if (read_change(request, "concurrency", INT32_MAX, &c->concurrency, err) !=
+            0 ||
+        read_change(request, "max_trials", INT64_MAX, &c->max_trials, err) !=
+            0 ||
+        read_change(request, "max_duration_ms", DURATION_MAX_MS, &c->max_ms,
+                    err) != 0)
+        return -1;
+    if (c->concurrency == 0 && c->max_trials == 0 && c->max_ms == 0)
+        return err_set(err, ERR_INPUT,
+                       "expected concurrency, max_trials or max_duration_ms");
+    return 0;
+}
+
+static void
+say(struct manager *m, const struct changes *c)
+{
+    struct buf line;
+
+    buf_init(&line, 400);
+    if (c->concurrency > 0)
+        buf_printf(&line, " concurrency %llu",
+                   (unsigned long long)c->concurrency);
+    if (c->max_trials > 0)
+        buf_printf(&line, " max-trials %llu",
+                   (unsigned long long)c->max_trials);
+    if (c->max_ms > 0)
+        buf_printf(&line, " max-duration %g s", (double)c->max_ms / 1e3);
+    progress_say(&m->progress, "tunepipe: updated:%s", buf_text(&line));
+    buf_fini(&line);
+}
+
+static int
+commands_update(struct manager *m, struct jval request, struct buf *reply,
+                struct err *err)
+{
+    struct changes c = {0};
+
+    if (read_changes(request, &c, err) != 0 ||
+        (c.concurrency > 0 && coordinator_resize(m, c.concurrency, err) != 0) ||
+        coordinator_limit(m, c.max_trials, (int64_t)c.max_ms, err) != 0)
+        return -1;
+    say(m, &c);
+    buf_add_text(reply, "{}");
+    return 0;
+}
+
+static int
+commands_pause(struct manager *m, struct jval request, struct buf *reply,
+               struct err *err)
+{
+    bool before = m->scheduler.paused;
+
+    (void)request;
+    if (coordinator_pause(m, err) != 0)
+        return -1;
+    if (!before)
+        progress_say(&m->progress, "tunepipe: paused: no trial is started");
+    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    return 0;
+}
+
+static int
+commands_continue(struct manager *m, struct jval request, struct buf *reply,
+                  struct err *err)
+{
+    bool before = m->scheduler.paused;
+
+    (void)request;
+    if (coordinator_continue(m, err) != 0)
+        return -1;
+    if (before)
+        progress_say(&m->progress, "tunepipe: goes on");
+    buf_add_text(reply, "{}");
+    return 0;
+}
+
+/* As Ctrl-C, and twice for "now"; said again it changes nothing more. */
+static int
+commands_stop(struct manager *m, struct jval request, struct buf *reply,
+              struct err *err)
+{
+    bool now = false;
+    struct jval v;
+
+    if (jval_get(request, "now", &v) && !jval_bool(v, &now))
+        return err_set(err, ERR_INPUT, "now: expected true or false, not %s",
+                       jval_type_name(v));
+    if (m->interrupts == 0)
+        manager_interrupt(m);
+    if (now && m->interrupts == 1)
+        manager_interrupt(m);
+    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    return 0;
+}
+
+static int
+commands_import(struct manager *m, struct jval request, struct buf *reply,
+                struct err *err)
+{
+    uint64_t n;
+
+    (void)request;
+    if (m->phase != PHASE_RUNNING || m->end_known)
+        return err_set(err, ERR_INPUT,
+                       "the experiment asks for no more trials");
+    if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
+        return -1;
+    buf_printf(reply, "{\"trials\": %llu}", (unsigned long long)n);
+    return 0;
+}
+
+/* ---- of one trial ---- */
+
+/* What is done to single trials.  All that are named are looked at before the
+ * first is touched. */
+
+/* "trials": how many; each is checked by `check`. */
+static int
+read_trials(const struct manager *m, struct jval request, struct jval *list,
+            int (*check)(const struct manager *, uint64_t, struct err *),
+            struct err *err)
+{
+    if (!jval_get(request, "trials", list) || jval_type(*list) != JSON_ARRAY ||
+        jval_count(*list) == 0)
+        return err_set(err, ERR_INPUT,
+                       "trials: expected an array of their numbers");
+    for (size_t i = 0; i < jval_count(*list); i++) {
+        uint64_t number;
+
+        if (!jval_uint(jval_at(*list, i), &number))
+            return err_set(err, ERR_INPUT, "trials: expected numbers, not %s",
+                           jval_type_name(jval_at(*list, i)));
+        if (check(m, number, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+check_begun(const struct manager *m, uint64_t number, struct err *err)
+{
+    if (number < m->n_trials)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "trial %05llu: there is none, expected one of %llu trials "
+                   "from 00000",
+                   (unsigned long long)number, (unsigned long long)m->n_trials);
+}
+
+static int
+check_live(const struct manager *m, uint64_t number, struct err *err)
+{
+    if (check_begun(m, number, err) != 0)
+        return -1;
+    if (live_by_number(m, number) != NULL)
+        return 0;
+    return err_set(err, ERR_INPUT, "trial %05llu has ended",
+                   (unsigned long long)number);
+}
+
+static int
+commands_kill(struct manager *m, struct jval request, struct buf *reply,
+              struct err *err)
+{
+    struct jval list;
+
+    if (read_trials(m, request, &list, check_live, err) != 0)
+        return -1;
+    for (size_t i = 0; i < jval_count(list); i++) {
+        uint64_t number = 0;
+        struct trial *t;
+
+        jval_uint(jval_at(list, i), &number);
+        t = live_by_number(m, number);
+        if (t != NULL) /* else it was named twice */
+            running_cancel(m, t);
+    }
+    buf_add_text(reply, "{}");
+    return 0;
+}
+
+/* {"trials": [N, ...]}, or "failed": all that failed. */
+static int
+commands_retry(struct manager *m, struct jval request, struct buf *reply,
+               struct err *err)
+{
+    const char *word = "";
+    struct jval list;
+    size_t n;
+    int rc;
+
+    if (m->phase != PHASE_RUNNING)
+        return err_set(err, ERR_INPUT, "the experiment takes no more trials");
+    buf_add_text(reply, "{\"trials\": [");
+    if (jval_get(request, "trials", &list) && jval_string(list, &word, NULL) &&
+        strcmp(word, "failed") == 0) {
+        rc = again_failed(m, reply, &n, err);
+    } else {
+        rc = read_trials(m, request, &list, check_begun, err);
+        if (rc == 0)
+            rc = again_named(m, list, reply, err);
+    }
+    buf_add_text(reply, "]}");
+    if (rc == 0)
+        running_start_waiting(m);
+    return rc;
+}
+
+/* ---- who waits for an event ---- */
+
+/* Who waits for an event: a listener on the bus that answers. */
+
+struct waiter {
+    struct manager *m;
+    struct waiter *next, *previous; /* of m->commands.waiters */
+    uint64_t asker, listener;
+    uint64_t left; /* events it has not heard */
+    bool answers;  /* at this moment, during which it may be found gone */
+    bool gone;
+};
+
+static void
+forget(struct waiter *w)
+{
+    if (w->next != NULL)
+        w->next->previous = w->previous;
+    *(w->previous != NULL ? &w->previous->next : &w->m->commands.waiters) =
+        w->next;
+    free(w);
+}
+
+static int
+hear(void *ctx, const struct event *event, struct err *err)
+{
+    struct waiter *w = ctx;
+    bool last = --w->left == 0;
+
+    (void)err;
+    w->answers = true;
+    commands_answer(w->m, w->asker, event->json);
+    w->answers = false;
+    if (w->gone && !last)
+        events_off(&w->m->events, w->listener);
+    if (w->gone || last)
+        forget(w);
+    return 0;
+}
+
+static void
+over(void *ctx, enum events_over why)
+{
+    struct waiter *w = ctx;
+
+    w->answers = true;
+    commands_answer(w->m, w->asker,
+                    why == EVENTS_TIMEOUT ? "{\"over\": \"timeout\"}"
+                                          : "{\"over\": \"ended\"}");
+    forget(w);
+}
+
+static void
+commands_wait_left(void *manager, uint64_t asker)
+{
+    struct manager *m = manager;
+    struct waiter *w = m->commands.waiters, *next;
+
+    for (; w != NULL; w = next) {
+        next = w->next;
+        if (w->asker != asker)
+            continue;
+        w->gone = true;
+        if (w->answers)
+            continue;
+        events_off(&m->events, w->listener);
+        forget(w);
+    }
+}
+
+static int
+read_count(struct jval request, const char *key, uint64_t *out, struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(request, key, &v))
+        return 0;
+    if (!jval_uint(v, out) || *out < 1 || *out > INT64_MAX / 1000000)
+        return err_set(err, ERR_INPUT, "%s: expected an integer above 0", key);
+    return 0;
+}
+
+static int
+listen_for(struct manager *m, const char *glob, uint64_t count,
+           uint64_t timeout_ms, struct err *err)
+{
+    struct waiter *w = malloc(sizeof *w);
+    const struct events_listener l = {
+        .glob = glob,
+        .who = "wait",
+        .hear = hear,
+        .over = over,
+        .ctx = w,
+        .times = count,
+        .deadline_ns = timeout_ms == 0 ? 0
+                                       : clock_monotonic_ns() +
+                                             (int64_t)timeout_ms * 1000000,
+    };
+
+    if (w == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    *w = (struct waiter){.m = m, .asker = m->commands.asker, .left = count};
+    w->listener = events_listen(&m->events, &l, err);
+    if (w->listener == 0) {
+        free(w);
+        return -1;
+    }
+    w->next = m->commands.waiters;
+    if (w->next != NULL)
+        w->next->previous = w;
+    m->commands.waiters = w;
+    return 0;
+}
+
+static int
+commands_wait(struct manager *m, struct jval request, struct buf *reply,
+              struct err *err)
+{
+    uint64_t count = 1, timeout_ms = 0;
+    uint32_t wanted;
+    const char *glob;
+    struct jval v;
+
+    if (!jval_get(request, "event", &v) || !jval_string(v, &glob, NULL))
+        return err_set(err, ERR_INPUT, "event: expected a text");
+    if (read_count(request, "count", &count, err) != 0 ||
+        read_count(request, "timeout_ms", &timeout_ms, err) != 0)
+        return -1;
+    wanted = event_names_like(glob, err);
+    if (wanted == 0)
+        return -1;
+    if (!m->events.closed)
+        return listen_for(m, glob, count, timeout_ms, err);
+    if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) != 0 && count == 1)
+        happened_over(m, reply);
+    else
+        buf_add_text(reply, "{\"over\": \"ended\"}");
+    return 0;
+}
+
+/* ---- why a trial is where it is ---- */
+
+/* {"command": "why", "trial": N}: {"trial": ID, "status": WORD, "waits": TEXT},
+ * of one that has its parameters and has not ended. */
+
+#define TEXT_MAX 8192
+
+/* One that waits for nothing of ours does so for its own end. */
+static void
+explain(struct manager *m, const struct trial *t, struct buf *out)
+{
+    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED)
+        placing_explain(m, t, out);
+    else if (t->exited)
+        buf_add_text(out, "the dispatcher is to take what it reported");
+    else
+        buf_add_text(out, "it waits for nothing");
+}
+
+static int
+commands_why(struct manager *m, struct jval request, struct buf *reply,
+             struct err *err)
+{
+    const struct trial *t;
+    uint64_t number = 0;
+    struct buf text;
+    struct jval v;
+
+    if (!jval_get(request, "trial", &v) || !jval_uint(v, &number))
+        return err_set(err, ERR_INPUT, "trial: expected its number");
+    t = live_by_number(m, number);
+    if (t == NULL && number < m->n_trials)
+        return err_set(err, ERR_INPUT, "trial %05llu has ended",
+                       (unsigned long long)number);
+    if (t == NULL)
+        return err_set(err, ERR_INPUT,
+                       "trial %05llu: there is none, %llu have come so far",
+                       (unsigned long long)number,
+                       (unsigned long long)m->n_trials);
+    buf_init(&text, TEXT_MAX);
+    explain(m, t, &text);
+    buf_printf(reply,
+               "{\"trial\": \"%s\", \"status\": \"%s\", \"waits\": ", t->id,
+               trial_state_name(t->state));
+    json_write_text(reply, buf_text(&text));
+    buf_add_char(reply, '}');
+    buf_fini(&text);
+    return 0;
+}
+
+/* ---- who asks ---- */
 
 #define REPLY_MAX ((size_t)48 << 20)
 #define PUSH_NS 100000000 /* between two lines to one who watches */
@@ -181,12 +627,6 @@ take(void *ctx, struct control_client *client, const char *line, size_t len)
         send_line(client, true, reply.data, reply.len);
     buf_fini(&reply);
     json_free(doc);
-}
-
-uint64_t
-commands_asker(const struct manager *m)
-{
-    return m->commands.asker;
 }
 
 int

@@ -7,7 +7,7 @@
  *   {"error": "TEXT"}         not done, and nothing was changed
  *
  * A new command is a row of the table in commands.c.  Whoever can tell only
- * later leaves the reply empty, keeps commands_asker() and calls
+ * later leaves the reply empty, keeps `asker` and calls
  * commands_answer() once.  Inside src/manager only. */
 #ifndef MANAGER_COMMANDS_H
 #define MANAGER_COMMANDS_H
@@ -26,7 +26,7 @@ struct waiter;
 struct commands {
     struct control control;
     uint64_t asker;         /* who asks at the moment */
-    struct waiter *waiters; /* commands_wait.c */
+    struct waiter *waiters; /* tunepipe wait */
     bool news;              /* since watchers were told */
     int64_t pushed_ns;      /* when they were */
 };
@@ -49,8 +49,7 @@ void commands_serve(struct manager *m); /* somebody has come or asks */
  * time when to call again, or INT64_MAX. */
 int64_t commands_settle(struct manager *m, int64_t now_ns);
 
-/* The end, or -1, in err: who asked is gone. */
-uint64_t commands_asker(const struct manager *m);
+/* The end of what `asker` waits for; -1: who asked is gone. */
 int commands_answer(struct manager *m, uint64_t asker, const char *object);
 
 #endif

@@ -11,7 +11,6 @@
 #include "core/err.h"
 #include "manager/happened.h"
 #include "manager/preparing.h"
-#include "manager/hungry.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"

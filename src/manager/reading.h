@@ -49,4 +49,11 @@ void reading_finish(struct manager *m, struct trial *t);
 void reading_promote(struct manager *m, struct trial *t,
                      const struct outcome *outcome);
 
+/* Not twice when it is said twice. */
+void hungry_add(struct manager *m, struct trial *t);
+/* All whose programs have ended, whatever they wait for. */
+void hungry_add_ended(struct manager *m);
+/* Reads on, or to the end; may free them. */
+void hungry_feed(struct manager *m);
+
 #endif

@@ -18,16 +18,40 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/claim.h"
+#include "manager/devices.h"
 #include "manager/machine.h"
-#include "manager/need.h"
 #include "manager/oom.h"
-#include "manager/strangers.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+struct need {
+    uint64_t memory; /* bytes; 0: nothing is reserved */
+    struct devices_need devices;
+    uint64_t failed[2]; /* attempts that lacked memory, or a device's, in the
+                           phase that t is in */
+};
+
+static struct need need_of(const struct resources *r, const struct trial *t);
+static void need_add_past(struct need *need, const struct resources *r,
+                          const struct trial *t);
+static int strangers_open(struct resources *r, struct err *err);
+static void strangers_close(struct resources *r);
+static bool strangers_is_ours(void *r, pid_t pid);
+static void strangers_arm(struct resources *r);
+static void strangers_disarm(struct resources *r);
+static void strangers_awake(struct resources *r);
 
 #define PEAK_FILE "memory-peak"
 #define KILLS_NS 1000000000 /* how old a look at them may be */
@@ -382,4 +406,230 @@ resources_failed(struct resources *r, struct trial *t, bool *again)
     *again = is_more(r, t, kind) &&
              need.failed[kind == OOM_DEVICE] < r->wishes->retries;
     return true;
+}
+
+/* ---- what a trial needs ---- */
+
+#define FIRST_GUESS ((uint64_t)2 << 30)
+
+static uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t
+first_need(const struct resources *r)
+{
+    const struct wishes *w = r->wishes;
+    uint64_t learned = r->peak + r->peak / 10;
+
+    if (w->memory_auto)
+        return r->peak > 0 ? learned
+                           : smaller(FIRST_GUESS, (r->total - r->keep) / 4);
+    /* Who is not kept to it may be known to use more. */
+    return w->memory > 0 && !r->limited ? greater(w->memory, learned)
+                                        : w->memory;
+}
+
+/* The attempts before that lacked memory, and how much they had. */
+static void
+need_add_past(struct need *need, const struct resources *r,
+              const struct trial *t)
+{
+    struct trial past = {.number = t->number};
+    struct claim had;
+    uint64_t bytes;
+    bool prepares;
+
+    memcpy(past.id, t->id, sizeof past.id);
+    for (; past.attempt < t->attempt; past.attempt++) {
+        enum oom kind = OOM_NOT;
+
+        if (trial_place(&past, r->folder, NULL) == 0)
+            kind = oom_recorded(past.folder, &prepares, &bytes);
+        if (kind == OOM_NOT)
+            continue;
+        need->failed[kind == OOM_DEVICE] += prepares == t->unrun;
+        if (kind == OOM_DEVICE) {
+            need->devices.alone = true;
+        } else if (wishes_reserve(r->wishes)) {
+            if (claim_read(&had, past.folder))
+                bytes = greater(bytes, had.memory);
+            need->memory = greater(need->memory, bytes + bytes / 2);
+        }
+    }
+    free(past.folder);
+}
+
+static struct need
+need_of(const struct resources *r, const struct trial *t)
+{
+    const struct wishes *w = r->wishes;
+    struct need need = {.memory = first_need(r),
+                        .devices = {w->devices, w->device_memory, false}};
+
+    if (t->attempt > 0)
+        need_add_past(&need, r, t);
+    if (wishes_reserve(w))
+        need.memory = smaller(need.memory, r->total - r->keep);
+    return need;
+}
+
+/* ---- memory that strangers hold ---- */
+
+#define PAUSE_MS_FIRST 1000
+#define PAUSE_MS_MOST 30000
+#define ANCESTORS_MAX 64
+#define STAT_MAX 65536
+
+static int
+watch(const struct resources *r, int fd)
+{
+    struct epoll_event e = {.events = EPOLLIN};
+
+    return epoll_ctl(r->fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* Makes r->fd. */
+static int
+strangers_open(struct resources *r, struct err *err)
+{
+    r->fd = epoll_create1(EPOLL_CLOEXEC);
+    r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (r->fd < 0 || r->timer_fd < 0 || watch(r, r->timer_fd) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
+    r->pause_ms = PAUSE_MS_FIRST;
+    return 0;
+}
+
+static void
+forget(struct resources *r)
+{
+    while (r->n_strangers > 0)
+        close(r->strangers[--r->n_strangers]);
+}
+
+static void
+strangers_close(struct resources *r)
+{
+    forget(r);
+    if (r->fd >= 0)
+        close(r->fd);
+    if (r->timer_fd >= 0)
+        close(r->timer_fd);
+    r->fd = r->timer_fd = -1;
+}
+
+/* 0: there is no such process, or it cannot be seen. */
+static pid_t
+parent_of(pid_t pid)
+{
+    char path[64];
+    const char *at;
+    struct buf text;
+    int parent = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    buf_init(&text, 4 * STAT_MAX);
+    if (file_read(path, STAT_MAX, &text, NULL) == 0 &&
+        (at = strrchr(buf_text(&text), ')')) != NULL)
+        sscanf(at + 1, " %*c %d", &parent);
+    buf_fini(&text);
+    return parent;
+}
+
+static bool
+is_wrapper(const struct resources *r, pid_t pid)
+{
+    for (const struct trial *t = r->holders; t != NULL; t = t->claim.next)
+        if (!t->exited && t->pid == pid)
+            return true;
+    return false;
+}
+
+/* A wrapper takes in the orphans of its trial, so that all its processes stand
+ * below it.  In a container NVML may give numbers that mean nothing here: such
+ * a one is a stranger. */
+static bool
+strangers_is_ours(void *ctx, pid_t pid)
+{
+    const struct resources *r = ctx;
+
+    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+        if (is_wrapper(r, pid))
+            return true;
+        pid = parent_of(pid);
+    }
+    return false;
+}
+
+static void
+set_timer(const struct resources *r, int64_t ms)
+{
+    struct itimerspec when = {
+        .it_value = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000}};
+
+    timerfd_settime(r->timer_fd, 0, &when, NULL);
+}
+
+/* False: its end cannot be waited for. */
+static bool
+wait_for(struct resources *r, pid_t pid)
+{
+    int fd;
+
+    if (pid <= 0 || r->n_strangers == RESOURCES_STRANGERS_MAX)
+        return false;
+    fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return false;
+    /* One that has ended, and that the driver still names, is left to the
+     * timer: its end would be told at once, again and again. */
+    if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) != 0 ||
+        watch(r, fd) != 0) {
+        close(fd);
+        return false;
+    }
+    r->strangers[r->n_strangers++] = fd;
+    return true;
+}
+
+/* The timer runs in any case: a device is free once the driver says so, which
+ * may be some time behind the end of the process. */
+static void
+strangers_arm(struct resources *r)
+{
+    if (r->armed == r->state)
+        return;
+    r->armed = r->state;
+    forget(r);
+    for (unsigned i = 0; i < r->devices.n; i++)
+        wait_for(r, r->devices.of[i].stranger);
+    set_timer(r, r->pause_ms);
+    if (r->pause_ms < PAUSE_MS_MOST)
+        r->pause_ms *= 2;
+}
+
+/* Something has changed by itself: no need to. */
+static void
+strangers_disarm(struct resources *r)
+{
+    if (r->fd < 0)
+        return;
+    forget(r);
+    set_timer(r, 0);
+    r->pause_ms = PAUSE_MS_FIRST;
+}
+
+/* It is readable. */
+static void
+strangers_awake(struct resources *r)
+{
+    uint64_t times;
+    ssize_t n = read(r->timer_fd, &times, sizeof times);
+
+    forget(r);
+    if (n < 0) /* a process ended: the driver may need a moment */
+        r->pause_ms = PAUSE_MS_FIRST;
 }

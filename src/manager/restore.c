@@ -28,7 +28,6 @@
 #include "manager/finish_past.h"
 #include "manager/found.h"
 #include "manager/found_trial.h"
-#include "manager/hungry.h"
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"

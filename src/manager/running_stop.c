@@ -5,7 +5,6 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "manager/happened.h"
-#include "manager/hungry.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/stepping.h"

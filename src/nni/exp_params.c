@@ -39,7 +39,7 @@ read_text(struct jval object, const char *where, const char *key,
         return err_set(
             err, ERR_CONFIG, ARGUMENT ": %s.%s: expected a text%s, got %s",
             where, key, jval_type(v) == JSON_STRING ? " without \\u0000" : "",
-            quote_value(got, v));
+            jval_quote(got, v));
     if (len > 0)
         *out = text;
     return 0;
@@ -92,7 +92,7 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
                        ARGUMENT ": %s: expected an object such as "
                                 "{\"name\": \"%s\"}, got %s",
                        where, s == SECTION_ASSESSOR ? "Medianstop" : "TPE",
-                       quote_value(got, v));
+                       jval_quote(got, v));
     if (read_names(v, s, out, err) != 0)
         return -1;
     if (jval_get(v, "classArgs", &out->args) &&
@@ -100,7 +100,7 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
         jval_type(out->args) != JSON_NULL)
         return err_set(err, ERR_CONFIG,
                        ARGUMENT ": %s.classArgs: expected an object, got %s",
-                       where, quote_value(got, out->args));
+                       where, jval_quote(got, out->args));
     out->given = true;
     return 0;
 }

@@ -8,7 +8,6 @@
 #include "core/err.h"
 #include "plugin/floatenv.h"
 #include "plugin/host.h"
-#include "plugin/tuner.h"
 #include "space/space.h"
 
 #include <stdbool.h>
@@ -107,14 +106,14 @@ filter_takes(void *ctx, const double *x)
 static int
 check_label(const char *title, const char *label, struct err *err)
 {
-    size_t len = strnlen(label, TUNER_LABEL_MAX + 1);
+    size_t len = strnlen(label, FILTER_LABEL_MAX + 1);
 
-    if (len == 0 || len > TUNER_LABEL_MAX)
+    if (len == 0 || len > FILTER_LABEL_MAX)
         return err_set(err, ERR_PLUGIN,
                        "%s: ask: label '%.40s' has %s%d bytes, expected 1 to "
                        "%d",
                        title, label, len == 0 ? "" : "more than ",
-                       len == 0 ? 0 : TUNER_LABEL_MAX, TUNER_LABEL_MAX);
+                       len == 0 ? 0 : FILTER_LABEL_MAX, FILTER_LABEL_MAX);
     for (size_t i = 0; i < len; i++)
         if (label[i] < 0x20 || label[i] > 0x7e)
             return err_set(err, ERR_PLUGIN,

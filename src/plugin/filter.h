@@ -11,6 +11,8 @@
 struct err;
 struct space;
 
+#define FILTER_LABEL_MAX 255 /* bytes of a suggestion's label */
+
 struct filter {
     struct instance instance;
     const struct tp_filter *ops; /* of the instance's plugin */

@@ -6,15 +6,42 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/pack.h"
+#include "plugin/demands.h"
 #include "plugin/filter.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
-#include "plugin/tuner_state.h"
+#include "plugin/loader.h"
+#include "plugin/state.h"
 #include "space/space.h"
+#include "tunepipe/filter.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct tuner {
+    struct instance instance;
+    const struct tp_tuner *ops; /* of the instance's plugin */
+    const struct space *space;  /* NULL: none yet, or it was refused */
+    struct tp_next base;        /* the plugin as a layer */
+    struct filter *filters;     /* the outermost; NULL: none */
+    const struct tp_next *top;  /* the outermost layer */
+    bool barred;                /* none of them is called */
+    uint64_t served;            /* what the plugin itself answered last, by
+                                   TP_OK; TP_NO_ID: not, or what it should not */
+    struct tuner_terms terms;
+    struct err failure;
+};
+
+static void tuner_open_demands(struct tuner *t, bool asks);
+static int tuner_close_demands(struct tuner *t, const char *callback, int rc);
+static int tuner_check_terms(struct tuner *t, uint64_t id,
+                             const struct tp_suggestion *lent);
+static void tuner_set_terms(struct tuner *t, uint64_t id,
+                            const struct tp_suggestion *out);
 
 static size_t
 n_dims(const struct tuner *t)
@@ -211,7 +238,8 @@ told(const struct tuner *t, int rc, struct err *err)
     return rc;
 }
 
-int
+/* -1: the plugin or its filters are not to be called: err tells. */
+static int
 tuner_refuse_call(const struct tuner *t, const char *callback, struct err *err)
 {
     return err_set(err, ERR_PLUGIN,
@@ -255,7 +283,8 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
     return -1;
 }
 
-int
+/* The same, or there is no search space. */
+static int
 tuner_may_call(const struct tuner *t, const char *callback, struct err *err)
 {
     if (t->barred)
@@ -324,4 +353,302 @@ tuner_score(struct tuner *t, const double *const *points, size_t n, double *out,
     instance_enter(&t->instance);
     rc = t->ops->score(t->instance.self, points, n, out);
     return instance_leave(&t->instance, "score", rc, TP_OK, err);
+}
+
+/* ---- what it says beside its answers ----
+ *
+ * What makes a tuner an advisor: how long trials run, and what they go on
+ * from. */
+
+static void
+tuner_open_demands(struct tuner *t, bool asks)
+{
+    demands_open(host_demands(t->instance.host), asks, true);
+}
+
+/* rc, or TP_ERR when it asked for what cannot be: t->failure tells. */
+static int
+tuner_close_demands(struct tuner *t, const char *callback, int rc)
+{
+    struct demands *w = host_demands(t->instance.host);
+
+    demands_close(w);
+    if (rc == TP_ERR || w->fault[0] == '\0')
+        return rc;
+    return err_set(&t->failure, ERR_PLUGIN, "%s: %s: %s", t->instance.title,
+                   callback, w->fault);
+}
+
+bool
+tuner_next_decision(struct tuner *t, uint64_t *id, int *decision)
+{
+    struct demanded demanded;
+
+    if (!demands_next(host_demands(t->instance.host), &demanded))
+        return false;
+    *id = demanded.id;
+    *decision = demanded.decision;
+    return true;
+}
+
+/* ---- what comes with a suggestion ---- */
+
+#define BUDGET_KEY "TRIAL_BUDGET"
+
+static int
+refuse(struct tuner *t, const char *why)
+{
+    return err_set(&t->failure, ERR_PLUGIN, "%s: ask: %s", t->instance.title,
+                   why);
+}
+
+/* Whether a trial finds a parameter of the space under that key. */
+static bool
+space_has_key(const struct tuner *t, const char *key)
+{
+    const struct tp_space *s = space_dims(t->space);
+
+    for (size_t i = 0; i < s->n_dims; i++) {
+        const struct tp_dim *d = TP_DIM(s, i);
+
+        if (d->parent == TP_NO_PARENT && strcmp(d->name, key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int
+check_key(struct tuner *t, const char *key)
+{
+    const struct tp_space *s = space_dims(t->space);
+
+    if (s->n_dims > 0 && (TP_DIM(s, 0)->flags & TP_DIM_WHOLE))
+        return err_set(&t->failure, ERR_PLUGIN,
+                       "%s: ask: '%.60s' beside a choice of whole sets of "
+                       "parameters, expected none",
+                       t->instance.title, key);
+    if (!space_has_key(t, key))
+        return 0;
+    return err_set(&t->failure, ERR_PLUGIN,
+                   "%s: ask: '%.60s' is a parameter of the search space: "
+                   "rename that",
+                   t->instance.title, key);
+}
+
+static int
+check_keys(struct tuner *t, const struct tp_suggestion *lent)
+{
+    const struct demands *w = host_demands(t->instance.host);
+
+    if (lent->budget > 0 && check_key(t, BUDGET_KEY) != 0)
+        return -1;
+    for (size_t i = 0; i < w->n_extras; i++) {
+        if (strcmp(w->extras[i].key, BUDGET_KEY) == 0)
+            return refuse(t, "extra '" BUDGET_KEY "': expected out->budget");
+        if (check_key(t, w->extras[i].key) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether what ask() left in `lent` besides the point can be used. */
+static int
+tuner_check_terms(struct tuner *t, uint64_t id,
+                  const struct tp_suggestion *lent)
+{
+    int how = lent->from_how;
+
+    if (!isfinite(lent->budget) || lent->budget < 0)
+        return err_set(&t->failure, ERR_PLUGIN,
+                       "%s: ask: budget is %g, expected a finite positive "
+                       "number, or 0",
+                       t->instance.title, lent->budget);
+    if (how != TP_ANEW && how != TP_PROMOTED && how != TP_CLONED)
+        return err_set(&t->failure, ERR_PLUGIN,
+                       "%s: ask: from_how is %d, expected TP_ANEW (0), "
+                       "TP_PROMOTED (1) or TP_CLONED (2)",
+                       t->instance.title, how);
+    if ((how == TP_ANEW) != (lent->from == TP_NO_ID))
+        return refuse(t, how == TP_ANEW
+                             ? "from is set and from_how is TP_ANEW"
+                             : "from is TP_NO_ID and from_how is not TP_ANEW");
+    if (how != TP_ANEW && lent->from >= id)
+        return err_set(&t->failure, ERR_PLUGIN,
+                       "%s: ask: from is %" PRIu64 ", expected a suggestion "
+                       "before %" PRIu64,
+                       t->instance.title, lent->from, id);
+    if (how != TP_ANEW && !tuner_advises(t))
+        return refuse(t, "from is set, expected TP_NO_ID of a tuner without "
+                         "metric");
+    return check_keys(t, lent);
+}
+
+/* What the stack of layers answered to the host. */
+static void
+tuner_set_terms(struct tuner *t, uint64_t id, const struct tp_suggestion *out)
+{
+    const struct demands *w = host_demands(t->instance.host);
+
+    t->terms = (struct tuner_terms){
+        .own = t->served == id, .from = TP_NO_ID, .from_how = TP_ANEW};
+    if (!t->terms.own)
+        return;
+    t->terms.budget = out->budget;
+    t->terms.from = out->from;
+    t->terms.from_how = out->from_how;
+    t->terms.extras = w->extras;
+    t->terms.n_extras = w->n_extras;
+}
+
+const struct tuner_terms *
+tuner_terms(const struct tuner *t)
+{
+    return &t->terms;
+}
+
+/* ---- intermediate results ---- */
+
+bool
+tuner_advises(const struct tuner *t)
+{
+    return t->ops->metric != NULL;
+}
+
+static void
+verdict_go(struct tp_verdict *v)
+{
+    *v = (struct tp_verdict){
+        ._struct_size = sizeof *v,
+        .decision = TP_GO,
+        .value = NAN,
+        .threshold = NAN,
+    };
+}
+
+static int
+check_verdict(const struct tuner *t, const struct tp_verdict *v,
+              struct err *err)
+{
+    if (v->decision >= TP_GO && v->decision <= TP_FINISH)
+        return 0;
+    return err_set(err, ERR_PLUGIN,
+                   "%s: metric: decision is %d, expected TP_GO (0), TP_STOP "
+                   "(1), TP_PAUSE (2) or TP_FINISH (3)",
+                   t->instance.title, v->decision);
+}
+
+int
+tuner_metric(struct tuner *t, uint64_t id, const double *x,
+             const struct tp_metric *metric, struct tp_verdict *out,
+             struct err *err)
+{
+    struct tp_metric lent = *metric;
+    size_t n;
+    int rc;
+
+    verdict_go(out);
+    if (tuner_may_call(t, "metric", err) != 0)
+        return -1;
+    n = space_dims(t->space)->n_dims;
+    lent._struct_size = sizeof lent;
+    instance_enter(&t->instance);
+    tuner_open_demands(t, false);
+    rc = t->ops->metric(t->instance.self, id, instance_lend(&t->instance, x, n),
+                        &lent, out);
+    rc = instance_leave(&t->instance, "metric", rc, TP_OK, &t->failure);
+    rc = tuner_close_demands(t, "metric", rc);
+    rc = instance_take_back(&t->instance, "metric", rc, x, n, &t->failure);
+    if (rc == TP_OK)
+        rc = check_verdict(t, out, &t->failure);
+    if (rc == TP_OK)
+        return 0;
+    verdict_go(out);
+    if (err != NULL)
+        *err = t->failure;
+    return -1;
+}
+
+/* ---- saving ---- */
+
+/* Saving: each filter, the outermost first, then the tuner. */
+
+static bool
+can_save(const struct tuner *t)
+{
+    for (const struct filter *f = t->filters; f != NULL; f = f->inner)
+        if (f->ops->save == NULL)
+            return false;
+    return t->ops->save != NULL && t->space != NULL;
+}
+
+/* A point of the space and its key: others when the space is another one, or
+ * this build samples or compares points otherwise, so that what was saved
+ * would mean something else. */
+static int
+fingerprint(const struct tuner *t, uint64_t key[2], struct err *err)
+{
+    double *x = malloc((space_dims(t->space)->n_dims + 1) * sizeof *x);
+
+    if (x == NULL)
+        return err_set(err, ERR_MEMORY, "%s: out of memory", t->instance.title);
+    space_sample(t->space, 0, 0, x);
+    space_key(t->space, x, key);
+    free(x);
+    return 0;
+}
+
+static int
+save_layers(struct tuner *t, struct buf *out, struct err *err)
+{
+    uint64_t key[2];
+
+    if (fingerprint(t, key, err) != 0)
+        return -1;
+    pack_u64(out, key[0]);
+    pack_u64(out, key[1]);
+    for (struct filter *f = t->filters; f != NULL; f = f->inner)
+        if (state_save(&f->instance, f->ops->save, out, err) != 0)
+            return -1;
+    return state_save(&t->instance, t->ops->save, out, err);
+}
+
+int
+tuner_save(struct tuner *t, struct buf *out, struct err *err)
+{
+    size_t len = out->len;
+
+    if (t->barred)
+        return tuner_refuse_call(t, "save", err);
+    if (!can_save(t))
+        return 0;
+    if (save_layers(t, out, err) == 0)
+        return 1;
+    out->len = len;
+    return -1;
+}
+
+int
+tuner_load(struct tuner *t, struct unpack *state, struct err *err)
+{
+    uint64_t key[2], saved[2];
+
+    if (tuner_may_call(t, "load", err) != 0)
+        return -1;
+    if (!can_save(t))
+        return err_set(err, ERR_PLUGIN,
+                       "%s: load: it, or one of its filters, has none",
+                       t->instance.title);
+    if (fingerprint(t, key, err) != 0)
+        return -1;
+    for (int i = 0; i < 2; i++)
+        saved[i] = unpack_u64(state);
+    if (state->failed || saved[0] != key[0] || saved[1] != key[1])
+        return err_set(err, ERR_PLUGIN,
+                       "%s: the snapshot is of another search space, or of a "
+                       "tunepipe that compares points otherwise",
+                       t->instance.title);
+    for (struct filter *f = t->filters; f != NULL; f = f->inner)
+        if (state_load(&f->instance, f->ops->load, state, err) != 0)
+            return -1;
+    return state_load(&t->instance, t->ops->load, state, err);
 }

@@ -24,8 +24,6 @@ struct space;
 struct tuner;
 struct unpack;
 
-#define TUNER_LABEL_MAX 255 /* bytes */
-
 /* `name` is a name or a file (see paths.h), `args` an object or null: the
  * arguments, `seed` what is used when they hold none.  `log` is borrowed until
  * tuner_free(); the rest is not kept. */

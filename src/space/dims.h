@@ -7,9 +7,12 @@
 #ifndef SPACE_DIMS_H
 #define SPACE_DIMS_H
 
-#include "space/space.h"
-
 #include "core/buf.h"
+#include "json.h"
+#include "tunepipe/plugin.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 /* What all names and choices of one space may take as text. */
 #define SPACE_TEXT_MAX ((size_t)256 * 1024 * 1024)

@@ -4,6 +4,7 @@
  * the sum over their members, so that the order of keys does not matter.  Two
  * lanes of 64 bits, mixed with different constants. */
 #include "space/dims.h"
+#include "space/space.h"
 
 #include <string.h>
 

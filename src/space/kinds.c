@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "space/dims.h"
+#include "space/space.h"
 
 #define LOG TP_DIM_LOG
 #define Q TP_DIM_Q

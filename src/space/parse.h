@@ -5,6 +5,7 @@
 #define SPACE_PARSE_H
 
 #include "space/dims.h"
+#include "space/space.h"
 #include "space/place.h"
 
 struct parse {

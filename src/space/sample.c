@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "space/dims.h"
+#include "space/space.h"
 
 #include "numerics/random.h"
 

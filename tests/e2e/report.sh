@@ -185,7 +185,7 @@ until [ -e "$HERE/watching" ]; do sleep 0.02; done
 tunepipe trial report --final 5
 E
     {
-        until ls -d tunepipe-experiments/*/command.lock > /dev/null 2>&1; do
+        until [ -s "$(ls tunepipe-experiments/*/command.log 2>&-)" ]; do
             sleep 0.02
         done
         : > watching

@@ -116,14 +116,16 @@ check "a report that is not used is answered" unused
 # It hears the word and goes on: it is ended when the grace is over, and what
 # it reports meanwhile is told to go away.
 deaf() {
-    experiment 'maxTrialNumber: 1' "$STOPS" 'grace: 1s' << 'E'
+    experiment 'maxTrialNumber: 1' "$STOPS" 'grace: 1h' << 'E'
 for i in 1 2 3 4 5; do
     tunepipe trial report --sync $i
     echo "$i $?" >> said
 done
+sh "$HERE/set_ahead" 4000
 exec sleep 1000
 E
-    run 1 && count 1 stopped && replays &&
+    ahead_of_time run 1 || return
+    count 1 stopped && replays &&
         has "$dir/trials/00000/exit" 'signalled 15' || return 1
     [ "$(tr '\n' , < said)" = '1 0,2 0,3 7,4 7,5 7,' ] || fail "$(cat said)"
 }

@@ -75,9 +75,11 @@ trials=$TUNEPIPE_TRIAL_DIR/..
 until [ -e "$trials/00000/begun" ] && [ -e "$trials/00001/begun" ]; do
     sleep 0.05
 done
-sh "$HERE/set_ahead" 2000
+sh "$HERE/set_ahead" 2000 # by when the manager knows that all have begun
 tunepipe trial report --sync 1
-sh "$HERE/set_ahead" 4000
+sh "$HERE/set_ahead" 5000
+tunepipe trial report --sync 1
+sh "$HERE/set_ahead" 8000
 [ -e "$trials/00000/stop" ] && [ -e "$trials/00001/stop" ] || exit 3
 tunepipe trial report --final 1
 E
@@ -101,8 +103,8 @@ if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
 fi
 trap '' TERM
 until grep -qs 1 "$TUNEPIPE_TRIAL_DIR/../00000/metrics"; do sleep 0.05; done
-sh "$HERE/set_ahead" 2000
-sh "$HERE/set_ahead" 4000
+sh "$HERE/set_ahead" 2000 # by when the manager knows that both have begun
+sh "$HERE/set_ahead" 6000
 while :; do sleep 1000; done
 E
     ahead_of_time run 0 || return
@@ -194,7 +196,10 @@ trap '' TERM
 until [ -s "$HERE/00000.inner" ] && [ -s "$HERE/00001.inner" ]; do
     sleep 0.01
 done
-[ "$TUNEPIPE_TRIAL_ID" = 00000 ] && sh "$HERE/set_ahead" 4000
+[ "$TUNEPIPE_TRIAL_ID" != 00000 ] || {
+    sh "$HERE/set_ahead" 2000 # by when the manager knows that both have begun
+    sh "$HERE/set_ahead" 6000
+}
 while :; do sleep 1000; done
 E
     ahead_of_time run 1 || return

@@ -3,6 +3,7 @@
  * what they give as JSON is JSON. */
 #include "fuzz.h"
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/problems.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "torture.h"
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"

@@ -3,6 +3,7 @@
 #ifndef TESTS_CONFIG_HELP_H
 #define TESTS_CONFIG_HELP_H
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"

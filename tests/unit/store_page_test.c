@@ -241,6 +241,10 @@ TEST(store_export_of_nothing)
     CHECK_EQ(export_trials(out, EXPORT_JSON, "x", &damaged, &err), 0);
     CHECK_STR(written(out, &text), "[\n]\n");
     buf_fini(&text);
+    out = fopen("out", "w");
+    CHECK_EQ(export_metrics(out, EXPORT_JSON, "x", &err), 0);
+    CHECK_STR(written(out, &text), "[\n]\n");
+    buf_fini(&text);
     log_bytes.data[log_bytes.len - 3] ^= 1; /* it is cut off there */
     write_all();
     out = fopen("out", "w");

@@ -2,6 +2,7 @@
 /* The demo's files fit the program. */
 #include "t.h"
 
+#include "config/configuration.h"
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"

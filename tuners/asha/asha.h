@@ -172,4 +172,14 @@ asha_level(const struct asha *a, size_t bracket, size_t rung)
     return a->levels[bracket + rung];
 }
 
+/* A place, all zero but for `entry`; RUNG_NONE when out of memory. */
+uint32_t asha_places_add(struct asha *a);
+/* Its point; nothing, where points are not kept. */
+void asha_places_put(struct asha *a, uint32_t place, const double *x);
+/* Trial `id`, as a rule higher than all before, is out for that place, as none
+ * that was promoted.  Lent until the next one; NULL when out of memory. */
+struct asha_out *asha_places_out(struct asha *a, uint64_t id, uint32_t place);
+/* NULL: it is not out. */
+struct asha_out *asha_places_find(const struct asha *a, uint64_t id);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Results: which rung they enter, and what follows for their trial. */
 #include "asha/asha.h"
-#include "asha/places.h"
 
 #include <math.h>
 

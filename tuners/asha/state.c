@@ -6,7 +6,7 @@
  * from the entries. */
 #include "asha/state.h"
 
-#include "asha/places.h"
+#include "asha/asha.h"
 
 #include <math.h>
 

@@ -151,4 +151,16 @@ bands_is_last(const struct bands_job *job)
     return job->bracket->round == job->bracket->s;
 }
 
+/* Room for n trials of the round.  -1: out of memory. */
+int bands_reserve(struct bands_bracket *k, size_t n, size_t n_dims);
+/* Puts it behind the open ones, and takes it, also when it fails: -1. */
+int bands_add(struct bands *b, struct bands_bracket *k);
+/* The trial's place among those that are out, or where it belongs. */
+size_t bands_out_find(const struct bands *b, uint64_t id);
+/* -1: out of memory. */
+int bands_out_add(struct bands *b, uint64_t id, struct bands_bracket *k,
+                  size_t slot);
+/* So many more may be released later.  -1: out of memory. */
+int bands_stale_reserve(struct bands *b, size_t more);
+
 #endif

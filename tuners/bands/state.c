@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bands/state.h"
 
-#include "bands/rounds.h"
+#include "bands/bands.h"
 
 #include <stdlib.h>
 

@@ -8,9 +8,24 @@
 #ifndef TUNERS_CMAES_AXIS_H
 #define TUNERS_CMAES_AXIS_H
 
-#include "cmaes/cmaes.h"
-
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CMAES_NO_PARENT ((size_t)-1)
+
+enum cmaes_kind { CMAES_REAL, CMAES_STEPS, CMAES_ORDER, CMAES_CATEGORY };
+
+/* Internal coordinates, as the plugin interface has them. */
+struct cmaes_dim {
+    enum cmaes_kind kind;
+    bool is_log, is_normal;      /* REAL, STEPS */
+    uint64_t n_choices;          /* ORDER, CATEGORY */
+    double low, high, mu, sigma; /* REAL, STEPS */
+    double q;                    /* STEPS: in the user's unit */
+    size_t parent;               /* a CATEGORY of lower number, or none */
+    uint64_t parent_choice;
+};
 
 /* Whether it has more than one value. */
 bool cmaes_axis_is_free(const struct cmaes_dim *d);

@@ -6,7 +6,7 @@
  * best as the median is, logarithmically beyond: one bad result must not make
  * all the others alike.  Failures say where trials fail, and nothing of values.
  */
-#include "cmaes/state.h"
+#include "cmaes/cmaes.h"
 
 #include "cmaes/axis.h"
 #include "elementary.h"

@@ -6,7 +6,7 @@
  * written, nor what the model is fitted to: it follows from the results. */
 #include "cmaes/save.h"
 
-#include "cmaes/state.h"
+#include "cmaes/cmaes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * it makes no more progress the distribution goes on alone from the best
  * results, and converges where the model cannot.  A restart is the model's
  * again. */
-#include "cmaes/state.h"
+#include "cmaes/cmaes.h"
 
 #include "cmaes/axis.h"
 #include "elementary.h"

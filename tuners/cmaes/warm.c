@@ -3,7 +3,7 @@
  * normal distribution, each point spread by alpha (M. Nomura, S. Watanabe, Y.
  * Akimoto, Y. Ozaki, M. Onishi, "Warm Starting CMA-ES for Hyperparameter
  * Optimization", AAAI 2021, equations 12 to 14). */
-#include "cmaes/state.h"
+#include "cmaes/cmaes.h"
 
 #include "elementary.h"
 
