@@ -6,7 +6,7 @@
 #include "cli/target.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "store/export.h"
 
 #include <inttypes.h>

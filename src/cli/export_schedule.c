@@ -7,10 +7,10 @@
 #include "core/number.h"
 #include "core/problems.h"
 #include "dispatcher/session.h"
+#include "history/folder.h"
 #include "json.h"
 #include "log/log.h"
 #include "log/record.h"
-#include "manager/experiment_folder.h"
 #include "space/space.h"
 #include "store/lineage.h"
 

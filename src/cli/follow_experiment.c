@@ -4,9 +4,9 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "history/folder.h"
 #include "log/log.h"
 #include "log/watch.h"
-#include "manager/experiment_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #include "core/file.h"
 #include "core/folder.h"
 #include "core/number.h"
+#include "history/folder.h"
 #include "json.h"
-#include "manager/experiment_folder.h"
 #include "replay/fork.h"
 #include "trial/files.h"
 

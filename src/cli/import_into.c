@@ -12,7 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/problems.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "manager/imports.h"
 #include "manager/results.h"
 

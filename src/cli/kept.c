@@ -8,7 +8,7 @@
 #include "core/file.h"
 #include "core/own.h"
 #include "core/problems.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "manager/results.h"
 
 #include <stdio.h>

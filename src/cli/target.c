@@ -4,9 +4,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/visible.h"
+#include "history/folder.h"
 #include "json.h"
 #include "manager/control_client.h"
-#include "manager/experiment_folder.h"
 #include "manager/results.h"
 
 #include <dirent.h>

@@ -223,14 +223,6 @@ id_text(const struct parameter_id *id, char **out)
     return *out == NULL ? -1 : 0;
 }
 
-static char *
-id_in(struct jval object)
-{
-    struct jval v;
-
-    return jval_get(object, "parameter_id", &v) ? jval_copy_text(v) : NULL;
-}
-
 /* ---- when an attempt ended ---- */
 
 static int64_t
@@ -388,13 +380,17 @@ close_attempt(struct history_reader *h, struct trial *t, const char *status,
     return f;
 }
 
-/* False: it is no JSON. */
-static bool
-parse_payload(struct history_reader *h)
+/* 1: into `doc`; 0: it is no JSON. */
+static int
+parse_payload(struct history_reader *h, struct err *err)
 {
+    struct err why = {0};
+
     h->doc = json_parse(h->record.payload + CODE_SIZE,
-                        h->record.len - CODE_SIZE, JSON_STRICT, NULL);
-    return h->doc != NULL;
+                        h->record.len - CODE_SIZE, JSON_STRICT, &why);
+    if (h->doc != NULL)
+        return 1;
+    return why.code == ERR_MEMORY ? no_memory(err) : 0;
 }
 
 /* ---- notes ---- */
@@ -406,14 +402,18 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     struct trial *t = find(h, job);
     struct history_attempt *a;
     struct history_fact *f;
+    char *id = NULL;
+    struct jval v;
 
-    if (t == NULL)
-        t = add(h, job);
-    if (t == NULL)
+    if (t == NULL && (t = add(h, job)) == NULL)
+        return no_memory(err);
+    if (jval_get(json_root(h->doc), "parameter_id", &v) &&
+        (id = jval_copy_text(v)) == NULL)
         return no_memory(err);
     a = &t->seen.attempt;
     if (t->seen.attempts > number + (t->open ? 1 : 0)) { /* it is over */
         queue_object(h, HISTORY_NOTE, job, t)->event = event;
+        free(id);
         return 0;
     }
     if (t->seen.attempts <= number) {
@@ -433,7 +433,7 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     if (f->runs)
         a->started_us = h->record.time_us;
     f->attempt = *a;
-    name(h, t, id_in(json_root(h->doc)), RANK_NOTE);
+    name(h, t, id, RANK_NOTE);
     return 0;
 }
 
@@ -472,9 +472,10 @@ take_note(struct history_reader *h, struct err *err)
     const char *event, *job;
     uint64_t number = 0;
     struct jval root, v;
+    int rc = parse_payload(h, err);
 
-    if (!parse_payload(h))
-        return 0;
+    if (rc != 1)
+        return rc;
     root = json_root(h->doc);
     event = jval_text_of(root, "event");
     job = jval_text_of(root, "trial_job_id");
@@ -650,10 +651,10 @@ static int
 take_suggestion(struct history_reader *h, struct err *err)
 {
     struct history_suggestion *s, *before;
-    int rc;
+    int rc = parse_payload(h, err);
 
-    if (!parse_payload(h))
-        return 0;
+    if (rc != 1)
+        return rc;
     s = calloc(1, sizeof *s);
     if (s == NULL)
         return no_memory(err);
@@ -680,10 +681,10 @@ take_decision(struct history_reader *h, struct err *err)
     struct history_decision d = {"stop", h->record.kind == RECORD_TUNER, true};
     struct jval root, v;
     const char *job;
+    int rc = parse_payload(h, err);
 
-    (void)err;
-    if (!parse_payload(h))
-        return 0;
+    if (rc != 1)
+        return rc;
     root = json_root(h->doc);
     if (!jval_string(root, &job, NULL)) {
         d.kills = false;
@@ -702,10 +703,10 @@ take_added(struct history_reader *h, struct err *err)
 {
     struct jval all, one;
     struct history_fact *f;
-    int rc = 1;
+    int rc = h->doc != NULL ? 1 : parse_payload(h, err);
 
-    if (h->doc == NULL && !parse_payload(h))
-        return 0;
+    if (rc != 1)
+        return rc;
     all = json_root(h->doc);
     while (rc == 1) {
         bool list = jval_type(all) == JSON_ARRAY;
@@ -732,11 +733,12 @@ take_command(struct history_reader *h, struct err *err)
 {
     struct frame frame = {.payload = h->record.payload + CODE_SIZE,
                           .len = h->record.len - CODE_SIZE};
+    struct err why = {0};
 
     memcpy(frame.code, h->record.payload, CODE_SIZE);
-    h->cmd = command_decode(&frame, h->record.number, NULL);
+    h->cmd = command_decode(&frame, h->record.number, &why);
     if (h->cmd == NULL)
-        return 0;
+        return why.code == ERR_MEMORY ? no_memory(err) : 0;
     return h->cmd->code == CMD_METRIC ? take_metric(h, err) : take_end(h, err);
 }
 
@@ -994,24 +996,37 @@ save_suggestion(struct buf *out, const struct history_suggestion *s)
     pack_u64(out, s->cloned);
 }
 
-static char *
-load_text(struct unpack *in)
+/* What is read back; `memory`: there was none left for it. */
+struct loading {
+    struct unpack in;
+    bool memory;
+};
+
+static void
+load_fail(struct loading *l)
 {
-    const char *text = unpack_text(in);
+    l->memory = true;
+    unpack_fail(&l->in);
+}
+
+static char *
+load_text(struct loading *l)
+{
+    const char *text = unpack_text(&l->in);
     char *copy = text == NULL ? NULL : strdup(text);
 
     if (text != NULL && copy == NULL)
-        unpack_fail(in);
+        load_fail(l);
     return copy;
 }
 
 static void
-load_suggestion(struct unpack *in, struct history_suggestion *s)
+load_suggestion(struct loading *l, struct history_suggestion *s)
 {
-    s->id = load_text(in);
-    s->parameters = load_text(in);
-    s->from = load_text(in);
-    s->cloned = unpack_bool(in);
+    s->id = load_text(l);
+    s->parameters = load_text(l);
+    s->from = load_text(l);
+    s->cloned = unpack_bool(&l->in);
 }
 
 /* The numbers of a trial, one table for both ways. */
@@ -1054,16 +1069,14 @@ save_trial(struct buf *out, const struct trial *t)
     pack_u64(out, t->seen.has_final);
 }
 
-static struct trial *
-load_trial(struct unpack *in)
+static void
+load_trial(struct loading *l, struct trial *t)
 {
-    struct trial *t = calloc(1, sizeof *t);
+    struct unpack *in = &l->in;
     uint64_t n;
 
-    if (t == NULL)
-        return NULL;
-    t->seen.job = load_text(in);
-    load_suggestion(in, &t->seen.suggested);
+    t->seen.job = load_text(l);
+    load_suggestion(l, &t->seen.suggested);
     for (size_t i = 0; i < N_NUMBERS; i++) {
         n = unpack_u64(in);
         memcpy((char *)t + numbers[i], &n, sizeof n);
@@ -1072,10 +1085,8 @@ load_trial(struct unpack *in)
     t->open = unpack_bool(in);
     t->seen.has_latest = unpack_bool(in);
     t->seen.has_final = unpack_bool(in);
-    if (t->seen.job != NULL)
-        return t;
-    trial_free(t);
-    return NULL;
+    if (t->seen.job == NULL)
+        unpack_fail(in);
 }
 
 void
@@ -1088,11 +1099,13 @@ history_save(const struct history_reader *h, struct buf *out)
     pack_u64(out, (uint64_t)h->at.number);
     pack_u64(out, (uint64_t)h->at.time_us);
     pack_u64(out, h->suggested.count);
+    out->failed = out->failed || slots == NULL;
     for (size_t i = 0; slots != NULL && i < h->suggested.count; i++)
         save_suggestion(out, slots[i]->value);
     free(slots);
     slots = map_sorted(&h->trials);
     pack_u64(out, h->trials.count);
+    out->failed = out->failed || slots == NULL;
     for (size_t i = 0; slots != NULL && i < h->trials.count; i++)
         save_trial(out, slots[i]->value);
     free(slots);
@@ -1100,32 +1113,35 @@ history_save(const struct history_reader *h, struct buf *out)
 }
 
 static void
-load_suggestions(struct history_reader *h, struct unpack *in)
+load_suggestions(struct history_reader *h, struct loading *l)
 {
-    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
+    for (size_t n = unpack_count(&l->in, 8); !l->in.failed && n > 0; n--) {
         struct history_suggestion *s = calloc(1, sizeof *s);
 
         if (s != NULL)
-            load_suggestion(in, s);
+            load_suggestion(l, s);
         if (s == NULL || s->id == NULL ||
             map_put(&h->suggested, s->id, strlen(s->id), s) != 0) {
             suggestion_drop(s);
-            unpack_fail(in);
+            load_fail(l);
         }
     }
 }
 
 static void
-load_trials(struct history_reader *h, struct unpack *in)
+load_trials(struct history_reader *h, struct loading *l)
 {
-    for (size_t n = unpack_count(in, 8); !in->failed && n > 0; n--) {
-        struct trial *t = load_trial(in);
+    for (size_t n = unpack_count(&l->in, 8); !l->in.failed && n > 0; n--) {
+        struct trial *t = calloc(1, sizeof *t);
 
+        if (t != NULL)
+            load_trial(l, t);
         if (t == NULL ||
-            map_put(&h->trials, t->seen.job, strlen(t->seen.job), t) != 0) {
+            (!l->in.failed &&
+             map_put(&h->trials, t->seen.job, strlen(t->seen.job), t) != 0))
+            load_fail(l);
+        if (l->in.failed)
             trial_free(t);
-            unpack_fail(in);
-        }
     }
 }
 
@@ -1134,16 +1150,22 @@ int
 history_load(struct history_reader *h, const void *bytes, size_t len,
              struct err *err)
 {
-    struct unpack in = unpack_from(bytes, len);
+    struct loading l = {unpack_from(bytes, len), false};
+    struct unpack over;
     uint64_t first;
 
-    h->at.segment = (int64_t)unpack_u64(&in);
-    h->at.offset = (int64_t)unpack_u64(&in);
-    h->at.number = (int64_t)unpack_u64(&in);
-    h->at.time_us = (int64_t)unpack_u64(&in);
-    load_suggestions(h, &in);
-    load_trials(h, &in);
-    if (idset_load(&h->over, &in) != 0 || !unpack_done(&in)) {
+    h->at.segment = (int64_t)unpack_u64(&l.in);
+    h->at.offset = (int64_t)unpack_u64(&l.in);
+    h->at.number = (int64_t)unpack_u64(&l.in);
+    h->at.time_us = (int64_t)unpack_u64(&l.in);
+    load_suggestions(h, &l);
+    load_trials(h, &l);
+    over = l.in;
+    if (idset_load(&h->over, &l.in) != 0 && !over.failed)
+        l.memory = unpack_count(&over, 8) > 0; /* it is all there */
+    if (l.memory)
+        return no_memory(err);
+    if (!unpack_done(&l.in)) {
         err_set(err, ERR_INPUT, "what is known of its history is damaged");
         return 1;
     }

@@ -192,8 +192,8 @@ struct history_position history_at(const struct history_reader *h);
 void history_save(const struct history_reader *h, struct buf *out);
 /* Takes it back, before the first fact: what comes is what would have come.
  * Segments that were dropped meanwhile are left out.  1: there is no such
- * record any more, or the bytes are damaged, and err tells: the reader is of
- * no use. */
+ * record any more, or the bytes are damaged; -1: out of memory; err tells, and
+ * the reader is of no use. */
 int history_load(struct history_reader *h, const void *bytes, size_t len,
                  struct err *err);
 

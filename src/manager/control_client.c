@@ -5,8 +5,8 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/process.h"
+#include "history/folder.h"
 #include "manager/control_address.h"
-#include "manager/experiment_folder.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "manager/parameters.h"
 #include "manager/past.h"
 #include "manager/results.h"

@@ -8,9 +8,9 @@
 #include "core/file.h"
 #include "core/map.h"
 #include "core/problems.h"
+#include "history/folder.h"
 #include "json.h"
 #include "manager/exchange.h"
-#include "manager/experiment_folder.h"
 #include "space/space.h"
 
 #include <errno.h>

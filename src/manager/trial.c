@@ -2,7 +2,7 @@
 #include "manager/trial.h"
 
 #include "core/err.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "manager/parameters.h"
 #include "trial/files.h"
 

@@ -4,8 +4,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "history/folder.h"
 #include "json.h"
-#include "manager/experiment_folder.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/map.h"
+#include "history/folder.h"
 #include "json.h"
-#include "manager/experiment_folder.h"
 
 #include <stdint.h>
 #include <stdlib.h>

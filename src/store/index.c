@@ -3,7 +3,7 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "store/index_pass.h"
 #include "store/tables.h"
 #include "store/store.h"

@@ -4,7 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/experiment_folder.h"
+#include "history/folder.h"
 #include "manager/results.h"
 
 #include <stdlib.h>
