@@ -9,6 +9,7 @@
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/metrics.h"
+#include "manager/origin.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
 #include "trial/checkpoint.h"

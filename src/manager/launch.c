@@ -6,6 +6,7 @@
 #include "core/process.h"
 #include "manager/adopt.h"
 #include "manager/checkpoints.h"
+#include "manager/origin.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
 #include "trial/files.h"

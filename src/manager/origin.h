@@ -5,30 +5,13 @@
 #ifndef MANAGER_ORIGIN_H
 #define MANAGER_ORIGIN_H
 
-#include "json.h"
-
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct err;
 struct manager;
 struct past;
 struct trial;
-
-enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
-
-struct origin {
-    enum origin_how how;
-    uint64_t from; /* the other trial's number */
-    bool tried;    /* giving.h: it was, and is not any more */
-};
-
-/* "promoted", "cloned"; NONE: "". */
-const char *origin_word(enum origin_how how);
-
-/* Of a TR; what is not understood is no origin. */
-struct origin origin_read(struct jval record);
 
 /* Writes the file into the trial's folder, by t->origin, restore and step,
  * where it goes on from anything; the other sets the latter two.  False: there

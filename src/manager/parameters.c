@@ -13,6 +13,37 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 
+static const char *const words[] = {
+    [ORIGIN_NONE] = "",
+    [ORIGIN_PROMOTED] = "promoted",
+    [ORIGIN_CLONED] = "cloned",
+};
+
+const char *
+origin_word(enum origin_how how)
+{
+    return words[how];
+}
+
+struct origin
+origin_read(struct jval record)
+{
+    struct origin o = {.how = ORIGIN_NONE};
+    const char *from = "", *how = "";
+    struct jval v;
+
+    if (jval_get(record, "resume_from", &v))
+        jval_string(v, &from, NULL);
+    if (jval_get(record, "resume_how", &v))
+        jval_string(v, &how, NULL);
+    if (!number_parse_u64(from, strlen(from), &o.from))
+        return o;
+    for (int i = ORIGIN_PROMOTED; i <= ORIGIN_CLONED; i++)
+        if (strcmp(words[i], how) == 0)
+            o.how = (enum origin_how)i;
+    return o;
+}
+
 static int
 check_record(struct jval root, struct jval *id, struct jval *parameters,
              struct err *err)

@@ -5,13 +5,28 @@
 #define MANAGER_PARAMETERS_H
 
 #include "json.h"
-#include "manager/origin.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
 struct err;
+
+/* What a trial goes on from, by the tuner's word; see origin.h. */
+enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
+
+struct origin {
+    enum origin_how how;
+    uint64_t from; /* the other trial's number */
+    bool tried;    /* giving.h: it was, and is not any more */
+};
+
+/* "promoted", "cloned"; NONE: "". */
+const char *origin_word(enum origin_how how);
+
+/* Of a TR; what is not understood is no origin. */
+struct origin origin_read(struct jval record);
 
 struct suggestion {
     struct json *doc;

@@ -8,6 +8,7 @@
 #include "core/passing.h"
 #include "manager/adopt.h"
 #include "manager/giving.h"
+#include "manager/origin.h"
 #include "manager/preparing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"

@@ -8,6 +8,7 @@
 #include "manager/adopt.h"
 #include "manager/giving.h"
 #include "manager/happened.h"
+#include "manager/origin.h"
 #include "manager/reading.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"

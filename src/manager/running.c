@@ -10,6 +10,7 @@
 #include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/live.h"
+#include "manager/origin.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"

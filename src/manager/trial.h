@@ -28,7 +28,7 @@
 #include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
-#include "manager/origin.h"
+#include "manager/parameters.h"
 #include "trial/outcome.h"
 #include "manager/recent.h"
 #include "manager/tail.h"

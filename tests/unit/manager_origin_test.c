@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/file.h"
+#include "manager/origin.h"
 #include "trial/outcome.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
