@@ -112,7 +112,8 @@ print_reports(const struct explanation *x, FILE *out)
                        x->latest_step);
     }
     if (x->attempts > 1)
-        visible_printf(out, ", in %" PRIu64 " attempts", x->attempts);
+        visible_printf(out, ", in the last of %" PRIu64 " attempts",
+                       x->attempts);
     if (x->final > 0) {
         number_format(x->result, text);
         visible_printf(out, "; final %s (command %" PRIu64 ")", text, x->final);

@@ -240,6 +240,7 @@ ranking_run(const struct ranking_setup *setup, struct ranking *out,
     int rc = -1;
 
     *out = (struct ranking){0};
+    buf_init(&w.text, SIZE_MAX / 2);
     if (proxy_is_named(setup->tuner))
         return err_set(err, ERR_USAGE,
                        "tuner %s: expected a plugin: a program would have to "
