@@ -102,7 +102,8 @@ read_history(struct index_pass *p, struct rows *rows, struct index_report *out,
     while (rc == 0 && (rc = history_next(p->history, &fact, err)) == 1) {
         at = history_at(p->history);
         out->records += memcmp(&before, &at, sizeof at) != 0 &&
-                        fact.record->kind != RECORD_HEAD;
+                        fact.record->kind != RECORD_HEAD &&
+                        fact.record->kind != RECORD_SEGMENT;
         before = at;
         rc = rows_add_fact(rows, &fact, p->history, err);
     }
