@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "history/folder.h"
 #include "history/history.h"
+#include "record.h"
 #include "store/columns.h"
 #include "store/index.h"
 #include "store/lines.h"
@@ -100,7 +101,9 @@ read_history(struct index_pass *p, struct rows *rows, struct index_report *out,
     before = history_at(p->history);
     while (rc == 0 && (rc = history_next(p->history, &fact, err)) == 1) {
         at = history_at(p->history);
-        out->records += memcmp(&before, &at, sizeof at) != 0;
+        out->records += memcmp(&before, &at, sizeof at) != 0 &&
+                        fact.record->kind != RECORD_HEAD &&
+                        fact.record->kind != RECORD_SEGMENT;
         before = at;
         rc = rows_add_fact(rows, &fact, p->history, err);
     }
