@@ -54,12 +54,13 @@ struct trial {
 };
 
 struct history_reader {
-    char *folder;           /* NULL: a log, or records, alone */
-    struct log_reader *log; /* NULL: there is none (yet) */
-    struct map suggested;   /* parameter_id -> struct history_suggestion */
-    struct map trials;      /* trial_job_id -> struct trial */
-    struct idset over;      /* trials that have ended */
-    unsigned left_out;      /* kinds */
+    char *folder;                /* NULL: a log, or records, alone */
+    struct log_reader *log;      /* NULL: there is none (yet) */
+    struct map suggested;        /* parameter_id -> struct history_suggestion */
+    struct map trials;           /* trial_job_id -> struct trial */
+    struct idset over;           /* trials that have ended */
+    unsigned left_out;           /* kinds */
+    int64_t gone_us, resumed_us; /* the last gap; 0 */
     struct history_position at;
     struct record record;
     struct history_fact facts[2];
@@ -231,28 +232,33 @@ later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What the wrapper of its run, or of a preparation without one, wrote; 0:
- * nothing. */
-static int64_t
-end_by_folder(const struct history_reader *h, const struct trial *t)
+/* What the wrapper of its run, or of a preparation without one, wrote: lost,
+ * where there is nothing. */
+static struct outcome
+outcome_of(const struct history_reader *h, const struct trial *t)
 {
     const struct history_attempt *a = &t->seen.attempt;
     const char *part = a->started_us == 0 ? "/" TRIAL_PREPARE : "";
+    struct outcome o = {.kind = OUTCOME_LOST};
     char *path, more[32] = "";
-    struct outcome o;
-    int rc;
 
     if (h->folder == NULL || t->seen.job[0] == '.' ||
         strchr(t->seen.job, '/') != NULL)
-        return 0;
+        return o;
     if (a->number > 0)
         snprintf(more, sizeof more, ".%" PRIu64, a->number);
     if (asprintf(&path, "%s/" FOLDER_TRIALS "/%s%s%s", h->folder, t->seen.job,
                  more, part) < 0)
-        return 0;
-    rc = outcome_read(path, &o, NULL);
+        return o;
+    outcome_read(path, &o, NULL);
     free(path);
-    return rc == 0 ? o.ended_ns / 1000 : 0;
+    return o;
+}
+
+static int64_t
+end_by_folder(const struct history_reader *h, const struct trial *t)
+{
+    return outcome_of(h, t).ended_ns / 1000;
 }
 
 /* What its line in results.jsonl says of its run; 0: there is none. */
@@ -317,19 +323,41 @@ end_of(const struct history_reader *h, const struct trial *t,
 static void
 cross_gap(struct history_reader *h, int64_t resumed_us)
 {
+    struct history_suggestion *s;
     struct trial *t;
-    size_t at = 0;
 
-    while ((t = map_next(&h->trials, &at)) != NULL) {
+    h->gone_us = h->at.time_us;
+    h->resumed_us = resumed_us;
+    for (size_t at = 0; (s = map_next(&h->suggested, &at)) != NULL;)
+        s->earlier = true;
+    for (size_t at = 0; (t = map_next(&h->trials, &at)) != NULL;) {
         t->resumed_us = resumed_us;
         if (!t->open || t->known_us != 0)
             continue;
-        t->gap_us = h->at.time_us;
+        t->gap_us = h->gone_us;
         t->heard_us = 0;
         t->known_us = end_by_folder(h, t);
         if (t->known_us > resumed_us) /* it was adopted */
             t->known_us = 0;
     }
+}
+
+/* A run that nobody noted began before the manager that started it died. */
+static void
+date_back(const struct history_reader *h, struct trial *t)
+{
+    struct history_attempt *a = &t->seen.attempt;
+    struct outcome o = outcome_of(h, t);
+    int64_t started = o.started_ns / 1000;
+
+    if (started == 0 || started >= h->resumed_us)
+        return;
+    a->started_us = started;
+    if (a->begun_us > started)
+        a->begun_us = started;
+    t->gap_us = h->gone_us;
+    t->resumed_us = h->resumed_us;
+    t->known_us = o.ended_ns / 1000 > h->resumed_us ? 0 : o.ended_ns / 1000;
 }
 
 /* ---- facts ---- */
@@ -430,10 +458,12 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         a->begun_us = h->record.time_us;
     f = queue_object(h, HISTORY_BEGUN, job, t);
     f->runs = strcmp(event, "started") == 0;
+    name(h, t, id, RANK_NOTE);
     if (f->runs)
         a->started_us = h->record.time_us;
+    if (f->runs && t->seen.suggested.earlier)
+        date_back(h, t);
     f->attempt = *a;
-    name(h, t, id, RANK_NOTE);
     return 0;
 }
 
@@ -663,6 +693,7 @@ take_suggestion(struct history_reader *h, struct err *err)
         rc = 1;
     if (rc == 0) {
         before = map_remove(&h->suggested, s->id, strlen(s->id));
+        s->earlier = before != NULL && before->earlier;
         suggestion_drop(before); /* it was sent again */
         rc = map_put(&h->suggested, s->id, strlen(s->id), s);
     }
@@ -835,11 +866,12 @@ history_next(struct history_reader *h, struct history_fact *fact,
              struct err *err)
 {
     int rc = next_given(h, fact, err);
+    struct err why; /* a tail that is cut off is none */
     struct record r;
 
     if (rc != 0 || h->log == NULL)
         return rc;
-    switch (log_next(h->log, &r, err)) {
+    switch (log_next(h->log, &r, &why)) {
     case LOG_RECORD:
         break;
     case LOG_END:
@@ -847,6 +879,8 @@ history_next(struct history_reader *h, struct history_fact *fact,
         forget_lent(h);
         return 0;
     case LOG_DAMAGED:
+        if (err != NULL)
+            *err = why;
         return -1;
     }
     if (history_take(h, &r, err) != 0)
@@ -994,6 +1028,7 @@ save_suggestion(struct buf *out, const struct history_suggestion *s)
     pack_text(out, s->parameters);
     pack_text(out, s->from);
     pack_u64(out, s->cloned);
+    pack_u64(out, s->earlier);
 }
 
 /* What is read back; `memory`: there was none left for it. */
@@ -1027,6 +1062,7 @@ load_suggestion(struct loading *l, struct history_suggestion *s)
     s->parameters = load_text(l);
     s->from = load_text(l);
     s->cloned = unpack_bool(&l->in);
+    s->earlier = unpack_bool(&l->in);
 }
 
 /* The numbers of a trial, one table for both ways. */
@@ -1098,6 +1134,8 @@ history_save(const struct history_reader *h, struct buf *out)
     pack_u64(out, (uint64_t)h->at.offset);
     pack_u64(out, (uint64_t)h->at.number);
     pack_u64(out, (uint64_t)h->at.time_us);
+    pack_u64(out, (uint64_t)h->gone_us);
+    pack_u64(out, (uint64_t)h->resumed_us);
     pack_u64(out, h->suggested.count);
     out->failed = out->failed || slots == NULL;
     for (size_t i = 0; slots != NULL && i < h->suggested.count; i++)
@@ -1158,6 +1196,8 @@ history_load(struct history_reader *h, const void *bytes, size_t len,
     h->at.offset = (int64_t)unpack_u64(&l.in);
     h->at.number = (int64_t)unpack_u64(&l.in);
     h->at.time_us = (int64_t)unpack_u64(&l.in);
+    h->gone_us = (int64_t)unpack_u64(&l.in);
+    h->resumed_us = (int64_t)unpack_u64(&l.in);
     load_suggestions(h, &l);
     load_trials(h, &l);
     over = l.in;

@@ -9,7 +9,8 @@
  *
  * - A trial ran the parameters that its own metrics name; those that its notes
  *   name where it reported none; those of its end where there is no note.
- * - An attempt begins with its first note (`preparing`, `started`).  It ends
+ * - An attempt begins with its first note (`preparing`, `started`), or, where a
+ *   manager died before it noted it, when its exit file says.  It ends
  *   with its `exited` note, or with the next attempt, or with its trial.
  * - The time between the death of a manager and the resumption is nobody's.
  *   An attempt that ran when the manager died has ended when its exit file or
@@ -49,8 +50,9 @@ struct history_attempt {
 /* Parameters that somebody is to run.  JSON texts. */
 struct history_suggestion {
     char *id, *parameters;
-    char *from;  /* trial_job_id of the trial it goes on from; NULL: of none */
-    bool cloned; /* then: with other parameters */
+    char *from;   /* trial_job_id of the trial it goes on from; NULL: of none */
+    bool cloned;  /* then: with other parameters */
+    bool earlier; /* it was made before the last resumption */
 };
 
 /* A trial that lives.  All of it is the reader's. */

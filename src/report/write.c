@@ -297,6 +297,14 @@ write_attempts(struct buf *out, const struct report *r)
     }
     buf_add_text(out, "],\n");
     write_names(out, "devices", &r->devices);
+}
+
+/* Of an experiment that was resumed. */
+static void
+write_gaps(struct buf *out, const struct report *r)
+{
+    if (r->n_gaps == 0)
+        return;
     buf_add_text(out, ",\n\"gaps\":[");
     for (size_t i = 0; i < r->n_gaps; i++) {
         write_comma(out, i);
@@ -320,5 +328,6 @@ report_write_json(const struct report *r, struct buf *out)
     write_importance(out, r);
     write_curves(out, r);
     write_attempts(out, r);
+    write_gaps(out, r);
     buf_add_text(out, "}\n");
 }

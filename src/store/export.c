@@ -42,7 +42,7 @@ struct table {
     struct columns columns;
     struct map places;   /* of names in columns, from 1 */
     struct map attempts; /* trial -> how many were begun, and 1 */
-    bool lacks;          /* of some trials that is not known */
+    bool lacks;          /* whether some began is not on record any more */
     struct cell *cells;  /* one for each column */
     struct buf cells_text, row;
     struct csv csv; /* into row */
@@ -144,14 +144,14 @@ read_attempts(struct table *t, const char *folder, struct err *err)
     return rc;
 }
 
-/* False: the log does not tell. */
+/* False: the log does not tell, or knows nothing of the trial. */
 static bool
 attempts_of(const struct table *t, const char *trial, uint64_t *out)
 {
     uintptr_t value = (uintptr_t)map_get(&t->attempts, trial, strlen(trial));
 
     *out = value == 0 ? 0 : value - 1;
-    return *out > 0 || !t->lacks;
+    return *out > 0 || (value != 0 && !t->lacks);
 }
 
 /* ---- a row of CSV ---- */

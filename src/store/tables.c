@@ -206,10 +206,11 @@ tables_write_trials(struct buf *out, const char *const *names, size_t n)
                  "CREATE VIEW v_trials AS\n"
                  "  SELECT t.trial, coalesce(t.status, 'unended') AS status,\n"
                  "    t.value, t.latest, t.duration_s,\n"
-                 "    (SELECT coalesce(max(a.attempt) + 1, CASE WHEN EXISTS "
-                 "(SELECT 1 FROM meta WHERE key = 'log_lacks')\n"
-                 "      THEN NULL ELSE 0 END) FROM attempts a WHERE a.trial = "
-                 "t.trial) AS attempts,\n"
+                 "    (SELECT coalesce(max(a.attempt) + 1, CASE WHEN t.event "
+                 "IS NULL OR EXISTS\n"
+                 "      (SELECT 1 FROM meta WHERE key = 'log_lacks') THEN NULL "
+                 "ELSE 0 END)\n"
+                 "      FROM attempts a WHERE a.trial = t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why, t.from_trial, "
                  "t.from_how");
     for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)

@@ -417,6 +417,36 @@ TEST(history_of_a_preparation_that_a_crash_outlived)
                 "ended 00000 runs 0 FAILED 4\n");
 }
 
+/* The manager started it and died before it noted that; the next one does. */
+TEST(history_dates_a_start_that_was_noted_late)
+{
+    make_folder();
+    at(1);
+    suggest(0, "");
+    suggest(1, "");
+    at(9);
+    tell(RECORD_IN, 3, "GE1");
+    leave("00000", 2, 12);
+    leave("00001", 52, 60);
+    at(50);
+    resume();
+    suggest(0, ""); /* once more, since nobody noted its start */
+    at(51);
+    note("started", "00000", 0, 0, "");
+    exited("00000", 0, 0, "exited 0");
+    at(52);
+    note("started", "00001", 1, 0, "");
+    at(60);
+    exited("00001", 1, 0, "exited 0");
+    check_facts("suggested 0 {\"z\": 0} from -\n"
+                "suggested 1 {\"z\": 1} from -\n"
+                "suggested 0 {\"z\": 0} from -\n"
+                "begun 00000 runs 0 0 2 2 -\n"
+                "exited 00000 runs 0 0 2 2 12 exited 0\n"
+                "begun 00001 runs 1 0 52 52 -\n"
+                "exited 00001 runs 1 0 52 52 60 exited 0\n");
+}
+
 /* Nobody goes on: what ran ended when its folder says so, or with the log. */
 TEST(history_of_a_dead_experiment_is_settled)
 {
@@ -620,6 +650,22 @@ TEST(history_of_a_damaged_log_ends_there)
     CHECK_EQ(rc, -1);
     CHECK_EQ(err.code, ERR_LOG);
     CHECK_EQ(n, 1);
+    history_close(h);
+}
+
+TEST(history_of_a_log_that_was_cut_off_ends_there)
+{
+    struct history_reader *h;
+    struct history_fact f;
+    struct err err = {0};
+
+    make_folder();
+    note("started", "00000", 0, 0, "");
+    write_folder(log_bytes.len - 3, 0);
+    h = open_x();
+    while (history_next(h, &f, &err) == 1)
+        CHECK_EQ(f.kind, HISTORY_RECORD);
+    CHECK_EQ(err.code, ERR_NONE);
     history_close(h);
 }
 

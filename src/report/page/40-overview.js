@@ -30,7 +30,7 @@ function nobodys([from, to]) {
     return sum + Math.max(0, to - from);
 }
 const elapsed =
-    data.gaps.length > 0
+    data.gaps !== undefined
         ? lastMoment - data.gaps.reduce((sum, gap) => sum + nobodys(gap), 0)
         : X.duration_s !== null
           ? X.duration_s
