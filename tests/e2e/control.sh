@@ -361,7 +361,9 @@ stopped_manager() {
         not_answered update "$dir" --max-trials 1 &&
         not_answered trial kill "$dir" 0 &&
         not_answered trial retry "$dir" 0 || return 1
-    kill -CONT "$pid" && let_go 00000 1 && begun 00001 &&
+    # Answered twice, the manager has heard who asked before.
+    kill -CONT "$pid" && "$T" status "$dir" > said &&
+        "$T" status "$dir" > said && let_go 00000 1 && begun 00001 &&
         wait "$waiter" && has happened '"trial.ended"' && let_go 00001 2 &&
         ended 0 && wait "$top" && count 2 succeeded
 }
