@@ -37,7 +37,7 @@ answered() {
 cat > "$work/reset.py" <<'EOF'
 import os, socket, subprocess, sys, time
 # early: IN is there before the dispatcher; late: it comes when that has failed;
-# ping: so does a PI, behind what is given.
+# ping: so do PIs, behind what is given.
 when, params = sys.argv[1:3]
 frames = b''.join(('%s%014d%s' % (a[:2], len(a) - 2, a[2:])).encode()
                   for a in sys.argv[3:])
@@ -64,12 +64,24 @@ while when != 'early' and not failed():
     if p.poll() is not None and not failed():
         sys.exit('it ended without a word')
     time.sleep(0.01)
+def ping(): # as that manager does, again and again; what fails recv() tells
+    try:
+        to.sendall(b'PI' + b'0' * 14)
+    except BrokenPipeError:
+        pass
+def heard():
+    while True:
+        try:
+            return to.recv(1)
+        except socket.timeout:
+            ping()
 try:
     if when == 'late':
         to.sendall(frames)
     if when == 'ping':
-        to.sendall(b'PI' + b'0' * 14)
-    got = 'an end of file' if to.recv(1) == b'' else 'an answer'
+        ping()
+        to.settimeout(0.1)
+    got = 'an end of file' if heard() == b'' else 'an answer'
 except BrokenPipeError:
     got = 'an end of file before IN was sent'
 except ConnectionResetError:
