@@ -225,8 +225,11 @@ void
 answers_frames(struct manager *m)
 {
     struct err err = {0};
-    int rc = exchange_read(&m->exchange, take_frame, m, &err);
+    int rc;
 
+    if (m->exchange.from < 0)
+        return; /* its end came first */
+    rc = exchange_read(&m->exchange, take_frame, m, &err);
     if (rc == 1)
         return;
     manager_unwatch(m, m->exchange.from);

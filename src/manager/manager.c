@@ -28,7 +28,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
 #define EVENTS_MAX 64
 #define ASK_MAX 65536 /* a dispatcher refuses more */
 
@@ -95,7 +94,6 @@ manager_taken(struct manager *m, const char *parameter_id)
 void
 manager_signal_dispatcher(struct manager *m, int sig)
 {
-    m->dispatcher_retry.how = NULL;
     supervisor_signal(&m->dispatcher, sig);
 }
 
@@ -105,6 +103,7 @@ manager_interrupt(struct manager *m)
     m->interrupts++;
     if (m->phase == PHASE_CLOSING) {
         m->dispatcher_given_up = true;
+        m->dispatcher_retry.how = NULL;
         manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
     }
     if (m->interrupts > 1) {
@@ -220,6 +219,9 @@ recognise_end(struct manager *m)
 
     if (m->lockstep.on && m->lockstep.expects && !m->interrupting)
         return; /* what the last end leads to is a part of the log */
+    if (m->dispatcher_retry.how != NULL && !m->interrupting &&
+        (m->outcome->initialized || m->options->resume != NULL))
+        return; /* the next dispatcher is to be told of these ends */
     switch (scheduler_end(&m->scheduler)) {
     case SCHEDULER_GOING:
         return;
@@ -238,8 +240,7 @@ recognise_end(struct manager *m)
         break;
     }
     m->phase = PHASE_CLOSING;
-    if (!m->outcome->initialized && m->dispatcher.pidfd < 0)
-        manager_signal_dispatcher(m, SIGTERM); /* it would have nothing to do */
+    m->dispatcher_retry.how = NULL; /* what it is not told `resume` tells */
     m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
     exchange_send(&m->exchange, "TE", "", 0);
 }

@@ -209,6 +209,7 @@ begin(struct manager *m, peer_starter *how, struct err *err)
     r->how = NULL;
     if (how(m, err) == 0) {
         r->failures = 0;
+        m->closing_deadline_ns = now + CLOSING_NS; /* if it is closing */
         return 0;
     }
     if (err->code != ERR_MEMORY && !errno_passes(err->number))
@@ -256,6 +257,10 @@ peer_retry(struct manager *m, int64_t now_ns)
     if (now_ns < peer_deadline(m) ||
         begin(m, m->dispatcher_retry.how, &err) == 0)
         return;
+    if (m->end_known)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher cannot be started: %s",
+                      err.text);
     manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot be started: %s",
                 err.text);
     running_interrupt_all(m);

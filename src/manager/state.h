@@ -65,6 +65,7 @@ struct trial;
 struct waiter;
 
 #define DISPATCHER_SKIPS_MAX 16
+#define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
 
 /* A command that its worker must not be given again. */
 struct skip {

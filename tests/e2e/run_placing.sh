@@ -249,6 +249,55 @@ E
 }
 check "a dispatcher that died and cannot be started again now" dispatcher_again
 
+# apart: the dispatcher's file is another one than the manager's; hold: it
+# cannot be started before `exec 9>&-`.
+apart() {
+    own && mv bin/tunepipe bin/manager && cp bin/manager bin/tunepipe &&
+        T=$PWD/bin/manager
+}
+hold() {
+    cp bin/tunepipe bin/new && exec 9>> bin/new && mv bin/new bin/tunepipe
+}
+
+# told_late: the only trial has ended, and then a dispatcher can be started.
+told_late() { # PROCESS
+    until grep -q 'trial 00000 succeeded' out; do
+        kill -0 "$1" 2>&- || break
+        sleep 0.05
+    done
+    exec 9>&-
+    wait "$1" || fail "$(cat out err)" || return 1
+    dir=$(ls -d tunepipe-experiments/*)
+    "$T" log "$dir" > log && has log 'EN{"trial_job_id": "00000"' && replays
+}
+
+dispatcher_last() {
+    apart && experiment 'maxTrialNumber: 1' << 'E' || return 1
+: > "$HERE/begun"
+until [ -e "$HERE/held" ]; do sleep 0.05; done
+read -r dispatcher rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+kill -KILL "$dispatcher"
+until grep -q 'cannot be started now' "$HERE/err"; do sleep 0.05; done
+echo 'final 1' >> "$TUNEPIPE_TRIAL_DIR/metrics"
+E
+    run 0 &
+    until [ -e begun ]; do sleep 0.05; done
+    hold && : > held && told_late $!
+}
+check "the last end waits for a dispatcher that can be started" dispatcher_last
+
+dispatcher_last_resumed() {
+    apart && experiment 'maxTrialNumber: 1' << 'E' || return 1
+[ -e "$HERE/again" ] || { kill -INT "$(cat "$HERE/pid")"; exec sleep 1000; }
+until grep -q 'cannot be started now' "$HERE/err"; do sleep 0.05; done
+echo 'final 1' >> "$TUNEPIPE_TRIAL_DIR/metrics"
+E
+    run 1 && : > again && hold || return 1
+    (exec 9>&- && resume 0) &
+    told_late $!
+}
+check "the last end of one that is resumed does, too" dispatcher_last_resumed
+
 # All of them live at one time: each says so, and waits for a line.
 many() {
     n=2000
