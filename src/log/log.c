@@ -81,10 +81,10 @@ struct log_reader {
 
 /* ---- a log that was never begun ---- */
 
-/* Whether other records than a head are there, which are written when that is
- * durable. */
+/* Whether there is a head anywhere; or another record, which is written when
+ * the head is durable. */
 static bool
-has_more(const char *bytes, size_t len)
+has_record(const char *bytes, size_t len, bool head)
 {
     static const char mark[] = " M 0 ";
     struct record r;
@@ -92,9 +92,9 @@ has_more(const char *bytes, size_t len)
     for (size_t i = 0; i < len; i++)
         if (record_next(bytes + i, len - i, SIZE_MAX, &r, NULL) ==
                 RECORD_READY &&
-            r.kind != RECORD_HEAD)
+            (r.kind == RECORD_HEAD) == head)
             return true;
-    return memmem(bytes, len, mark, sizeof mark - 1) != NULL;
+    return !head && memmem(bytes, len, mark, sizeof mark - 1) != NULL;
 }
 
 /* Whether the head's record is cut off. */
@@ -124,10 +124,13 @@ is_void(const char *bytes, size_t len)
     buf_fini(&version);
     if (within)
         return true;
-    return (len < sizeof RECORD_MAGIC - 1 ||
-            memcmp(bytes, RECORD_MAGIC, sizeof RECORD_MAGIC - 1) != 0 ||
-            is_torn(bytes, len)) &&
-           !has_more(bytes, len);
+    if (has_record(bytes, len, false))
+        return false;
+    /* Its first block was never written, its head not wholly, or its first line
+     * is damaged.  What begins otherwise is no log of ours. */
+    return bytes[0] == '\0' || is_torn(bytes, len) ||
+           (has_record(bytes, len, true) &&
+            memcmp(bytes, RECORD_MAGIC, sizeof RECORD_MAGIC - 1) != 0);
 }
 
 /* ---- a segment ---- */

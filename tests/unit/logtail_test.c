@@ -225,6 +225,8 @@ TEST(logtail_without_a_head_is_void)
         CHECK(is_void(log.data, len));
     CHECK(!is_void(log.data, log.len));
     CHECK(!is_void("tunepipe-log 2\n", 15));
+    CHECK(!is_void("version https://git-lfs", 23)); /* no log at all */
+    CHECK(!is_void("\x1f\x8b", 2));
     begun = log.len;
     buf_add(&log, zeros, sizeof zeros);
     CHECK(!is_void(log.data, log.len));
