@@ -459,6 +459,8 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     f = queue_object(h, HISTORY_BEGUN, job, t);
     f->runs = strcmp(event, "started") == 0;
     name(h, t, id, RANK_NOTE);
+    if (f->runs && a->started_us == 0) /* what was known is of preparing it */
+        t->gap_us = t->known_us = t->heard_us = 0;
     if (f->runs)
         a->started_us = h->record.time_us;
     if (f->runs && t->seen.suggested.earlier)

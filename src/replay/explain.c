@@ -87,11 +87,11 @@ note_metric(struct explanation *x, const struct history_fact *f)
 {
     const struct history_metric *m = &f->metric;
 
-    if (m->standing != HISTORY_COUNTS)
-        return;
-    if (!m->final)
+    if (!m->final && m->standing == HISTORY_COUNTS)
         x->latest_step = m->base + m->sequence;
-    else if (x->final == 0 && m->n_values > 0) {
+    /* The tuner is told a result behind the end, too, where there was none. */
+    if (m->final && x->final == 0 && m->n_values > 0 &&
+        (m->standing == HISTORY_COUNTS || m->standing == HISTORY_LATE)) {
         x->final = f->record->number;
         x->result = m->values[0].value;
     }

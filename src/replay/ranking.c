@@ -62,6 +62,8 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
     free(key);
     if (t == NULL || t->order != 0)
         return 0;
+    if (ranking_final(w, t, cmd->metric.job, cmd->metric.value) != 0)
+        return ranking_no_memory(err);
     t->order = ++w->n_results;
     return ranking_result(w, t, err);
 }

@@ -61,23 +61,34 @@ is_better(const struct ranking *out, const struct ranking_trial *a,
     return out->maximize ? a->final > b->final : a->final < b->final;
 }
 
-static int
-add_result(struct ranking_walk *w, const struct history_fact *f)
+int
+ranking_final(struct ranking_walk *w, struct ranking_trial *t, const char *job,
+              double value)
 {
-    const char *id = f->trial == NULL ? NULL : f->trial->suggested.id;
     struct ranking *out = w->out;
-    struct ranking_trial *t = id == NULL ? NULL : ranking_find(w, id), *best;
+    const struct ranking_trial *best;
 
-    if (!f->metric.final || f->metric.n_values == 0 ||
-        f->metric.standing != HISTORY_COUNTS || t == NULL || t->has_final)
+    if (t->has_final)
         return 0;
     t->has_final = true;
-    t->final = f->metric.values[0].value;
-    t->job = strdup(f->job);
+    t->final = value;
+    t->job = strdup(job);
     best = w->best == 0 ? NULL : &out->trials[w->best - 1];
     if (is_better(out, t, best))
         w->best = (size_t)(t - out->trials) + 1;
     return t->job == NULL ? -1 : 0;
+}
+
+static int
+add_result(struct ranking_walk *w, const struct history_fact *f)
+{
+    const char *id = f->trial == NULL ? NULL : f->trial->suggested.id;
+    struct ranking_trial *t = id == NULL ? NULL : ranking_find(w, id);
+
+    if (!f->metric.final || f->metric.n_values == 0 ||
+        f->metric.standing != HISTORY_COUNTS || t == NULL)
+        return 0;
+    return ranking_final(w, t, f->job, f->metric.values[0].value);
 }
 
 int

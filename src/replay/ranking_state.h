@@ -46,6 +46,11 @@ struct ranking_trial *ranking_find(const struct ranking_walk *w,
 /* The trials, what they were given and what came of them, of which the best. */
 int ranking_collect(struct ranking_walk *w, struct err *err);
 
+/* The trial's first final result; that of another job, or behind its end, which
+ * the tuner was told, too, is found by the walk alone.  -1: out of memory. */
+int ranking_final(struct ranking_walk *w, struct ranking_trial *t,
+                  const char *job, double value);
+
 /* A search space, a trial's final result, imported results:
  * what they mean to the tuner. */
 int ranking_space(struct ranking_walk *w, const struct command *cmd,

@@ -37,6 +37,34 @@ record() {
     "$TP_BUILD/tests/tools/wire" wire
 }
 
+# A manager tells the ends first, and of the first trial another job's result.
+late_results() {
+    frame() { printf '%s%014d%s' "$1" "${#2}" "$2"; }
+    final() {
+        frame ME "{\"parameter_id\": $1, \"trial_job_id\": \"$2\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"$3\"}"
+    }
+    end() {
+        frame EN "{\"trial_job_id\": \"$2\", \"event\": \"$3\", \"hyper_params\": \"{\\\"parameter_id\\\": $1}\"}"
+    }
+    {
+        frame IN '{"x": {"_type": "uniform", "_value": [0, 1]}}'
+        frame GE 2
+        end 0 first USER_CANCELED
+        final 0 second 0.9
+        end 0 second SUCCEEDED
+        end 1 third SUCCEEDED
+        final 1 third 0.3
+    } > frames
+    "$T" dispatch --quiet --grace 1h --tuner random --seed 1 \
+        --direction maximize --dir late < frames > answers &&
+        ask 0 late --tuner random --json || return 1
+    grep -o '"told": 2\|"best": "[a-z]*"\|"final": [^,]*' out | tr '\n' ' ' > got
+    echo '"told": 2 "best": "second" "final": 0.9 "final": 0.3 ' | tr -d '\n' |
+        cmp - got || fail "$(cat got out)" || return 1
+    "$T" explain late third > out && has out 'final 0.3 (command 7)'
+}
+check "results behind the ends are told" late_results
+
 ranks() {
     record || return 1
     ask 0 log --tuner scores || return 1

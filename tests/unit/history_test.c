@@ -417,6 +417,33 @@ TEST(history_of_a_preparation_that_a_crash_outlived)
                 "ended 00000 runs 0 FAILED 4\n");
 }
 
+/* It was prepared when its manager died, and ran under the next one. */
+TEST(history_of_a_run_that_was_prepared_before_a_crash)
+{
+    make_folder();
+    at(1);
+    note("preparing", "00000", 0, 0, "");
+    leave("00000", 0, 0);
+    unlink("x/trials/00000/exit");
+    leave("00000/prepare", 1, 4);
+    at(3);
+    tell(RECORD_IN, 3, "GE1");
+    at(50);
+    resume();
+    at(52);
+    note("started", "00000", 0, 0, "");
+    at(53);
+    report("00000", 0, 0, "PERIODICAL", 0, "0.5");
+    at(60);
+    exited("00000", 0, 0, "exited 0");
+    end("00000", 0, "SUCCEEDED");
+    check_facts("begun 00000 runs 0 0 1 - -\n"
+                "begun 00000 runs 0 0 1 52 -\n"
+                "reported 00000 runs 0 intermediate 0.0 0.5 counts 53\n"
+                "exited 00000 runs 0 0 1 52 60 exited 0\n"
+                "ended 00000 runs 0 SUCCEEDED 60.001\n");
+}
+
 /* The manager started it and died before it noted that; the next one does. */
 TEST(history_dates_a_start_that_was_noted_late)
 {
