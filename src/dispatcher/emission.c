@@ -157,10 +157,11 @@ emission_copy(const struct emission *e)
     size_t texts = (label == NULL ? 0 : strlen(label) + 1) +
                    (e->job == NULL ? 0 : strlen(e->job) + 1);
     struct emission *copy = malloc(sizeof *copy + texts + e->len);
-    char *at = (char *)(copy + 1);
+    char *at;
 
     if (copy == NULL)
         return NULL;
+    at = (char *)(copy + 1);
     *copy = *e;
     copy->parameter.label = copy_text(label, &at);
     copy->job = copy_text(e->job, &at);

@@ -277,10 +277,12 @@ end_by_result(const struct history_reader *h, const struct trial *t)
         struct json *doc = strstr(line, t->seen.job) == NULL
                                ? NULL
                                : json_parse(line, strlen(line), 0, NULL);
-        struct jval root = doc == NULL ? (struct jval){0} : json_root(doc), v;
         uint64_t attempt = a->number;
+        struct jval root = {0}, v;
         double seconds;
 
+        if (doc != NULL)
+            root = json_root(doc);
         if (doc != NULL && jval_get(root, "attempt", &v))
             jval_uint(v, &attempt);
         if (doc != NULL && attempt == a->number &&
