@@ -84,7 +84,7 @@ pid_t process_parent(pid_t pid);
 
 /* A pidfd of the one that has the id now; -1: nobody has, or errno tells. */
 int process_watch(pid_t pid);
-/* The same of the one that began then; -1: it is gone. */
+/* A pidfd of the process that has the id and began then; -1: it is gone. */
 int process_open(pid_t pid, uint64_t start);
 /* Whether it has ended, be it that nobody has asked for its status yet. */
 bool process_ended(int pidfd);

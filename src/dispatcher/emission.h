@@ -66,7 +66,7 @@ int emission_encode(struct emission *e, bool extensions, struct buf *payload);
  * has its fields.  One that does not say it names no suggestion, or no trial.
  * Texts lie in *text until it is changed.  -1: out of memory. */
 int emission_read(struct emission *e, struct buf *text);
-/* The same of a whole record of an outbound frame, whose bytes are borrowed.
+/* Fills *e from the record of an outbound frame, whose bytes are borrowed.
  * -1: out of memory, or it has no code of ours. */
 int emission_of_record(const struct record *record, struct emission *e,
                        struct buf *text);

@@ -55,7 +55,7 @@ void proxy_fini(struct proxy *p);
 /* Writes the frame that states e's fact into p->payload; false: out of memory,
  * and it was said. */
 bool proxy_encode(struct proxy *p, struct emission *e);
-/* The same, and sends it to the manager. */
+/* Writes it as proxy_encode() does, and sends it to the manager. */
 void proxy_emit(struct proxy *p, struct emission e);
 /* What p->payload holds, to the program. */
 void proxy_send(struct proxy *p, enum command_code code);

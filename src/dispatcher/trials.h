@@ -82,7 +82,7 @@ uint64_t trials_n_finished(const struct trials *t);
  * memory. */
 struct trial **trials_sorted(const struct trials *t, size_t *n);
 
-/* The same of those that have not ended. */
+/* Those that have not ended, in the order of ids; as trials_sorted(). */
 struct trial **trials_unended(const struct trials *t, size_t *n);
 
 /* As pack.h: into an empty table, -1: damaged, or out of memory.  Whether the

@@ -146,7 +146,7 @@ struct history_fact {
 /* The history of the experiment in this folder.  NULL: the log cannot be
  * read. */
 struct history_reader *history_open(const char *folder, struct err *err);
-/* The same of a log alone, wherever it is, without trials' folders. */
+/* The history in a log alone, wherever it is, without trials' folders. */
 struct history_reader *history_open_log(const char *path, struct err *err);
 /* One without a log, which history_take() gives its records. */
 struct history_reader *history_new(struct err *err);
