@@ -22,9 +22,9 @@ enum experiment_use {
 struct experiment *experiment_read(const char *path, enum experiment_use use,
                                    struct problems *problems,
                                    struct problems *notes, struct err *err);
-/* The same for the copy that an experiment's folder keeps, with the search
- * space as it was sent: relative paths begin where the original stood, whose
- * path is `original`. */
+/* Reads the copy that an experiment's folder keeps, with the search space as it
+ * was sent: relative paths begin where the original stood, whose path is
+ * `original`. */
 struct experiment *experiment_read_kept(const char *path, const char *original,
                                         const char *space,
                                         struct problems *problems,

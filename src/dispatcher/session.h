@@ -134,8 +134,8 @@ void session_write_head(const struct session *s,
  * the installed ones' are told as problems. */
 int session_read_head(struct jval head, struct session_setup *setup,
                       struct err *err);
-/* The same from a log that was just opened; the document, which *setup borrows
- * from, is to be freed.  NULL: err tells, and names the log. */
+/* Fills *setup from the head of a log that was just opened; the document, which
+ * *setup borrows from, is to be freed.  NULL: err tells, and names the log. */
 struct json *session_load_head(struct log_reader *log, struct record *head,
                                struct session_setup *setup, struct err *err);
 

@@ -62,7 +62,7 @@ struct segment_head {
 int segment_head_read(const char *bytes, size_t len, struct segment_head *out,
                       struct err *err);
 #define SEGMENT_HEAD_MAX ((size_t)64 << 20) /* more than any H and G take */
-/* The same from a file, of which no more is read into *bytes than that takes:
+/* Reads them from a segment's file, no more of it into *bytes than that takes:
  * head.payload lies there.  1: done; 0: there is no such file; -1: err names
  * it. */
 int segment_head_load(const char *path, enum segment_file file,

@@ -31,7 +31,7 @@ struct wake;
 struct logwriter *logwriter_create(const char *folder, const char *head,
                                    size_t head_len, const struct logio *io,
                                    struct err *err);
-/* The same for a log that is there, to be gone on with; slots[]
+/* Opens a log that is there, to be gone on with, and takes the lock; slots[]
  * becomes what the workers were at when its last writer ended. */
 struct logwriter *logwriter_reopen(const char *folder, const struct logio *io,
                                    uint64_t slots[LOCKFILE_SLOTS],
@@ -81,7 +81,7 @@ bool logwriter_hurried(const struct logwriter *w);
 /* From so many bytes on a segment is long enough; 0 (so it begins): never.
  * Before logwriter_follow(). */
 void logwriter_set_segments(struct logwriter *w, uint64_t size);
-/* The same, as long as it is more: so much as a snapshot takes. */
+/* Raises that length to so much as a snapshot takes; it never falls. */
 void logwriter_grow_limit(struct logwriter *w, uint64_t at_least);
 /* The number of command.log among the segments, from 1 on. */
 uint64_t logwriter_segment(const struct logwriter *w);
@@ -113,7 +113,7 @@ const char *logwriter_trouble(const struct logwriter *w, char *out,
  * however long that takes.  -1 also when it is held; 0 when appending failed
  * before: there is nothing more to do. */
 int logwriter_sync(struct logwriter *w, struct err *err);
-/* The same at the end, where a log that failed is a failure. */
+/* logwriter_sync() at the end, where a log that failed before is a failure. */
 int logwriter_finish(struct logwriter *w, struct err *err);
 
 /* Whether anything was flushed since the last sync mark. */

@@ -418,8 +418,8 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
     return s.found;
 }
 
-/* The same where nobody has written it: what earlier attempts at t reported
- * before they told of this number. */
+/* The steps of a checkpoint that no file tells of: what earlier attempts at t
+ * reported before they told of this number. */
 static uint64_t
 checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
                        uint64_t number)
@@ -835,7 +835,8 @@ checkpoints_settle(struct checkpoints *c)
 
 #define GIVEN_NUMBER 1
 
-/* Of one that nobody was told of yet it is not known how far it was. */
+/* How good it is to go on from a checkpoint: best from one that its budget has
+ * paid for, worst from one that was not told yet, whose steps are unknown. */
 static int
 worth(bool known, const struct checkpoint_steps *steps)
 {
