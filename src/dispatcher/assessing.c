@@ -8,14 +8,19 @@
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/histories.h"
+#include "dispatcher/side.h"
+#include "json.h"
 #include "plugin/assessor.h"
+#include "plugin/loader.h"
 #include "tunepipe/assessor.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* An assessor's side. */
 struct assessing {
+    struct side side;
     struct assessor *assessor; /* NULL: none */
     const struct policy *policy;
     struct emitter emitter;
@@ -24,44 +29,6 @@ struct assessing {
     struct histories *histories;
     struct buf payload;
 };
-
-struct assessing *
-assessing_new(struct assessor *assessor, const struct policy *policy,
-              struct emitter emitter, const struct log *log, struct err *err)
-{
-    struct assessing *a = calloc(1, sizeof *a);
-
-    if (a == NULL || (a->histories = histories_new()) == NULL) {
-        free(a);
-        err_set(err, ERR_MEMORY, "histories: out of memory");
-        return NULL;
-    }
-    a->assessor = assessor;
-    a->policy = policy;
-    a->emitter = emitter;
-    a->log = log;
-    buf_init(&a->payload, SIZE_MAX / 2); /* a job's name, escaped */
-    return a;
-}
-
-void
-assessing_free(struct assessing *a)
-{
-    if (a == NULL)
-        return;
-    histories_free(a->histories);
-    buf_fini(&a->payload);
-    free(a);
-}
-
-void
-assessing_listen(struct assessing *a, const struct explainer *explainer)
-{
-    a->explainer = explainer;
-    if (a->assessor != NULL)
-        assessor_listen(a->assessor,
-                        explainer == NULL ? NULL : &explainer->listener);
-}
 
 static int
 emit(struct assessing *a, struct emission e, struct err *err)
@@ -264,10 +231,24 @@ handle_loss(struct assessing *a, const struct command *cmd, struct err *err)
     return rc;
 }
 
-int
-assessing_handle(struct assessing *a, const struct command *cmd,
-                 struct err *err)
+/* ---- the side ---- */
+
+static struct assessing *
+self(struct side *s)
 {
+    return (struct assessing *)s;
+}
+
+static const struct assessing *
+look(const struct side *s)
+{
+    return (const struct assessing *)s;
+}
+
+static int
+handle(struct side *s, const struct command *cmd, struct err *err)
+{
+    struct assessing *a = self(s);
     const struct history *history;
 
     if (cmd->code == CMD_TRIAL_END)
@@ -339,9 +320,10 @@ save_assessor(const struct assessing *a, struct buf *out, struct err *err)
     return rc;
 }
 
-int
-assessing_save(const struct assessing *a, struct buf *out, struct err *err)
+static int
+save(const struct side *s, struct buf *out, struct err *err)
 {
+    const struct assessing *a = look(s);
     size_t len = out->len;
     int rc;
 
@@ -354,9 +336,10 @@ assessing_save(const struct assessing *a, struct buf *out, struct err *err)
     return rc;
 }
 
-int
-assessing_load(struct assessing *a, struct unpack *in, struct err *err)
+static int
+load(struct side *s, struct unpack *in, struct err *err)
 {
+    struct assessing *a = self(s);
     struct lent_all living;
     int rc;
 
@@ -369,4 +352,86 @@ assessing_load(struct assessing *a, struct unpack *in, struct err *err)
     rc = assessor_load(a->assessor, living.list, living.n, in, err);
     lent_free(&living);
     return rc;
+}
+
+/* ---- start and end ---- */
+
+static void
+bar(struct side *s, bool barred)
+{
+    if (self(s)->assessor != NULL)
+        assessor_bar(self(s)->assessor, barred);
+}
+
+static void
+listen(struct side *s, const struct explainer *explainer)
+{
+    struct assessing *a = self(s);
+
+    a->explainer = explainer;
+    if (a->assessor != NULL)
+        assessor_listen(a->assessor,
+                        explainer == NULL ? NULL : &explainer->listener);
+}
+
+static void
+describe(const struct side *s, struct buf *out)
+{
+    buf_add_text(out, "\"assessor\": ");
+    if (look(s)->assessor != NULL)
+        assessor_describe(look(s)->assessor, out);
+    else
+        buf_add_text(out, "null");
+}
+
+static int
+check(const struct side *s, struct jval head, struct err *err)
+{
+    const struct plugin *p;
+    struct jval v;
+
+    if (look(s)->assessor == NULL || !jval_get(head, "assessor", &v))
+        return 0;
+    p = assessor_plugin(look(s)->assessor);
+    return side_check_version(v, "assessor", p->name, p->version, err);
+}
+
+static void
+free_assessing(struct side *s)
+{
+    struct assessing *a = self(s);
+
+    histories_free(a->histories);
+    buf_fini(&a->payload);
+    free(a);
+}
+
+struct side *
+assessing_new(struct assessor *assessor, const struct policy *policy,
+              struct emitter emitter, const struct log *log, struct err *err)
+{
+    static const struct side_ops ops = {
+        .free = free_assessing,
+        .command = handle,
+        .bar = bar,
+        .listen = listen,
+        .save = save,
+        .load = load,
+        .describe = describe,
+        .check = check,
+    };
+    struct assessing *a = calloc(1, sizeof *a);
+
+    if (a == NULL || (a->histories = histories_new()) == NULL) {
+        free(a);
+        err_set(err, ERR_MEMORY, "histories: out of memory");
+        return NULL;
+    }
+    a->side.ops = &ops;
+    a->assessor = assessor;
+    a->policy = policy;
+    a->emitter = emitter;
+    a->log = log;
+    buf_init(&a->payload, SIZE_MAX / 2); /* a job's name, escaped */
+    return &a->side;
 }

@@ -5,11 +5,10 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/stop_signals.h"
-#include "dispatcher/assessing.h"
 #include "dispatcher/dispatcher_state.h"
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 #include "log/lock.h"
 #include "log/writer.h"
 
@@ -50,6 +49,7 @@ static int
 handle_default(void *ctx, const struct command *cmd, struct err *err)
 {
     struct dispatcher *d = ctx;
+    struct side *side = d->session->sides[SENDER_DEFAULT];
 
     if (dispatcher_is_marker(cmd)) {
         dispatcher_save_side(d, SENDER_DEFAULT);
@@ -57,12 +57,12 @@ handle_default(void *ctx, const struct command *cmd, struct err *err)
     }
     if (!d->closed && atomic_load(&d->closing)) {
         d->closed = true;
-        tuning_close(d->session->tuning);
+        side_close(side);
         note_skipped(d, cmd->arrival, "o what is owed is dropped from here");
     }
-    if (tuning_drops(d->session->tuning, cmd))
+    if (side_drops(side, cmd))
         note_skipped(d, cmd->arrival, "t a request, dropped by the stop");
-    return tuning_handle(d->session->tuning, cmd, err);
+    return side_command(side, cmd, err);
 }
 
 static int
@@ -74,7 +74,7 @@ handle_assessor(void *ctx, const struct command *cmd, struct err *err)
         dispatcher_save_side(d, SENDER_ASSESSOR);
         return 0;
     }
-    return assessing_handle(d->session->assessing, cmd, err);
+    return side_command(d->session->sides[SENDER_ASSESSOR], cmd, err);
 }
 
 /* ---- the loop ---- */
@@ -91,7 +91,7 @@ take_signal(struct dispatcher *d)
 }
 
 static void
-look_at_worker(struct dispatcher *d, const struct side *side)
+look_at_worker(struct dispatcher *d, const struct drain *side)
 {
     if (!atomic_load(&side->worker.failed) || d->end == DISPATCHER_FAILED)
         return;
@@ -244,7 +244,7 @@ open_log(struct dispatcher *d)
 }
 
 static int
-start_side(struct dispatcher *d, struct side *side, const char *name,
+start_side(struct dispatcher *d, struct drain *side, const char *name,
            enum sender sender,
            int (*handle)(void *, const struct command *, struct err *))
 {
@@ -299,7 +299,7 @@ start(struct dispatcher *d)
 }
 
 static void
-finish_side(struct side *side)
+finish_side(struct drain *side)
 {
     if (side->queue != NULL)
         queue_close(side->queue);

@@ -14,7 +14,7 @@
 /* ---- inbound ---- */
 
 static void
-warn_length(struct dispatcher *d, struct side *side, size_t length)
+warn_length(struct dispatcher *d, struct drain *side, size_t length)
 {
     if (length < side->warn_at)
         return;
@@ -24,7 +24,7 @@ warn_length(struct dispatcher *d, struct side *side, size_t length)
 }
 
 static void
-push(struct dispatcher *d, struct side *side, struct chain *chain)
+push(struct dispatcher *d, struct drain *side, struct chain *chain)
 {
     enum sender sender =
         side == &d->by_default ? SENDER_DEFAULT : SENDER_ASSESSOR;

@@ -52,7 +52,7 @@ handle_event(struct companion *c)
     struct err err;
 
     c->waits = WAITS_NOT;
-    take(c, proxy_event(c->proxy, c->arrival, c->event, c->how, &err), &err);
+    take(c, side_event(c->side, c->arrival, c->event, c->how, &err), &err);
     take_failed_start(c);
 }
 
@@ -62,7 +62,7 @@ handle_frame(struct companion *c)
     struct err err;
 
     c->waits = WAITS_NOT;
-    take(c, proxy_frame(c->proxy, c->arrival, &c->frame, &err), &err);
+    take(c, side_frame(c->side, c->arrival, &c->frame, &err), &err);
 }
 
 /* What was recorded takes effect, or waits until it can be. */
@@ -78,7 +78,7 @@ log_then(struct companion *c, enum companion_waits what,
 }
 
 void
-companion_event(struct companion *c, enum proxy_event event, const char *how)
+companion_event(struct companion *c, enum side_event event, const char *how)
 {
     struct dispatcher *d = c->dispatcher;
     char text[sizeof c->how + 8];
@@ -87,11 +87,11 @@ companion_event(struct companion *c, enum proxy_event event, const char *how)
         return;
     c->event = event;
     snprintf(c->how, sizeof c->how, "%s", how);
-    snprintf(text, sizeof text, "%s %s", proxy_event_name(event), c->how);
+    snprintf(text, sizeof text, "%s %s", side_event_name(event), c->how);
     c->arrival = ++d->arrivals;
     logwriter_text(d->commandlog,
-                   c->side == SENDER_DEFAULT ? RECORD_TUNER_EVENT
-                                             : RECORD_ASSESSOR_EVENT,
+                   c->sender == SENDER_DEFAULT ? RECORD_TUNER_EVENT
+                                               : RECORD_ASSESSOR_EVENT,
                    c->arrival, text);
     log_then(c, WAITS_EVENT, handle_event);
 }
@@ -106,8 +106,8 @@ take_frame(struct companion *c)
         return;
     c->arrival = ++d->arrivals;
     logwriter_frame(d->commandlog,
-                    c->side == SENDER_DEFAULT ? RECORD_TUNER_FRAME
-                                              : RECORD_ASSESSOR_FRAME,
+                    c->sender == SENDER_DEFAULT ? RECORD_TUNER_FRAME
+                                                : RECORD_ASSESSOR_FRAME,
                     c->arrival, &c->frame);
     log_then(c, WAITS_FRAME, handle_frame);
 }
@@ -178,7 +178,7 @@ take_exit(struct companion *c)
     c->why[0] = '\0';
     c->hastened = false;
     if (!expected)
-        companion_event(c, PROXY_GONE, text);
+        companion_event(c, SIDE_GONE, text);
 }
 
 /* ---- its proxy's port ---- */
@@ -226,7 +226,7 @@ take_failed_start(struct companion *c)
     c->failed_start = false;
     memcpy(why, c->why, sizeof why);
     c->why[0] = '\0';
-    companion_event(c, PROXY_GONE, why);
+    companion_event(c, SIDE_GONE, why);
 }
 
 int
@@ -237,8 +237,9 @@ dispatcher_start_programs(struct dispatcher *d)
         struct proxy_port port = {send_frame, start_again, c};
 
         *c = (struct companion){.dispatcher = d,
-                                .side = (enum sender)i,
-                                .proxy = d->session->proxies[i],
+                                .sender = (enum sender)i,
+                                .side = d->session->sides[i],
+                                .proxy = side_proxy(d->session->sides[i]),
                                 .program = PROGRAM_NONE};
         if (c->proxy == NULL)
             continue;
@@ -269,7 +270,7 @@ dispatcher_tell_program(struct dispatcher *d, enum sender side,
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        take(c, proxy_command(c->proxy, cmd, &err), &err);
+        take(c, side_command(c->side, cmd, &err), &err);
         gauge_subtract(&d->gauge, cmd->cost);
         command_free(cmd);
     }
@@ -398,6 +399,6 @@ dispatcher_leave_programs(struct dispatcher *d)
 {
     for (int i = 0; i < 2; i++)
         if (d->companions[i].proxy != NULL)
-            companion_event(&d->companions[i], PROXY_LEFT,
+            companion_event(&d->companions[i], SIDE_LEFT,
                             "with the dispatcher before");
 }

@@ -19,7 +19,7 @@ static bool
 is_at_work(const struct companion *c)
 {
     return c->proxy != NULL && c->program.pid != 0 && !c->program.leaving &&
-           c->dispatcher->phase == DRAINING && proxy_waits(c->proxy) &&
+           c->dispatcher->phase == DRAINING && side_waits(c->side) &&
            !dispatcher_holds_programs(c->dispatcher);
 }
 

@@ -60,7 +60,7 @@ take_silence(struct companion *c)
                  "silent for %" PRId64 " ms, expected %s (does it flush its "
                  "output? is classArgs.deadline long enough?)",
                  proxy_setup(c->proxy)->deadline_ms, due);
-    companion_event(c, PROXY_LATE, how);
+    companion_event(c, SIDE_LATE, how);
 }
 
 void
@@ -71,7 +71,7 @@ companion_look(struct companion *c, int64_t now)
     look_at_reading(c, now);
     if (c->kill_at_ns != 0 && now >= c->kill_at_ns)
         end_closed(c);
-    if (!proxy_waits(c->proxy)) {
+    if (!side_waits(c->side)) {
         c->late_at_ns = 0;
     } else if (c->late_at_ns == 0 || c->heard ||
                dispatcher_holds_programs(c->dispatcher)) {

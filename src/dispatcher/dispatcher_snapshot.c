@@ -20,7 +20,7 @@
 #include "dispatcher/outbox.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/session.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 #include "log/snapshot.h"
 #include "log/writer.h"
 
@@ -43,13 +43,6 @@ send_part(struct dispatcher *d, enum sender side, const struct buf *part,
     outbox_add(d->outbox, &e);
 }
 
-/* It has no save, rather than no search space yet. */
-static bool
-has_no_save(const struct dispatcher *d, enum sender side)
-{
-    return side != SENDER_DEFAULT || tuning_is_set(d->session->tuning);
-}
-
 bool
 dispatcher_is_marker(const struct command *cmd)
 {
@@ -68,7 +61,8 @@ dispatcher_save_side(struct dispatcher *d, enum sender side)
     rc = session_save(d->session, side, &part, &err);
     if (rc > 0 && buf_check(&part, "snapshot", &err) != 0)
         rc = -1;
-    never = rc == 0 && has_no_save(d, side);
+    /* it has no save, rather than no search space yet */
+    never = rc == 0 && side_is_set(d->session->sides[side]);
     if (rc < 0)
         log_warning(d->log, "snapshot: %s; tried again with the next segment",
                     err.text);
@@ -94,7 +88,7 @@ forget(struct snapping *s)
 }
 
 static bool
-push_marker(struct dispatcher *d, struct side *side, enum sender sender)
+push_marker(struct dispatcher *d, struct drain *side, enum sender sender)
 {
     struct command *marker = calloc(1, sizeof *marker);
     struct chain chain = {0};

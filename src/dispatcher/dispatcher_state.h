@@ -10,6 +10,7 @@
 #include "dispatcher/program.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/router.h"
+#include "dispatcher/side.h"
 #include "dispatcher/worker.h"
 #include "log/snapshot.h"
 
@@ -27,7 +28,8 @@ struct snapshotter;
 
 enum phase { RUNNING, DRAINING, TERMINATING };
 
-struct side {
+/* What drains the queue of one side. */
+struct drain {
     struct queue *queue;
     struct worker worker;
     size_t warn_at;
@@ -39,8 +41,9 @@ enum companion_waits { WAITS_NOT, WAITS_FRAME, WAITS_EVENT };
 /* A tuner or an assessor that is a program. */
 struct companion {
     struct dispatcher *dispatcher;
-    enum sender side;
-    struct proxy *proxy; /* NULL: that side is a plugin */
+    enum sender sender;
+    struct side *side;
+    struct proxy *proxy; /* its; NULL: that side is a plugin */
     struct program program;
     int64_t late_at_ns;  /* when its silence costs something; 0: never */
     int64_t stuck_at_ns; /* when that it reads nothing ends it; 0: never */
@@ -53,7 +56,7 @@ struct companion {
     enum companion_waits waits; /* for the log: the input below */
     uint64_t arrival;
     struct frame frame; /* lies in the decoder */
-    enum proxy_event event;
+    enum side_event event;
     char how[400];
 };
 
@@ -103,7 +106,7 @@ struct dispatcher {
     /* The reader writes decoder and arrivals for each frame, the workers the
      * gauge for each command: not on one cache line. */
     _Alignas(64) struct gauge gauge;
-    _Alignas(64) struct side by_default, assessor;
+    _Alignas(64) struct drain by_default, assessor;
     _Alignas(64) uint64_t arrivals;
     enum phase phase;
     enum dispatcher_end end;
@@ -202,7 +205,7 @@ void dispatcher_forget_programs(struct dispatcher *d);
 size_t dispatcher_program_bytes(const struct dispatcher *d);
 
 /* What befalls it becomes an input. */
-void companion_event(struct companion *c, enum proxy_event event,
+void companion_event(struct companion *c, enum side_event event,
                      const char *how);
 /* Ends it, because of what stands in c->why. */
 void companion_hasten(struct companion *c);

@@ -90,7 +90,7 @@ dispatcher_fail(struct dispatcher *d, enum phase phase)
 /* A session that goes on handles it first; but a request that a stop drops is
  * void. */
 static void
-record_left(struct dispatcher *d, const struct side *side, uint64_t arrival,
+record_left(struct dispatcher *d, const struct drain *side, uint64_t arrival,
             bool is_void)
 {
     char text[80];
@@ -123,7 +123,7 @@ note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
 static void
 record_rest(struct dispatcher *d)
 {
-    const struct side *sides[2] = {&d->by_default, &d->assessor};
+    const struct drain *sides[2] = {&d->by_default, &d->assessor};
     struct chain left[2];
     uint64_t busy[2];
     struct command *next;

@@ -30,34 +30,6 @@ start_nothing(void *ctx)
 }
 
 void
-proxy_init(struct proxy *p, const struct proxy_kind *kind,
-           const struct proxy_setup *setup, const struct policy *policy,
-           struct emitter emitter, const struct log *log)
-{
-    p->kind = kind;
-    p->setup = setup;
-    p->policy = policy;
-    p->emitter = emitter;
-    p->log = log;
-    p->port = (struct proxy_port){send_nowhere, start_nothing, NULL};
-    p->longest = SIZE_MAX;
-    buf_init(&p->payload, SIZE_MAX / 2);
-}
-
-void
-proxy_fini(struct proxy *p)
-{
-    buf_fini(&p->payload);
-}
-
-void
-proxy_free(struct proxy *p)
-{
-    if (p != NULL)
-        p->kind->free(p);
-}
-
-void
 proxy_connect(struct proxy *p, struct proxy_port port)
 {
     p->port = port;
@@ -69,133 +41,12 @@ proxy_limit(struct proxy *p, size_t longest)
     p->longest = longest;
 }
 
-/* ---- inputs ---- */
+/* ---- for who serves the program ---- */
 
-static bool
-begin(struct proxy *p, uint64_t arrival, const char *input, struct err *err)
+struct side *
+proxy_side(struct proxy *p)
 {
-    p->arrival = arrival;
-    p->input = input;
-    p->fatal = false;
-    p->failure = err;
-    return !p->ended;
-}
-
-static int
-end(struct proxy *p)
-{
-    p->ended = p->ended || p->fatal;
-    return p->fatal ? -1 : 0;
-}
-
-static void
-settle(struct proxy *p)
-{
-    if (p->kind->settle != NULL && !p->fatal)
-        p->kind->settle(p);
-}
-
-int
-proxy_command(struct proxy *p, const struct command *cmd, struct err *err)
-{
-    if (begin(p, cmd->arrival, command_info(cmd->code)->code, err))
-        p->kind->command(p, cmd);
-    return end(p);
-}
-
-int
-proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
-            struct err *err)
-{
-    snprintf(p->its, sizeof p->its, "its %.2s", frame->code);
-    if (begin(p, arrival, p->its, err)) {
-        if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
-            p->ready = true;
-        p->kind->frame(p, frame);
-        settle(p);
-    }
-    return end(p);
-}
-
-static const char *const event_names[] = {
-    [PROXY_LATE] = "late", [PROXY_GONE] = "gone", [PROXY_LEFT] = "left"};
-
-const char *
-proxy_event_name(enum proxy_event event)
-{
-    return event_names[event];
-}
-
-bool
-proxy_event_find(const char *name, size_t len, enum proxy_event *out)
-{
-    for (int i = 0; i <= PROXY_LEFT; i++)
-        if (strlen(event_names[i]) == len &&
-            memcmp(event_names[i], name, len) == 0) {
-            *out = (enum proxy_event)i;
-            return true;
-        }
-    return false;
-}
-
-/* Nothing can be done without a program that never was ready. */
-static void
-give_up(struct proxy *p, const char *how)
-{
-    if (p->fatal)
-        return;
-    p->fatal = true;
-    err_set(p->failure, ERR_CONFIG, "%s: %s", p->setup->title,
-            p->said[0] != '\0' ? p->said : how);
-}
-
-int
-proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
-            const char *how, struct err *err)
-{
-    if (!begin(p, arrival, event == PROXY_LATE ? "its silence" : "its end",
-               err))
-        return end(p);
-    switch (event) {
-    case PROXY_LATE:
-        proxy_failed(p, "%s", how);
-        p->kind->late(p);
-        settle(p);
-        break;
-    case PROXY_GONE:
-        p->gone = true;
-        if (p->setup->required && !p->ready) {
-            give_up(p, how);
-            break;
-        }
-        proxy_failed(p, "%s", how);
-        p->kind->gone(p);
-        settle(p);
-        break;
-    case PROXY_LEFT:
-        p->gone = true;
-        p->kind->gone(p);
-        break;
-    }
-    return end(p);
-}
-
-void
-proxy_reopen(struct proxy *p)
-{
-    p->ended = false;
-}
-
-uint64_t
-proxy_owed(const struct proxy *p)
-{
-    return p->kind->owed == NULL ? 0 : p->kind->owed(p);
-}
-
-bool
-proxy_waits(const struct proxy *p)
-{
-    return !p->ended && p->kind->waits(p);
+    return &p->side;
 }
 
 size_t
@@ -215,6 +66,8 @@ proxy_setup(const struct proxy *p)
 {
     return p->setup;
 }
+
+/* ---- for its kinds ---- */
 
 bool
 proxy_restart(struct proxy *p)
@@ -362,4 +215,203 @@ proxy_write_value(struct proxy *p, const struct command *cmd)
     p->payload.failed = p->payload.failed || text.failed;
     buf_fini(&text);
     json_free(doc);
+}
+
+/* ---- the side ---- */
+
+static struct proxy *
+self(struct side *s)
+{
+    return (struct proxy *)s;
+}
+
+static const struct proxy *
+look(const struct side *s)
+{
+    return (const struct proxy *)s;
+}
+
+static bool
+begin(struct proxy *p, uint64_t arrival, const char *input, struct err *err)
+{
+    p->arrival = arrival;
+    p->input = input;
+    p->fatal = false;
+    p->failure = err;
+    return !p->ended;
+}
+
+static int
+end(struct proxy *p)
+{
+    p->ended = p->ended || p->fatal;
+    return p->fatal ? -1 : 0;
+}
+
+static void
+settle(struct proxy *p)
+{
+    if (p->kind->settle != NULL && !p->fatal)
+        p->kind->settle(p);
+}
+
+static int
+take_command(struct side *s, const struct command *cmd, struct err *err)
+{
+    struct proxy *p = self(s);
+
+    if (begin(p, cmd->arrival, command_info(cmd->code)->code, err))
+        p->kind->command(p, cmd);
+    return end(p);
+}
+
+static int
+take_frame(struct side *s, uint64_t arrival, const struct frame *frame,
+           struct err *err)
+{
+    struct proxy *p = self(s);
+
+    snprintf(p->its, sizeof p->its, "its %.2s", frame->code);
+    if (begin(p, arrival, p->its, err)) {
+        if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
+            p->ready = true;
+        p->kind->frame(p, frame);
+        settle(p);
+    }
+    return end(p);
+}
+
+/* Nothing can be done without a program that never was ready. */
+static void
+give_up(struct proxy *p, const char *how)
+{
+    if (p->fatal)
+        return;
+    p->fatal = true;
+    err_set(p->failure, ERR_CONFIG, "%s: %s", p->setup->title,
+            p->said[0] != '\0' ? p->said : how);
+}
+
+static int
+take_event(struct side *s, uint64_t arrival, enum side_event event,
+           const char *how, struct err *err)
+{
+    struct proxy *p = self(s);
+
+    if (!begin(p, arrival, event == SIDE_LATE ? "its silence" : "its end", err))
+        return end(p);
+    switch (event) {
+    case SIDE_LATE:
+        proxy_failed(p, "%s", how);
+        p->kind->late(p);
+        settle(p);
+        break;
+    case SIDE_GONE:
+        p->gone = true;
+        if (p->setup->required && !p->ready) {
+            give_up(p, how);
+            break;
+        }
+        proxy_failed(p, "%s", how);
+        p->kind->gone(p);
+        settle(p);
+        break;
+    case SIDE_LEFT:
+        p->gone = true;
+        p->kind->gone(p);
+        break;
+    }
+    return end(p);
+}
+
+static void
+reopen(struct side *s)
+{
+    self(s)->ended = false;
+}
+
+static uint64_t
+count_owed(const struct side *s)
+{
+    return look(s)->kind->owed == NULL ? 0 : look(s)->kind->owed(look(s));
+}
+
+static bool
+waits(const struct side *s)
+{
+    return !look(s)->ended && look(s)->kind->waits(look(s));
+}
+
+static void
+see(const struct side *s, struct tuning_view *out, const struct viewer *viewer)
+{
+    if (look(s)->kind->see != NULL)
+        look(s)->kind->see(look(s), out, viewer);
+}
+
+static const char *
+key_of(const struct side *s)
+{
+    return look(s)->kind->sender == SENDER_DEFAULT ? "tuner" : "assessor";
+}
+
+static void
+describe(const struct side *s, struct buf *out)
+{
+    buf_printf(out, "\"%s\": ", key_of(s));
+    proxy_setup_write(look(s)->setup, out);
+    if (look(s)->kind->sender == SENDER_DEFAULT)
+        buf_add_text(out, ", \"filters\": []");
+}
+
+static int
+check(const struct side *s, struct jval head, struct err *err)
+{
+    struct jval v;
+
+    return jval_get(head, key_of(s), &v)
+               ? side_check_version(v, key_of(s), "exec", PROXY_VERSION, err)
+               : 0;
+}
+
+static void
+free_proxy(struct side *s)
+{
+    self(s)->kind->free(self(s));
+}
+
+static const struct side_ops ops = {
+    .free = free_proxy,
+    .command = take_command,
+    .frame = take_frame,
+    .event = take_event,
+    .reopen = reopen,
+    .waits = waits,
+    .owed = count_owed,
+    .see = see,
+    .describe = describe,
+    .check = check,
+    .proxy = self,
+};
+
+void
+proxy_init(struct proxy *p, const struct proxy_kind *kind,
+           const struct proxy_setup *setup, const struct policy *policy,
+           struct emitter emitter, const struct log *log)
+{
+    p->side.ops = &ops;
+    p->kind = kind;
+    p->setup = setup;
+    p->policy = policy;
+    p->emitter = emitter;
+    p->log = log;
+    p->port = (struct proxy_port){send_nowhere, start_nothing, NULL};
+    p->longest = SIZE_MAX;
+    buf_init(&p->payload, SIZE_MAX / 2);
+}
+
+void
+proxy_fini(struct proxy *p)
+{
+    buf_fini(&p->payload);
 }

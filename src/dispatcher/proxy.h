@@ -8,7 +8,7 @@
  * it is handled.  All answers follow from these inputs in their order, so that
  * replay needs no program.
  *
- * One owner thread: the dispatcher's main one, or replay's. */
+ * What it does as a side is in side.h. */
 #ifndef DISPATCHER_PROXY_H
 #define DISPATCHER_PROXY_H
 
@@ -20,29 +20,20 @@
 #include <stdint.h>
 
 struct err;
-struct frame;
 struct log;
 struct proxy;
 struct proxy_setup;
-struct tuning_view;
-struct viewer;
+struct side;
 
 /* Where the program is.  Replay has none. */
 struct proxy_port {
     void (*send)(void *ctx, enum command_code code, const char *payload,
                  size_t len); /* copies */
-    void (*start)(void *ctx); /* anew, behind PROXY_GONE */
+    void (*start)(void *ctx); /* anew, behind SIDE_GONE */
     void *ctx;
 };
 
-/* Inputs that are no frames. */
-enum proxy_event {
-    PROXY_LATE, /* it was silent for longer than the deadline */
-    PROXY_GONE, /* it ended, was ended, or did not start */
-    PROXY_LEFT, /* it ended with the dispatcher, which goes on */
-};
-
-/* Borrow all until proxy_free(); NULL: out of memory. */
+/* Borrow all until side_free(); NULL: out of memory. */
 struct proxy *proxy_tuner_new(const struct proxy_setup *setup,
                               const struct policy *policy,
                               struct emitter emitter, const struct log *log,
@@ -51,7 +42,6 @@ struct proxy *proxy_assessor_new(const struct proxy_setup *setup,
                                  const struct policy *policy,
                                  struct emitter emitter, const struct log *log,
                                  struct err *err);
-void proxy_free(struct proxy *p);
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
 
@@ -59,32 +49,10 @@ void proxy_connect(struct proxy *p, struct proxy_port port);
  * makes longer costs itself. */
 void proxy_limit(struct proxy *p, size_t longest);
 
-/* "late", "gone", "left": as the log has it. */
-const char *proxy_event_name(enum proxy_event event);
-/* False: no such event. */
-bool proxy_event_find(const char *name, size_t len, enum proxy_event *out);
+/* Its side. */
+struct side *proxy_side(struct proxy *p);
 
-/* Each handles one input.  -1: err says why it costs more than itself; then
- * nothing is handled any more. */
-int proxy_command(struct proxy *p, const struct command *cmd, struct err *err);
-int proxy_frame(struct proxy *p, uint64_t arrival, const struct frame *frame,
-                struct err *err);
-int proxy_event(struct proxy *p, uint64_t arrival, enum proxy_event event,
-                const char *how, struct err *err);
-
-/* Ids that were asked of it and have no answer. */
-uint64_t proxy_owed(const struct proxy *p);
-
-/* Of one that is a tuner; see view.h. */
-void proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
-                     const struct viewer *viewer);
-
-/* The session goes on behind its end. */
-void proxy_reopen(struct proxy *p);
-
-/* Whether the program owes an answer, so that its silence costs something. */
-bool proxy_waits(const struct proxy *p);
-/* Which one, when it does: "ID, or NO, for IN". */
+/* Which answer the program owes, while side_waits(): "ID, or NO, for IN". */
 void proxy_name_due(const struct proxy *p, char *out, size_t size);
 
 /* What of the manager's waits for an answer, in bytes. */

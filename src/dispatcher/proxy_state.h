@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
+#include "dispatcher/side.h"
 #include "json.h"
 
 /* What a tuner's and an assessor's proxy do differently. */
@@ -22,11 +23,14 @@ struct proxy_kind {
     size_t (*bytes)(const struct proxy *p);
     void (*name_due)(const struct proxy *p, char *out, size_t size);
     uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
+    void (*see)(const struct proxy *p, struct tuning_view *out,
+                const struct viewer *viewer); /* NULL: nothing to be seen */
     void (*free)(struct proxy *p);
 };
 
 /* The first member of either. */
 struct proxy {
+    struct side side;
     const struct proxy_kind *kind;
     const struct proxy_setup *setup;
     const struct policy *policy;

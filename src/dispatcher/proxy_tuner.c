@@ -245,9 +245,8 @@ see_requests(const struct proxy_requests *q, const struct viewer *viewer)
     }
 }
 
-void
-proxy_tuner_see(const struct proxy *p, struct tuning_view *out,
-                const struct viewer *viewer)
+static void
+see(const struct proxy *p, struct tuning_view *out, const struct viewer *viewer)
 {
     const struct proxy_tuner *t = (const struct proxy_tuner *)p;
 
@@ -275,6 +274,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .bytes = proxy_tuner_bytes,
         .name_due = proxy_tuner_name_due,
         .owed = proxy_tuner_owed,
+        .see = see,
         .free = free_tuner,
     };
     struct proxy_tuner *t = calloc(1, sizeof *t);

@@ -8,6 +8,7 @@
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
+#include "dispatcher/side.h"
 #include "dispatcher/tuning.h"
 #include "frame.h"
 #include "plugin/assessor.h"
@@ -21,29 +22,18 @@
 #include <string.h>
 #include <strings.h>
 
-void
-session_describe(const struct session *s, enum sender side, struct buf *out)
-{
-    if (s->setups[side] != NULL)
-        proxy_setup_write(s->setups[side], out);
-    else if (side == SENDER_DEFAULT)
-        tuner_describe(s->tuner, out);
-    else if (s->assessor != NULL)
-        assessor_describe(s->assessor, out);
-    else
-        buf_add_text(out, "null");
-}
-
 #define OPTIMIZE_MODE "optimize_mode" /* NNI's name of the direction */
 
-/* The optimize_mode in a description, or NULL; kept by `doc`. */
+/* The optimize_mode among the arguments of the tuner or the assessor in `head`,
+ * which are all the sides say of themselves; NULL: it has none. */
 static const char *
-find_mode(const struct json *doc)
+find_mode(const struct json *head, const char *key)
 {
-    struct jval arguments, mode;
+    struct jval side, arguments, mode;
     const char *text;
 
-    if (doc != NULL && jval_get(json_root(doc), "arguments", &arguments) &&
+    if (head != NULL && jval_get(json_root(head), key, &side) &&
+        jval_get(side, "arguments", &arguments) &&
         jval_get(arguments, OPTIMIZE_MODE, &mode) &&
         jval_string(mode, &text, NULL))
         return text;
@@ -52,13 +42,17 @@ find_mode(const struct json *doc)
 
 /* NULL when there is no memory for it. */
 static struct json *
-describe(const struct session *s, bool tuner)
+describe(const struct session *s)
 {
     struct buf text;
     struct json *doc;
 
-    buf_init(&text, (size_t)16 << 20);
-    session_describe(s, tuner ? SENDER_DEFAULT : SENDER_ASSESSOR, &text);
+    buf_init(&text, (size_t)32 << 20);
+    buf_add_text(&text, "{");
+    side_describe(s->sides[SENDER_DEFAULT], &text);
+    buf_add_text(&text, ", ");
+    side_describe(s->sides[SENDER_ASSESSOR], &text);
+    buf_add_text(&text, "}");
     doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
     buf_fini(&text);
     return doc;
@@ -69,8 +63,9 @@ describe(const struct session *s, bool tuner)
 static bool
 find_maximize(const struct session *s, const struct log *log)
 {
-    struct json *tuner = describe(s, true), *assessor = describe(s, false);
-    const char *mode = find_mode(tuner), *other = find_mode(assessor);
+    struct json *said = describe(s);
+    const char *mode = find_mode(said, "tuner");
+    const char *other = find_mode(said, "assessor");
     bool maximize;
 
     if (mode != NULL && other != NULL && strcmp(mode, other) != 0)
@@ -81,8 +76,7 @@ find_maximize(const struct session *s, const struct log *log)
     if (mode == NULL)
         mode = other;
     maximize = mode == NULL || strcmp(mode, "minimize") != 0;
-    json_free(tuner);
-    json_free(assessor);
+    json_free(said);
     return maximize;
 }
 
@@ -294,29 +288,37 @@ session_redirect(struct session *s, struct emitter emitter)
     s->emitter = emitter;
 }
 
-/* What handles each side's commands. */
+static struct side *
+limit(struct proxy *proxy, size_t longest)
+{
+    if (proxy == NULL)
+        return NULL;
+    proxy_limit(proxy, longest);
+    return proxy_side(proxy);
+}
+
+/* What answers each queue's commands. */
 static int
-make_sides(struct session *s, const struct log *log, struct err *err)
+make_sides(struct session *s, size_t longest, const struct log *log,
+           struct err *err)
 {
     struct emitter emitter = {pass_on, s};
-    struct proxy_setup **setups = s->setups;
-    struct proxy **proxies = s->proxies;
+    const struct proxy_setup *tuner = s->setups[SENDER_DEFAULT];
+    const struct proxy_setup *assessor = s->setups[SENDER_ASSESSOR];
 
-    if (setups[SENDER_DEFAULT] != NULL)
-        proxies[SENDER_DEFAULT] = proxy_tuner_new(
-            setups[SENDER_DEFAULT], &s->policy, emitter, log, err);
-    else
-        s->tuning = tuning_new(s->tuner, &s->policy, emitter, log, err);
-    if (setups[SENDER_ASSESSOR] != NULL)
-        proxies[SENDER_ASSESSOR] = proxy_assessor_new(
-            setups[SENDER_ASSESSOR], &s->policy, emitter, log, err);
-    else
-        s->assessing =
-            assessing_new(s->assessor, &s->policy, emitter, log, err);
-    return (s->tuning == NULL && proxies[SENDER_DEFAULT] == NULL) ||
-                   (s->assessing == NULL && proxies[SENDER_ASSESSOR] == NULL)
-               ? -1
-               : 0;
+    s->sides[SENDER_DEFAULT] =
+        tuner != NULL
+            ? limit(proxy_tuner_new(tuner, &s->policy, emitter, log, err),
+                    longest)
+            : tuning_new(s->tuner, &s->policy, emitter, log, err);
+    if (s->sides[SENDER_DEFAULT] == NULL)
+        return -1;
+    s->sides[SENDER_ASSESSOR] =
+        assessor != NULL
+            ? limit(proxy_assessor_new(assessor, &s->policy, emitter, log, err),
+                    longest)
+            : assessing_new(s->assessor, &s->policy, emitter, log, err);
+    return s->sides[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
 
 /* ---- the direction ---- */
@@ -400,20 +402,18 @@ make(const struct session_setup *setup, struct emitter emitter,
     if (load_tuner(s, setup, log, err) != 0 ||
         load_assessor(s, setup, log, err) != 0)
         goto fail;
+    s->router = router_new(log, err);
+    if (s->router == NULL ||
+        make_sides(s, longest_payload(setup), log, err) != 0)
+        goto fail;
     if (!setup->maximize_given && !s->policy.directed)
         s->policy.maximize = find_maximize(s, log);
-    s->router = router_new(log, err);
-    if (s->router == NULL || make_sides(s, log, err) != 0)
-        goto fail;
     if (s->policy.extensions)
         router_remember(s->router);
     if (s->policy.nni)
         router_serve_nni(s->router, s->policy.again);
     if (is_advised(s))
         router_serve_advisor(s->router);
-    for (int i = 0; i < 2; i++)
-        if (s->proxies[i] != NULL)
-            proxy_limit(s->proxies[i], longest_payload(setup));
     return s;
 fail:
     session_free(s);
@@ -438,26 +438,15 @@ session_new(const struct session_setup *setup, struct emitter emitter,
 void
 session_listen(struct session *s, const struct explainer *explainer)
 {
-    if (s->tuning != NULL)
-        tuning_listen(s->tuning, explainer);
-    if (s->assessing != NULL)
-        assessing_listen(s->assessing, explainer);
+    for (int i = 0; i < 2; i++)
+        side_listen(s->sides[i], explainer);
 }
 
-void
-session_see_tuning(const struct session *s, struct tuning_view *out,
-                   const struct viewer *viewer)
+bool
+session_has_program(const struct session *s)
 {
-    if (s->tuning != NULL)
-        tuning_see(s->tuning, out, viewer);
-    else
-        proxy_tuner_see(s->proxies[SENDER_DEFAULT], out, viewer);
-}
-
-void
-session_see_living(const struct session *s, const struct viewer *viewer)
-{
-    router_see(s->router, viewer);
+    return side_proxy(s->sides[SENDER_DEFAULT]) != NULL ||
+           side_proxy(s->sides[SENDER_ASSESSOR]) != NULL;
 }
 
 void
@@ -466,11 +455,9 @@ session_free(struct session *s)
     if (s == NULL)
         return;
     for (int i = 0; i < 2; i++) {
-        proxy_free(s->proxies[i]);
+        side_free(s->sides[i]);
         proxy_setup_free(s->setups[i]);
     }
-    tuning_free(s->tuning);
-    assessing_free(s->assessing);
     router_free(s->router);
     tuner_free(s->tuner);
     assessor_free(s->assessor);
@@ -481,9 +468,6 @@ session_free(struct session *s)
 void
 session_reopen(struct session *s)
 {
-    if (s->tuning != NULL)
-        tuning_reopen(s->tuning);
     for (int i = 0; i < 2; i++)
-        if (s->proxies[i] != NULL)
-            proxy_reopen(s->proxies[i]);
+        side_reopen(s->sides[i]);
 }

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct assessing;
 struct assessor;
 struct buf;
 struct err;
@@ -23,15 +22,12 @@ struct explainer;
 struct log;
 struct log_reader;
 struct problems;
-struct proxy;
 struct proxy_setup;
 struct record;
 struct router;
+struct side;
 struct tuner;
-struct tuning;
-struct tuning_view;
 struct unpack;
-struct viewer;
 
 #define SESSION_FILTERS_MAX 16
 
@@ -63,20 +59,17 @@ struct session_setup {
                                            given none: given_arg.h; or NULL */
 };
 
-/* One side: either a plugin, with tuning or assessing around it, or a program
- * with its proxy. */
 struct session {
     char *program_folder;   /* where programs run; NULL: here */
     struct emitter emitter; /* where what the sides say goes */
     struct policy policy;
     struct router *router;
-    struct tuner *tuner;       /* NULL: a program */
-    struct assessor *assessor; /* NULL: none, or a program */
-    struct tuning *tuning;     /* NULL: a program */
-    struct assessing *assessing;
-    struct proxy_setup *setups[2];
-    struct proxy *proxies[2]; /* by sender, SENDER_DEFAULT and
-                                 SENDER_ASSESSOR; NULL: a plugin, or none */
+    struct side *sides[2];         /* by sender: SENDER_DEFAULT answers the
+                                      default queue, SENDER_ASSESSOR the other */
+    struct tuner *tuner;           /* lent to its side; NULL: a program */
+    struct assessor *assessor;     /* lent to its side; NULL: none, or a
+                                      program */
+    struct proxy_setup *setups[2]; /* lent to the sides that are programs */
 };
 
 /* Loads the plugins and makes everything; NULL: err tells. */
@@ -102,10 +95,8 @@ void session_redirect(struct session *s, struct emitter emitter);
 /* The session goes on behind an end: what the end dropped is void. */
 void session_reopen(struct session *s);
 
-/* How it stands between two commands; see view.h. */
-void session_see_tuning(const struct session *s, struct tuning_view *out,
-                        const struct viewer *viewer);
-void session_see_living(const struct session *s, const struct viewer *viewer);
+/* Whether a side is a program. */
+bool session_has_program(const struct session *s);
 
 /* For snapshots, called by who owns that side, between two commands: appends
  * what it knows, such that a session of the same head that has loaded it goes
@@ -119,11 +110,6 @@ int session_save(const struct session *s, enum sender side, struct buf *out,
  * what does not fit or is damaged; the session is then of no use any more. */
 int session_load(struct session *s, enum sender side, struct unpack *in,
                  struct err *err);
-
-/* Appends name, version and arguments of the tuner or the assessor; null:
- * there is none. */
-void session_describe(const struct session *s, enum sender side,
-                      struct buf *out);
 
 /* Appends the log's first record: all that answers depend on, as JSON. */
 void session_write_head(const struct session *s,

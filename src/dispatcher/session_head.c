@@ -4,12 +4,9 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "dispatcher/proxy_setup.h"
+#include "dispatcher/side.h"
 #include "json.h"
 #include "log/log.h"
-#include "plugin/assessor.h"
-#include "plugin/loader.h"
-#include "plugin/tuner.h"
 #include "space/space.h"
 #include "tunepipe/plugin.h"
 
@@ -29,18 +26,12 @@ session_write_head(const struct session *s, const struct session_setup *setup,
     policy_write(&s->policy, out);
     buf_printf(out,
                ", \"space_limits\": {\"dims\": %d, \"choices\": %d, "
-               "\"depth\": %d}, \"tuner\": ",
+               "\"depth\": %d}, ",
                SPACE_DIMS_MAX, SPACE_CHOICES_MAX, SPACE_DEPTH_MAX);
-    session_describe(s, SENDER_DEFAULT, out);
-    buf_add_text(out, ", \"filters\": ");
-    if (s->tuner != NULL)
-        tuner_describe_filters(s->tuner, out);
-    else
-        buf_add_text(out, "[]");
-    buf_add_text(out, ", \"assessor\": ");
-    session_describe(s, SENDER_ASSESSOR, out);
-    if (setup->program_folder != NULL &&
-        (s->proxies[0] != NULL || s->proxies[1] != NULL)) {
+    side_describe(s->sides[SENDER_DEFAULT], out);
+    buf_add_text(out, ", ");
+    side_describe(s->sides[SENDER_ASSESSOR], out);
+    if (setup->program_folder != NULL && session_has_program(s)) {
         buf_add_text(out, ", \"program_folder\": ");
         json_write_string(out, setup->program_folder,
                           strlen(setup->program_folder));
@@ -205,61 +196,11 @@ session_load_head(struct log_reader *log, struct record *head,
     return NULL;
 }
 
-/* `v` describes what was recorded of the plugin of that name. */
-static int
-check_version(struct jval v, const char *key, const char *name,
-              uint32_t version, struct err *err)
-{
-    struct jval was;
-    uint64_t recorded;
-
-    if (!jval_get(v, "version", &was) || !jval_uint(was, &recorded) ||
-        recorded == version)
-        return 0;
-    return err_set(err, ERR_LOG,
-                   "%s %s: recorded with version %" PRIu64
-                   " of the algorithm, installed is version %" PRIu32
-                   ": its answers may differ",
-                   key, name, recorded, version);
-}
-
-static int
-check_plugin(struct jval v, const char *key, const struct plugin *p,
-             struct err *err)
-{
-    return p == NULL ? 0 : check_version(v, key, p->name, p->version, err);
-}
-
-static int
-check_side(const struct session *s, enum sender side, struct jval v,
-           struct err *err)
-{
-    const char *key = side == SENDER_DEFAULT ? "tuner" : "assessor";
-
-    if (s->setups[side] != NULL)
-        return check_version(v, key, "exec", PROXY_VERSION, err);
-    if (side == SENDER_DEFAULT)
-        return check_plugin(v, key, tuner_plugin(s->tuner), err);
-    return s->assessor == NULL
-               ? 0
-               : check_plugin(v, key, assessor_plugin(s->assessor), err);
-}
-
 int
 session_check_versions(const struct session *s, struct jval head,
                        struct err *err)
 {
-    struct jval v;
-
-    if (jval_get(head, "tuner", &v) &&
-        check_side(s, SENDER_DEFAULT, v, err) != 0)
-        return -1;
-    if (jval_get(head, "filters", &v) && s->tuner != NULL)
-        for (size_t i = 0; i < jval_count(v); i++)
-            if (check_plugin(jval_at(v, i), "filter", tuner_filter(s->tuner, i),
-                             err) != 0)
-                return -1;
-    return jval_get(head, "assessor", &v)
-               ? check_side(s, SENDER_ASSESSOR, v, err)
-               : 0;
+    return side_check(s->sides[SENDER_DEFAULT], head, err) != 0
+               ? -1
+               : side_check(s->sides[SENDER_ASSESSOR], head, err);
 }

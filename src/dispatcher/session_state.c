@@ -4,9 +4,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/pack.h"
-#include "dispatcher/assessing.h"
 #include "dispatcher/router.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 
 static int
 save_router(const struct session *s, struct buf *out, struct err *err)
@@ -24,36 +23,18 @@ int
 session_save(const struct session *s, enum sender side, struct buf *out,
              struct err *err)
 {
-    switch (side) {
-    case SENDER_DEFAULT:
-        return s->tuning == NULL ? 0 : tuning_save(s->tuning, out, err);
-    case SENDER_ASSESSOR:
-        return s->assessing == NULL ? 0
-                                    : assessing_save(s->assessing, out, err);
-    case SENDER_ROUTER:
-        break;
-    }
-    return save_router(s, out, err);
+    return side == SENDER_ROUTER ? save_router(s, out, err)
+                                 : side_save(s->sides[side], out, err);
 }
 
 static int
 load(struct session *s, enum sender side, struct unpack *in, struct err *err)
 {
-    switch (side) {
-    case SENDER_DEFAULT:
-        if (s->tuning != NULL)
-            return tuning_load(s->tuning, in, err);
-        return err_set(err, ERR_LOG, "it is a program");
-    case SENDER_ASSESSOR:
-        if (s->assessing != NULL)
-            return assessing_load(s->assessing, in, err);
-        return err_set(err, ERR_LOG, "it is a program");
-    case SENDER_ROUTER:
-        break;
-    }
-    if (router_load(s->router, in) != 0)
-        return err_set(err, ERR_LOG, "damaged, or out of memory");
-    return 0;
+    if (side != SENDER_ROUTER)
+        return side_load(s->sides[side], in, err);
+    return router_load(s->router, in) == 0
+               ? 0
+               : err_set(err, ERR_LOG, "damaged, or out of memory");
 }
 
 int

@@ -7,6 +7,7 @@
 #include "dispatcher/naming.h"
 #include "dispatcher/tuning_state.h"
 #include "dispatcher/view.h"
+#include "json.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
@@ -14,63 +15,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-struct tuning *
-tuning_new(struct tuner *tuner, const struct policy *policy,
-           struct emitter emitter, const struct log *log, struct err *err)
-{
-    struct tuning *t = calloc(1, sizeof *t);
-
-    if (t == NULL || (t->trials = trials_new()) == NULL) {
-        free(t);
-        err_set(err, ERR_MEMORY, "trial table: out of memory");
-        return NULL;
-    }
-    t->tuner = tuner;
-    t->policy = policy;
-    t->emitter = emitter;
-    t->log = log;
-    buf_init(&t->json, (size_t)64 << 20);
-    buf_init(&t->payload, (size_t)65 << 20);
-    return t;
-}
-
-void
-tuning_listen(struct tuning *t, const struct explainer *explainer)
-{
-    t->explainer = explainer;
-    tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
-}
-
-void
-tuning_see(const struct tuning *t, struct tuning_view *out,
-           const struct viewer *viewer)
-{
-    *out = (struct tuning_view){
-        .has_space = t->space != NULL,
-        .next_id = t->next_id,
-        .trials = t->trials,
-    };
-    for (size_t i = 0; i < t->owed.n_runs; i++)
-        viewer->owed(viewer->ctx, t->owed.runs[i].first, t->owed.runs[i].count);
-}
-
-void
-tuning_free(struct tuning *t)
-{
-    if (t == NULL)
-        return;
-    trials_free(t->trials);
-    owed_fini(&t->owed);
-    restart_fini(&t->restart);
-    launches_fini(&t->launches);
-    origins_fini(&t->origins);
-    space_free(t->space);
-    free(t->x);
-    buf_fini(&t->json);
-    buf_fini(&t->payload);
-    free(t);
-}
 
 void
 tuning_emit(struct tuning *t, struct emission e)
@@ -164,16 +108,32 @@ static void (*const handlers[CMD_COUNT])(struct tuning *,
     [CMD_TRIAL_END] = tuning_end,
 };
 
-bool
-tuning_drops(const struct tuning *t, const struct command *cmd)
+/* ---- the side ---- */
+
+static struct tuning *
+self(struct side *s)
 {
-    return t->closed && cmd->code == CMD_REQUEST_TRIALS;
+    return (struct tuning *)s;
 }
 
-int
-tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
+static const struct tuning *
+look(const struct side *s)
 {
-    if (handlers[cmd->code] == NULL || tuning_drops(t, cmd))
+    return (const struct tuning *)s;
+}
+
+static bool
+drops(const struct side *s, const struct command *cmd)
+{
+    return look(s)->closed && cmd->code == CMD_REQUEST_TRIALS;
+}
+
+static int
+handle(struct side *s, const struct command *cmd, struct err *err)
+{
+    struct tuning *t = self(s);
+
+    if (handlers[cmd->code] == NULL || drops(s, cmd))
         return 0;
     t->arrival = cmd->arrival;
     t->code = command_info(cmd->code)->code;
@@ -196,28 +156,148 @@ tuning_handle(struct tuning *t, const struct command *cmd, struct err *err)
     return t->fatal ? -1 : 0;
 }
 
-void
-tuning_close(struct tuning *t)
+static void
+close_requests(struct side *s)
 {
-    t->closed = true;
+    self(s)->closed = true;
 }
 
-void
-tuning_reopen(struct tuning *t)
+static void
+reopen(struct side *s)
 {
+    struct tuning *t = self(s);
+
     if (t->closed)
         owed_clear(&t->owed);
     t->closed = false;
 }
 
-bool
-tuning_is_set(const struct tuning *t)
+static void
+bar(struct side *s, bool barred)
 {
-    return t->space != NULL;
+    tuner_bar(self(s)->tuner, barred);
 }
 
-uint64_t
-tuning_owed(const struct tuning *t)
+static bool
+is_set(const struct side *s)
 {
-    return t->owed.total;
+    return look(s)->space != NULL;
+}
+
+static uint64_t
+count_owed(const struct side *s)
+{
+    return look(s)->owed.total;
+}
+
+static void
+see(const struct side *s, struct tuning_view *out, const struct viewer *viewer)
+{
+    const struct tuning *t = look(s);
+
+    *out = (struct tuning_view){
+        .has_space = t->space != NULL,
+        .next_id = t->next_id,
+        .trials = t->trials,
+    };
+    for (size_t i = 0; i < t->owed.n_runs; i++)
+        viewer->owed(viewer->ctx, t->owed.runs[i].first, t->owed.runs[i].count);
+}
+
+static void
+listen(struct side *s, const struct explainer *explainer)
+{
+    struct tuning *t = self(s);
+
+    t->explainer = explainer;
+    tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
+}
+
+static void
+describe(const struct side *s, struct buf *out)
+{
+    buf_add_text(out, "\"tuner\": ");
+    tuner_describe(look(s)->tuner, out);
+    buf_add_text(out, ", \"filters\": ");
+    tuner_describe_filters(look(s)->tuner, out);
+}
+
+static int
+check_plugin(struct jval described, const char *key, const struct plugin *p,
+             struct err *err)
+{
+    return p == NULL
+               ? 0
+               : side_check_version(described, key, p->name, p->version, err);
+}
+
+static int
+check(const struct side *s, struct jval head, struct err *err)
+{
+    const struct tuner *tuner = look(s)->tuner;
+    struct jval v;
+
+    if (jval_get(head, "tuner", &v) &&
+        check_plugin(v, "tuner", tuner_plugin(tuner), err) != 0)
+        return -1;
+    for (size_t i = 0; jval_get(head, "filters", &v) && i < jval_count(v); i++)
+        if (check_plugin(jval_at(v, i), "filter", tuner_filter(tuner, i),
+                         err) != 0)
+            return -1;
+    return 0;
+}
+
+static void
+free_tuning(struct side *s)
+{
+    struct tuning *t = self(s);
+
+    trials_free(t->trials);
+    owed_fini(&t->owed);
+    restart_fini(&t->restart);
+    launches_fini(&t->launches);
+    origins_fini(&t->origins);
+    space_free(t->space);
+    free(t->x);
+    buf_fini(&t->json);
+    buf_fini(&t->payload);
+    free(t);
+}
+
+struct side *
+tuning_new(struct tuner *tuner, const struct policy *policy,
+           struct emitter emitter, const struct log *log, struct err *err)
+{
+    static const struct side_ops ops = {
+        .free = free_tuning,
+        .command = handle,
+        .drops = drops,
+        .close = close_requests,
+        .reopen = reopen,
+        .bar = bar,
+        .adopt = tuning_adopt,
+        .is_set = is_set,
+        .owed = count_owed,
+        .see = see,
+        .listen = listen,
+        .save = tuning_save,
+        .load = tuning_load,
+        .describe = describe,
+        .check = check,
+    };
+    struct tuning *t = calloc(1, sizeof *t);
+
+    if (t == NULL || (t->trials = trials_new()) == NULL) {
+        free(t);
+        err_set(err, ERR_MEMORY, "trial table: out of memory");
+        return NULL;
+    }
+    t->side.ops = &ops;
+    t->tuner = tuner;
+    t->policy = policy;
+    t->emitter = emitter;
+    t->log = log;
+    buf_init(&t->json, (size_t)64 << 20);
+    buf_init(&t->payload, (size_t)65 << 20);
+    return &t->side;
 }

@@ -225,8 +225,9 @@ tuning_custom(struct tuning *t, const struct command *cmd)
 }
 
 void
-tuning_adopt(struct tuning *t, const char *payload, size_t len)
+tuning_adopt(struct side *s, const char *payload, size_t len)
 {
+    struct tuning *t = (struct tuning *)s;
     struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
 
     if (doc != NULL && t->space != NULL)

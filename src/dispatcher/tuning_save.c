@@ -29,8 +29,9 @@ save_space(const struct tuning *t, struct buf *out)
 }
 
 int
-tuning_save(const struct tuning *t, struct buf *out, struct err *err)
+tuning_save(const struct side *s, struct buf *out, struct err *err)
 {
+    const struct tuning *t = (const struct tuning *)s;
     size_t len = out->len;
     int rc;
 
@@ -139,8 +140,10 @@ check_trials(const struct tuning *t, struct err *err)
 }
 
 int
-tuning_load(struct tuning *t, struct unpack *in, struct err *err)
+tuning_load(struct side *s, struct unpack *in, struct err *err)
 {
+    struct tuning *t = (struct tuning *)s;
+
     t->next_id = unpack_u64(in);
     t->closed = unpack_bool(in);
     if (load_space(t, in, err) != 0)

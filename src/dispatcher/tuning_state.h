@@ -9,16 +9,20 @@
 #include "dispatcher/origins.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/restart.h"
+#include "dispatcher/side.h"
 #include "dispatcher/trials.h"
 #include "dispatcher/tuning.h"
 
+struct explainer;
 struct json;
 struct jval;
 struct space;
 struct tp_result;
 struct tuner_terms;
 
+/* A tuner's side. */
 struct tuning {
+    struct side side;
     struct tuner *tuner;
     const struct policy *policy;
     struct emitter emitter;
@@ -74,7 +78,12 @@ void tuning_end(struct tuning *t, const struct command *cmd);
 /* Tells the tuner the result of a trial that has none. */
 void tuning_tell(struct tuning *t, struct trial *trial, const char *job,
                  struct tp_result *result);
+/* tuning_save.c: as side_save() and side_load() */
+int tuning_save(const struct side *s, struct buf *out, struct err *err);
+int tuning_load(struct side *s, struct unpack *in, struct err *err);
 /* tuning_import.c */
+/* As side_adopt(). */
+void tuning_adopt(struct side *s, const char *payload, size_t len);
 void tuning_import(struct tuning *t, const struct command *cmd);
 void tuning_custom(struct tuning *t, const struct command *cmd);
 /* One element; -1: err tells. */

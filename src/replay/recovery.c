@@ -3,11 +3,10 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "dispatcher/proxy.h"
 #include "dispatcher/resend.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 #include "dispatcher/view.h"
 #include "log/writer.h"
 
@@ -22,13 +21,6 @@ ignore(void *ctx, uint64_t first, uint64_t n)
 }
 
 static const struct viewer nobody = {.owed = ignore};
-
-/* Whether the program was asked, and what it says is still to come. */
-static bool
-is_asked(const struct proxy *proxy)
-{
-    return proxy != NULL && proxy_waits(proxy);
-}
 
 /* A NO that is no word on a later one: of no units it is the space's, and the
  * manager hears of it. */
@@ -48,14 +40,15 @@ count(struct recovery *r)
 {
     const struct session *s = r->rest.session;
     const struct resend *unread = router_unread(s->router);
-    const struct proxy *proxy = s->proxies[SENDER_DEFAULT];
+    const struct side *tuner = s->sides[SENDER_DEFAULT];
     const struct emission *e;
     struct tuning_view view;
     size_t at = 0;
 
-    session_see_tuning(s, &view, &nobody);
-    r->spaceless = !view.has_space && !is_asked(proxy);
-    r->owed = proxy != NULL ? proxy_owed(proxy) : tuning_owed(s->tuning);
+    side_see(tuner, &view, &nobody);
+    /* A program that was asked may still say that it takes the space. */
+    r->spaceless = !view.has_space && !side_waits(tuner);
+    r->owed = side_owed(tuner);
     r->trials = unread->trials;
     while ((e = pending_next(&r->rest.pending, &at)) != NULL)
         for (; e != NULL; e = e->next) {

@@ -18,18 +18,14 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/pack.h"
-#include "dispatcher/assessing.h"
-#include "dispatcher/proxy.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 #include "frame.h"
 #include "log/lock.h"
 #include "log/log.h"
 #include "log/snapshot.h"
-#include "plugin/assessor.h"
-#include "plugin/tuner.h"
 #include "replay/difference.h"
 #include "replay/skips.h"
 
@@ -291,33 +287,16 @@ skip_of(const struct replay *r, uint64_t cause, enum sender sender)
 }
 
 static int
-call_default(struct replay *r, const struct command *cmd, bool barred)
+call(struct replay *r, enum sender sender, const struct command *cmd,
+     bool barred)
 {
-    struct session *s = r->session;
-    int rc;
-
-    if (s->tuning == NULL)
-        return proxy_command(s->proxies[SENDER_DEFAULT], cmd, NULL);
-    tuner_bar(s->tuner, barred);
-    rc = tuning_handle(s->tuning, cmd, NULL);
-    tuner_bar(s->tuner, false);
-    return rc;
-}
-
-static int
-call_assessor(struct replay *r, const struct command *cmd, bool barred)
-{
-    struct session *s = r->session;
+    struct side *side = r->session->sides[sender];
     struct err err;
     int rc;
 
-    if (s->assessing == NULL)
-        return proxy_command(s->proxies[SENDER_ASSESSOR], cmd, &err);
-    if (s->assessor != NULL)
-        assessor_bar(s->assessor, barred);
-    rc = assessing_handle(s->assessing, cmd, &err);
-    if (s->assessor != NULL)
-        assessor_bar(s->assessor, false);
+    side_bar(side, barred);
+    rc = side_command(side, cmd, &err);
+    side_bar(side, false);
     return rc;
 }
 
@@ -334,8 +313,7 @@ handle(struct replay *r, enum sender side, const struct command *cmd)
         return;
     if (r->setup->slots != NULL)
         atomic_store(r->setup->slots[side], cmd->arrival);
-    rc = side == SENDER_DEFAULT ? call_default(r, cmd, barred)
-                                : call_assessor(r, cmd, barred);
+    rc = call(r, side, cmd, barred);
     if (r->setup->slots != NULL)
         atomic_store(r->setup->slots[side], 0);
     r->failed[side] = rc != 0;
@@ -363,8 +341,8 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
 static void
 close_requests(struct replay *r, uint64_t arrival)
 {
-    if (r->session->tuning != NULL && !stands_for(r, arrival, SENDER_DEFAULT))
-        tuning_close(r->session->tuning);
+    if (!stands_for(r, arrival, SENDER_DEFAULT))
+        side_close(r->session->sides[SENDER_DEFAULT]);
 }
 
 /* Some ends make what is owed void: also one right behind a snapshot, with no
@@ -377,9 +355,8 @@ take_end(struct replay *r, const struct record *record)
     for (size_t i = 0; i < sizeof voids / sizeof *voids; i++)
         if (strlen(voids[i]) == record->len &&
             memcmp(voids[i], record->payload, record->len) == 0 &&
-            r->session->tuning != NULL &&
             log_segment(r->file) > r->upto[SENDER_DEFAULT])
-            tuning_close(r->session->tuning);
+            side_close(r->session->sides[SENDER_DEFAULT]);
 }
 
 /* The session goes on: first with what its end left. */
@@ -413,51 +390,54 @@ read_frame(const struct replay *r, const struct record *record,
     return 0;
 }
 
-/* The proxy of the program that the record is of. */
-static struct proxy *
-proxy_of(const struct replay *r, enum sender side, struct err *err)
+/* The side of the program that the record is of. */
+static struct side *
+program_side(const struct replay *r, enum sender sender, struct err *err)
 {
-    if (r->session->proxies[side] == NULL)
-        err_set(err, ERR_LOG,
-                "%s: offset %" PRIu64 ": a record of a program, but the head "
-                "record names none",
-                log_path_now(r->file), log_offset(r->file));
-    return r->session->proxies[side];
+    struct side *side = r->session->sides[sender];
+
+    if (side_proxy(side) != NULL)
+        return side;
+    err_set(err, ERR_LOG,
+            "%s: offset %" PRIu64 ": a record of a program, but the head "
+            "record names none",
+            log_path_now(r->file), log_offset(r->file));
+    return NULL;
 }
 
 /* What ends its side is remembered by the proxy. */
 static int
-take_program(struct replay *r, const struct record *record, enum sender side,
+take_program(struct replay *r, const struct record *record, enum sender sender,
              struct err *err)
 {
-    struct proxy *proxy = proxy_of(r, side, err);
+    struct side *side = program_side(r, sender, err);
     struct frame frame;
 
-    if (proxy == NULL || read_frame(r, record, &frame, err) != 0)
+    if (side == NULL || read_frame(r, record, &frame, err) != 0)
         return -1;
-    proxy_frame(proxy, record->number, &frame, NULL);
+    side_frame(side, record->number, &frame, NULL);
     return 0;
 }
 
 static int
-take_event(struct replay *r, const struct record *record, enum sender side,
+take_event(struct replay *r, const struct record *record, enum sender sender,
            struct err *err)
 {
     const char *space = memchr(record->payload, ' ', record->len);
     size_t word = space == NULL ? 0 : (size_t)(space - record->payload);
-    struct proxy *proxy = proxy_of(r, side, err);
-    enum proxy_event event;
+    struct side *side = program_side(r, sender, err);
+    enum side_event event;
     char how[ERR_TEXT_MAX];
 
-    if (proxy == NULL)
+    if (side == NULL)
         return -1;
-    if (!proxy_event_find(record->payload, word, &event))
+    if (!side_event_find(record->payload, word, &event))
         return err_set(err, ERR_LOG,
                        "%s: offset %" PRIu64
                        ": expected 'late', 'gone' or 'left'",
                        log_path_now(r->file), log_offset(r->file));
     snprintf(how, sizeof how, "%.*s", (int)(record->len - word - 1), space + 1);
-    proxy_event(proxy, record->number, event, how, NULL);
+    side_event(side, record->number, event, how, NULL);
     return 0;
 }
 
@@ -545,8 +525,8 @@ take_barred(struct replay *r, const struct emission *e)
         free(pending_take(&r->pending, e->cause, e->sender));
         return;
     }
-    if (e->code == CMD_NEW_TRIAL && r->session->tuning != NULL)
-        tuning_adopt(r->session->tuning, e->payload, e->len);
+    if (e->code == CMD_NEW_TRIAL)
+        side_adopt(r->session->sides[e->sender], e->payload, e->len);
 }
 
 /* Frames of this cause and sender cannot be derived, or not yet. */

@@ -3,7 +3,9 @@
 
 #include "core/err.h"
 #include "dispatcher/emission.h"
+#include "dispatcher/router.h"
 #include "dispatcher/session.h"
+#include "dispatcher/side.h"
 #include "dispatcher/trials.h"
 #include "dispatcher/view.h"
 #include "log/record.h"
@@ -245,14 +247,14 @@ on_reached(void *ctx, struct session *session, struct err *err)
     struct trial **trials;
     size_t n;
 
-    session_see_tuning(session, &view, &viewer);
+    side_see(session->sides[SENDER_DEFAULT], &view, &viewer);
     trials = trials_sorted(view.trials, &n);
     w->failed = w->failed || trials == NULL;
     for (size_t i = 0; trials != NULL && i < n; i++)
         take_trial(w, trials[i]);
     free(trials);
     w->n_out = w->s->n_trials;
-    session_see_living(session, &viewer);
+    router_see(session->router, &viewer);
     if (w->s->at == 0)
         w->s->at = w->at; /* it is as a snapshot has it */
     w->s->has_space = view.has_space;

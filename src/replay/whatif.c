@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "dispatcher/assessing.h"
+#include "dispatcher/side.h"
 #include "dispatcher/histories.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
@@ -143,7 +144,7 @@ begin(struct whatif_walk *w, struct err *err)
 static void
 end(struct whatif_walk *w)
 {
-    assessing_free(w->assessing);
+    side_free(w->assessing);
     assessor_free(w->assessor);
     histories_free(w->seen);
     router_free(w->router);

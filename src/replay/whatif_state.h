@@ -20,7 +20,7 @@ struct whatif_walk {
     struct policy policy;
     struct router *router;
     struct assessor *assessor;
-    struct assessing *assessing;
+    struct side *assessing;
     struct histories *seen;
     struct map jobs;      /* trial_job_id -> its number + 1, as a pointer */
     struct map given_out; /* parameter_id as JSON -> arrival, as a pointer */

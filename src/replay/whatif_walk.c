@@ -3,7 +3,7 @@
 #include "replay/whatif_state.h"
 
 #include "core/err.h"
-#include "dispatcher/assessing.h"
+#include "dispatcher/side.h"
 #include "dispatcher/histories.h"
 #include "dispatcher/router.h"
 #include "frame.h"
@@ -87,7 +87,7 @@ end_now(struct whatif_walk *w, const struct command *cmd, struct err *err)
                                  .event = END_EARLY_STOPPED,
                                  .attempt = cmd->metric.attempt,
                                  .stopped = true};
-    return assessing_handle(w->assessing, &end, err);
+    return side_command(w->assessing, &end, err);
 }
 
 static int
@@ -108,7 +108,7 @@ take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
     if (t->then.stops)
         return 0;
     w->kills_now = false;
-    if (assessing_handle(w->assessing, cmd, err) != 0)
+    if (side_command(w->assessing, cmd, err) != 0)
         return -1;
     if (!w->kills_now)
         return 0;
@@ -127,7 +127,7 @@ take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
     t->event = cmd->end.event;
     t->end_us = w->time_us;
     history_free(histories_remove(w->seen, cmd->end.job));
-    return t->then.stops ? 0 : assessing_handle(w->assessing, cmd, err);
+    return t->then.stops ? 0 : side_command(w->assessing, cmd, err);
 }
 
 static int
@@ -135,7 +135,7 @@ take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
     for (size_t i = 0; i < cmd->n_runs; i++)
         history_free(histories_remove(w->seen, cmd->runs[i].job));
-    return assessing_handle(w->assessing, cmd, err);
+    return side_command(w->assessing, cmd, err);
 }
 
 static int

@@ -11,10 +11,9 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/assessing.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
-#include "dispatcher/tuning.h"
+#include "dispatcher/side.h"
 #include "frame.h"
 #include "json.h"
 #include "log/writer.h"
@@ -182,14 +181,13 @@ drive_record(struct drive *d, const char *folder)
 }
 
 static inline void
-drive_chain(struct drive *d, struct chain *chain, bool assessor)
+drive_chain(struct drive *d, enum sender side, struct chain *chain)
 {
     struct command *next;
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        if ((assessor ? assessing_handle(d->session->assessing, cmd, &d->err)
-                      : tuning_handle(d->session->tuning, cmd, &d->err)) != 0)
+        if (side_command(d->session->sides[side], cmd, &d->err) != 0)
             d->failed++;
         command_free(cmd);
     }
@@ -209,8 +207,8 @@ drive_bytes(struct drive *d, const char *code, const char *payload, size_t len)
         CHECK_EQ(logwriter_flush(d->log, &d->err), 0);
     }
     word = router_frame(d->session->router, &frame, ++d->arrivals, &routed);
-    drive_chain(d, &routed.by_default, false);
-    drive_chain(d, &routed.assessor, true);
+    drive_chain(d, SENDER_DEFAULT, &routed.by_default);
+    drive_chain(d, SENDER_ASSESSOR, &routed.assessor);
     return word;
 }
 

@@ -47,17 +47,14 @@ going_stop(struct going *g)
 }
 
 static inline void
-going_handle(struct going *g, struct chain *chain, bool assessor)
+going_handle(struct going *g, enum sender side, struct chain *chain)
 {
     struct command *next;
     struct err err;
 
     for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
         next = cmd->next;
-        if (assessor)
-            assessing_handle(g->session->assessing, cmd, &err);
-        else
-            tuning_handle(g->session->tuning, cmd, &err);
+        side_command(g->session->sides[side], cmd, &err);
         command_free(cmd);
     }
 }
@@ -72,8 +69,8 @@ going_play(struct going *g, const struct tape_frame *f)
     memcpy(frame.code, f->code, 2);
     buf_clear(&g->said);
     router_frame(g->session->router, &frame, f->arrival, &routed);
-    going_handle(g, &routed.by_default, false);
-    going_handle(g, &routed.assessor, true);
+    going_handle(g, SENDER_DEFAULT, &routed.by_default);
+    going_handle(g, SENDER_ASSESSOR, &routed.assessor);
     return buf_text(&g->said);
 }
 

@@ -138,12 +138,12 @@ go_on(struct going *g, uint64_t last)
         router_frame(g->session->router, &frame, r.number, &routed);
         for (cmd = routed.by_default.first; cmd != NULL; cmd = next) {
             next = cmd->next;
-            tuning_handle(g->session->tuning, cmd, &err);
+            side_command(g->session->sides[SENDER_DEFAULT], cmd, &err);
             command_free(cmd);
         }
         for (cmd = routed.assessor.first; cmd != NULL; cmd = next) {
             next = cmd->next;
-            assessing_handle(g->session->assessing, cmd, &err);
+            side_command(g->session->sides[SENDER_ASSESSOR], cmd, &err);
             command_free(cmd);
         }
     }

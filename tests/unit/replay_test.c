@@ -361,7 +361,7 @@ see_reached(void *ctx, struct session *session, struct err *err)
     struct seen *seen = ctx;
 
     seen->reached++;
-    seen->had_session = session->tuning != NULL;
+    seen->had_session = session->tuner != NULL;
     return seen->fail == 2 ? err_set(err, ERR_SYSTEM, "no session") : 0;
 }
 

@@ -438,15 +438,15 @@ TEST(session_save_knows_that_it_is_closed)
     going_play(&g, &space);
     for (uint64_t i = 2; i < 7; i++)
         ask(&g, i);
-    CHECK_EQ(tuning_owed(g.session->tuning), 2);
-    tuning_close(g.session->tuning);
+    CHECK_EQ(side_owed(g.session->sides[SENDER_DEFAULT]), 2);
+    side_close(g.session->sides[SENDER_DEFAULT]);
     moment_take(&m, g.session);
     going_start(&twin, &d.setup);
     CHECK_EQ(moment_load(&twin, &m, &err), 0);
     CHECK_STR(ask(&g, 7), "");
     CHECK_STR(ask(&twin, 7), "");
     session_reopen(twin.session);
-    CHECK_EQ(tuning_owed(twin.session->tuning), 0);
+    CHECK_EQ(side_owed(twin.session->sides[SENDER_DEFAULT]), 0);
     CHECK_HAS(ask(&twin, 8), "\"parameter_id\": 5, ");
     going_stop(&g);
     going_stop(&twin);

@@ -235,7 +235,7 @@ TEST(tuning_closed_drops_requests_and_what_is_owed)
 
     begin(&d, "later", NULL, plain);
     CHECK_STR(brief(drive_send(&d, "GE", "2")), "TR0 NO0");
-    tuning_close(d.session->tuning);
+    side_close(d.session->sides[SENDER_DEFAULT]);
     CHECK_STR(brief(drive_end(&d, 0, "A", "SUCCEEDED")), "");
     CHECK_STR(brief(drive_send(&d, "GE", "2")), "");
     drive_stop(&d);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/side.h"
+
+#include "core/err.h"
+#include "dispatcher/view.h"
+#include "json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What a kind of side leaves out is answered here, so that who asks never
+ * looks at its table. */
+
+void
+side_free(struct side *s)
+{
+    if (s != NULL)
+        s->ops->free(s);
+}
+
+int
+side_command(struct side *s, const struct command *cmd, struct err *err)
+{
+    return s->ops->command(s, cmd, err);
+}
+
+/* ---- a program ---- */
+
+int
+side_frame(struct side *s, uint64_t arrival, const struct frame *frame,
+           struct err *err)
+{
+    return s->ops->frame(s, arrival, frame, err);
+}
+
+int
+side_event(struct side *s, uint64_t arrival, enum side_event event,
+           const char *how, struct err *err)
+{
+    return s->ops->event(s, arrival, event, how, err);
+}
+
+static const char *const event_names[] = {
+    [SIDE_LATE] = "late", [SIDE_GONE] = "gone", [SIDE_LEFT] = "left"};
+
+const char *
+side_event_name(enum side_event event)
+{
+    return event_names[event];
+}
+
+bool
+side_event_find(const char *name, size_t len, enum side_event *out)
+{
+    for (int i = 0; i <= SIDE_LEFT; i++)
+        if (strlen(event_names[i]) == len &&
+            memcmp(event_names[i], name, len) == 0) {
+            *out = (enum side_event)i;
+            return true;
+        }
+    return false;
+}
+
+struct proxy *
+side_proxy(struct side *s)
+{
+    return s->ops->proxy == NULL ? NULL : s->ops->proxy(s);
+}
+
+bool
+side_waits(const struct side *s)
+{
+    return s->ops->waits != NULL && s->ops->waits(s);
+}
+
+/* ---- the session's end ---- */
+
+void
+side_close(struct side *s)
+{
+    if (s->ops->close != NULL)
+        s->ops->close(s);
+}
+
+bool
+side_drops(const struct side *s, const struct command *cmd)
+{
+    return s->ops->drops != NULL && s->ops->drops(s, cmd);
+}
+
+void
+side_reopen(struct side *s)
+{
+    if (s->ops->reopen != NULL)
+        s->ops->reopen(s);
+}
+
+/* ---- replay ---- */
+
+void
+side_bar(struct side *s, bool barred)
+{
+    if (s->ops->bar != NULL)
+        s->ops->bar(s, barred);
+}
+
+void
+side_adopt(struct side *s, const char *payload, size_t len)
+{
+    if (s->ops->adopt != NULL)
+        s->ops->adopt(s, payload, len);
+}
+
+/* ---- how it stands ---- */
+
+bool
+side_is_set(const struct side *s)
+{
+    return s->ops->is_set == NULL || s->ops->is_set(s);
+}
+
+uint64_t
+side_owed(const struct side *s)
+{
+    return s->ops->owed == NULL ? 0 : s->ops->owed(s);
+}
+
+void
+side_see(const struct side *s, struct tuning_view *out,
+         const struct viewer *viewer)
+{
+    *out = (struct tuning_view){0};
+    if (s->ops->see != NULL)
+        s->ops->see(s, out, viewer);
+}
+
+void
+side_listen(struct side *s, const struct explainer *explainer)
+{
+    if (s->ops->listen != NULL)
+        s->ops->listen(s, explainer);
+}
+
+/* ---- snapshots and the head record ---- */
+
+int
+side_save(const struct side *s, struct buf *out, struct err *err)
+{
+    return s->ops->save == NULL ? 0 : s->ops->save(s, out, err);
+}
+
+int
+side_load(struct side *s, struct unpack *in, struct err *err)
+{
+    return s->ops->load == NULL ? err_set(err, ERR_LOG, "it is a program")
+                                : s->ops->load(s, in, err);
+}
+
+void
+side_describe(const struct side *s, struct buf *out)
+{
+    s->ops->describe(s, out);
+}
+
+int
+side_check(const struct side *s, struct jval head, struct err *err)
+{
+    return s->ops->check(s, head, err);
+}
+
+int
+side_check_version(struct jval described, const char *key, const char *name,
+                   uint32_t version, struct err *err)
+{
+    struct jval was;
+    uint64_t recorded;
+
+    if (!jval_get(described, "version", &was) || !jval_uint(was, &recorded) ||
+        recorded == version)
+        return 0;
+    return err_set(err, ERR_LOG,
+                   "%s %s: recorded with version %" PRIu64
+                   " of the algorithm, installed is version %" PRIu32
+                   ": its answers may differ",
+                   key, name, recorded, version);
+}
