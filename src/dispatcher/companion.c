@@ -287,17 +287,6 @@ look_at_reading(struct companion *c, int64_t now)
     }
 }
 
-/* The program did not end behind its last byte. */
-static void
-kill_closed(struct companion *c)
-{
-    c->kill_at_ns = 0;
-    if (c->why[0] == '\0')
-        snprintf(c->why, sizeof c->why,
-                 "it closed its output and went on, expected its end");
-    kill_program(c);
-}
-
 static void
 take_silence(struct companion *c)
 {
@@ -323,8 +312,13 @@ static void
 look_at_clock(struct companion *c, int64_t now)
 {
     look_at_reading(c, now);
-    if (c->kill_at_ns != 0 && now >= c->kill_at_ns)
-        kill_closed(c);
+    if (c->kill_at_ns != 0 && now >= c->kill_at_ns) {
+        c->kill_at_ns = 0;
+        if (c->why[0] == '\0')
+            snprintf(c->why, sizeof c->why,
+                     "it closed its output and went on, expected its end");
+        kill_program(c);
+    }
     if (!proxy_waits(c->proxy)) {
         c->late_at_ns = 0;
     } else if (c->late_at_ns == 0 || c->heard || manager_lags(c)) {
@@ -475,18 +469,16 @@ bool
 companions_tell(struct companions *cs, enum sender side, struct chain *chain)
 {
     struct companion *c = find(cs, side);
-    struct command *next;
+    struct command *cmd;
     struct err err;
 
     if (c == NULL)
         return false;
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
+    while ((cmd = chain_take(chain)) != NULL) {
         check(c, proxy_command(c->proxy, cmd, &err), &err);
         gauge_subtract(c->host->gauge, cmd->cost);
         command_free(cmd);
     }
-    *chain = (struct chain){0};
     take_failed_start(c);
     return true;
 }

@@ -147,18 +147,6 @@ answer(struct dispatcher *d)
         wake_signal(d->setup->wanted);
 }
 
-static void
-drop(struct chain *chain)
-{
-    struct command *next;
-
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        command_free(cmd);
-    }
-    *chain = (struct chain){0};
-}
-
 /* What the log holds was never taken in. */
 static void
 take_back(struct dispatcher *d)
@@ -166,8 +154,8 @@ take_back(struct dispatcher *d)
     struct inbound *in = &d->inbound;
 
     companions_take_back(d->companions);
-    drop(&in->routed.by_default);
-    drop(&in->routed.assessor);
+    chain_clear(&in->routed.by_default);
+    chain_clear(&in->routed.assessor);
     if (!in->waits)
         return;
     in->waits = false;
@@ -575,12 +563,6 @@ may_read(struct dispatcher *d)
 }
 
 static bool
-may_write(const struct dispatcher *d)
-{
-    return channel_pending(&d->channel) > 0 && !logwriter_held(d->commandlog);
-}
-
-static bool
 workers_finished(const struct dispatcher *d)
 {
     return atomic_load(&d->lanes[SENDER_DEFAULT].worker.finished) &&
@@ -610,11 +592,13 @@ static void
 step(struct dispatcher *d)
 {
     enum { SIGNAL, WAKE, IN, OUT, ASKED, N };
+    bool writes =
+        channel_pending(&d->channel) > 0 && !logwriter_held(d->commandlog);
     struct pollfd fds[N + COMPANIONS_FDS] = {
         [SIGNAL] = {.fd = d->signal_fd, .events = POLLIN},
         [WAKE] = {.fd = d->wake.fd, .events = POLLIN},
         [IN] = {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
-        [OUT] = {.fd = may_write(d) ? d->channel.out : -1, .events = POLLOUT},
+        [OUT] = {.fd = writes ? d->channel.out : -1, .events = POLLOUT},
         [ASKED] = {.fd = logwriter_lock(d->commandlog)->asked_fd,
                    .events = POLLIN},
     };
@@ -685,7 +669,7 @@ record_rest(struct dispatcher *d)
 {
     struct chain left[2];
     uint64_t busy[2];
-    struct command *next;
+    struct command *cmd;
 
     for (int i = 0; i < 2; i++) {
         left[i] = queue_abandon(d->lanes[i].queue, &busy[i]);
@@ -700,8 +684,7 @@ record_rest(struct dispatcher *d)
 
         if (busy[i] != 0 && !snapshotting_is_marker(busy[i]))
             record_left(d, side, busy[i], false);
-        for (struct command *cmd = left[i].first; cmd != NULL; cmd = next) {
-            next = cmd->next;
+        while ((cmd = chain_take(&left[i])) != NULL) {
             if (!snapshotting_is_marker(cmd->arrival))
                 record_left(d, side, cmd->arrival,
                             d->phase == TERMINATING &&
@@ -711,42 +694,18 @@ record_rest(struct dispatcher *d)
     }
 }
 
-static const char *
-end_text(const struct dispatcher *d)
-{
-    switch (d->end) {
-    case DISPATCHER_END_OF_FILE:
-        return "end of file";
-    case DISPATCHER_TERMINATED:
-        return "terminated";
-    case DISPATCHER_SIGNALLED:
-        return "signalled";
-    case DISPATCHER_FAILED:
-        return d->err->text;
-    case DISPATCHER_GRACE_OVER:
-        break;
-    }
-    return "grace over";
-}
-
-/* The log's last words, and all of it on stable storage. */
-static void
-close_log(struct dispatcher *d)
-{
-    bool failed = d->end == DISPATCHER_FAILED;
-
-    logwriter_text(d->commandlog, RECORD_END, d->arrivals, end_text(d));
-    if (logwriter_finish(d->commandlog, failed ? NULL : d->err) != 0)
-        d->end = DISPATCHER_FAILED;
-    else if (d->log_held_ns != 0)
-        tell_of_log(d);
-}
-
-/* Behind the loop: records what was left, and the end. */
+/* Behind the loop: records what was left, and how it ended; all of the log is
+ * on stable storage then. */
 static void
 record_end(struct dispatcher *d)
 {
-    bool at_work = companions_kill(d->companions);
+    static const char *const ends[] = {
+        [DISPATCHER_END_OF_FILE] = "end of file",
+        [DISPATCHER_TERMINATED] = "terminated",
+        [DISPATCHER_SIGNALLED] = "signalled",
+        [DISPATCHER_GRACE_OVER] = "grace over",
+    };
+    bool at_work = companions_kill(d->companions), failed;
 
     record_rest(d);
     if (d->end != DISPATCHER_FAILED && (d->left || at_work)) {
@@ -759,7 +718,13 @@ record_end(struct dispatcher *d)
                 channel_pending(&d->channel), d->setup->grace_ms);
         d->end = DISPATCHER_FAILED;
     }
-    close_log(d);
+    failed = d->end == DISPATCHER_FAILED;
+    logwriter_text(d->commandlog, RECORD_END, d->arrivals,
+                   failed ? d->err->text : ends[d->end]);
+    if (logwriter_finish(d->commandlog, failed ? NULL : d->err) != 0)
+        d->end = DISPATCHER_FAILED;
+    else if (d->log_held_ns != 0)
+        tell_of_log(d);
 }
 
 static void
@@ -886,34 +851,27 @@ follow_log(struct dispatcher *d, uint32_t head_sum)
                             d->err);
 }
 
+/* A new session and its log. */
 static int
-begin_log(struct dispatcher *d, const struct session_setup *session)
+begin(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
+    struct session_setup setup = s->session;
     struct buf head;
     uint32_t sum;
 
+    setup.digits = d->digits;
+    d->session = session_new(&setup, outbox_emitter(d->outbox), d->log, d->err);
+    if (d->session == NULL || start_companions(d) != 0)
+        return -1;
     buf_init(&head, (size_t)16 << 20);
-    session_write_head(d->session, session, &head);
+    session_write_head(d->session, &setup, &head);
     sum = snapshot_head(head.data, head.len);
     if (buf_check(&head, "head record", d->err) == 0)
         d->commandlog =
             logwriter_create(s->folder, head.data, head.len, s->log_io, d->err);
     buf_fini(&head);
     return d->commandlog == NULL ? -1 : follow_log(d, sum);
-}
-
-/* A new session. */
-static int
-begin(struct dispatcher *d)
-{
-    struct session_setup setup = d->setup->session;
-
-    setup.digits = d->digits;
-    d->session = session_new(&setup, outbox_emitter(d->outbox), d->log, d->err);
-    return d->session == NULL || start_companions(d) != 0
-               ? -1
-               : begin_log(d, &setup);
 }
 
 static int
@@ -985,24 +943,33 @@ open_signals(struct dispatcher *d)
 }
 
 static int
-open_lane(struct dispatcher *d, enum sender side, const char *name)
+open_lanes(struct dispatcher *d)
 {
-    struct lane *lane = &d->lanes[side];
+    static const char *const names[] = {"default", "assessor"};
 
-    lane->dispatcher = d;
-    lane->side = side;
-    lane->warn_at = WARN_LENGTH;
-    lane->queue = queue_new(name, d->err);
-    return lane->queue == NULL ? -1 : 0;
+    for (int i = 0; i < 2; i++) {
+        d->lanes[i].dispatcher = d;
+        d->lanes[i].side = (enum sender)i;
+        d->lanes[i].warn_at = WARN_LENGTH;
+        d->lanes[i].queue = queue_new(names[i], d->err);
+        if (d->lanes[i].queue == NULL)
+            return -1;
+    }
+    return 0;
 }
 
 static int
-start_worker(struct dispatcher *d, struct lane *lane)
+start_workers(struct dispatcher *d)
 {
-    struct worker_job job = {lane, handle};
+    for (int i = 0; i < 2; i++) {
+        struct lane *lane = &d->lanes[i];
+        struct worker_job job = {lane, handle};
 
-    return worker_start(&lane->worker, lane->queue, job, &d->gauge, &d->wake,
-                        logwriter_slot(d->commandlog, lane->side), d->err);
+        if (worker_start(&lane->worker, lane->queue, job, &d->gauge, &d->wake,
+                         logwriter_slot(d->commandlog, i), d->err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int
@@ -1016,35 +983,26 @@ start(struct dispatcher *d)
         open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0)
         return -1;
     d->outbox = outbox_new(&d->wake, d->err);
-    if (d->outbox == NULL || open_lane(d, SENDER_DEFAULT, "default") != 0 ||
-        open_lane(d, SENDER_ASSESSOR, "assessor") != 0)
+    if (d->outbox == NULL || open_lanes(d) != 0)
         return -1;
     gauge_init(&d->gauge, s->max_queued, &d->wake);
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     settle_digits(d);
     if ((s->resume != NULL ? resume(d, s->resume) : begin(d)) != 0)
         return -1;
-    return start_worker(d, &d->lanes[SENDER_DEFAULT]) != 0
-               ? -1
-               : start_worker(d, &d->lanes[SENDER_ASSESSOR]);
+    return start_workers(d);
 }
 
 /* ---- end ---- */
 
 static void
-close_lane(struct lane *lane)
-{
-    if (lane->queue != NULL)
-        queue_close(lane->queue);
-    worker_join(&lane->worker);
-    queue_free(lane->queue);
-}
-
-static void
 finish(struct dispatcher *d)
 {
-    for (int i = 0; i < 2; i++)
-        close_lane(&d->lanes[i]);
+    for (int i = 0; i < 2 && d->lanes[i].queue != NULL; i++) {
+        queue_close(d->lanes[i].queue);
+        worker_join(&d->lanes[i].worker);
+        queue_free(d->lanes[i].queue);
+    }
     companions_free(d->companions);
     snapshotting_free(d->snapshotting);
     channel_close(&d->channel);

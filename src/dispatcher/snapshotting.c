@@ -65,19 +65,6 @@ snapshotting_is_marker(uint64_t arrival)
     return arrival == MARKER;
 }
 
-static void
-send_part(const struct snapshotting *s, enum sender side,
-          const struct buf *part, bool final)
-{
-    struct emission e = {.kind = EMISSION_PART,
-                         .sender = side,
-                         .cause = final ? MARKER : 0,
-                         .payload = part->data,
-                         .len = part->len};
-
-    outbox_add(s->setup.outbox, &e);
-}
-
 /* The side has no save, rather than no search space yet. */
 static bool
 has_no_save(const struct session *session, enum sender side)
@@ -89,6 +76,7 @@ void
 snapshotting_save(const struct snapshotting *s, enum sender side)
 {
     const struct session *session = s->setup.session;
+    struct emission e = {.kind = EMISSION_PART, .sender = side};
     struct buf part;
     struct err err;
     bool never;
@@ -108,9 +96,10 @@ snapshotting_save(const struct snapshotting *s, enum sender side)
                  "snapshot: without the %s, whose plugins do not all "
                  "have a save: it is replayed when the session goes on",
                  side == SENDER_DEFAULT ? "tuner" : "assessor");
-    if (rc <= 0)
-        buf_clear(&part); /* an empty part: there is none */
-    send_part(s, side, &part, never);
+    e.cause = never ? MARKER : 0;
+    e.payload = part.data;
+    e.len = rc > 0 ? part.len : 0; /* an empty part: there is none */
+    outbox_add(s->setup.outbox, &e);
     buf_fini(&part);
 }
 
@@ -214,24 +203,19 @@ write_out(struct snapshotting *s)
     s->phase = WRITES;
 }
 
-static bool
-has_all(const struct snapshotting *s)
-{
-    return !s->awaited[SENDER_DEFAULT] && !s->awaited[SENDER_ASSESSOR] &&
-           !logwriter_held(s->setup.commandlog);
-}
-
 /* One step leads to the next at once where nothing is to be waited for. */
 void
 snapshotting_tend(struct snapshotting *s, bool stops)
 {
+    struct logwriter *log = s->setup.commandlog;
     struct snapshotter_news news;
 
-    if (s->phase == COLLECTS && has_all(s)) {
-        logwriter_hurry(s->setup.commandlog);
+    if (s->phase == COLLECTS && !s->awaited[SENDER_DEFAULT] &&
+        !s->awaited[SENDER_ASSESSOR] && !logwriter_held(log)) {
+        logwriter_hurry(log);
         s->phase = SYNCS;
     }
-    if (s->phase == SYNCS && logwriter_hurried(s->setup.commandlog))
+    if (s->phase == SYNCS && logwriter_hurried(log))
         write_out(s);
     if (s->phase == WRITES && snapshotter_take(s->writer, &news)) {
         tell(s, &news);
