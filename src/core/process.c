@@ -158,34 +158,77 @@ watch_or_end(pid_t pid, int *pidfd)
     return -1;
 }
 
+static pid_t
+spawn(const struct process_spawn *how, struct process_failure *f)
+{
+    sigset_t all, before;
+    int ends[2];
+    pid_t pid;
+
+    f->step = PROCESS_MADE;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid = begin(how, getpid(), ends[1]);
+    f->number = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (pid > 0 && read_failure(ends[0], f)) {
+        await(pid);
+        pid = -1;
+    }
+    close(ends[0]);
+    errno = f->number;
+    return pid;
+}
+
+/* The program's ends come into files, ours into pipes. */
+static int
+open_pipes(struct process_spawn *how)
+{
+    int ends[2];
+
+    for (int i = 0; i < N_FILES && how->pipes != NULL; i++)
+        how->pipes[i] = -1;
+    for (int i = 0; i < N_FILES; i++) {
+        if (how->files[i] != PROCESS_PIPE)
+            continue;
+        if (pipe2(ends, O_CLOEXEC) != 0)
+            return -1;
+        how->files[i] = ends[i == 0 ? 0 : 1];
+        how->pipes[i] = ends[i == 0 ? 1 : 0];
+    }
+    return 0;
+}
+
+static void
+close_pipes(const int ends[N_FILES], const int wanted[N_FILES])
+{
+    for (int i = 0; i < N_FILES; i++)
+        if (wanted[i] == PROCESS_PIPE && ends[i] >= 0)
+            close(ends[i]);
+}
+
 pid_t
 process_spawn(const struct process_spawn *how, int *pidfd,
               struct process_failure *failure)
 {
-    struct process_failure f = {.step = PROCESS_MADE};
-    sigset_t all, before;
-    int ends[2];
+    struct process_failure f = {.step = PROCESS_PIPED};
+    struct process_spawn with = *how;
     pid_t pid = -1;
 
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pid = begin(how, getpid(), ends[1]);
-        f.number = errno;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        close(ends[1]);
-        if (pid > 0 && read_failure(ends[0], &f)) {
-            await(pid);
-            pid = -1;
-        }
-        close(ends[0]);
-        errno = f.number;
-    }
+    if (open_pipes(&with) == 0)
+        pid = spawn(&with, &f);
     if (pid > 0 && pidfd != NULL)
         pid = watch_or_end(pid, pidfd);
     f.number = errno;
+    close_pipes(with.files, how->files);
+    if (pid < 0 && how->pipes != NULL)
+        close_pipes(how->pipes, how->files);
     if (failure != NULL)
         *failure = f;
+    errno = f.number;
     return pid;
 }
 

@@ -15,6 +15,7 @@
 
 #define PROCESS_NULL (-1) /* /dev/null */
 #define PROCESS_OURS (-2) /* what this process has there, be it nothing */
+#define PROCESS_PIPE (-3) /* a new pipe, whose other end is ours */
 
 /* How a program is started.  It has the descriptors 0, 1 and 2 alone, the
  * others being close-on-exec; all its signals have their default disposition
@@ -26,9 +27,11 @@ struct process_spawn {
     char *const *env;        /* NULL: ours */
     const char *folder;      /* where it runs; NULL: where we do */
     int files[3];            /* its 0, 1 and 2: ours, borrowed, or as above */
-    bool session;            /* it leads a session, too */
-    bool tied;   /* killed when the thread that starts it ends: main's */
-    int blocked; /* the one signal that stays blocked; 0: none */
+    int *pipes;   /* [3]: become our ends, where it has a PROCESS_PIPE,
+                     and -1; NULL: it has none */
+    bool session; /* it leads a session, too */
+    bool tied;    /* killed when the thread that starts it ends: main's */
+    int blocked;  /* the one signal that stays blocked; 0: none */
     /* Called in the new process, at last, unless NULL: async-signal-safe, in
      * our memory.  Not 0, with errno: the program is not started. */
     int (*ready)(const void *arg);
@@ -37,6 +40,7 @@ struct process_spawn {
 
 /* What could not be done, in order. */
 enum process_step {
+    PROCESS_PIPED,
     PROCESS_MADE, /* no process, or no pidfd of it, could be had */
     PROCESS_TIED,
     PROCESS_FILES,

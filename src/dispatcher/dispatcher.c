@@ -1,35 +1,460 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/dispatcher.h"
-
-#include "core/buf.h"
-#include "core/clock.h"
-#include "core/err.h"
-#include "core/stop_signals.h"
-#include "dispatcher/dispatcher_state.h"
-#include "dispatcher/outbox.h"
-#include "dispatcher/queue.h"
-#include "dispatcher/side.h"
-#include "log/lock.h"
-#include "log/writer.h"
-
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 /* DESIGN
  *
  * One poll loop.  While RUNNING it reads, unless too much waits in queues and
  * outbox.  A stop closes both queues; the workers then finish what is in
  * them, and the loop goes on logging and writing until both have finished or
  * the grace is over.  After Terminate or a signal requests are dropped and
- * nothing is written to the manager any more, but all is logged. */
+ * nothing is written to the manager any more, but all is logged.
+ *
+ * What cannot be logged does not happen, yet.  While the log is held up (no
+ * space, an input/output error) nothing more is read, what was read waits, and
+ * nothing is written: nobody has seen an effect of what is not in the log.
+ * Nothing on this wire can be refused, so nothing is.  A stop meanwhile takes
+ * back what waits, as if it had never been read.
+ *
+ * Start-up is recovery: what the log lacks is logged and written as if it had
+ * been said just now.  A manager with extensions hears first how much of what
+ * it sent is on record, and again what it may not have read.  A manager of
+ * NNI's is a new one, which hears nothing of what the one before it was to be
+ * told. */
+#include "dispatcher/dispatcher.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "core/stop_signals.h"
+#include "core/wake.h"
+#include "dispatcher/channel.h"
+#include "dispatcher/companion.h"
+#include "dispatcher/gauge.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/queue.h"
+#include "dispatcher/resend.h"
+#include "dispatcher/router.h"
+#include "dispatcher/side.h"
+#include "dispatcher/snapshotting.h"
+#include "dispatcher/worker.h"
+#include "frame.h"
+#include "log/lock.h"
+#include "log/writer.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #define WARN_LENGTH 20 /* of a queue; then each doubling */
 #define CACHE_LINE 64
+
+enum phase { RUNNING, DRAINING, TERMINATING };
+
+/* A side's queue and the worker that drains it.  Nothing comes into that of a
+ * program. */
+struct lane {
+    struct dispatcher *dispatcher;
+    enum sender side;
+    size_t warn_at; /* the queue's length */
+    struct queue *queue;
+    struct worker worker;
+};
+
+/* What one read brought, from its decoding until it takes effect. */
+struct inbound {
+    struct routed routed;
+    enum router_word word;
+    enum frame_status status;
+    struct err broken;
+    uint64_t count; /* of frames */
+    bool waits;     /* for the log */
+};
+
+struct dispatcher {
+    const struct dispatcher_setup *setup;
+    const struct log *log;
+    struct session *session;
+    struct channel channel;
+    bool log_only; /* what is said now is logged, but written to nobody */
+    struct frame_decoder decoder;
+    int digits; /* of the frames, once known */
+    struct logwriter *commandlog;
+    struct wake wake;
+    int signal_fd;
+    struct outbox *outbox;
+    struct snapshotting *snapshotting;
+    struct companions *companions;
+    /* The reader writes decoder and arrivals for each frame, the workers the
+     * gauge for each command: not on one cache line. */
+    _Alignas(CACHE_LINE) struct gauge gauge;
+    _Alignas(CACHE_LINE) struct lane lanes[2]; /* by sender */
+    _Alignas(CACHE_LINE) uint64_t arrivals;
+    enum phase phase;
+    enum dispatcher_end end;
+    int signal_number;
+    int64_t deadline_ns; /* of the stop */
+    bool left; /* a worker was still at work when the grace was over */
+    struct inbound inbound;
+    int64_t log_held_ns; /* since when the log is held up; 0: it is not */
+    atomic_bool closing; /* tells the default worker to drop requests */
+    bool closed;         /* the default worker's: it has been told */
+    struct err *err;
+};
+
+/* ---- begin of a stop ---- */
+
+/* Whether what comes in is at its end, read so far or not. */
+static bool
+is_orphan(const struct dispatcher *d)
+{
+    struct pollfd in = {.fd = d->channel.in, .events = POLLRDHUP};
+
+    return (d->phase != RUNNING && d->end == DISPATCHER_END_OF_FILE) ||
+           (poll(&in, 1, 0) > 0 &&
+            (in.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0);
+}
+
+/* Tells who wants the log that it will be free.  The grace is what a stop
+ * takes at most. */
+static void
+promise_end(struct dispatcher *d)
+{
+    loglock_answer(logwriter_lock(d->commandlog),
+                   (uint64_t)d->setup->grace_ms + 1);
+}
+
+/* Another dispatcher wants the log: it has it when our manager is gone. */
+static void
+answer(struct dispatcher *d)
+{
+    struct loglock *lock = logwriter_lock(d->commandlog);
+
+    if (!loglock_asked(lock))
+        return;
+    if (is_orphan(d)) {
+        promise_end(d);
+        return;
+    }
+    loglock_answer(lock, LOCKFILE_STAYS); /* as far as we know */
+    if (d->setup->wanted != NULL)
+        wake_signal(d->setup->wanted);
+}
+
+/* What the log holds was never taken in. */
+static void
+take_back(struct dispatcher *d)
+{
+    struct inbound *in = &d->inbound;
+
+    companions_take_back(d->companions);
+    chain_clear(&in->routed.by_default);
+    chain_clear(&in->routed.assessor);
+    if (!in->waits)
+        return;
+    in->waits = false;
+    d->arrivals -= in->count;
+    logwriter_take_back(d->commandlog);
+}
+
+/* Begins a stop, or makes it a harder one. */
+static void
+stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
+{
+    if (d->phase != RUNNING && phase <= d->phase)
+        return;
+    if (phase == TERMINATING) {
+        atomic_store(&d->closing, true);
+        companions_terminate(d->companions);
+        channel_drop(&d->channel);
+    }
+    if (d->end != DISPATCHER_FAILED)
+        d->end = end; /* a signal may cut short what an end of file began */
+    if (d->phase == RUNNING) {
+        take_back(d);
+        d->deadline_ns = clock_monotonic_ns() + d->setup->grace_ms * 1000000;
+        for (int i = 0; i < 2; i++)
+            queue_close(d->lanes[i].queue);
+    }
+    d->phase = phase;
+    if (is_orphan(d))
+        promise_end(d);
+}
+
+/* A stop because of what d->err tells; the peer is told where the wire has a
+ * word for it. */
+static void
+fail(struct dispatcher *d, enum phase phase)
+{
+    struct emission e = {.sender = SENDER_ROUTER,
+                         .cause = d->arrivals,
+                         .code = CMD_ERROR,
+                         .payload = d->err->text,
+                         .len = strlen(d->err->text)};
+
+    if (d->session->policy.extensions && d->phase == RUNNING)
+        outbox_add(d->outbox, &e);
+    stop(d, phase, DISPATCHER_FAILED);
+    d->end = DISPATCHER_FAILED;
+}
+
+/* One of the sides has failed.  Of several failures the first is told. */
+static void
+fail_side(void *ctx, const struct err *err)
+{
+    struct dispatcher *d = ctx;
+
+    if (d->end == DISPATCHER_FAILED)
+        return;
+    *d->err = *err;
+    fail(d, DRAINING);
+}
+
+/* ---- the log ---- */
+
+/* Nothing can be appended any more: d->err tells. */
+static void
+fail_log(struct dispatcher *d)
+{
+    channel_drop(&d->channel); /* nothing unlogged is written */
+    fail(d, TERMINATING);
+}
+
+/* Whether what was collected is in the log.  If not, it is held or (then the
+ * session has failed) never will be. */
+static bool
+flush(void *ctx)
+{
+    struct dispatcher *d = ctx;
+
+    switch (logwriter_flush(d->commandlog, d->err)) {
+    case LOGWRITER_OK:
+        return true;
+    case LOGWRITER_HELD:
+        return false;
+    case LOGWRITER_FAILED:
+        break;
+    }
+    fail_log(d);
+    return false;
+}
+
+/* One line when the log is held up, one when that is over. */
+static void
+tell_of_log(struct dispatcher *d)
+{
+    char text[160];
+    const char *trouble = logwriter_trouble(d->commandlog, text, sizeof text);
+    int64_t now;
+
+    if ((trouble != NULL) == (d->log_held_ns != 0))
+        return;
+    now = clock_monotonic_ns();
+    if (trouble != NULL) {
+        log_warning(d->log,
+                    LOG_NAME ": %s; nothing is read until it goes on "
+                             "(tried every %" PRId64 " ms)",
+                    trouble, d->setup->log_retry_ms);
+        d->log_held_ns = now;
+    } else {
+        log_warning(d->log, LOG_NAME ": goes on after %" PRId64 " ms",
+                    (now - d->log_held_ns) / 1000000);
+        d->log_held_ns = 0;
+    }
+}
+
+/* Begins a new segment, and a snapshot, when it is time to.  Between two
+ * steps: all that is on record has been taken in.  A segment may be up to twice
+ * as long for a snapshot that is still under way, or else has none. */
+static void
+rotate(struct dispatcher *d)
+{
+    struct err err;
+
+    if (d->phase != RUNNING || d->inbound.waits ||
+        !logwriter_rotation_due(d->commandlog) ||
+        (snapshotting_is_busy(d->snapshotting) &&
+         !logwriter_is_overlong(d->commandlog)))
+        return;
+    switch (logwriter_rotate(d->commandlog, d->arrivals,
+                             router_frames(d->session->router), &err)) {
+    case LOGWRITER_OK:
+        log_debug(d->log, LOG_NAME ": segment %" PRIu64 " begins",
+                  logwriter_segment(d->commandlog));
+        snapshotting_begin(d->snapshotting, d->arrivals);
+        return;
+    case LOGWRITER_HELD:
+        log_warning(d->log, "%s; tried again when the log has grown", err.text);
+        return;
+    case LOGWRITER_FAILED:
+        break;
+    }
+    *d->err = err;
+    fail_log(d);
+}
+
+/* ---- inbound ---- */
+
+static void
+warn_length(struct dispatcher *d, struct lane *lane, size_t length)
+{
+    if (length < lane->warn_at)
+        return;
+    lane->warn_at = length * 2;
+    log_warning(d->log, "%s queue length: %zu", queue_name(lane->queue),
+                length);
+}
+
+static void
+push(struct dispatcher *d, enum sender side, struct chain *chain)
+{
+    struct lane *lane = &d->lanes[side];
+    size_t length, fresh = chain->count;
+
+    if (chain->first == NULL || companions_tell(d->companions, side, chain))
+        return;
+    queue_push(lane->queue, chain, &length);
+    warn_length(d, lane, length - fresh); /* a burst alone is no lag */
+}
+
+/* Lets what was read take effect once it stands in the log. */
+static void
+take_inbound(struct dispatcher *d)
+{
+    struct inbound *in = &d->inbound;
+
+    in->waits = false;
+    gauge_add(&d->gauge, in->routed.bytes);
+    push(d, SENDER_DEFAULT, &in->routed.by_default);
+    push(d, SENDER_ASSESSOR, &in->routed.assessor);
+    in->routed = (struct routed){0};
+    if (in->word == ROUTER_TERMINATE) {
+        stop(d, TERMINATING, DISPATCHER_TERMINATED);
+    } else if (in->word == ROUTER_MEMORY) {
+        err_set(d->err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                d->arrivals);
+        fail(d, TERMINATING);
+    } else if (in->status == FRAME_BROKEN) {
+        *d->err = in->broken;
+        fail(d, DRAINING);
+    }
+}
+
+/* Logs and routes every whole frame there is, then lets them take effect:
+ * one read, one append, one push to each queue. */
+static void
+take_frames(struct dispatcher *d)
+{
+    struct inbound *in = &d->inbound;
+    struct frame frame;
+
+    in->word = ROUTER_ON;
+    in->count = 0;
+    while (in->word == ROUTER_ON &&
+           (in->status = frame_next(&d->decoder, &frame, &in->broken)) ==
+               FRAME_READY) {
+        logwriter_frame(d->commandlog, RECORD_IN, ++d->arrivals, &frame);
+        in->count++;
+        in->word =
+            router_frame(d->session->router, &frame, d->arrivals, &in->routed);
+    }
+    if (flush(d))
+        take_inbound(d);
+    else
+        in->waits = logwriter_held(d->commandlog);
+}
+
+static void
+read_frames(struct dispatcher *d)
+{
+    switch (channel_read(&d->channel, &d->decoder, d->err)) {
+    case CHANNEL_WAIT:
+        return;
+    case CHANNEL_OK:
+        take_frames(d);
+        return;
+    case CHANNEL_ERROR:
+        fail(d, DRAINING);
+        return;
+    case CHANNEL_EOF:
+        break;
+    }
+    if (frame_pending(&d->decoder) == 0) {
+        stop(d, DRAINING, DISPATCHER_END_OF_FILE);
+        return;
+    }
+    frame_refuse_end(&d->decoder, d->err);
+    fail(d, DRAINING);
+}
+
+/* ---- outbound ---- */
+
+/* Bytes that the manager has yet to read. */
+static size_t
+unread(const void *ctx)
+{
+    const struct dispatcher *d = ctx;
+
+    return outbox_bytes(d->outbox) + channel_pending(&d->channel);
+}
+
+static void
+take_emission(struct dispatcher *d, const struct emission *e)
+{
+    switch (e->kind) {
+    case EMISSION_PART:
+        snapshotting_take_part(d->snapshotting, e);
+        return;
+    case EMISSION_SKIPPED:
+        logwriter_add(d->commandlog, RECORD_SKIPPED, e->cause, e->payload,
+                      e->len);
+        return;
+    case EMISSION_FRAME:
+        break;
+    }
+    emission_record(e, d->commandlog);
+    router_written(d->session->router, e);
+    if (d->phase != TERMINATING && !d->channel.out_gone && !d->log_only)
+        frame_encode(&d->channel.text, d->digits, command_info(e->code)->code,
+                     e->payload, e->len);
+}
+
+/* Everything in the outbox goes into the log, then towards the channel. */
+static void
+take_outbox(struct dispatcher *d)
+{
+    struct emission *next;
+
+    for (struct emission *e = outbox_take_all(d->outbox); e != NULL; e = next) {
+        next = e->next;
+        take_emission(d, e);
+        free(e);
+    }
+    flush(d);
+}
+
+/* Writes what can be written without blocking. */
+static void
+write_frames(struct dispatcher *d)
+{
+    struct err err;
+
+    if (logwriter_held(d->commandlog))
+        return; /* what waits to be written may not be in it */
+    if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
+        return;
+    if (d->phase == TERMINATING || d->end == DISPATCHER_FAILED) {
+        log_warning(d->log, "%s", err.text);
+        return;
+    }
+    *d->err = err; /* behind an end of file, too: answers were lost */
+    fail(d, DRAINING);
+}
 
 /* ---- what the workers do ---- */
 
@@ -45,36 +470,34 @@ note_skipped(struct dispatcher *d, uint64_t arrival, const char *text)
     outbox_add(d->outbox, &e);
 }
 
-static int
-handle_default(void *ctx, const struct command *cmd, struct err *err)
+/* The tuner drops requests once the session is terminated. */
+static void
+close_tuner(struct dispatcher *d, const struct command *cmd)
 {
-    struct dispatcher *d = ctx;
-    struct side *side = d->session->sides[SENDER_DEFAULT];
+    struct side *tuner = d->session->sides[SENDER_DEFAULT];
 
-    if (dispatcher_is_marker(cmd)) {
-        dispatcher_save_side(d, SENDER_DEFAULT);
-        return 0;
-    }
     if (!d->closed && atomic_load(&d->closing)) {
         d->closed = true;
-        side_close(side);
+        side_close(tuner);
         note_skipped(d, cmd->arrival, "o what is owed is dropped from here");
     }
-    if (side_drops(side, cmd))
+    if (side_drops(tuner, cmd))
         note_skipped(d, cmd->arrival, "t a request, dropped by the stop");
-    return side_command(side, cmd, err);
 }
 
 static int
-handle_assessor(void *ctx, const struct command *cmd, struct err *err)
+handle(void *ctx, const struct command *cmd, struct err *err)
 {
-    struct dispatcher *d = ctx;
+    struct lane *lane = ctx;
+    struct dispatcher *d = lane->dispatcher;
 
-    if (dispatcher_is_marker(cmd)) {
-        dispatcher_save_side(d, SENDER_ASSESSOR);
+    if (snapshotting_is_marker(cmd->arrival)) {
+        snapshotting_save(d->snapshotting, lane->side);
         return 0;
     }
-    return side_command(d->session->sides[SENDER_ASSESSOR], cmd, err);
+    if (lane->side == SENDER_DEFAULT)
+        close_tuner(d, cmd);
+    return side_command(d->session->sides[lane->side], cmd, err);
 }
 
 /* ---- the loop ---- */
@@ -87,23 +510,36 @@ take_signal(struct dispatcher *d)
     if (read(d->signal_fd, &info, sizeof info) != sizeof info)
         return;
     d->signal_number = (int)info.ssi_signo;
-    dispatcher_stop(d, TERMINATING, DISPATCHER_SIGNALLED);
+    stop(d, TERMINATING, DISPATCHER_SIGNALLED);
 }
 
 static void
-look_at_worker(struct dispatcher *d, const struct drain *side)
+look_at_workers(struct dispatcher *d)
 {
-    if (!atomic_load(&side->worker.failed) || d->end == DISPATCHER_FAILED)
+    for (int i = 0; i < 2; i++)
+        if (atomic_load(&d->lanes[i].worker.failed))
+            fail_side(d, &d->lanes[i].worker.err);
+}
+
+/* Syncs, tries again, and lets go on what waited. */
+static void
+tend_log(struct dispatcher *d)
+{
+    if (logwriter_tend(d->commandlog, d->err) != 0)
+        fail_log(d);
+    tell_of_log(d);
+    if (logwriter_held(d->commandlog))
         return;
-    *d->err = side->worker.err;
-    dispatcher_fail(d, DRAINING);
+    if (d->inbound.waits)
+        take_inbound(d);
+    companions_go_on(d->companions);
 }
 
 static int
 timeout_ms(const struct dispatcher *d)
 {
     int64_t at = logwriter_next_ns(d->commandlog);
-    int64_t program = dispatcher_program_time(d);
+    int64_t program = companions_next_ns(d->companions);
     int64_t left;
 
     if (program != 0 && (at == 0 || program < at))
@@ -122,23 +558,15 @@ timeout_ms(const struct dispatcher *d)
 static bool
 may_read(struct dispatcher *d)
 {
-    return d->phase == RUNNING && !dispatcher_log_holds(d) &&
-           !gauge_holds(&d->gauge, outbox_bytes(d->outbox) +
-                                       channel_pending(&d->channel) +
-                                       dispatcher_program_bytes(d));
-}
-
-static bool
-may_write(const struct dispatcher *d)
-{
-    return channel_pending(&d->channel) > 0 && !logwriter_held(d->commandlog);
+    return d->phase == RUNNING && d->log_held_ns == 0 &&
+           !gauge_holds(&d->gauge, unread(d) + companions_bytes(d->companions));
 }
 
 static bool
 workers_finished(const struct dispatcher *d)
 {
-    return atomic_load(&d->by_default.worker.finished) &&
-           atomic_load(&d->assessor.worker.finished);
+    return atomic_load(&d->lanes[SENDER_DEFAULT].worker.finished) &&
+           atomic_load(&d->lanes[SENDER_ASSESSOR].worker.finished);
 }
 
 /* Whether the stop is complete: all handled, logged and written. */
@@ -149,70 +577,361 @@ finished(struct dispatcher *d)
 
     if (d->phase == RUNNING)
         return false;
-    ended = dispatcher_end_programs(d); /* whatever the workers are at */
+    ended = companions_end(d->companions); /* whatever the workers are at */
     if (!ended || !workers_finished(d))
         return false;
-    look_at_worker(d, &d->by_default); /* its last command may have failed */
-    look_at_worker(d, &d->assessor);
+    look_at_workers(d); /* the last command may have failed */
     if (logwriter_held(d->commandlog))
         return false;
-    dispatcher_take_outbox(d);
-    dispatcher_write(d);
+    take_outbox(d);
+    write_frames(d);
     return channel_pending(&d->channel) == 0 && !logwriter_held(d->commandlog);
 }
 
 static void
 step(struct dispatcher *d)
 {
-    struct pollfd fds[5 + 2 * COMPANION_POLLS] = {
-        {.fd = d->signal_fd, .events = POLLIN},
-        {.fd = d->wake.fd, .events = POLLIN},
-        {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
-        {.fd = may_write(d) ? d->channel.out : -1, .events = POLLOUT},
-        {.fd = logwriter_lock(d->commandlog)->asked_fd, .events = POLLIN},
+    enum { SIGNAL, WAKE, IN, OUT, ASKED, N };
+    bool writes =
+        channel_pending(&d->channel) > 0 && !logwriter_held(d->commandlog);
+    struct pollfd fds[N + COMPANIONS_FDS] = {
+        [SIGNAL] = {.fd = d->signal_fd, .events = POLLIN},
+        [WAKE] = {.fd = d->wake.fd, .events = POLLIN},
+        [IN] = {.fd = may_read(d) ? d->channel.in : -1, .events = POLLIN},
+        [OUT] = {.fd = writes ? d->channel.out : -1, .events = POLLOUT},
+        [ASKED] = {.fd = logwriter_lock(d->commandlog)->asked_fd,
+                   .events = POLLIN},
     };
+    size_t n = N + companions_poll(d->companions, fds + N);
 
-    dispatcher_poll_programs(d, fds + 5);
-    if (poll(fds, sizeof fds / sizeof *fds, timeout_ms(d)) < 0)
+    if (poll(fds, n, timeout_ms(d)) < 0)
         return; /* EINTR */
-    if (fds[0].revents != 0)
+    if (fds[SIGNAL].revents != 0)
         take_signal(d);
-    if (fds[1].revents != 0)
+    if (fds[WAKE].revents != 0)
         wake_drain(&d->wake);
-    if (d->phase == RUNNING && fds[2].revents != 0)
-        dispatcher_read(d);
-    if (fds[4].revents != 0)
-        dispatcher_answer(d);
-    dispatcher_serve_programs(d, fds + 5);
-    look_at_worker(d, &d->by_default);
-    look_at_worker(d, &d->assessor);
+    if (d->phase == RUNNING && fds[IN].revents != 0)
+        read_frames(d);
+    if (fds[ASKED].revents != 0)
+        answer(d);
+    companions_serve(d->companions, fds + N);
+    look_at_workers(d);
     if (outbox_failed(d->outbox) && d->phase != TERMINATING) {
         err_set(d->err, ERR_MEMORY, "output: out of memory");
-        dispatcher_fail(d, TERMINATING);
+        fail(d, TERMINATING);
     }
     if (!logwriter_held(d->commandlog))
-        dispatcher_take_outbox(d);
-    dispatcher_write(d);
-    dispatcher_tend_log(d);
-    dispatcher_tend_snapshot(d);
-    dispatcher_rotate(d);
+        take_outbox(d);
+    write_frames(d);
+    tend_log(d);
+    snapshotting_tend(d->snapshotting, d->phase != RUNNING);
+    rotate(d);
+}
+
+/* ---- the end, on record ---- */
+
+/* A session that goes on handles first what was left; but a request that a
+ * stop drops is void. */
+static void
+record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
+            bool is_void)
+{
+    const char *letter = side == SENDER_DEFAULT ? "T" : "A";
+    char text[80];
+    int len = snprintf(text, sizeof text, "%s left by the stop",
+                       is_void ? "t" : letter);
+
+    logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
+}
+
+static void
+note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
+{
+    char text[64] = "";
+
+    d->left = true;
+    if (snapshotting_is_marker(busy))
+        snprintf(text, sizeof text, " while a snapshot was being taken");
+    else if (busy != 0)
+        snprintf(text, sizeof text,
+                 " while command %" PRIu64 " was being handled", busy);
+    log_error(d->log,
+              "stopped after the grace of %" PRId64 " ms%s, %zu more waited",
+              d->setup->grace_ms, text, waiting);
+}
+
+/* The grace is over, or a worker gave up: what it was in and what still waits
+ * for it is recorded as left.  A worker may go on meanwhile: first its queue
+ * is taken away, then the outbox emptied, so that the frames of each command
+ * that is not called left are all in the log. */
+static void
+record_rest(struct dispatcher *d)
+{
+    struct chain left[2];
+    uint64_t busy[2];
+    struct command *cmd;
+
+    for (int i = 0; i < 2; i++) {
+        left[i] = queue_abandon(d->lanes[i].queue, &busy[i]);
+        if (atomic_load(&d->lanes[i].worker.failed))
+            busy[i] = 0; /* it was handled as far as it can be */
+        else if (busy[i] != 0 || left[i].count > 0)
+            note_left(d, busy[i], left[i].count);
+    }
+    take_outbox(d);
+    for (int i = 0; i < 2; i++) {
+        enum sender side = (enum sender)i;
+
+        if (busy[i] != 0 && !snapshotting_is_marker(busy[i]))
+            record_left(d, side, busy[i], false);
+        while ((cmd = chain_take(&left[i])) != NULL) {
+            if (!snapshotting_is_marker(cmd->arrival))
+                record_left(d, side, cmd->arrival,
+                            d->phase == TERMINATING &&
+                                cmd->code == CMD_REQUEST_TRIALS);
+            command_free(cmd);
+        }
+    }
+}
+
+/* Behind the loop: records what was left, and how it ended; all of the log is
+ * on stable storage then. */
+static void
+record_end(struct dispatcher *d)
+{
+    static const char *const ends[] = {
+        [DISPATCHER_END_OF_FILE] = "end of file",
+        [DISPATCHER_TERMINATED] = "terminated",
+        [DISPATCHER_SIGNALLED] = "signalled",
+        [DISPATCHER_GRACE_OVER] = "grace over",
+    };
+    bool at_work = companions_kill(d->companions), failed;
+
+    record_rest(d);
+    if (d->end != DISPATCHER_FAILED && (d->left || at_work)) {
+        d->end = DISPATCHER_GRACE_OVER;
+    } else if (d->end != DISPATCHER_FAILED && d->phase != TERMINATING &&
+               channel_pending(&d->channel) > 0) {
+        err_set(d->err, ERR_PROTOCOL,
+                "output: %zu bytes were not read within the grace of %" PRId64
+                " ms",
+                channel_pending(&d->channel), d->setup->grace_ms);
+        d->end = DISPATCHER_FAILED;
+    }
+    failed = d->end == DISPATCHER_FAILED;
+    logwriter_text(d->commandlog, RECORD_END, d->arrivals,
+                   failed ? d->err->text : ends[d->end]);
+    if (logwriter_finish(d->commandlog, failed ? NULL : d->err) != 0)
+        d->end = DISPATCHER_FAILED;
+    else if (d->log_held_ns != 0)
+        tell_of_log(d);
 }
 
 static void
 loop(struct dispatcher *d)
 {
-    dispatcher_tend_log(d); /* it may be held up from the first */
+    tend_log(d); /* it may be held up from the first */
     if (frame_pending(&d->decoder) > 0)
-        dispatcher_take_frames(d); /* read to see the digits */
+        take_frames(d); /* read to see the digits */
     while (!finished(d)) {
         step(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)
             break;
     }
-    dispatcher_record_end(d);
+    record_end(d);
 }
 
-/* ---- start and end ---- */
+/* ---- the frames' digits ---- */
+
+/* At the end of the stream: six digits and nothing behind them are a whole
+ * frame, eight missing ones would be a broken one. */
+static int
+digits_at_end(const struct frame_decoder *d)
+{
+    return frame_pending(d) == 2 + FRAME_DIGITS_OLD ? FRAME_DIGITS_OLD
+                                                    : FRAME_DIGITS;
+}
+
+/* Waits for more; a signal is left to the loop.  False: there is none.  No
+ * more than a header is taken: where the session cannot begin, what is left
+ * unread tells NNI's manager so (NNI.md, "Starting"). */
+static bool
+read_more(struct dispatcher *d)
+{
+    size_t most = FRAME_HEADER_MAX - frame_pending(&d->decoder);
+    struct pollfd fds[] = {{.fd = d->channel.in, .events = POLLIN},
+                           {.fd = d->signal_fd, .events = POLLIN}};
+    struct err err;
+
+    for (;;) {
+        if (poll(fds, 2, -1) < 0)
+            continue; /* EINTR */
+        if (fds[1].revents != 0)
+            return false;
+        switch (channel_read_some(&d->channel, &d->decoder, most, &err)) {
+        case CHANNEL_OK:
+            return true;
+        case CHANNEL_WAIT:
+            break;
+        case CHANNEL_EOF:
+        case CHANNEL_ERROR:
+            return false;
+        }
+    }
+}
+
+/* Where the setup leaves the digits to be detected it waits for the first
+ * header.  A stream that ends, fails or makes no sense before is left for the
+ * loop to judge: the digits are then FRAME_DIGITS. */
+static void
+settle_digits(struct dispatcher *d)
+{
+    enum frame_status status;
+    struct err err;
+
+    do {
+        status = frame_detect(&d->decoder, &err);
+    } while (status == FRAME_PARTIAL && read_more(d));
+    if (status != FRAME_READY)
+        d->decoder.digits = digits_at_end(&d->decoder);
+    d->digits = d->channel.digits = d->decoder.digits;
+}
+
+/* ---- start ---- */
+
+static int
+start_companions(struct dispatcher *d)
+{
+    const struct dispatcher_setup *s = d->setup;
+    const struct companion_host host = {
+        .arrivals = &d->arrivals,
+        .gauge = &d->gauge,
+        .max_queued = s->max_queued,
+        .max_payload = s->session.max_payload,
+        .grace_ms = s->grace_ms,
+        .folder = d->session->program_folder,
+        .direction = policy_direction(&d->session->policy),
+        .log = d->log,
+        .flush = flush,
+        .unread = unread,
+        .fail = fail_side,
+        .ctx = d,
+    };
+
+    d->companions =
+        companions_new(&host, d->session->sides, s->resume == NULL, d->err);
+    return d->companions == NULL ? -1 : 0;
+}
+
+/* From here on the log syncs as the setup says, and snapshots are taken. */
+static int
+follow_log(struct dispatcher *d, uint32_t head_sum)
+{
+    const struct dispatcher_setup *s = d->setup;
+    struct snapshotting_setup setup = {
+        .session = d->session,
+        .commandlog = d->commandlog,
+        .outbox = d->outbox,
+        .head_sum = head_sum,
+        .writer = {s->folder, s->log_io, s->segments.old, &d->wake},
+        .log = d->log,
+    };
+
+    for (int i = 0; i < 2; i++) {
+        setup.queues[i] = d->lanes[i].queue;
+        setup.unsavable[i] = side_proxy(d->session->sides[i]) != NULL ||
+                             (s->resume != NULL && s->resume->unsavable[i]);
+    }
+    d->snapshotting = snapshotting_new(&setup, d->err);
+    if (d->snapshotting == NULL)
+        return -1;
+    companions_log_to(d->companions, d->commandlog);
+    logwriter_set_segments(d->commandlog, s->segments.size);
+    return logwriter_follow(d->commandlog, s->sync, &d->wake, s->log_retry_ms,
+                            d->err);
+}
+
+/* A new session and its log. */
+static int
+begin(struct dispatcher *d)
+{
+    const struct dispatcher_setup *s = d->setup;
+    struct session_setup setup = s->session;
+    struct buf head;
+    uint32_t sum;
+
+    setup.digits = d->digits;
+    d->session = session_new(&setup, outbox_emitter(d->outbox), d->log, d->err);
+    if (d->session == NULL || start_companions(d) != 0)
+        return -1;
+    buf_init(&head, (size_t)16 << 20);
+    session_write_head(d->session, &setup, &head);
+    sum = snapshot_head(head.data, head.len);
+    if (buf_check(&head, "head record", d->err) == 0)
+        d->commandlog =
+            logwriter_create(s->folder, head.data, head.len, s->log_io, d->err);
+    buf_fini(&head);
+    return d->commandlog == NULL ? -1 : follow_log(d, sum);
+}
+
+static int
+say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
+{
+    struct emission e = {
+        .sender = SENDER_ROUTER, .cause = r->arrivals, .code = CMD_INITIALIZED};
+    const struct resumed told = {.frames = r->frames,
+                                 .owed = r->owed,
+                                 .trials = r->trials,
+                                 .derived = r->n_missing,
+                                 .spaceless = r->spaceless};
+    struct buf payload;
+    int rc;
+
+    buf_init(&payload, 256);
+    command_write_resumed(&payload, &told);
+    e.payload = payload.data;
+    e.len = payload.len;
+    if (!payload.failed)
+        outbox_add(d->outbox, &e);
+    take_outbox(d);
+    for (const struct emission *again =
+             router_unread(d->session->router)->first;
+         again != NULL; again = again->next)
+        frame_encode(&d->channel.text, d->digits,
+                     command_info(again->code)->code, again->payload,
+                     again->len);
+    rc = buf_check(&payload, "recovery", d->err);
+    buf_fini(&payload);
+    return rc;
+}
+
+/* Takes over what setup->resume has. */
+static int
+resume(struct dispatcher *d, const struct dispatcher_resume *r)
+{
+    d->session = r->session;
+    d->commandlog = r->log;
+    d->arrivals = r->arrivals;
+    session_redirect(d->session, outbox_emitter(d->outbox));
+    if (start_companions(d) != 0 || follow_log(d, r->head_sum) != 0)
+        return -1;
+    logwriter_text(d->commandlog, RECORD_RESUMED, r->arrivals, r->words);
+    for (size_t i = 0; i < r->n_skips; i++)
+        logwriter_add(d->commandlog, RECORD_SKIPPED, r->skips[i].arrival,
+                      r->skips[i].text, strlen(r->skips[i].text));
+    if (logwriter_flush(d->commandlog, d->err) == LOGWRITER_FAILED)
+        return -1;
+    if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
+        return -1;
+    d->log_only = d->session->policy.nni;
+    for (size_t i = 0; i < r->n_missing; i++)
+        outbox_add(d->outbox, r->missing[i]);
+    take_outbox(d);
+    companions_leave(d->companions);
+    take_outbox(d);
+    d->log_only = false;
+    return 0;
+}
 
 static int
 open_signals(struct dispatcher *d)
@@ -224,52 +943,33 @@ open_signals(struct dispatcher *d)
 }
 
 static int
-open_log(struct dispatcher *d)
+open_lanes(struct dispatcher *d)
 {
-    const struct dispatcher_setup *s = d->setup;
-    struct session_setup session = s->session;
-    struct buf head;
-    int rc;
+    static const char *const names[] = {"default", "assessor"};
 
-    session.digits = d->digits;
-    buf_init(&head, (size_t)16 << 20);
-    session_write_head(d->session, &session, &head);
-    rc = buf_check(&head, "head record", d->err);
-    d->snapping.head_sum = snapshot_head(head.data, head.len);
-    if (rc == 0)
-        d->commandlog =
-            logwriter_create(s->folder, head.data, head.len, s->log_io, d->err);
-    buf_fini(&head);
-    return d->commandlog == NULL ? -1 : dispatcher_follow_log(d);
+    for (int i = 0; i < 2; i++) {
+        d->lanes[i].dispatcher = d;
+        d->lanes[i].side = (enum sender)i;
+        d->lanes[i].warn_at = WARN_LENGTH;
+        d->lanes[i].queue = queue_new(names[i], d->err);
+        if (d->lanes[i].queue == NULL)
+            return -1;
+    }
+    return 0;
 }
 
 static int
-start_side(struct dispatcher *d, struct drain *side, const char *name,
-           enum sender sender,
-           int (*handle)(void *, const struct command *, struct err *))
+start_workers(struct dispatcher *d)
 {
-    struct worker_job job = {d, handle};
+    for (int i = 0; i < 2; i++) {
+        struct lane *lane = &d->lanes[i];
+        struct worker_job job = {lane, handle};
 
-    side->warn_at = WARN_LENGTH;
-    side->letter = sender == SENDER_DEFAULT ? "T" : "A";
-    side->queue = queue_new(name, d->err);
-    if (side->queue == NULL)
-        return -1;
-    return worker_start(&side->worker, side->queue, job, &d->gauge, &d->wake,
-                        logwriter_slot(d->commandlog, sender), d->err);
-}
-
-/* A new session. */
-static int
-begin(struct dispatcher *d)
-{
-    struct session_setup setup = d->setup->session;
-
-    setup.digits = d->digits;
-    d->session = session_new(&setup, outbox_emitter(d->outbox), d->log, d->err);
-    return d->session == NULL || dispatcher_start_programs(d) != 0
-               ? -1
-               : open_log(d);
+        if (worker_start(&lane->worker, lane->queue, job, &d->gauge, &d->wake,
+                         logwriter_slot(d->commandlog, i), d->err) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int
@@ -283,37 +983,28 @@ start(struct dispatcher *d)
         open_signals(d) != 0 || wake_open(&d->wake, d->err) != 0)
         return -1;
     d->outbox = outbox_new(&d->wake, d->err);
-    if (d->outbox == NULL)
-        return -1;
-    frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
-    dispatcher_settle_digits(d);
-    d->channel.digits = d->digits;
-    if ((s->resume != NULL ? dispatcher_resume(d) : begin(d)) != 0)
+    if (d->outbox == NULL || open_lanes(d) != 0)
         return -1;
     gauge_init(&d->gauge, s->max_queued, &d->wake);
-    if (start_side(d, &d->by_default, "default", SENDER_DEFAULT,
-                   handle_default) != 0)
+    frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
+    settle_digits(d);
+    if ((s->resume != NULL ? resume(d, s->resume) : begin(d)) != 0)
         return -1;
-    return start_side(d, &d->assessor, "assessor", SENDER_ASSESSOR,
-                      handle_assessor);
+    return start_workers(d);
 }
 
-static void
-finish_side(struct drain *side)
-{
-    if (side->queue != NULL)
-        queue_close(side->queue);
-    worker_join(&side->worker);
-    queue_free(side->queue);
-}
+/* ---- end ---- */
 
 static void
 finish(struct dispatcher *d)
 {
-    finish_side(&d->by_default);
-    finish_side(&d->assessor);
-    dispatcher_free_programs(d);
-    dispatcher_end_snapshot(d);
+    for (int i = 0; i < 2 && d->lanes[i].queue != NULL; i++) {
+        queue_close(d->lanes[i].queue);
+        worker_join(&d->lanes[i].worker);
+        queue_free(d->lanes[i].queue);
+    }
+    companions_free(d->companions);
+    snapshotting_free(d->snapshotting);
     channel_close(&d->channel);
     frame_decoder_fini(&d->decoder);
     logwriter_free(d->commandlog);
@@ -322,13 +1013,6 @@ finish(struct dispatcher *d)
     wake_close(&d->wake);
     if (d->signal_fd >= 0)
         close(d->signal_fd);
-}
-
-static void
-join_finished(struct worker *w)
-{
-    if (atomic_load(&w->finished))
-        worker_join(w);
 }
 
 enum dispatcher_end
@@ -345,7 +1029,6 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
     memset(d, 0, sizeof *d);
     d->setup = setup;
     d->log = setup->log;
-    snapshot_init(&d->snapping.snapshot);
     d->channel.in = d->channel.out = d->wake.fd = d->signal_fd = -1;
     d->err = err;
     if (start(d) != 0) {
@@ -357,10 +1040,11 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
     }
     *signal_number = d->signal_number;
     end = d->end;
-    if (d->left) {
-        join_finished(&d->by_default.worker);
-        join_finished(&d->assessor.worker);
-        return end; /* a worker still runs: nothing can be freed */
+    if (d->left) { /* a worker still runs: nothing can be freed */
+        for (int i = 0; i < 2; i++)
+            if (atomic_load(&d->lanes[i].worker.finished))
+                worker_join(&d->lanes[i].worker);
+        return end;
     }
     finish(d);
     free(d);

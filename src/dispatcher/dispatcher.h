@@ -8,8 +8,8 @@
  *
  * Thread map
  *   main       reads, decodes, numbers, logs, routes; logs and writes what is
- *              in the outbox.  Owns channel, router with its marks, command
- *              log.  Calls no plugin.
+ *              in the outbox; takes snapshots (snapshotting.h).  Owns channel,
+ *              router with its marks, command log.  Calls no plugin.
  *   default    drains the default queue; owns tuning: tuner, search space,
  *              trial table, owed ids.
  *   assessor   drains the assessor queue; owns assessing: assessor, histories.
@@ -19,8 +19,9 @@
  *   snapshot   writes what main and the workers packed, retires old segments.
  *   Shared: the queues, the outbox, the gauge, the begin slots, wake.
  *
- * A tuner or an assessor that is a program (proxy.h) has no worker: its side
- * is the main thread's, and its pipes are in the same loop. */
+ * A tuner or an assessor that is a program (companion.h) gives its worker
+ * nothing to do: its side is the main thread's, and its pipes are in the same
+ * loop. */
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 

@@ -5,7 +5,6 @@
 #include "core/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,39 +16,21 @@
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
 
-/* Two pipes, both ends: to it and from it. */
-enum { TO, FROM, N_PIPES };
-
-static int
-open_pipes(int ends[N_PIPES][2], struct err *err)
-{
-    for (int i = 0; i < N_PIPES; i++)
-        ends[i][0] = ends[i][1] = -1;
-    for (int i = 0; i < N_PIPES; i++)
-        if (pipe2(ends[i], O_CLOEXEC) != 0)
-            return err_errno(err, ERR_SYSTEM, "cannot make a pipe");
-    return 0;
-}
-
-static void
-close_pipes(int ends[N_PIPES][2])
-{
-    for (int i = 0; i < N_PIPES; i++)
-        for (int j = 0; j < 2; j++)
-            if (ends[i][j] >= 0)
-                close(ends[i][j]);
-}
-
 /* What failed, and what exec(2) does not tell of it. */
 static int
-refuse_start(const struct process_spawn *how, int why, struct err *err)
+refuse_start(const struct process_spawn *how,
+             const struct process_failure *failure, struct err *err)
 {
+    int why = failure->number;
     const char *name = how->argv[0];
     const char *folder =
         how->folder != NULL ? how->folder : "the current folder";
     char text[128];
     const char *what = strerror_r(why, text, sizeof text);
 
+    errno = why;
+    if (failure->step == PROCESS_PIPED)
+        return err_errno(err, ERR_SYSTEM, "cannot make a pipe");
     if (why == EACCES)
         return err_set(err, ERR_PLUGIN,
                        "%s: cannot start: %s (expected an executable file: "
@@ -68,25 +49,6 @@ refuse_start(const struct process_spawn *how, int why, struct err *err)
     return err_set(err, ERR_PLUGIN, "%s: cannot start: %s", name, what);
 }
 
-static int
-spawn(struct program *p, const char *const *argv, const char *folder,
-      char *const *env, int ends[N_PIPES][2], struct err *err)
-{
-    const struct process_spawn how = {
-        .argv = argv,
-        .along_path = true,
-        .env = env,
-        .folder = folder,
-        .files = {ends[TO][0], ends[FROM][1], PROCESS_OURS},
-        .tied = true,
-    };
-
-    if (env == NULL)
-        return refuse_start(&how, ENOMEM, err);
-    p->pid = process_spawn(&how, &p->pidfd, NULL);
-    return p->pid > 0 ? 0 : refuse_start(&how, errno, err);
-}
-
 int
 program_start(struct program *p, const char *const *argv, const char *folder,
               uint64_t seed, const char *direction, size_t max_payload,
@@ -95,27 +57,32 @@ program_start(struct program *p, const char *const *argv, const char *folder,
     static const char *const unset[] = {DIRECTION_NAME, NULL};
     char number[sizeof SEED_NAME + 22], word[sizeof DIRECTION_NAME + 20];
     char *ours[] = {number, direction != NULL ? word : NULL, NULL};
-    int ends[N_PIPES][2], rc;
+    struct process_failure failure = {.step = PROCESS_MADE, .number = ENOMEM};
+    int pipes[3];
+    struct process_spawn how = {
+        .argv = argv,
+        .along_path = true,
+        .folder = folder,
+        .files = {PROCESS_PIPE, PROCESS_PIPE, PROCESS_OURS},
+        .pipes = pipes,
+        .tied = true,
+    };
     char **env;
 
     snprintf(number, sizeof number, SEED_NAME "=%" PRIu64, seed);
     snprintf(word, sizeof word, DIRECTION_NAME "=%s",
              direction != NULL ? direction : "");
-    env = process_environment(ours, unset);
-    rc = open_pipes(ends, err);
-    if (rc == 0)
-        rc = spawn(p, argv, folder, env, ends, err);
-    if (rc == 0) {
-        channel_adopt(&p->channel, ends[FROM][0], ends[TO][1]);
-        ends[FROM][0] = ends[TO][1] = -1;
-        frame_decoder_init(&p->decoder, FRAME_DIGITS, max_payload);
-        p->closed = false;
-    }
-    close_pipes(ends);
+    how.env = env = process_environment(ours, unset);
+    p->pid = env != NULL ? process_spawn(&how, &p->pidfd, &failure) : -1;
     free(env);
-    if (rc != 0)
+    if (p->pid < 0) {
         *p = (struct program)PROGRAM_NONE;
-    return rc;
+        return refuse_start(&how, &failure, err);
+    }
+    channel_adopt(&p->channel, pipes[1], pipes[0]);
+    frame_decoder_init(&p->decoder, FRAME_DIGITS, max_payload);
+    p->closed = false;
+    return 0;
 }
 
 void

@@ -38,25 +38,13 @@ queue_new(const char *name, struct err *err)
     return q;
 }
 
-static void
-free_chain(struct chain *c)
-{
-    struct command *next;
-
-    for (struct command *cmd = c->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        command_free(cmd);
-    }
-    *c = (struct chain){0};
-}
-
 void
 queue_free(struct queue *q)
 {
     if (q == NULL)
         return;
-    free_chain(&q->waiting);
-    free_chain(&q->used);
+    chain_clear(&q->waiting);
+    chain_clear(&q->used);
     pthread_cond_destroy(&q->readable);
     pthread_mutex_destroy(&q->lock);
     free(q);
@@ -72,6 +60,28 @@ chain_add(struct chain *c, struct command *cmd)
         c->last->next = cmd;
     c->last = cmd;
     c->count++;
+}
+
+struct command *
+chain_take(struct chain *c)
+{
+    struct command *cmd = c->first;
+
+    if (cmd == NULL)
+        return NULL;
+    c->first = cmd->next;
+    c->count--;
+    cmd->next = NULL;
+    return cmd;
+}
+
+void
+chain_clear(struct chain *c)
+{
+    struct command *cmd;
+
+    while ((cmd = chain_take(c)) != NULL)
+        command_free(cmd);
 }
 
 bool
@@ -95,9 +105,9 @@ queue_push(struct queue *q, struct chain *c, size_t *length)
     }
     *length = q->waiting.count;
     pthread_mutex_unlock(&q->lock);
-    free_chain(&used);
+    chain_clear(&used);
     if (!open)
-        free_chain(c);
+        chain_clear(c);
     *c = (struct chain){0};
     return open;
 }
@@ -127,13 +137,9 @@ queue_pop(struct queue *q, struct command *used)
     q->busy = 0;
     while (q->waiting.first == NULL && !q->closed)
         pthread_cond_wait(&q->readable, &q->lock);
-    cmd = q->waiting.first;
-    if (cmd != NULL) {
-        q->waiting.first = cmd->next;
-        q->waiting.count--;
+    cmd = chain_take(&q->waiting);
+    if (cmd != NULL)
         q->busy = cmd->arrival;
-        cmd->next = NULL;
-    }
     pthread_mutex_unlock(&q->lock);
     return cmd;
 }

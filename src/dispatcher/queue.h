@@ -22,6 +22,8 @@ struct chain {
     size_t count;
 };
 void chain_add(struct chain *c, struct command *cmd); /* takes cmd */
+struct command *chain_take(struct chain *c); /* the first; NULL: it is empty */
+void chain_clear(struct chain *c);           /* frees the commands */
 
 /* Takes the chain and empties *c; false once closed: then it is freed.
  * *length becomes the number of commands waiting. */

@@ -28,78 +28,43 @@
 
 /* ---- its start ---- */
 
-/* Both ends of its pipes: input, output, standard error. */
-enum { INPUT, OUTPUT, ERRORS, N_PIPES };
-
-static int
-open_pipes(int ends[N_PIPES][2], struct err *err)
-{
-    for (int i = 0; i < N_PIPES; i++)
-        ends[i][0] = ends[i][1] = -1;
-    for (int i = 0; i < N_PIPES; i++)
-        if (pipe2(ends[i], O_CLOEXEC) != 0)
-            return err_errno(err, ERR_SYSTEM, "cannot make a pipe");
-    return 0;
-}
-
-static void
-close_ends(int ends[N_PIPES][2], const int which[N_PIPES])
-{
-    for (int i = 0; i < N_PIPES; i++)
-        if (ends[i][which[i]] >= 0)
-            close(ends[i][which[i]]);
-}
-
-static int
-start(struct supervised *s, const char *program, const char *const words[],
-      const int files[N_PIPES], struct err *err)
-{
-    const char *argv[WORDS_MAX] = {program, "dispatch", "--in-fd",
-                                   "0",     "--out-fd", "1"};
-    const struct process_spawn how = {.argv = argv,
-                                      .files = {files[0], files[1], files[2]}};
-    size_t n = 6;
-    pid_t pid;
-
-    while (n + 1 < WORDS_MAX && *words != NULL)
-        argv[n++] = *words++;
-    pid = process_spawn(&how, &s->pidfd, NULL);
-    if (pid < 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot start", program);
-    s->pid = pid;
-    return 0;
-}
-
 int
 supervisor_start(struct supervised *s, const char *program, const char *folder,
                  const char *const words[], struct supervised_pipes *out,
                  struct err *err)
 {
-    static const int ours[N_PIPES] = {1, 0, 0}, theirs[N_PIPES] = {0, 1, 1};
     char *own = program == NULL ? file_join(folder, "tunepipe") : NULL;
-    int ends[N_PIPES][2], rc = open_pipes(ends, err);
+    const char *argv[WORDS_MAX] = {program != NULL ? program : own,
+                                   "dispatch",
+                                   "--in-fd",
+                                   "0",
+                                   "--out-fd",
+                                   "1"};
+    int pipes[3];
+    const struct process_spawn how = {
+        .argv = argv,
+        .files = {PROCESS_PIPE, PROCESS_PIPE, PROCESS_PIPE},
+        .pipes = pipes};
+    struct process_failure failure;
+    pid_t pid = -1;
+    int rc = 0;
 
-    if (program == NULL)
-        program = own;
-    if (rc == 0 && program == NULL)
+    for (size_t n = 6; n + 1 < WORDS_MAX && *words != NULL; n++)
+        argv[n] = *words++;
+    if (argv[0] == NULL)
         rc = err_set(err, ERR_MEMORY, "out of memory");
-    if (rc == 0)
-        rc = start(
-            s, program, words,
-            (const int[]){ends[INPUT][0], ends[OUTPUT][1], ends[ERRORS][1]},
-            err);
-    close_ends(ends, theirs);
-    if (rc != 0)
-        close_ends(ends, ours);
+    else if ((pid = process_spawn(&how, &s->pidfd, &failure)) < 0)
+        rc = failure.step == PROCESS_PIPED
+                 ? err_errno(err, ERR_SYSTEM, "cannot make a pipe")
+                 : err_errno(err, ERR_SYSTEM, "%s: cannot start", argv[0]);
     free(own);
     if (rc != 0)
         return -1;
-    *out = (struct supervised_pipes){ends[INPUT][1], ends[OUTPUT][0],
-                                     ends[ERRORS][0]};
+    s->pid = pid;
+    *out = (struct supervised_pipes){pipes[0], pipes[1], pipes[2]};
     /* These ends are ours alone; the dispatcher's keep their flags. */
-    fcntl(out->to, F_SETFL, O_NONBLOCK);
-    fcntl(out->from, F_SETFL, O_NONBLOCK);
-    fcntl(out->words, F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < 3; i++)
+        fcntl(pipes[i], F_SETFL, O_NONBLOCK);
     return 0;
 }
 

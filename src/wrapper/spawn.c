@@ -75,6 +75,7 @@ start(const struct options *options, int out, int words,
     if (pid > 0)
         return pid;
     switch (failure.step) {
+    case PROCESS_PIPED:
     case PROCESS_MADE:
         return refuse(outcome, "cannot make a process", "");
     case PROCESS_TIED:

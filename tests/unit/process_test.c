@@ -226,6 +226,56 @@ TEST(process_tells_what_could_not_be_done)
              0);
 }
 
+/* The least descriptor that is free. */
+static int
+next_free(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    close(fd);
+    return fd;
+}
+
+TEST(process_has_pipes_to_us)
+{
+    const char *const argv[] = {
+        "/bin/sh", "-c", "read -r x; echo \"has $x\"; echo none >&2", NULL};
+    int pipes[3], pidfd;
+    const struct process_spawn how = {
+        .argv = argv,
+        .files = {PROCESS_PIPE, PROCESS_PIPE, PROCESS_PIPE},
+        .pipes = pipes};
+    char text[32] = "";
+
+    CHECK(process_spawn(&how, &pidfd, NULL) > 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(fcntl(pipes[i], F_GETFD), FD_CLOEXEC);
+    CHECK_EQ(write(pipes[0], "a word\n", 7), 7);
+    process_reap(&pidfd);
+    CHECK_EQ(read(pipes[1], text, sizeof text), 11);
+    CHECK_STR(text, "has a word\n");
+    CHECK_EQ(read(pipes[2], text, sizeof text), 5);
+    CHECK_EQ(read(pipes[2], text, sizeof text), 0); /* nobody else has it */
+}
+
+TEST(process_that_does_not_start_leaves_no_pipes)
+{
+    const char *const argv[] = {"/bin/no such program", NULL};
+    int pipes[3], before = next_free();
+    struct process_spawn how = {
+        .argv = argv,
+        .files = {PROCESS_PIPE, PROCESS_NULL, PROCESS_PIPE},
+        .pipes = pipes};
+
+    check_failure(how, PROCESS_BEGUN, ENOENT);
+    CHECK_EQ(next_free(), before);
+    CHECK_EQ(pipes[1], -1);
+    CHECK(setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)before + 3,
+                                                    (rlim_t)before + 3}) == 0);
+    check_failure(how, PROCESS_PIPED, EMFILE);
+    CHECK_EQ(next_free(), before);
+}
+
 TEST(process_that_cannot_be_made_now_says_so)
 {
     struct sock_filter filter[] = {

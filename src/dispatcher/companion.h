@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* companion.h - a tuner or an assessor that is a program (`exec`), as the main
+ * thread's second peer: its process and two pipes (program.h), the proxy that
+ * stands for it (proxy.h), and the clock on both.  PROTOCOL.md, "Programs".
+ *
+ * What a program sends is an input like the manager's: numbered, logged, then
+ * handled by its proxy.  So are its silence, where an answer is owed, and its
+ * end.  All of a session's companions, at most one a side, are served together
+ * by the main thread's loop. */
+#ifndef DISPATCHER_COMPANION_H
+#define DISPATCHER_COMPANION_H
+
+#include "dispatcher/emission.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct chain;
+struct companions;
+struct err;
+struct gauge;
+struct log;
+struct logwriter;
+struct side;
+
+/* What the loop lends its companions. */
+struct companion_host {
+    uint64_t *arrivals;    /* the number of the last input */
+    struct gauge *gauge;   /* the commands' bytes are taken off it */
+    size_t max_queued;     /* bytes; above it a peer is not read from */
+    size_t max_payload;    /* of a program's frame */
+    int64_t grace_ms;      /* how long a stop may take */
+    const char *folder;    /* where programs run; NULL: here */
+    const char *direction; /* in their environment; NULL: none */
+    const struct log *log;
+    /* Flushes the command log; false: what was recorded is held, or the log
+     * and with it the session has failed. */
+    bool (*flush)(void *ctx);
+    /* Bytes that the manager has yet to read. */
+    size_t (*unread)(const void *ctx);
+    /* A proxy ends the session.  Of several failures the first is told. */
+    void (*fail)(void *ctx, const struct err *err);
+    void *ctx;
+};
+
+/* For those of the session's sides that are programs.  begins: their programs
+ * are started; else, in a session that goes on, companions_leave() says that
+ * they are gone, and none is started before it is needed.  NULL: err tells. */
+struct companions *companions_new(const struct companion_host *host,
+                                  struct side *const sides[2], bool begins,
+                                  struct err *err);
+/* Kills the programs that still run. */
+void companions_free(struct companions *cs);
+
+/* The command log, borrowed, once it is open: before anything below. */
+void companions_log_to(struct companions *cs, struct logwriter *commandlog);
+void companions_leave(struct companions *cs);
+
+/* Whether a program is that side; then the commands are handled and freed. */
+bool companions_tell(struct companions *cs, enum sender side,
+                     struct chain *chain);
+
+/* ---- the loop's ---- */
+
+#define COMPANIONS_FDS 6
+
+/* Fills fds[COMPANIONS_FDS]; how many there are. */
+size_t companions_poll(const struct companions *cs, struct pollfd *fds);
+/* Reads, writes and looks at the clock, behind poll(2). */
+void companions_serve(struct companions *cs, const struct pollfd *fds);
+/* When to serve them next, of the monotonic clock; 0: there is no hurry. */
+int64_t companions_next_ns(const struct companions *cs);
+/* Bytes that wait to be read, or answered, by programs. */
+size_t companions_bytes(const struct companions *cs);
+
+/* The input that the log held takes effect; or was never taken in. */
+void companions_go_on(struct companions *cs);
+void companions_take_back(struct companions *cs);
+
+/* ---- the stop's ---- */
+
+/* From now on what programs say is not taken in. */
+void companions_terminate(struct companions *cs);
+/* Asks programs without work to end; whether all have. */
+bool companions_end(struct companions *cs);
+/* Kills, with a warning, the programs that did not end within the grace;
+ * whether one was at work. */
+bool companions_kill(struct companions *cs);
+
+#endif

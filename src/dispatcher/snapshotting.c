@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "dispatcher/snapshotting.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/outbox.h"
+#include "dispatcher/queue.h"
+#include "dispatcher/session.h"
+#include "dispatcher/side.h"
+#include "log/lock.h"
+#include "log/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARKER LOCKFILE_SAVING
+
+enum phase {
+    IDLE,
+    COLLECTS, /* the workers' parts are awaited */
+    SYNCS,    /* what was said before the parts is not durable yet */
+    WRITES,
+};
+
+struct snapshotting {
+    struct snapshotting_setup setup; /* read by any thread */
+    enum phase phase;
+    struct snapshot snapshot;
+    bool awaited[2];            /* by sender: its part has not come yet */
+    bool unsavable[2];          /* by sender: it is not asked (any more) */
+    struct snapshotter *writer; /* NULL: none was needed yet */
+};
+
+struct snapshotting *
+snapshotting_new(const struct snapshotting_setup *setup, struct err *err)
+{
+    struct snapshotting *s = calloc(1, sizeof *s);
+
+    if (s == NULL) {
+        err_set(err, ERR_MEMORY, "snapshots: out of memory");
+        return NULL;
+    }
+    s->setup = *setup;
+    memcpy(s->unsavable, setup->unsavable, sizeof s->unsavable);
+    snapshot_init(&s->snapshot);
+    return s;
+}
+
+void
+snapshotting_free(struct snapshotting *s)
+{
+    if (s == NULL)
+        return;
+    snapshotter_stop(s->writer);
+    snapshot_fini(&s->snapshot);
+    free(s);
+}
+
+/* ---- the workers' part ---- */
+
+bool
+snapshotting_is_marker(uint64_t arrival)
+{
+    return arrival == MARKER;
+}
+
+void
+snapshotting_save(const struct snapshotting *s, enum sender side)
+{
+    const struct session *session = s->setup.session;
+    struct emission e = {.kind = EMISSION_PART, .sender = side};
+    struct buf part;
+    struct err err;
+    bool never;
+    int rc;
+
+    buf_init(&part, SNAPSHOT_PART_MAX);
+    rc = session_save(session, side, &part, &err);
+    if (rc > 0 && buf_check(&part, "snapshot", &err) != 0)
+        rc = -1;
+    /* It has no save, rather than no search space yet. */
+    never = rc == 0 && side_is_set(session->sides[side]);
+    if (rc < 0)
+        log_warning(s->setup.log,
+                    "snapshot: %s; tried again with the next segment",
+                    err.text);
+    else if (never)
+        log_info(s->setup.log,
+                 "snapshot: without the %s, whose plugins do not all "
+                 "have a save: it is replayed when the session goes on",
+                 side == SENDER_DEFAULT ? "tuner" : "assessor");
+    e.cause = never ? MARKER : 0;
+    e.payload = part.data;
+    e.len = rc > 0 ? part.len : 0; /* an empty part: there is none */
+    outbox_add(s->setup.outbox, &e);
+    buf_fini(&part);
+}
+
+/* ---- the main thread's ---- */
+
+static void
+forget(struct snapshotting *s)
+{
+    s->phase = IDLE;
+    snapshot_fini(&s->snapshot);
+    snapshot_init(&s->snapshot);
+}
+
+/* A side whose marker cannot be pushed has no part this time. */
+static void
+push_marker(struct snapshotting *s, enum sender side)
+{
+    struct command *marker = calloc(1, sizeof *marker);
+    struct chain chain = {0};
+    size_t length;
+
+    if (marker == NULL)
+        return;
+    marker->code = CMD_PING; /* whoever does not know it passes over it */
+    marker->arrival = MARKER;
+    chain_add(&chain, marker);
+    s->awaited[side] = queue_push(s->setup.queues[side], &chain, &length);
+}
+
+bool
+snapshotting_is_busy(const struct snapshotting *s)
+{
+    return s->phase != IDLE;
+}
+
+void
+snapshotting_begin(struct snapshotting *s, uint64_t arrival)
+{
+    struct err err;
+
+    if (s->phase != IDLE)
+        return;
+    s->phase = COLLECTS;
+    s->snapshot.segment = logwriter_segment(s->setup.commandlog) - 1;
+    s->snapshot.arrival = arrival;
+    s->snapshot.head = s->setup.head_sum;
+    if (s->unsavable[SENDER_DEFAULT] && s->unsavable[SENDER_ASSESSOR])
+        return;
+    if (session_save(s->setup.session, SENDER_ROUTER,
+                     &s->snapshot.parts[SENDER_ROUTER], &err) < 0) {
+        log_warning(s->setup.log, "snapshot: %s", err.text);
+        return;
+    }
+    s->snapshot.has[SENDER_ROUTER] = true;
+    for (int side = 0; side < 2; side++)
+        if (!s->unsavable[side])
+            push_marker(s, (enum sender)side);
+}
+
+void
+snapshotting_take_part(struct snapshotting *s, const struct emission *e)
+{
+    if (s->phase != COLLECTS || !s->awaited[e->sender])
+        return;
+    s->awaited[e->sender] = false;
+    if (e->len == 0) {
+        s->unsavable[e->sender] = e->cause != 0;
+        return;
+    }
+    buf_add(&s->snapshot.parts[e->sender], e->payload, e->len);
+    s->snapshot.has[e->sender] = !s->snapshot.parts[e->sender].failed;
+}
+
+static void
+tell(struct snapshotting *s, const struct snapshotter_news *news)
+{
+    if (news->written_failed)
+        log_warning(s->setup.log,
+                    "%s; the next one is tried with the next segment",
+                    news->err.text);
+    if (news->retire_failed)
+        log_warning(s->setup.log, "%s", news->retire_err.text);
+    if (news->retired[0] != '\0')
+        log_info(s->setup.log, "%s", news->retired);
+    logwriter_grow_limit(s->setup.commandlog, news->size);
+}
+
+static void
+write_out(struct snapshotting *s)
+{
+    struct err err;
+
+    if (s->writer == NULL)
+        s->writer = snapshotter_start(&s->setup.writer, &err);
+    if (s->writer == NULL) {
+        log_warning(s->setup.log, "%s", err.text);
+        forget(s);
+        return;
+    }
+    snapshotter_give(s->writer, &s->snapshot);
+    s->phase = WRITES;
+}
+
+/* One step leads to the next at once where nothing is to be waited for. */
+void
+snapshotting_tend(struct snapshotting *s, bool stops)
+{
+    struct logwriter *log = s->setup.commandlog;
+    struct snapshotter_news news;
+
+    if (s->phase == COLLECTS && !s->awaited[SENDER_DEFAULT] &&
+        !s->awaited[SENDER_ASSESSOR] && !logwriter_held(log)) {
+        logwriter_hurry(log);
+        s->phase = SYNCS;
+    }
+    if (s->phase == SYNCS && logwriter_hurried(log))
+        write_out(s);
+    if (s->phase == WRITES && snapshotter_take(s->writer, &news)) {
+        tell(s, &news);
+        forget(s);
+    }
+    if (stops && s->phase != WRITES)
+        forget(s);
+}
