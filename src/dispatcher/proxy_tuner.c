@@ -45,13 +45,6 @@ proxy_tuner_add(struct proxy_tuner *t, uint64_t id, const char *label,
 }
 
 void
-proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label)
-{
-    if (t->base.policy->again && launches_give(&t->launches, id, label) != 0)
-        proxy_out_of_memory(&t->base);
-}
-
-void
 proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
                     enum no_reason reason, uint64_t units)
 {
@@ -77,7 +70,7 @@ static void
 initialize(struct proxy_tuner *t, const struct command *cmd)
 {
     if (t->state == PROXY_READY && t->base.policy->nni) {
-        proxy_tuner_restarted(t, cmd);
+        reunion_begin(&t->reunion, cmd);
         return;
     }
     if (t->state != PROXY_BARE) {
@@ -138,10 +131,11 @@ request(struct proxy_tuner *t, const struct command *cmd)
         proxy_tuner_no_more(t, r.first, NO_FAILED, r.count);
         return;
     }
-    if (t->restart.on)
-        proxy_tuner_lose(t);
+    if (t->reunion.on)
+        reunion_lose(&t->reunion, cmd);
     t->next_id += r.count;
-    while (r.served < r.count && proxy_tuner_give_again(t))
+    while (r.served < r.count &&
+           reunion_give_again(&t->reunion, r.first + r.served))
         r.served++;
     if (r.served < r.count)
         ask(t, r);
@@ -187,8 +181,8 @@ static void
 end(struct proxy_tuner *t, const struct command *cmd)
 {
     proxy_tuner_end(t, &cmd->end);
-    if (t->base.policy->again)
-        proxy_tuner_seek_lost(t, &cmd->end);
+    if (reunion_seek_lost(&t->reunion, cmd) > 0)
+        proxy_tuner_serve_lost(t);
     if (cmd->end.sync)
         proxy_emit(&t->base, (struct emission){.code = CMD_ACKNOWLEDGE,
                                                .job = cmd->end.job,
@@ -227,8 +221,8 @@ free_tuner(struct proxy *p)
     buf_fini(&t->results);
     proxy_requests_fini(&t->owed);
     proxy_requests_fini(&t->asked);
-    restart_fini(&t->restart);
-    launches_fini(&t->launches);
+    buf_fini(&t->fresh);
+    reunion_fini(&t->reunion);
     proxy_fini(p);
     free(t);
 }
@@ -287,5 +281,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
     proxy_init(&t->base, &kind, setup, policy, emitter, log);
     buf_init(&t->space, SIZE_MAX / 2);
     buf_init(&t->results, SIZE_MAX / 2);
+    buf_init(&t->fresh, SIZE_MAX / 2);
+    reunion_init(&t->reunion, &proxy_tuner_reunion, t, policy, t->trials, log);
     return &t->base;
 }

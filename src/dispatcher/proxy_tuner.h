@@ -6,10 +6,9 @@
 #ifndef DISPATCHER_PROXY_TUNER_H
 #define DISPATCHER_PROXY_TUNER_H
 
-#include "dispatcher/launches.h"
 #include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_state.h"
-#include "dispatcher/restart.h"
+#include "dispatcher/reunion.h"
 #include "dispatcher/trials.h"
 
 enum proxy_space {
@@ -32,8 +31,8 @@ struct proxy_tuner {
                         for which the manager will not ask again */
     int tries;       /* how often these were asked for while no trial is out */
     uint64_t next_id;
-    struct restart restart;   /* policy nni alone */
-    struct launches launches; /* policy again alone */
+    struct reunion reunion;
+    struct buf fresh; /* elements of the FD at hand that are new */
 };
 
 /* ---- proxy_tuner.c ---- */
@@ -43,9 +42,6 @@ struct proxy_tuner {
 struct trial *proxy_tuner_add(struct proxy_tuner *t, uint64_t id,
                               const char *label, uint64_t theirs,
                               struct buf *text);
-
-/* A suggestion was given out, or is the manager's by its AD. */
-void proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label);
 
 /* Sends NO: `units` of the request with that first id are refused, or owed. */
 void proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
@@ -77,10 +73,10 @@ void proxy_tuner_send(struct proxy_tuner *t, enum command_code code,
 /* Starts the program again where it is gone, and tells it what it missed. */
 void proxy_tuner_restart(struct proxy_tuner *t);
 
-/* Tells it a result: the value is that of `mark`, or of cmd, a metric. */
+/* Tells it a result: *value, or that of cmd, a metric. */
 void proxy_tuner_tell(struct proxy_tuner *t, struct trial *trial,
                       const char *job, const struct command *cmd,
-                      const struct mark *mark);
+                      const double *value);
 /* And an end, which is noted. */
 void proxy_tuner_tell_end(struct proxy_tuner *t, struct trial *trial,
                           const struct trial_end *end);
@@ -94,16 +90,6 @@ void proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd);
 
 /* ---- proxy_tuner_restart.c: a manager of NNI's ---- */
 
-void proxy_tuner_restarted(struct proxy_tuner *t, const struct command *cmd);
-void proxy_tuner_reunite(struct proxy_tuner *t, const struct command *cmd);
-void proxy_tuner_lose(struct proxy_tuner *t);
-void proxy_tuner_ran(struct proxy_tuner *t, const char *job,
-                     const struct trial *trial);
-/* Behind the end of a trial: looks for what the manager has lost. */
-void proxy_tuner_seek_lost(struct proxy_tuner *t, const struct trial_end *end);
-/* Gives out again what it has; false: there is nothing. */
-bool proxy_tuner_give_again(struct proxy_tuner *t);
-/* Whether a record of AD is on record, or nobody's. */
-bool proxy_tuner_knows(struct proxy_tuner *t, struct jval record);
+extern const struct reunion_ops proxy_tuner_reunion;
 
 #endif

@@ -198,7 +198,7 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
             proxy_out_of_memory(&t->base);
         else
             t->base.emitter.emit(t->base.emitter.ctx, &e);
-        proxy_tuner_launch(t, id, s->label);
+        reunion_launch(&t->reunion, id, s->label);
         t->tries = 0;
     }
     buf_fini(&text);
@@ -208,8 +208,11 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
 void
 proxy_tuner_serve_lost(struct proxy_tuner *t)
 {
-    while (t->owed.n > 0 && proxy_tuner_give_again(t)) {
-        proxy_requests_first(&t->owed)->served++;
+    struct proxy_request *r;
+
+    while ((r = proxy_requests_first(&t->owed)) != NULL &&
+           reunion_give_again(&t->reunion, r->first + r->served + r->failed)) {
+        r->served++;
         settle_request(t, &t->owed);
     }
 }

@@ -2,6 +2,7 @@
 #include "dispatcher/proxy_tuner.h"
 
 #include "core/err.h"
+#include "core/log.h"
 #include "dispatcher/marks.h"
 
 #include <inttypes.h>
@@ -115,10 +116,9 @@ write_theirs(struct proxy_tuner *t, const struct trial *trial)
     }
 }
 
-/* Tells the program a result, whose value `cmd` has, or `mark`. */
 void
 proxy_tuner_tell(struct proxy_tuner *t, struct trial *trial, const char *job,
-                 const struct command *cmd, const struct mark *mark)
+                 const struct command *cmd, const double *value)
 {
     struct buf *out = &t->base.payload;
     size_t from;
@@ -132,9 +132,9 @@ proxy_tuner_tell(struct proxy_tuner *t, struct trial *trial, const char *job,
         buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
     }
     from = out->len;
-    if (mark != NULL) {
+    if (value != NULL) {
         buf_add_text(out, "\"value\": \"");
-        json_write_double(out, mark->value);
+        json_write_double(out, *value);
         buf_add_char(out, '"');
     } else {
         proxy_write_value(&t->base, cmd);
@@ -165,11 +165,11 @@ proxy_tuner_metric(struct proxy_tuner *t, const struct command *cmd)
     why = trials_refuse_result(t->trials, &m->parameter, &trial, &late);
     if (why != NULL) {
         if (trial != NULL)
-            late = restart_is_second_run(&t->restart, m, t->base.policy->again);
+            late = reunion_is_second_run(&t->reunion, m);
         proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
         return;
     }
-    proxy_tuner_ran(t, m->job, trial);
+    reunion_ran(&t->reunion, m->job, trial);
     proxy_tuner_tell(t, trial, m->job, cmd, NULL);
     trials_settle(t->trials, trial);
 }
@@ -224,9 +224,9 @@ proxy_tuner_end(struct proxy_tuner *t, const struct trial_end *end)
         proxy_complain_trial(&t->base, end->job, &end->parameter, why, late);
         return;
     }
-    proxy_tuner_ran(t, end->job, trial);
+    reunion_ran(&t->reunion, end->job, trial);
     if (end->stopped && !trial->told && mark != NULL)
-        proxy_tuner_tell(t, trial, end->job, NULL, mark);
+        proxy_tuner_tell(t, trial, end->job, NULL, &mark->value);
     proxy_tuner_tell_end(t, trial, end);
 }
 
@@ -244,16 +244,30 @@ proxy_tuner_keep(struct proxy_tuner *t, struct jval entry)
     jval_write(entry, &t->results);
 }
 
+/* From a manager of NNI's. */
+static void
+reunite(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct reunion_count n;
+
+    buf_clear(&t->fresh);
+    n = reunion_import(&t->reunion, cmd);
+    if (t->fresh.len > 0 || n.all == 0)
+        proxy_tuner_send(t, CMD_IMPORT, "[", &t->fresh, "]");
+    log_info(t->base.log,
+             "command %" PRIu64 " (FD): %zu of %zu results passed on",
+             cmd->arrival, n.told, n.all);
+}
+
 void
 proxy_tuner_import(struct proxy_tuner *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
 
     if (t->base.policy->nni) {
-        proxy_tuner_reunite(t, cmd);
+        reunite(t, cmd);
         return;
     }
-
     buf_clear(&t->base.payload);
     jval_write(list, &t->base.payload);
     proxy_send(&t->base, CMD_IMPORT);
@@ -291,13 +305,35 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
     if (trial == NULL)
         err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
                 id);
-    else if (restart_keep(&t->restart, id) != 0)
-        proxy_out_of_memory(&t->base);
-    if (trial != NULL)
-        proxy_tuner_launch(t, id, NULL);
+    else
+        reunion_keep(&t->reunion, id, NULL);
     if (trial != NULL && id >= t->next_id)
         t->next_id = id + 1;
     return trial;
+}
+
+/* Whether a record of AD is of a suggestion of ours that the program was told
+ * of, or need not be, or of the user's own trial. */
+static bool
+knows(struct proxy_tuner *t, struct jval record)
+{
+    struct trial *trial;
+
+    if (!t->base.policy->nni)
+        return false;
+    switch (reunion_read(&t->reunion, record, &trial)) {
+    case RECORD_USERS:
+        return true;
+    case RECORD_NUMBER:
+    case RECORD_LABEL:
+        reunion_keep(&t->reunion, trial->id, trial->label);
+        return t->reunion.on;
+    case RECORD_FINISHED:
+        return t->reunion.on;
+    case RECORD_UNKNOWN:
+        break;
+    }
+    return false;
 }
 
 void
@@ -312,7 +348,7 @@ proxy_tuner_custom(struct proxy_tuner *t, const struct command *cmd)
     if (t->base.policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < jval_count(list); i++) {
-        if (proxy_tuner_knows(t, jval_at(list, i)))
+        if (knows(t, jval_at(list, i)))
             continue;
         trial = recover_one(t, jval_at(list, i), &err);
         if (trial == NULL) {

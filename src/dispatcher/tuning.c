@@ -30,6 +30,7 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
     t->policy = policy;
     t->emitter = emitter;
     t->log = log;
+    reunion_init(&t->reunion, &tuning_reunion, t, policy, t->trials, log);
     buf_init(&t->json, (size_t)64 << 20);
     buf_init(&t->payload, (size_t)65 << 20);
     return t;
@@ -62,8 +63,7 @@ tuning_free(struct tuning *t)
         return;
     trials_free(t->trials);
     owed_fini(&t->owed);
-    restart_fini(&t->restart);
-    launches_fini(&t->launches);
+    reunion_fini(&t->reunion);
     origins_fini(&t->origins);
     space_free(t->space);
     free(t->x);

@@ -147,7 +147,7 @@ keep_parameters(struct tuning *t, struct trial *trial,
 void
 tuning_give_out(struct tuning *t, struct parameter_record *record)
 {
-    tuning_launch(t, record->id, record->label);
+    reunion_launch(&t->reunion, record->id, record->label);
     record->parameters = buf_text(&t->json);
     record->parameters_len = t->json.len;
     record->bare = tuning_is_bare(t);
@@ -192,7 +192,7 @@ serve_one(struct tuning *t, uint64_t id)
     char *label = NULL;
     int rc;
 
-    if (tuning_give_again(t, id))
+    if (reunion_give_again(&t->reunion, id))
         return TP_OK;
     rc = ask_tuner(t, id, &terms, &label);
     if (rc == TP_OK)
@@ -331,8 +331,8 @@ tuning_request(struct tuning *t, const struct command *cmd)
         tuning_no_more(t, first, NO_FAILED, n);
         return;
     }
-    if (t->restart.on)
-        tuning_lose(t, cmd);
+    if (t->reunion.on)
+        reunion_lose(&t->reunion, cmd);
     t->next_id += n;
     if (t->owed.total > 0)
         tuning_serve_owed(t);

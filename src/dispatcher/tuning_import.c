@@ -42,6 +42,19 @@ tuning_refuse_element(struct tuning *t, size_t i, struct err *err)
         tuning_complain(t, err->text);
 }
 
+/* From a manager of NNI's. */
+static void
+reunite(struct tuning *t, const struct command *cmd)
+{
+    struct reunion_count n = reunion_import(&t->reunion, cmd);
+
+    log_info(t->log,
+             "command %" PRIu64 " (FD): %zu of %zu results imported, %zu were "
+             "on record",
+             t->arrival, n.told, n.all, n.known);
+    t->news = true;
+}
+
 void
 tuning_import(struct tuning *t, const struct command *cmd)
 {
@@ -52,7 +65,7 @@ tuning_import(struct tuning *t, const struct command *cmd)
     if (!tuning_has_space(t))
         return;
     if (t->policy->nni) {
-        tuning_reunite(t, cmd);
+        reunite(t, cmd);
         return;
     }
     for (size_t i = 0; i < n && !t->fatal; i++)
@@ -121,7 +134,7 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
 static int
 replace_point(struct tuning *t, struct trial *trial, struct err *err)
 {
-    if (!t->restart.on || trial->ended)
+    if (!t->reunion.on || trial->ended)
         return err_set(err, ERR_INPUT,
                        "parameter_id %" PRIu64 " is in use already", trial->id);
     log_warning(t->log,
@@ -157,7 +170,7 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
                        MARKS_RECOVERED_MAX, jval_quote(shown, v));
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
-    if (t->restart.on && trials_finished(t->trials, &which))
+    if (t->reunion.on && trials_finished(t->trials, &which))
         return 0; /* it has its result: what it reports now is its second */
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
@@ -169,36 +182,25 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return -1;
     if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
         return -1; /* else the manager had heard of it */
-    if (restart_keep(&t->restart, which.number) != 0)
-        tuning_out_of_memory(t);
-    tuning_launch(t, which.number, NULL);
+    reunion_keep(&t->reunion, which.number, NULL);
     return 0;
 }
 
-/* NNI's managers say of the user's own trials, too, and of suggestions with
- * names.  1: that it is; 0: it is none of them. */
-static int
+/* Whether a record is of the user's own trial, or of a suggestion with a name,
+ * of which NNI's managers say, too. */
+static bool
 keep_special(struct tuning *t, struct jval record)
 {
-    struct parameter_id which;
-    const struct trial *trial;
-    const char *label;
-    struct jval v;
+    enum reunion_record what;
+    struct trial *trial;
 
     if (!t->policy->nni)
-        return 0;
-    if (!jval_get(record, "parameter_id", &v) || jval_type(v) == JSON_NULL)
-        return 1;
-    if (!jval_string(v, &label, NULL))
-        return 0;
-    which = parameter_named(0, label);
-    trial = trials_find(t->trials, &which);
-    if (trial == NULL)
-        return 0;
-    if (restart_keep(&t->restart, trial->id) != 0)
-        tuning_out_of_memory(t);
-    tuning_launch(t, trial->id, label);
-    return 1;
+        return false;
+    what = reunion_read(&t->reunion, record, &trial);
+    if (what != RECORD_LABEL)
+        return what == RECORD_USERS;
+    reunion_keep(&t->reunion, trial->id, trial->label);
+    return true;
 }
 
 void
@@ -210,11 +212,11 @@ tuning_custom(struct tuning *t, const struct command *cmd)
 
     if (!tuning_has_space(t))
         return;
-    restart_advise(&t->restart);
+    reunion_advise(&t->reunion);
     if (t->policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < n && !t->fatal; i++)
-        if (keep_special(t, jval_at(list, i)) > 0 ||
+        if (keep_special(t, jval_at(list, i)) ||
             recover_one(t, jval_at(list, i), &err) == 0)
             recovered++;
         else

@@ -39,10 +39,7 @@ tuning_save(const struct tuning *t, struct buf *out, struct err *err)
     save_space(t, out);
     owed_save(&t->owed, out);
     trials_save(t->trials, out);
-    if (t->policy->nni)
-        restart_save(&t->restart, out);
-    if (t->policy->again)
-        launches_save(&t->launches, out);
+    reunion_save(&t->reunion, out);
     if (tuning_advised(t))
         origins_save(&t->origins, out);
     rc = buf_check(out, "what a snapshot holds", err);
@@ -151,10 +148,8 @@ tuning_load(struct tuning *t, struct unpack *in, struct err *err)
         return damaged(err, "trials");
     if (check_trials(t, err) != 0)
         return -1;
-    if (t->policy->nni && restart_load(&t->restart, in) != 0)
-        return damaged(err, "what a manager said before");
-    if (t->policy->again && launches_load(&t->launches, in) != 0)
-        return damaged(err, "what a manager may have lost");
+    if (reunion_load(&t->reunion, in, err) != 0)
+        return -1;
     if (tuning_advised(t) &&
         (origins_load(&t->origins, in) != 0 || !tuning_origins_fit(t)))
         return damaged(err, "what an advisor may speak of");

@@ -187,7 +187,7 @@ tuning_initialize(struct tuning *t, const struct command *cmd)
     struct err why;
 
     if (t->space != NULL && t->policy->nni) {
-        tuning_restarted(t, cmd);
+        reunion_begin(&t->reunion, cmd);
         return;
     }
     if (t->space != NULL) {

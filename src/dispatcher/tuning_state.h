@@ -5,10 +5,9 @@
 #define DISPATCHER_TUNING_STATE_H
 
 #include "core/buf.h"
-#include "dispatcher/launches.h"
 #include "dispatcher/origins.h"
 #include "dispatcher/owed.h"
-#include "dispatcher/restart.h"
+#include "dispatcher/reunion.h"
 #include "dispatcher/trials.h"
 #include "dispatcher/tuning.h"
 
@@ -27,9 +26,8 @@ struct tuning {
     struct space *space; /* NULL before IN */
     struct trials *trials;
     struct owed owed;
-    struct restart restart;   /* policy nni alone */
-    struct launches launches; /* policy again alone */
-    struct origins origins;   /* of an advisor alone */
+    struct reunion reunion;
+    struct origins origins; /* of an advisor alone */
     uint64_t next_id;
     double *x;          /* n_dims of the space: the point being asked for */
     struct buf json;    /* parameters being written */
@@ -83,17 +81,11 @@ int tuning_import_one(struct tuning *t, struct jval entry, struct err *err);
 void tuning_refuse_element(struct tuning *t, size_t i, struct err *err);
 /* Sends the TR of a suggestion whose parameters t->json holds. */
 void tuning_give_out(struct tuning *t, struct parameter_record *record);
+/* Notes and tells the tuner an end. */
+void tuning_end_trial(struct tuning *t, struct trial *trial,
+                      const struct trial_end *end);
 /* tuning_restart.c: of a manager of NNI's */
-void tuning_restarted(struct tuning *t, const struct command *cmd);
-void tuning_reunite(struct tuning *t, const struct command *cmd);
-void tuning_lose(struct tuning *t, const struct command *cmd);
-/* Gives out again what was lost, `id` is burnt: with the manager before, as
- * `id`; by this one under its own.  False: there is nothing. */
-bool tuning_give_again(struct tuning *t, uint64_t id);
-/* A suggestion was given out, or is the manager's by its AD. */
-void tuning_launch(struct tuning *t, uint64_t id, const char *label);
-/* Behind the end of a trial: looks for what the manager has lost. */
-void tuning_seek_lost(struct tuning *t, const struct trial_end *end);
+extern const struct reunion_ops tuning_reunion;
 /* What the tuner knows the trial by. */
 uint64_t tuning_id(const struct tuning *t, const struct trial *trial);
 void tuning_ran(struct tuning *t, const char *job, const struct trial *trial);

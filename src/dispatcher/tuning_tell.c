@@ -50,7 +50,7 @@ handle_final(struct tuning *t, const struct command *cmd)
                  t->arrival, m->job);
     } else if (why != NULL) {
         if (trial != NULL)
-            late = restart_is_second_run(&t->restart, m, t->policy->again);
+            late = reunion_is_second_run(&t->reunion, m);
         tuning_complain_trial(t, m->job, &m->parameter, why, late);
     } else {
         tuning_ran(t, m->job, trial);
@@ -113,6 +113,21 @@ ended_how(const struct tuning *t, const struct trial_end *end)
     return TP_ENDED_CANCELLED;
 }
 
+void
+tuning_end_trial(struct tuning *t, struct trial *trial,
+                 const struct trial_end *end)
+{
+    uint64_t id = tuning_id(t, trial);
+    struct err err;
+
+    if (!trial->foreign &&
+        tuner_ended(t->tuner, id, trial->x, ended_how(t, end), &err) != 0)
+        tuning_plugin_failed(t, &err);
+    tuning_over(t, id, end->event == END_PAUSED);
+    trial->ended = true;
+    trials_settle(t->trials, trial);
+}
+
 static void
 end_one(struct tuning *t, const struct trial_end *end)
 {
@@ -120,7 +135,6 @@ end_one(struct tuning *t, const struct trial_end *end)
     bool late;
     const char *why =
         trials_refuse_end(t->trials, &end->parameter, &trial, &late);
-    struct err err;
 
     if (end->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial, or one that nobody can name */
@@ -134,19 +148,14 @@ end_one(struct tuning *t, const struct trial_end *end)
     tuning_ran(t, end->job, trial);
     if (end->stopped && !trial->told && !tuning_advised(t))
         tell_stopped(t, trial, end);
-    if (!trial->foreign && tuner_ended(t->tuner, tuning_id(t, trial), trial->x,
-                                       ended_how(t, end), &err) != 0)
-        tuning_plugin_failed(t, &err);
-    tuning_over(t, tuning_id(t, trial), end->event == END_PAUSED);
+    tuning_end_trial(t, trial, end);
     t->news = true;
-    trial->ended = true;
-    trials_settle(t->trials, trial);
 }
 
 void
 tuning_end(struct tuning *t, const struct command *cmd)
 {
     end_one(t, &cmd->end);
-    if (t->policy->again)
-        tuning_seek_lost(t, &cmd->end);
+    if (reunion_seek_lost(&t->reunion, cmd) > 0)
+        t->news = true;
 }

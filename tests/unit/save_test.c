@@ -6,9 +6,10 @@
 #include "core/idset.h"
 #include "command.h"
 #include "dispatcher/histories.h"
-#include "dispatcher/launches.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/owed.h"
+#include "dispatcher/policy.h"
+#include "dispatcher/reunion.h"
 #include "dispatcher/trials.h"
 
 #include <math.h>
@@ -36,8 +37,6 @@
 
 KIND(idset, struct idset, calloc(1, sizeof(struct idset)),
      (idset_fini(x), free(x)))
-KIND(launches, struct launches, calloc(1, sizeof(struct launches)),
-     (launches_fini(x), free(x)))
 KIND(owed, struct owed, calloc(1, sizeof(struct owed)), (owed_fini(x), free(x)))
 KIND(histories, struct histories, histories_new(), histories_free(x))
 KIND(trials, struct trials, trials_new(), trials_free(x))
@@ -217,38 +216,88 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
     }
 }
 
+/* ---- launches ---- */
+
+static void
+note_given(void *side, const struct trial *trial, uint64_t was)
+{
+    CHECK_EQ(trial->id, was);
+    *(uint64_t *)side = was;
+}
+
+static void *
+reunion_make(void)
+{
+    static const struct policy policy = {.nni = true, .again = true};
+    static const struct reunion_ops ops = {.give = note_given};
+    static const struct log quiet = {.fd = -1};
+    struct reunion *r = malloc(sizeof *r);
+
+    CHECK(r != NULL);
+    reunion_init(r, &ops, NULL, &policy, NULL, &quiet);
+    return r;
+}
+
+static void
+reunion_drop(void *x)
+{
+    reunion_fini(x);
+    free(x);
+}
+
+static void
+reunion_pack(const void *x, struct buf *out)
+{
+    reunion_save(x, out);
+}
+
+static int
+reunion_unpack(void *x, struct unpack *in)
+{
+    struct err err;
+
+    return reunion_load(x, in, &err);
+}
+
+static const struct saved reunion_kind = {reunion_make, reunion_pack,
+                                          reunion_unpack, reunion_drop};
+
 TEST(save_launches)
 {
     static const char name[] = "0-1";
-    const struct trial_end seven = {.hint = parameter_named(7, NULL)};
-    const struct trial_end label = {.hint = parameter_named(0, name)};
-    struct launches l = {0}, *twin;
+    const struct command seven = {.end.hint = parameter_named(7, NULL)};
+    const struct command label = {.end.hint = parameter_named(0, name)};
     struct trials *trials = trials_new();
-    struct trial **unrun;
+    struct reunion *r, *twin;
     const double x = 1;
+    uint64_t given = 0;
 
-    CHECK_EQ(launches_give(&l, 7, NULL), 0);
-    CHECK_EQ(launches_give(&l, 8, name), 0);
-    CHECK_EQ(launches_lose(&l, 90), 0);
-    CHECK_EQ(launches_lose(&l, 3), 0);
-    CHECK_EQ(launches_lose(&l, 3), 0);
-    twin = saved_twin(&launches_kind, &l);
+    r = reunion_make();
+    reunion_launch(r, 7, NULL);
+    reunion_launch(r, 8, name);
     CHECK(trials_add(trials, 90, NULL, &x, 1) != NULL);
     CHECK(trials_add(trials, 3, NULL, &x, 1) != NULL);
-    CHECK_EQ(launches_seek(twin, trials, &seven, &unrun), 0);
-    CHECK(unrun == NULL);
-    CHECK_EQ(launches_seek(twin, trials, &label, &unrun), 2);
-    CHECK_EQ(unrun[0]->id, 3);
-    free(unrun);
-    CHECK_EQ(twin->n_lost, 2);
-    CHECK_EQ(launches_next_lost(twin, trials)->id, 3);
-    CHECK_EQ(launches_next_lost(twin, trials)->id, 90);
-    CHECK_EQ(twin->n_lost, 0);
-    CHECK(launches_next_lost(twin, trials) == NULL);
+    twin = saved_twin(&reunion_kind, r);
+    twin->trials = trials;
+    CHECK_EQ(reunion_seek_lost(twin, &seven), 0);
+    CHECK_EQ(reunion_seek_lost(twin, &label), 2);
+    CHECK_EQ(reunion_seek_lost(twin, &label), 2); /* they are lost already */
+    saved_survives_damage(&reunion_kind, r, 300);
+    saved_survives_damage(&reunion_kind, twin, 300);
+    reunion_drop(r);
+    r = saved_twin(&reunion_kind, twin);
+    r->trials = trials;
+    r->side = &given;
+    CHECK_EQ(r->n_lost, 2);
+    CHECK(reunion_give_again(r, 0));
+    CHECK_EQ(given, 3);
+    CHECK(reunion_give_again(r, 0));
+    CHECK_EQ(given, 90);
+    CHECK_EQ(r->n_lost, 0);
+    CHECK(!reunion_give_again(r, 0));
     trials_free(trials);
-    launches_drop(twin);
-    saved_survives_damage(&launches_kind, &l, 300);
-    launches_fini(&l);
+    reunion_drop(twin);
+    reunion_drop(r);
 }
 
 TEST(save_trials)
