@@ -4,8 +4,9 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "dispatcher/naming.h"
-#include "dispatcher/proxy_state.h"
+#include "dispatcher/proxy_setup.h"
 #include "frame.h"
+#include "json.h"
 #include "scan.h"
 
 #include <inttypes.h>

@@ -8,10 +8,13 @@
  * again with the first metric of a trial that is new; trials that have reported
  * before are nobody's then, and go on. */
 
+#include "dispatcher/proxy.h"
+
 #include "core/err.h"
 #include "core/map.h"
-#include "dispatcher/proxy_state.h"
+#include "dispatcher/proxy_setup.h"
 #include "frame.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
