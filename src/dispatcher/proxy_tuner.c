@@ -360,16 +360,12 @@ keep_space(struct proxy_tuner *t, const struct command *cmd)
         proxy_out_of_memory(&t->base);
 }
 
-static bool
-same_space(const void *side, const struct command *cmd)
+static void
+write_space(const void *side, struct buf *out)
 {
-    const struct proxy_tuner *t = side;
-    struct json *now = json_parse(t->space.data, t->space.len, JSON_NAN, NULL);
-    bool same =
-        now != NULL && jval_equal(json_root(now), json_root(cmd->space));
+    const struct buf *space = &((const struct proxy_tuner *)side)->space;
 
-    json_free(now);
-    return same;
+    buf_add(out, space->data, space->len);
 }
 
 static void
@@ -444,7 +440,7 @@ failed(const void *side)
 
 static const struct reunion_ops reunion_hands = {
     .program = true,
-    .same_space = same_space,
+    .write_space = write_space,
     .begin_again = begin_again,
     .write_parameters = write_parameters,
     .import = import_result,
@@ -537,10 +533,8 @@ metric(struct proxy_tuner *t, const struct command *cmd)
     }
     if (m->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial: recorded */
-    why = trials_refuse_result(t->trials, &m->parameter, &trial, &late);
+    why = reunion_refuse_result(&t->reunion, m, &trial, &late);
     if (why != NULL) {
-        if (trial != NULL)
-            late = reunion_is_second_run(&t->reunion, m);
         proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
         return;
     }
@@ -559,10 +553,8 @@ pass_end(struct proxy_tuner *t, const struct trial_end *end)
 
     if (end->parameter.kind == PARAMETER_NONE)
         return;
-    why = trials_refuse_end(t->trials, &end->parameter, &trial, &late);
+    why = reunion_refuse_end(&t->reunion, end, &trial, &late);
     if (why != NULL) {
-        if (late && t->base.policy->again)
-            why = TRIALS_SHARED;
         proxy_complain_trial(&t->base, end->job, &end->parameter, why, late);
         return;
     }

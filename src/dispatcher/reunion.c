@@ -58,13 +58,38 @@ reunion_ran(struct reunion *r, const char *job, const struct trial *trial)
         r->ops->out_of_memory(r->side);
 }
 
-bool
-reunion_is_second_run(const struct reunion *r, const struct metric *m)
+/* Whether a final result is of a trial that runs a suggestion once more: behind
+ * a resumption, or, under policy again, another job. */
+static bool
+is_second_run(const struct reunion *r, const struct metric *m)
 {
     uint64_t id;
 
     return m->attempt > 0 ||
            (r->policy->again && !ledger_find(&r->ledger, m->job, &id));
+}
+
+const char *
+reunion_refuse_result(const struct reunion *r, const struct metric *m,
+                      struct trial **out, bool *late)
+{
+    const char *why = trials_refuse_result(r->trials, &m->parameter, out, late);
+
+    if (why != NULL && *out != NULL)
+        *late = is_second_run(r, m);
+    return why;
+}
+
+const char *
+reunion_refuse_end(const struct reunion *r, const struct trial_end *end,
+                   struct trial **out, bool *late)
+{
+    const char *why = trials_refuse_end(r->trials, &end->parameter, out, late);
+
+    return why != NULL && *late && r->policy->again
+               ? "its parameters are those of a trial that has ended: "
+                 "recorded, not applied"
+               : why;
 }
 
 void
@@ -94,10 +119,27 @@ forget_manager(struct reunion *r)
     forget_launches(r);
 }
 
+static bool
+is_same_space(const struct reunion *r, const struct json *doc)
+{
+    struct json *now = NULL;
+    struct buf text;
+    bool same;
+
+    buf_init(&text, SIZE_MAX / 2);
+    r->ops->write_space(r->side, &text);
+    if (!text.failed)
+        now = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
+    same = now != NULL && jval_equal(json_root(now), json_root(doc));
+    json_free(now);
+    buf_fini(&text);
+    return same;
+}
+
 void
 reunion_begin(struct reunion *r, const struct command *cmd)
 {
-    bool same = r->ops->same_space(r->side, cmd);
+    bool same = is_same_space(r, cmd->space);
 
     log_info(r->log,
              "command %" PRIu64 " (IN): the manager was started again, with "

@@ -44,8 +44,8 @@ struct reunion_ops {
     /* The tuner is a program.  It has ended with the manager before: of what is
      * lost the next one knows nothing, and may propose it again. */
     bool program;
-    /* Whether the search space of an IN is the one that the tuner has. */
-    bool (*same_space)(const void *side, const struct command *cmd);
+    /* Appends the search space that the tuner has, as JSON. */
+    void (*write_space)(const void *side, struct buf *out);
     /* Forgets what is owed, as this manager does not wait for it, takes the
      * search space of the IN where it is another one, and answers the IN. */
     void (*begin_again)(void *side, const struct command *cmd, bool same);
@@ -94,11 +94,16 @@ void reunion_init(struct reunion *r, const struct reunion_ops *ops, void *side,
                   const struct log *log);
 void reunion_fini(struct reunion *r);
 
+/* As trials_refuse_result() and trials_refuse_end(), of a manager that may run
+ * one suggestion more than once. */
+const char *reunion_refuse_result(const struct reunion *r,
+                                  const struct metric *m, struct trial **out,
+                                  bool *late);
+const char *reunion_refuse_end(const struct reunion *r,
+                               const struct trial_end *end, struct trial **out,
+                               bool *late);
 /* A metric or an end says that the job runs that trial. */
 void reunion_ran(struct reunion *r, const char *job, const struct trial *trial);
-/* Whether a final result is of a trial that runs a suggestion once more: behind
- * a resumption, or, under policy again, another job. */
-bool reunion_is_second_run(const struct reunion *r, const struct metric *m);
 
 /* A suggestion was given out; label: NULL where it has none. */
 void reunion_launch(struct reunion *r, uint64_t id, const char *label);

@@ -641,22 +641,10 @@ refuse_element(void *side, size_t i, struct err *err)
 
 /* ---- a manager that is started again, see reunion.h ---- */
 
-static bool
-same_space(const void *side, const struct command *cmd)
+static void
+write_space(const void *side, struct buf *out)
 {
-    const struct tuning *t = side;
-    struct json *now = NULL;
-    struct buf text;
-    bool same;
-
-    buf_init(&text, SIZE_MAX / 2);
-    space_write(t->space, &text);
-    if (!text.failed)
-        now = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
-    same = now != NULL && jval_equal(json_root(now), json_root(cmd->document));
-    json_free(now);
-    buf_fini(&text);
-    return same;
+    space_write(((const struct tuning *)side)->space, out);
 }
 
 static void
@@ -666,7 +654,7 @@ begin_again(void *side, const struct command *cmd, bool same)
     struct err why;
 
     owed_clear(&t->owed);
-    if (same || set_space(t, cmd->document, &why))
+    if (same || set_space(t, cmd->space, &why))
         emit_initialized(t, cmd);
     else
         refuse_space(t, &why);
@@ -707,7 +695,7 @@ failed(const void *side)
 }
 
 static const struct reunion_ops reunion_hands = {
-    .same_space = same_space,
+    .write_space = write_space,
     .begin_again = begin_again,
     .write_parameters = write_point,
     .import = import_one,
@@ -735,7 +723,7 @@ initialize(struct tuning *t, const struct command *cmd)
                     "it");
         return;
     }
-    if (set_space(t, cmd->document, &why))
+    if (set_space(t, cmd->space, &why))
         emit_initialized(t, cmd);
     else
         refuse_space(t, &why);
@@ -747,7 +735,7 @@ update(struct tuning *t, const struct command *cmd)
     struct err why;
 
     if (has_space(t))
-        set_space(t, cmd->document, &why);
+        set_space(t, cmd->space, &why);
 }
 
 /* ---- GE ---- */
@@ -966,8 +954,7 @@ handle_final(struct tuning *t, const struct command *cmd)
     struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
     struct trial *trial;
     bool late;
-    const char *why =
-        trials_refuse_result(t->trials, &m->parameter, &trial, &late);
+    const char *why = reunion_refuse_result(&t->reunion, m, &trial, &late);
 
     if (m->parameter.kind == PARAMETER_NONE) {
         log_info(t->log,
@@ -975,8 +962,6 @@ handle_final(struct tuning *t, const struct command *cmd)
                  "its result is recorded, not told to the tuner",
                  t->arrival, m->job);
     } else if (why != NULL) {
-        if (trial != NULL)
-            late = reunion_is_second_run(&t->reunion, m);
         complain_trial(t, m->job, &m->parameter, why, late);
     } else {
         note_run(t, m->job, trial);
@@ -1061,14 +1046,11 @@ end_one(struct tuning *t, const struct trial_end *end)
 {
     struct trial *trial;
     bool late;
-    const char *why =
-        trials_refuse_end(t->trials, &end->parameter, &trial, &late);
+    const char *why = reunion_refuse_end(&t->reunion, end, &trial, &late);
 
     if (end->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial, or one that nobody can name */
     if (why != NULL) {
-        if (late && t->policy->again)
-            why = TRIALS_SHARED;
         complain_trial(t, end->job, &end->parameter, why, late);
         return;
     }
