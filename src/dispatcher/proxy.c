@@ -257,6 +257,25 @@ proxy_send(struct proxy *p, enum command_code code)
 }
 
 void
+proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
+{
+    struct buf *out = &p->payload;
+
+    buf_clear(out);
+    buf_add_char(out, '{');
+    proxy_write_text(p, "trial_job_id", end->job);
+    buf_add_text(out, ", ");
+    proxy_write_text(
+        p, "event",
+        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event));
+    buf_add_text(out, ", ");
+    proxy_write_text(p, "hyper_params", buf_text(hyper));
+    buf_add_char(out, '}');
+    out->failed = out->failed || hyper->failed;
+    proxy_send(p, CMD_TRIAL_END);
+}
+
+void
 proxy_complain(struct proxy *p, const char *text)
 {
     log_error(p->log, "command %" PRIu64 " (%s): %s", p->arrival, p->input,

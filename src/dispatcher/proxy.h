@@ -145,6 +145,9 @@ bool proxy_encode(struct proxy *p, struct emission *e);
 void proxy_emit(struct proxy *p, struct emission e);
 /* What p->payload holds, to the program. */
 void proxy_send(struct proxy *p, enum command_code code);
+/* The end of a trial, whose hyper_params are those, JSON, to the program. */
+void proxy_send_end(struct proxy *p, const struct trial_end *end,
+                    struct buf *hyper);
 
 /* One line for a mistake of the manager's, which costs its command alone. */
 void proxy_complain(struct proxy *p, const char *text);

@@ -180,22 +180,22 @@ stop(struct proxy_assessor *a, struct judged *trial)
 
 /* ---- from the manager ---- */
 
+/* {"parameter_id": ... */
 static void
-write_parameter(struct proxy *p, const struct parameter_id *id)
+write_parameter(const struct parameter_id *id, struct buf *out)
 {
-    buf_add_char(&p->payload, '{');
+    buf_add_text(out, "{\"parameter_id\": ");
     switch (id->kind) {
     case PARAMETER_NUMBER:
-        buf_printf(&p->payload, "\"parameter_id\": %" PRIu64, id->number);
+        buf_printf(out, "%" PRIu64, id->number);
         break;
     case PARAMETER_LABEL:
-        proxy_write_text(p, "parameter_id", id->label);
+        json_write_string(out, id->label, strlen(id->label));
         break;
     case PARAMETER_NONE:
-        buf_add_text(&p->payload, "\"parameter_id\": null");
+        buf_add_text(out, "null");
         break;
     }
-    buf_add_text(&p->payload, ", ");
 }
 
 static void
@@ -204,7 +204,8 @@ send_metric(struct proxy *p, const struct command *cmd)
     const struct metric *m = &cmd->metric;
 
     buf_clear(&p->payload);
-    write_parameter(p, &m->parameter);
+    write_parameter(&m->parameter, &p->payload);
+    buf_add_text(&p->payload, ", ");
     proxy_write_text(p, "trial_job_id", m->job);
     buf_printf(&p->payload,
                ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
@@ -246,27 +247,13 @@ metric(struct proxy_assessor *a, const struct command *cmd)
 static void
 send_end(struct proxy *p, const struct trial_end *end)
 {
-    const char *event =
-        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event);
     struct buf hyper;
 
-    buf_clear(&p->payload);
-    write_parameter(p, &end->parameter);
-    p->payload.len -= sizeof ", " - 1;
-    buf_add_char(&p->payload, '}');
     buf_init(&hyper, SIZE_MAX / 2);
-    buf_add(&hyper, p->payload.data, p->payload.len);
-    buf_clear(&p->payload);
-    buf_add_char(&p->payload, '{');
-    proxy_write_text(p, "trial_job_id", end->job);
-    buf_add_text(&p->payload, ", ");
-    proxy_write_text(p, "event", event);
-    buf_add_text(&p->payload, ", ");
-    proxy_write_text(p, "hyper_params", buf_text(&hyper));
-    buf_add_char(&p->payload, '}');
-    p->payload.failed = p->payload.failed || hyper.failed;
+    write_parameter(&end->parameter, &hyper);
+    buf_add_char(&hyper, '}');
+    proxy_send_end(p, end, &hyper);
     buf_fini(&hyper);
-    proxy_send(p, CMD_TRIAL_END);
 }
 
 static void

@@ -165,37 +165,17 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
     trial->told = true;
 }
 
-static void
-send_end(struct proxy_tuner *t, const struct trial *trial,
-         const struct trial_end *end)
-{
-    struct buf *out = &t->base.payload;
-    const char *event =
-        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event);
-    struct buf record;
-
-    buf_init(&record, SIZE_MAX / 2);
-    write_record(trial, &record);
-    buf_clear(out);
-    buf_add_char(out, '{');
-    proxy_write_text(&t->base, "trial_job_id", end->job);
-    buf_add_text(out, ", ");
-    proxy_write_text(&t->base, "event", event);
-    buf_add_text(out, ", ");
-    proxy_write_text(&t->base, "hyper_params", buf_text(&record));
-    buf_add_char(out, '}');
-    out->failed = out->failed || record.failed;
-    proxy_send(&t->base, CMD_TRIAL_END);
-    buf_fini(&record);
-}
-
 /* Tells the program an end, which is noted. */
 static void
 tell_end(void *side, struct trial *trial, const struct trial_end *end)
 {
     struct proxy_tuner *t = side;
+    struct buf record;
 
-    send_end(t, trial, end);
+    buf_init(&record, SIZE_MAX / 2);
+    write_record(trial, &record);
+    proxy_send_end(&t->base, end, &record);
+    buf_fini(&record);
     trial->ended = true;
     trials_settle(t->trials, trial);
 }
