@@ -3,7 +3,7 @@
 
 #include "core/err.h"
 #include "dispatcher/assessing.h"
-#include "dispatcher/histories.h"
+#include "dispatcher/series.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
@@ -114,7 +114,7 @@ begin(struct whatif_walk *w, struct err *err)
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
     w->router = router_new(&w->silent, err);
-    w->seen = histories_new();
+    w->seen = series_map_new();
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
     if (w->policy.nni)
@@ -145,7 +145,7 @@ end(struct whatif_walk *w)
 {
     assessing_free(w->assessing);
     assessor_free(w->assessor);
-    histories_free(w->seen);
+    series_map_free(w->seen);
     router_free(w->router);
     json_free(w->head);
     log_close(w->file);

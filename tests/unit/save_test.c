@@ -5,7 +5,7 @@
 
 #include "core/idset.h"
 #include "command.h"
-#include "dispatcher/histories.h"
+#include "dispatcher/series.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/policy.h"
@@ -38,7 +38,7 @@
 KIND(idset, struct idset, calloc(1, sizeof(struct idset)),
      (idset_fini(x), free(x)))
 KIND(owed, struct owed, calloc(1, sizeof(struct owed)), (owed_fini(x), free(x)))
-KIND(histories, struct histories, histories_new(), histories_free(x))
+KIND(series, struct series_map, series_map_new(), series_map_free(x))
 KIND(trials, struct trials, trials_new(), trials_free(x))
 KIND(marks, struct marks, marks_new(), marks_free(x))
 
@@ -108,78 +108,78 @@ TEST(save_what_is_owed_out_of_order_is_damaged)
     }
 }
 
-/* ---- histories ---- */
+/* ---- series ---- */
 
 static bool
-has_early(const struct history *history, uint64_t sequence)
+has_early(const struct series *series, uint64_t sequence)
 {
-    for (size_t i = 0; i < history->n_early; i++)
-        if (history->early[i].sequence == sequence)
+    for (size_t i = 0; i < series->n_early; i++)
+        if (series->early[i].sequence == sequence)
             return true;
     return false;
 }
 
 static void
-step_histories(struct histories *h, uint64_t seed)
+step_series(struct series_map *h, uint64_t seed)
 {
     char job[2] = {(char)('A' + help_below(&seed, 9)), '\0'};
-    struct history *history = histories_get(h, job);
-    uint64_t sequence = history->n + help_below(&seed, 3);
+    struct series *series = series_get(h, job);
+    uint64_t sequence = series->n + help_below(&seed, 3);
 
     switch (help_below(&seed, 12)) {
     case 0:
-        history_free(histories_remove(h, job));
+        series_free(series_remove(h, job));
         return;
     case 1:
-        history_restart(history, history->attempt + 1);
+        series_restart(series, series->attempt + 1);
         return;
     case 2:
-        history->stopped = true;
+        series->stopped = true;
         return;
     default:
-        if (!has_early(history, sequence))
-            history_enter(history, sequence, (double)help_below(&seed, 100));
+        if (!has_early(series, sequence))
+            series_enter(series, sequence, (double)help_below(&seed, 100));
     }
 }
 
 TEST(save_histories)
 {
-    struct histories *h = histories_new(), *twin;
-    struct history **sorted;
+    struct series_map *h = series_map_new(), *twin;
+    struct series **sorted;
     size_t n;
 
-    twin = histories_new();
+    twin = series_map_new();
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t seed = i;
 
-        step_histories(h, help_random(&seed));
+        step_series(h, help_random(&seed));
         seed = i;
-        step_histories(twin, help_random(&seed));
+        step_series(twin, help_random(&seed));
         if (i % 100 == 99) {
-            struct histories *next = saved_twin(&histories_kind, twin);
+            struct series_map *next = saved_twin(&series_kind, twin);
 
-            histories_free(twin);
+            series_map_free(twin);
             twin = next;
         }
     }
     {
-        struct buf a = saved_bytes(&histories_kind, h);
-        struct buf b = saved_bytes(&histories_kind, twin);
+        struct buf a = saved_bytes(&series_kind, h);
+        struct buf b = saved_bytes(&series_kind, twin);
 
         CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
         buf_fini(&a);
         buf_fini(&b);
     }
-    sorted = histories_sorted(twin, &n);
+    sorted = series_sorted(twin, &n);
     CHECK(sorted != NULL && n > 1);
     for (size_t i = 1; i < n; i++)
         CHECK(sorted[i - 1]->trial < sorted[i]->trial);
     free(sorted);
-    histories_free(h);
+    series_map_free(h);
     for (char c = 'A'; c < 'H'; c++)
-        history_free(histories_remove(twin, (char[]){c, '\0'}));
-    saved_survives_damage(&histories_kind, twin, 2000);
-    histories_free(twin);
+        series_free(series_remove(twin, (char[]){c, '\0'}));
+    saved_survives_damage(&series_kind, twin, 2000);
+    series_map_free(twin);
 }
 
 /* ---- trials ---- */
