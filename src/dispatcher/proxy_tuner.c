@@ -484,7 +484,7 @@ request(struct proxy_tuner *t, const struct command *cmd)
         no_more(t, r.first, NO_FAILED, r.count);
         return;
     }
-    if (t->reunion.on)
+    if (t->reunion.restarted)
         reunion_lose(&t->reunion, cmd);
     t->next_id += r.count;
     while (r.served < r.count &&
@@ -666,9 +666,9 @@ knows(struct proxy_tuner *t, struct jval record)
     case RECORD_NUMBER:
     case RECORD_LABEL:
         reunion_keep(&t->reunion, trial->id, trial->label);
-        return t->reunion.on;
+        return t->reunion.restarted;
     case RECORD_FINISHED:
-        return t->reunion.on;
+        return t->reunion.restarted;
     case RECORD_UNKNOWN:
         break;
     }

@@ -47,7 +47,7 @@ reunion_fini(struct reunion *r)
 {
     ledger_fini(&r->ledger);
     idset_fini(&r->kept);
-    idset_fini(&r->again);
+    idset_fini(&r->retry);
     forget_launches(r);
 }
 
@@ -110,12 +110,12 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
 static void
 forget_manager(struct reunion *r)
 {
-    r->on = true;
+    r->restarted = true;
     r->fed = false;
     r->advised = false;
     idset_fini(&r->kept);
-    idset_fini(&r->again);
-    r->n_again = 0;
+    idset_fini(&r->retry);
+    r->n_retry = 0;
     forget_launches(r);
 }
 
@@ -368,7 +368,7 @@ reunion_import(struct reunion *r, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
     struct reunion_count count = {.all = jval_count(list)};
-    struct feed f = {.all_new = !r->on || r->fed};
+    struct feed f = {.all_new = !r->restarted || r->fed};
     struct err err;
 
     buf_init(&f.key, SIZE_MAX / 2);
@@ -394,7 +394,7 @@ reunion_import(struct reunion *r, const struct command *cmd)
 void
 reunion_advise(struct reunion *r)
 {
-    r->advised = r->on;
+    r->advised = r->restarted;
 }
 
 enum reunion_record
@@ -420,7 +420,7 @@ reunion_read(const struct reunion *r, struct jval record, struct trial **trial)
 void
 reunion_keep(struct reunion *r, uint64_t id, const char *label)
 {
-    if (r->on && idset_add(&r->kept, id) != 0)
+    if (r->restarted && idset_add(&r->kept, id) != 0)
         r->ops->out_of_memory(r->side);
     reunion_launch(r, id, label);
 }
@@ -466,11 +466,11 @@ sort_out(struct reunion *r, struct trial *const *lost, size_t n,
             end_lost(r, lost[i], END_SYS_CANCELED);
             continue;
         }
-        if (idset_add(&r->again, lost[i]->id) != 0)
+        if (idset_add(&r->retry, lost[i]->id) != 0)
             return -1;
-        r->n_again++;
+        r->n_retry++;
     }
-    return (int64_t)r->n_again;
+    return (int64_t)r->n_retry;
 }
 
 /* The trials that are out and that AD did not name, by their ids, an array to
@@ -496,7 +496,7 @@ reunion_lose(struct reunion *r, const struct command *cmd)
     int64_t again = -1;
 
     if (lost != NULL) {
-        r->on = false;
+        r->restarted = false;
         idset_fini(&r->kept);
         again = sort_out(r, lost, n, cmd);
     }
@@ -517,14 +517,14 @@ reunion_lose(struct reunion *r, const struct command *cmd)
 
 /* The next one of those that is to be given out again; NULL: there is none. */
 static struct trial *
-take_again(struct reunion *r)
+take_retry(struct reunion *r)
 {
     struct parameter_id which = {.kind = PARAMETER_NUMBER};
     struct trial *trial;
 
-    while (r->n_again > 0) {
-        r->n_again--;
-        which.number = idset_take_first(&r->again);
+    while (r->n_retry > 0) {
+        r->n_retry--;
+        which.number = idset_take_first(&r->retry);
         trial = trials_find(r->trials, &which);
         if (trial == NULL || trial->ended || trial->told)
             continue; /* it did run */
@@ -566,7 +566,7 @@ end_launch(struct reunion *r, const struct parameter_id *hint)
 static bool
 lose_one(struct reunion *r, struct trial *trial)
 {
-    if (idset_has(&r->again, trial->id))
+    if (idset_has(&r->retry, trial->id))
         return false;
     if (is_settled(r, trial)) {
         end_lost(r, trial, trial->told ? END_SUCCEEDED : END_SYS_CANCELED);
@@ -630,7 +630,7 @@ take_lost(struct reunion *r)
 bool
 reunion_give_again(struct reunion *r, uint64_t id)
 {
-    struct trial *trial = take_again(r);
+    struct trial *trial = take_retry(r);
     bool renamed = trial != NULL;
     uint64_t was;
 
@@ -676,11 +676,11 @@ static void
 save_manager(const struct reunion *r, struct buf *out)
 {
     ledger_save(&r->ledger, out);
-    pack_u64(out, r->on);
+    pack_u64(out, r->restarted);
     pack_u64(out, r->fed);
     pack_u64(out, r->advised);
     idset_save(&r->kept, out);
-    idset_save(&r->again, out);
+    idset_save(&r->retry, out);
 }
 
 static int
@@ -688,12 +688,12 @@ load_manager(struct reunion *r, struct unpack *in)
 {
     if (ledger_load(&r->ledger, in) != 0)
         return -1;
-    r->on = unpack_bool(in);
+    r->restarted = unpack_bool(in);
     r->fed = unpack_bool(in);
     r->advised = unpack_bool(in);
     idset_load(&r->kept, in);
-    idset_load(&r->again, in);
-    r->n_again = idset_count(&r->again);
+    idset_load(&r->retry, in);
+    r->n_retry = idset_count(&r->retry);
     return in->failed ? -1 : 0;
 }
 

@@ -75,12 +75,12 @@ struct reunion {
 
     /* A manager that is started again (policy nni). */
     struct ledger ledger;
-    bool on;            /* a further manager has begun and not yet asked */
+    bool restarted;     /* a further manager has begun and not yet asked */
     bool fed;           /* its FD came */
     bool advised;       /* its AD came */
     struct idset kept;  /* suggestions that its AD names */
-    struct idset again; /* suggestions that are to be given out again */
-    uint64_t n_again;
+    struct idset retry; /* suggestions that are to be given out again */
+    uint64_t n_retry;
 
     /* What this manager may lose (policy again). */
     struct map numbers, labels; /* suggestions that no end has named */

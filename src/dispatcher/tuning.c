@@ -919,7 +919,7 @@ request(struct tuning *t, const struct command *cmd)
         no_more(t, first, NO_FAILED, n);
         return;
     }
-    if (t->reunion.on)
+    if (t->reunion.restarted)
         reunion_lose(&t->reunion, cmd);
     t->next_id += n;
     if (t->owed.total > 0)
@@ -1164,7 +1164,7 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
 static int
 replace_point(struct tuning *t, struct trial *trial, struct err *err)
 {
-    if (!t->reunion.on || trial->ended)
+    if (!t->reunion.restarted || trial->ended)
         return err_set(err, ERR_INPUT,
                        "parameter_id %" PRIu64 " is in use already", trial->id);
     log_warning(t->log,
@@ -1200,7 +1200,7 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
                        MARKS_RECOVERED_MAX, jval_quote(shown, v));
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
-    if (t->reunion.on && trials_finished(t->trials, &which))
+    if (t->reunion.restarted && trials_finished(t->trials, &which))
         return 0; /* it has its result: what it reports now is its second */
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
