@@ -361,6 +361,32 @@ proxy_write_text(struct proxy *p, const char *key, const char *text)
 }
 
 void
+proxy_write_parameter(const struct parameter_id *id, struct buf *out)
+{
+    buf_add_text(out, "{\"parameter_id\": ");
+    switch (id->kind) {
+    case PARAMETER_NUMBER:
+        buf_printf(out, "%" PRIu64, id->number);
+        break;
+    case PARAMETER_LABEL:
+        json_write_string(out, id->label, strlen(id->label));
+        break;
+    case PARAMETER_NONE:
+        buf_add_text(out, "null");
+        break;
+    }
+}
+
+void
+proxy_write_ids(struct proxy *p, const struct parameter_id *id, const char *job)
+{
+    buf_clear(&p->payload);
+    proxy_write_parameter(id, &p->payload);
+    buf_add_text(&p->payload, ", ");
+    proxy_write_text(p, "trial_job_id", job);
+}
+
+void
 proxy_write_value(struct proxy *p, const struct command *cmd)
 {
     struct json *doc = NULL;

@@ -167,7 +167,12 @@ void proxy_says(struct proxy *p, const struct frame *frame);
 /* Starts the program again where it is gone; whether it was. */
 bool proxy_restart(struct proxy *p);
 
-/* Pieces of p->payload: "key": "text" and "key": value. */
+/* Appends {"parameter_id": ... */
+void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
+/* Begins p->payload: {"parameter_id": ..., "trial_job_id": ... */
+void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
+                     const char *job);
+/* Appends "key": "text" to p->payload. */
 void proxy_write_text(struct proxy *p, const char *key, const char *text);
 /* The `value` of the metric that is being handled, as the text it came as, or
  * that it would be; one that is no number as "NaN". */

@@ -180,33 +180,12 @@ stop(struct proxy_assessor *a, struct judged *trial)
 
 /* ---- from the manager ---- */
 
-/* {"parameter_id": ... */
-static void
-write_parameter(const struct parameter_id *id, struct buf *out)
-{
-    buf_add_text(out, "{\"parameter_id\": ");
-    switch (id->kind) {
-    case PARAMETER_NUMBER:
-        buf_printf(out, "%" PRIu64, id->number);
-        break;
-    case PARAMETER_LABEL:
-        json_write_string(out, id->label, strlen(id->label));
-        break;
-    case PARAMETER_NONE:
-        buf_add_text(out, "null");
-        break;
-    }
-}
-
 static void
 send_metric(struct proxy *p, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
 
-    buf_clear(&p->payload);
-    write_parameter(&m->parameter, &p->payload);
-    buf_add_text(&p->payload, ", ");
-    proxy_write_text(p, "trial_job_id", m->job);
+    proxy_write_ids(p, &m->parameter, m->job);
     buf_printf(&p->payload,
                ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
                m->sequence);
@@ -250,7 +229,7 @@ send_end(struct proxy *p, const struct trial_end *end)
     struct buf hyper;
 
     buf_init(&hyper, SIZE_MAX / 2);
-    write_parameter(&end->parameter, &hyper);
+    proxy_write_parameter(&end->parameter, &hyper);
     buf_add_char(&hyper, '}');
     proxy_send_end(p, end, &hyper);
     buf_fini(&hyper);

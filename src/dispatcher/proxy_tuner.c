@@ -91,21 +91,6 @@ write_record(const struct trial *trial, struct buf *out)
     command_write_trial(out, &record);
 }
 
-/* {"parameter_id": ..., "trial_job_id": ..., with the program's id. */
-static void
-write_ids(struct proxy_tuner *t, const struct trial *trial, const char *job)
-{
-    struct buf *out = &t->base.payload;
-
-    buf_add_char(out, '{');
-    if (trial->label == NULL)
-        buf_printf(out, "\"parameter_id\": %" PRIu64, trial->theirs);
-    else
-        proxy_write_text(&t->base, "parameter_id", trial->label);
-    buf_add_text(out, ", ");
-    proxy_write_text(&t->base, "trial_job_id", job);
-}
-
 /* Keeps the result of a trial to be told again: an element of FD, whose value
  * the payload holds from `from` on as `"value": ...`. */
 static void
@@ -141,14 +126,16 @@ static void
 tell(struct proxy_tuner *t, struct trial *trial, const char *job,
      const struct command *cmd, const double *value)
 {
+    const struct parameter_id theirs =
+        parameter_named(trial->theirs, trial->label);
     struct buf *out = &t->base.payload;
     size_t from;
 
-    buf_clear(out);
     if (trial->foreign) {
+        buf_clear(out);
         buf_printf(out, "[{\"parameter\": %s, ", trial->parameters);
     } else {
-        write_ids(t, trial, job);
+        proxy_write_ids(&t->base, &theirs, job);
         buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
     }
     from = out->len;
