@@ -7,7 +7,7 @@
 #include "core/number.h"
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
-#include "dispatcher/histories.h"
+#include "dispatcher/series.h"
 #include "dispatcher/side.h"
 #include "json.h"
 #include "plugin/assessor.h"
@@ -26,7 +26,7 @@ struct assessing {
     struct emitter emitter;
     const struct explainer *explainer; /* NULL: nobody */
     const struct log *log;
-    struct histories *histories;
+    struct series_map *living;
     struct buf payload;
 };
 
@@ -69,15 +69,15 @@ plugin_failed(const struct assessing *a, const struct command *cmd,
 }
 
 static struct tp_history
-lend(struct history *history)
+lend(struct series *series)
 {
     return (struct tp_history){
         ._struct_size = sizeof(struct tp_history),
-        .trial = history->trial,
-        .attempt = history->attempt,
-        .values = history->values,
-        .n = history->n,
-        .slot = &history->slot,
+        .trial = series->trial,
+        .attempt = series->attempt,
+        .values = series->values,
+        .n = series->n,
+        .slot = &series->slot,
     };
 }
 
@@ -114,10 +114,10 @@ explain(const struct assessing *a, const struct command *cmd,
 }
 
 static int
-assess(struct assessing *a, const struct command *cmd, struct history *history,
+assess(struct assessing *a, const struct command *cmd, struct series *series,
        struct err *err)
 {
-    struct tp_history lent = lend(history);
+    struct tp_history lent = lend(series);
     struct tp_verdict verdict = {._struct_size = sizeof verdict,
                                  .decision = TP_GO,
                                  .value = NAN,
@@ -130,7 +130,7 @@ assess(struct assessing *a, const struct command *cmd, struct history *history,
     explain(a, cmd, &lent, &verdict);
     if (verdict.decision != TP_STOP)
         return 0;
-    history->stopped = true;
+    series->stopped = true;
     say_why(a, &cmd->metric, &lent, &verdict);
     return emit(a,
                 (struct emission){.cause = cmd->arrival,
@@ -142,19 +142,19 @@ assess(struct assessing *a, const struct command *cmd, struct history *history,
 
 /* An older attempt ends as failed; the assessor frees what it kept of it. */
 static int
-restart(struct assessing *a, const struct command *cmd, struct history *history,
+restart(struct assessing *a, const struct command *cmd, struct series *series,
         struct err *err)
 {
-    struct tp_history lent = lend(history);
+    struct tp_history lent = lend(series);
     bool before = a->policy->nni && /* its KI went to the manager before */
-                  history->attempt / 2 < cmd->metric.attempt / 2;
+                  series->attempt / 2 < cmd->metric.attempt / 2;
     int rc = 0;
 
-    if (history->n > 0 &&
+    if (series->n > 0 &&
         assessor_ended(a->assessor, &lent, TP_TRIAL_FAILED, err) != 0)
         rc = plugin_failed(a, cmd, err);
-    history_restart(history, cmd->metric.attempt);
-    history->stopped = history->stopped && !before;
+    series_restart(series, cmd->metric.attempt);
+    series->stopped = series->stopped && !before;
     return rc;
 }
 
@@ -162,19 +162,19 @@ static int
 handle_metric(struct assessing *a, const struct command *cmd, struct err *err)
 {
     const struct metric *m = &cmd->metric;
-    struct history *history = histories_get(a->histories, m->job);
+    struct series *series = series_get(a->living, m->job);
     int grown;
 
-    if (history == NULL)
+    if (series == NULL)
         return err_set(err, ERR_MEMORY, "histories: out of memory");
-    if (m->attempt > history->attempt && restart(a, cmd, history, err) != 0)
+    if (m->attempt > series->attempt && restart(a, cmd, series, err) != 0)
         return -1;
-    grown = history_enter(history, m->sequence, m->value);
+    grown = series_enter(series, m->sequence, m->value);
     if (grown < 0)
         return err_set(err, ERR_MEMORY, "histories: out of memory");
-    if (grown > 0 && !history->stopped && assess(a, cmd, history, err) != 0)
+    if (grown > 0 && !series->stopped && assess(a, cmd, series, err) != 0)
         return -1;
-    return m->sync ? acknowledge(a, cmd, history->stopped, err) : 0;
+    return m->sync ? acknowledge(a, cmd, series->stopped, err) : 0;
 }
 
 static int
@@ -201,16 +201,16 @@ static int
 end_trial(struct assessing *a, const struct command *cmd, const char *job,
           int how, struct err *err)
 {
-    struct history *history = histories_remove(a->histories, job);
+    struct series *series = series_remove(a->living, job);
     struct tp_history lent;
     int rc = 0;
 
-    if (history == NULL)
+    if (series == NULL)
         return 0;
-    lent = lend(history);
-    if (history->n > 0 && assessor_ended(a->assessor, &lent, how, err) != 0)
+    lent = lend(series);
+    if (series->n > 0 && assessor_ended(a->assessor, &lent, how, err) != 0)
         rc = plugin_failed(a, cmd, err);
-    history_free(history);
+    series_free(series);
     return rc;
 }
 
@@ -249,7 +249,7 @@ static int
 handle(struct side *s, const struct command *cmd, struct err *err)
 {
     struct assessing *a = self(s);
-    const struct history *history;
+    const struct series *series;
 
     if (cmd->code == CMD_TRIAL_END)
         return handle_end(a, cmd, err);
@@ -262,13 +262,13 @@ handle(struct side *s, const struct command *cmd, struct err *err)
     if (!cmd->metric.sync)
         return 0;
     /* Nobody judges, or it is not applied: its trial still waits. */
-    history = histories_find(a->histories, cmd->metric.job);
-    return acknowledge(a, cmd, history != NULL && history->stopped, err);
+    series = series_find(a->living, cmd->metric.job);
+    return acknowledge(a, cmd, series != NULL && series->stopped, err);
 }
 
 /* ---- packed ---- */
 
-/* The histories that the assessor knows of. */
+/* The series that the assessor knows of, as it sees them. */
 struct lent_all {
     struct tp_history *lent;
     const struct tp_history **list;
@@ -286,7 +286,7 @@ static int
 lend_all(const struct assessing *a, struct lent_all *out, struct err *err)
 {
     size_t n;
-    struct history **sorted = histories_sorted(a->histories, &n);
+    struct series **sorted = series_sorted(a->living, &n);
 
     *out = (struct lent_all){calloc(n + 1, sizeof *out->lent),
                              calloc(n + 1, sizeof *out->list), 0};
@@ -327,7 +327,7 @@ save(const struct side *s, struct buf *out, struct err *err)
     size_t len = out->len;
     int rc;
 
-    histories_save(a->histories, out);
+    series_save(a->living, out);
     rc = buf_check(out, "what a snapshot holds", err);
     if (rc == 0)
         rc = save_assessor(a, out, err);
@@ -343,7 +343,7 @@ load(struct side *s, struct unpack *in, struct err *err)
     struct lent_all living;
     int rc;
 
-    if (histories_load(a->histories, in) != 0)
+    if (series_load(a->living, in) != 0)
         return err_set(err, ERR_LOG, "histories: damaged, or out of memory");
     if (a->assessor == NULL)
         return 0;
@@ -401,7 +401,7 @@ free_assessing(struct side *s)
 {
     struct assessing *a = self(s);
 
-    histories_free(a->histories);
+    series_map_free(a->living);
     buf_fini(&a->payload);
     free(a);
 }
@@ -422,7 +422,7 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
     };
     struct assessing *a = calloc(1, sizeof *a);
 
-    if (a == NULL || (a->histories = histories_new()) == NULL) {
+    if (a == NULL || (a->living = series_map_new()) == NULL) {
         free(a);
         err_set(err, ERR_MEMORY, "histories: out of memory");
         return NULL;

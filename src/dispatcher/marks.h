@@ -22,7 +22,7 @@ struct marks *marks_new(void);
 void marks_free(struct marks *m);
 
 /* From now on several jobs may say that they run one suggestion, as those of
- * NNI 3.0's manager may (launches.h): each has its own end, and what an end
+ * NNI 3.0's manager may (reunion.h): each has its own end, and what an end
  * says is no hint where another job is known to run that. */
 void marks_share(struct marks *m);
 

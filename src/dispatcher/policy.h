@@ -33,9 +33,9 @@ struct policy {
     bool directed;   /* the experiment says so, and plugins and programs are
                         told; else it is what the tuner's arguments say */
     bool nni;        /* the manager is NNI's: it may be started again, and then
-                        says IN, FD and AD anew (restart.h) */
+                        says IN, FD and AD anew (reunion.h) */
     bool again;      /* that manager never asks again for what it lost or was
-                        refused, so it is given out again (launches.h) and the
+                        refused, so it is given out again (reunion.h) and the
                         tuner asked again; not in logs from before that */
 };
 

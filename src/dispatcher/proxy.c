@@ -4,8 +4,9 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "dispatcher/naming.h"
-#include "dispatcher/proxy_state.h"
+#include "dispatcher/proxy_setup.h"
 #include "frame.h"
+#include "json.h"
 #include "scan.h"
 
 #include <inttypes.h>
@@ -42,12 +43,6 @@ proxy_limit(struct proxy *p, size_t longest)
 }
 
 /* ---- for who serves the program ---- */
-
-struct side *
-proxy_side(struct proxy *p)
-{
-    return &p->side;
-}
 
 size_t
 proxy_bytes(const struct proxy *p)
@@ -106,6 +101,25 @@ proxy_send(struct proxy *p, enum command_code code)
         proxy_out_of_memory(p);
     else if (!p->fatal)
         p->port.send(p->port.ctx, code, p->payload.data, p->payload.len);
+}
+
+void
+proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
+{
+    struct buf *out = &p->payload;
+
+    buf_clear(out);
+    buf_add_char(out, '{');
+    proxy_write_text(p, "trial_job_id", end->job);
+    buf_add_text(out, ", ");
+    proxy_write_text(
+        p, "event",
+        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event));
+    buf_add_text(out, ", ");
+    proxy_write_text(p, "hyper_params", buf_text(hyper));
+    buf_add_char(out, '}');
+    out->failed = out->failed || hyper->failed;
+    proxy_send(p, CMD_TRIAL_END);
 }
 
 void
@@ -191,6 +205,32 @@ proxy_write_text(struct proxy *p, const char *key, const char *text)
 {
     buf_printf(&p->payload, "\"%s\": ", key);
     json_write_string(&p->payload, text, strlen(text));
+}
+
+void
+proxy_write_parameter(const struct parameter_id *id, struct buf *out)
+{
+    buf_add_text(out, "{\"parameter_id\": ");
+    switch (id->kind) {
+    case PARAMETER_NUMBER:
+        buf_printf(out, "%" PRIu64, id->number);
+        break;
+    case PARAMETER_LABEL:
+        json_write_string(out, id->label, strlen(id->label));
+        break;
+    case PARAMETER_NONE:
+        buf_add_text(out, "null");
+        break;
+    }
+}
+
+void
+proxy_write_ids(struct proxy *p, const struct parameter_id *id, const char *job)
+{
+    buf_clear(&p->payload);
+    proxy_write_parameter(id, &p->payload);
+    buf_add_text(&p->payload, ", ");
+    proxy_write_text(p, "trial_job_id", job);
 }
 
 void

@@ -12,8 +12,10 @@
 #ifndef DISPATCHER_PROXY_H
 #define DISPATCHER_PROXY_H
 
+#include "core/buf.h"
 #include "dispatcher/emission.h"
 #include "dispatcher/policy.h"
+#include "dispatcher/side.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +25,6 @@ struct err;
 struct log;
 struct proxy;
 struct proxy_setup;
-struct side;
 
 /* Where the program is.  Replay has none. */
 struct proxy_port {
@@ -49,9 +50,6 @@ void proxy_connect(struct proxy *p, struct proxy_port port);
  * makes longer costs itself. */
 void proxy_limit(struct proxy *p, size_t longest);
 
-/* Its side. */
-struct side *proxy_side(struct proxy *p);
-
 /* Which answer the program owes, while side_waits(): "ID, or NO, for IN". */
 void proxy_name_due(const struct proxy *p, char *out, size_t size);
 
@@ -59,5 +57,93 @@ void proxy_name_due(const struct proxy *p, char *out, size_t size);
 size_t proxy_bytes(const struct proxy *p);
 
 const struct proxy_setup *proxy_setup(const struct proxy *p);
+
+/* ---- the base of a tuner's and an assessor's proxy, for them alone ---- */
+
+/* What a tuner's and an assessor's proxy do differently. */
+struct proxy_kind {
+    enum sender sender;
+    void (*command)(struct proxy *p, const struct command *cmd);
+    void (*frame)(struct proxy *p, const struct frame *frame);
+    void (*late)(struct proxy *p);
+    void (*gone)(struct proxy *p);
+    void (*settle)(struct proxy *p); /* what its word, silence or end has left
+                                        to be done; NULL: nothing */
+    bool (*waits)(const struct proxy *p);
+    size_t (*bytes)(const struct proxy *p);
+    void (*name_due)(const struct proxy *p, char *out, size_t size);
+    uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
+    void (*see)(const struct proxy *p, struct tuning_view *out,
+                const struct viewer *viewer); /* NULL: nothing to be seen */
+    void (*free)(struct proxy *p);
+};
+
+/* The first member of either. */
+struct proxy {
+    struct side side;
+    const struct proxy_kind *kind;
+    const struct proxy_setup *setup;
+    const struct policy *policy;
+    struct emitter emitter;
+    struct proxy_port port;
+    const struct log *log;
+    struct buf payload; /* of the frame being written */
+    size_t longest;     /* payload that the manager can be sent */
+    uint64_t arrival;   /* of the input being handled */
+    const char *input;  /* what it is: "command 7 (GE)" without the number */
+    char its[8];        /* that, of a frame of the program: "its TR" */
+    char said[500];     /* of one that is required, its last ER before its
+                           first ID; "": none */
+    bool ready;         /* it has sent an ID */
+    bool gone;          /* there is no program */
+    bool ended;         /* a failure ended this side */
+    bool fatal;         /* `failure` ends the session */
+    struct err *failure;
+};
+
+void proxy_init(struct proxy *p, const struct proxy_kind *kind,
+                const struct proxy_setup *setup, const struct policy *policy,
+                struct emitter emitter, const struct log *log);
+void proxy_fini(struct proxy *p);
+
+/* Writes the frame that states e's fact into p->payload; false: out of memory,
+ * and it was said. */
+bool proxy_encode(struct proxy *p, struct emission *e);
+/* Writes it as proxy_encode() does, and sends it to the manager. */
+void proxy_emit(struct proxy *p, struct emission e);
+/* What p->payload holds, to the program. */
+void proxy_send(struct proxy *p, enum command_code code);
+/* The end of a trial, whose hyper_params are those, JSON, to the program. */
+void proxy_send_end(struct proxy *p, const struct trial_end *end,
+                    struct buf *hyper);
+
+/* One line for a mistake of the manager's, which costs its command alone. */
+void proxy_complain(struct proxy *p, const char *text);
+/* One line about a trial: "trial 'job' (parameter_id 7): text"; late: nothing
+ * is wrong, and it is no error. */
+void proxy_complain_trial(struct proxy *p, const char *job,
+                          const struct parameter_id *id, const char *text,
+                          bool late);
+/* The program failed: by policy this costs its input, or the session. */
+void proxy_failed(struct proxy *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void proxy_out_of_memory(struct proxy *p);
+/* Passes an ER on to people: a failure like others.  Before the first ID of one
+ * that is required it is kept: it says why there will be none. */
+void proxy_says(struct proxy *p, const struct frame *frame);
+
+/* Starts the program again where it is gone; whether it was. */
+bool proxy_restart(struct proxy *p);
+
+/* Appends {"parameter_id": ... */
+void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
+/* Begins p->payload: {"parameter_id": ..., "trial_job_id": ... */
+void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
+                     const char *job);
+/* Appends "key": "text" to p->payload. */
+void proxy_write_text(struct proxy *p, const char *key, const char *text);
+/* The `value` of the metric that is being handled, as the text it came as, or
+ * that it would be; one that is no number as "NaN". */
+void proxy_write_value(struct proxy *p, const struct command *cmd);
 
 #endif

@@ -8,10 +8,13 @@
  * again with the first metric of a trial that is new; trials that have reported
  * before are nobody's then, and go on. */
 
+#include "dispatcher/proxy.h"
+
 #include "core/err.h"
 #include "core/map.h"
-#include "dispatcher/proxy_state.h"
+#include "dispatcher/proxy_setup.h"
 #include "frame.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -178,31 +181,11 @@ stop(struct proxy_assessor *a, struct judged *trial)
 /* ---- from the manager ---- */
 
 static void
-write_parameter(struct proxy *p, const struct parameter_id *id)
-{
-    buf_add_char(&p->payload, '{');
-    switch (id->kind) {
-    case PARAMETER_NUMBER:
-        buf_printf(&p->payload, "\"parameter_id\": %" PRIu64, id->number);
-        break;
-    case PARAMETER_LABEL:
-        proxy_write_text(p, "parameter_id", id->label);
-        break;
-    case PARAMETER_NONE:
-        buf_add_text(&p->payload, "\"parameter_id\": null");
-        break;
-    }
-    buf_add_text(&p->payload, ", ");
-}
-
-static void
 send_metric(struct proxy *p, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
 
-    buf_clear(&p->payload);
-    write_parameter(p, &m->parameter);
-    proxy_write_text(p, "trial_job_id", m->job);
+    proxy_write_ids(p, &m->parameter, m->job);
     buf_printf(&p->payload,
                ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
                m->sequence);
@@ -243,27 +226,13 @@ metric(struct proxy_assessor *a, const struct command *cmd)
 static void
 send_end(struct proxy *p, const struct trial_end *end)
 {
-    const char *event =
-        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event);
     struct buf hyper;
 
-    buf_clear(&p->payload);
-    write_parameter(p, &end->parameter);
-    p->payload.len -= sizeof ", " - 1;
-    buf_add_char(&p->payload, '}');
     buf_init(&hyper, SIZE_MAX / 2);
-    buf_add(&hyper, p->payload.data, p->payload.len);
-    buf_clear(&p->payload);
-    buf_add_char(&p->payload, '{');
-    proxy_write_text(p, "trial_job_id", end->job);
-    buf_add_text(&p->payload, ", ");
-    proxy_write_text(p, "event", event);
-    buf_add_text(&p->payload, ", ");
-    proxy_write_text(p, "hyper_params", buf_text(&hyper));
-    buf_add_char(&p->payload, '}');
-    p->payload.failed = p->payload.failed || hyper.failed;
+    proxy_write_parameter(&end->parameter, &hyper);
+    buf_add_char(&hyper, '}');
+    proxy_send_end(p, end, &hyper);
     buf_fini(&hyper);
-    proxy_send(p, CMD_TRIAL_END);
 }
 
 static void

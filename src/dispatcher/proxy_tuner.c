@@ -10,14 +10,50 @@
  * resumed manager would tell it: IN, FD with all results so far, AD with the
  * trials that are out. */
 
-#include "dispatcher/proxy_tuner.h"
+#include "dispatcher/proxy.h"
 
 #include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/marks.h"
+#include "dispatcher/proxy_requests.h"
+#include "dispatcher/proxy_setup.h"
+#include "dispatcher/reunion.h"
+#include "dispatcher/trials.h"
 #include "dispatcher/view.h"
+#include "frame.h"
+#include "json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define UNASKED_MAX 65536 /* trials out at which none is taken unasked */
+#define RESULTS_MAX ((size_t)60 << 20) /* bytes kept to be told again */
+
+enum proxy_space {
+    PROXY_BARE,  /* no search space */
+    PROXY_ASKED, /* IN is passed on */
+    PROXY_READY, /* ID was the answer */
+};
+
+struct proxy_tuner {
+    struct proxy base;
+    enum proxy_space state;
+    bool greeting;     /* started again, its ID is still to come */
+    uint64_t position; /* of the IN, among the manager's frames */
+    struct buf space;  /* as JSON */
+    struct trials *trials;
+    struct buf results;          /* elements of an FD, to be told again */
+    struct proxy_requests owed;  /* NO "later" was their answer; all older */
+    struct proxy_requests asked; /* no answer yet */
+    uint64_t failed; /* under policy again: units that were refused as failed,
+                        for which the manager will not ask again */
+    int tries;       /* how often these were asked for while no trial is out */
+    uint64_t next_id;
+    struct reunion reunion;
+    struct buf fresh; /* elements of the FD at hand that are new */
+};
 
 static struct proxy_tuner *
 self(struct proxy *p)
@@ -25,35 +61,161 @@ self(struct proxy *p)
     return (struct proxy_tuner *)p;
 }
 
-struct trial *
-proxy_tuner_add(struct proxy_tuner *t, uint64_t id, const char *label,
-                uint64_t theirs, struct buf *text)
-{
-    static const double nowhere[1];
-    char *parameters = buf_take(text);
-    struct trial *trial = NULL;
+/* ---- what the program is told ---- */
 
-    if (parameters != NULL)
-        trial = trials_add(t->trials, id, label, nowhere, 0);
-    if (trial == NULL) {
-        free(parameters);
-        return NULL;
+/* Sends open, text, close. */
+static void
+send(struct proxy_tuner *t, enum command_code code, const char *open,
+     const struct buf *text, const char *close)
+{
+    struct buf *out = &t->base.payload;
+
+    buf_clear(out);
+    buf_add_text(out, open);
+    buf_add(out, text->data, text->len);
+    buf_add_text(out, close);
+    out->failed = out->failed || text->failed;
+    proxy_send(&t->base, code);
+}
+
+/* {"parameter_id": ..., "parameters": ...}, with the program's id. */
+static void
+write_record(const struct trial *trial, struct buf *out)
+{
+    struct parameter_record record = {.id = trial->theirs,
+                                      .label = trial->label,
+                                      .parameters = trial->parameters,
+                                      .parameters_len =
+                                          strlen(trial->parameters)};
+
+    command_write_trial(out, &record);
+}
+
+/* Keeps the result of a trial to be told again: an element of FD, whose value
+ * the payload holds from `from` on as `"value": ...`. */
+static void
+keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
+{
+    const struct buf *payload = &t->base.payload;
+    size_t len = payload->len - from;
+
+    if (payload->failed ||
+        t->results.len + strlen(trial->parameters) + len > RESULTS_MAX)
+        return; /* of millions of results the first ones are told */
+    buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
+    buf_printf(&t->results, "{\"parameter\": %s, ", trial->parameters);
+    buf_add(&t->results, payload->data + from, len);
+    buf_add_char(&t->results, '}');
+}
+
+/* Keeps an element of FD to be told again. */
+static void
+keep_entry(struct proxy_tuner *t, struct jval entry)
+{
+    struct jval v;
+
+    if (!jval_get(entry, "parameter", &v) || !jval_get(entry, "value", &v) ||
+        t->results.len > RESULTS_MAX)
+        return;
+    buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
+    jval_write(entry, &t->results);
+}
+
+/* Tells the program the result of a trial: *value, or that of cmd, a metric. */
+static void
+tell(struct proxy_tuner *t, struct trial *trial, const char *job,
+     const struct command *cmd, const double *value)
+{
+    const struct parameter_id theirs =
+        parameter_named(trial->theirs, trial->label);
+    struct buf *out = &t->base.payload;
+    size_t from;
+
+    if (trial->foreign) {
+        buf_clear(out);
+        buf_printf(out, "[{\"parameter\": %s, ", trial->parameters);
+    } else {
+        proxy_write_ids(&t->base, &theirs, job);
+        buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
     }
-    trial->theirs = theirs;
-    trial->parameters = parameters;
-    return trial;
+    from = out->len;
+    if (value != NULL) {
+        buf_add_text(out, "\"value\": \"");
+        json_write_double(out, *value);
+        buf_add_char(out, '"');
+    } else {
+        proxy_write_value(&t->base, cmd);
+    }
+    keep_result(t, trial, from);
+    buf_add_text(out, trial->foreign ? "}]" : "}");
+    proxy_send(&t->base, trial->foreign ? CMD_IMPORT : CMD_METRIC);
+    trial->told = true;
 }
 
-void
-proxy_tuner_launch(struct proxy_tuner *t, uint64_t id, const char *label)
+/* Tells the program an end, which is noted. */
+static void
+tell_end(void *side, struct trial *trial, const struct trial_end *end)
 {
-    if (t->base.policy->again && launches_give(&t->launches, id, label) != 0)
-        proxy_out_of_memory(&t->base);
+    struct proxy_tuner *t = side;
+    struct buf record;
+
+    buf_init(&record, SIZE_MAX / 2);
+    write_record(trial, &record);
+    proxy_send_end(&t->base, end, &record);
+    buf_fini(&record);
+    trial->ended = true;
+    trials_settle(t->trials, trial);
 }
 
-void
-proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
-                    enum no_reason reason, uint64_t units)
+/* ---- a program that is started again ---- */
+
+/* Tells the program of the trials that are out, which it knows by our numbers
+ * from here on. */
+static void
+send_out(struct proxy_tuner *t)
+{
+    struct buf list;
+    struct trial **trials;
+    size_t n;
+
+    buf_init(&list, SIZE_MAX / 2);
+    trials = trials_sorted(t->trials, &n);
+    if (trials == NULL)
+        proxy_out_of_memory(&t->base);
+    for (size_t i = 0; trials != NULL && i < n; i++) {
+        if (trials[i]->ended) { /* not known to it: a result is an import */
+            trials[i]->foreign = true;
+            continue;
+        }
+        trials[i]->theirs = trials[i]->id;
+        buf_add_text(&list, list.len == 0 ? "" : ", ");
+        write_record(trials[i], &list);
+    }
+    if (list.len > 0)
+        send(t, CMD_ADD_CUSTOM, "[", &list, "]");
+    buf_fini(&list);
+    free(trials);
+}
+
+/* Starts the program where it is gone, and tells it what it missed. */
+static void
+start_again(struct proxy_tuner *t)
+{
+    if (!proxy_restart(&t->base) || t->state == PROXY_BARE)
+        return;
+    send(t, CMD_INITIALIZE, "", &t->space, "");
+    t->greeting = true;
+    if (t->results.len > 0)
+        send(t, CMD_IMPORT, "[", &t->results, "]");
+    send_out(t);
+}
+
+/* ---- requests ---- */
+
+/* Sends NO: `units` of the request with that first id are refused, or owed. */
+static void
+no_more(struct proxy_tuner *t, uint64_t first, enum no_reason reason,
+        uint64_t units)
 {
     proxy_emit(&t->base,
                (struct emission){.code = CMD_NO_MORE,
@@ -62,7 +224,99 @@ proxy_tuner_no_more(struct proxy_tuner *t, uint64_t first,
                                  .units = units});
 }
 
-/* ---- the search space ---- */
+/* The requests that the next TR may serve; the oldest first. */
+static struct proxy_requests *
+waiting(struct proxy_tuner *t)
+{
+    return t->owed.n > 0 ? &t->owed : &t->asked;
+}
+
+/* Managers of NNI's never ask again for what failed: it is kept in mind. */
+static void
+refuse(struct proxy_tuner *t, const struct proxy_request *r,
+       enum no_reason reason, uint64_t units)
+{
+    no_more(t, r->first, reason, units);
+    if (reason == NO_FAILED && t->base.policy->again)
+        t->failed += units;
+}
+
+/* Forgets the oldest request if it is served as far as it can be. */
+static void
+settle_request(struct proxy_tuner *t, struct proxy_requests *q)
+{
+    struct proxy_request r = *proxy_requests_first(q);
+
+    if (proxy_request_left(&r) > 0)
+        return;
+    proxy_requests_pop(q);
+    if (r.failed > 0)
+        refuse(t, &r, NO_FAILED, r.failed);
+}
+
+/* The rest of the oldest request is refused. */
+static void
+end_request(struct proxy_tuner *t, struct proxy_requests *q,
+            enum no_reason reason)
+{
+    struct proxy_request r = proxy_requests_pop(q);
+
+    refuse(t, &r, reason, proxy_request_left(&r) + r.failed);
+}
+
+static void
+end_requests(struct proxy_tuner *t, struct proxy_requests *q,
+             enum no_reason reason)
+{
+    while (q->n > 0)
+        end_request(t, q, reason);
+}
+
+/* Serves what is owed with suggestions that the manager has lost. */
+static void
+serve_lost(struct proxy_tuner *t)
+{
+    struct proxy_request *r;
+
+    while ((r = proxy_requests_first(&t->owed)) != NULL &&
+           reunion_give_again(&t->reunion, r->first + r->served + r->failed)) {
+        r->served++;
+        settle_request(t, &t->owed);
+    }
+}
+
+/* Asks the program for what is left of a request. */
+static void
+ask(struct proxy_tuner *t, struct proxy_request r)
+{
+    start_again(t);
+    if (proxy_requests_push(&t->asked, r) != 0) {
+        proxy_out_of_memory(&t->base);
+        return;
+    }
+    buf_clear(&t->base.payload);
+    buf_printf(&t->base.payload, "%" PRIu64, proxy_request_left(&r));
+    proxy_send(&t->base, CMD_REQUEST_TRIALS);
+}
+
+/* Asks again for what has failed, where no answer is due. */
+static void
+ask_failed(struct proxy_tuner *t)
+{
+    struct proxy_request r = {.first = t->next_id, .count = t->failed};
+
+    if (r.count == 0 || t->asked.n > 0 || t->state != PROXY_READY)
+        return;
+    t->next_id += r.count;
+    t->failed = 0;
+    ask(t, r);
+}
+
+/* ---- a manager that is started again, see reunion.h ---- */
+
+/* The program has ended with the dispatcher before.  The one that is started by
+ * the first GE is told all results and the trials that run again; what was
+ * lost it does not know, and may propose again. */
 
 static void
 keep_space(struct proxy_tuner *t, const struct command *cmd)
@@ -74,10 +328,103 @@ keep_space(struct proxy_tuner *t, const struct command *cmd)
 }
 
 static void
+write_space(const void *side, struct buf *out)
+{
+    const struct buf *space = &((const struct proxy_tuner *)side)->space;
+
+    buf_add(out, space->data, space->len);
+}
+
+static void
+begin_again(void *side, const struct command *cmd, bool same)
+{
+    struct proxy_tuner *t = side;
+
+    t->failed = 0;
+    proxy_requests_fini(&t->owed);
+    proxy_requests_fini(&t->asked);
+    if (!same) {
+        keep_space(t, cmd);
+        send(t, CMD_UPDATE_SPACE, "", &t->space, "");
+    }
+    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
+                                           .number = cmd->position});
+}
+
+static void
+write_parameters(const void *side, const struct trial *trial, struct buf *out)
+{
+    (void)side;
+    buf_add_text(out, trial->parameters);
+}
+
+/* The element goes to the program with the others of its FD that are new. */
+static int
+import_result(void *side, struct jval entry, struct err *err)
+{
+    struct proxy_tuner *t = side;
+
+    (void)err;
+    buf_add_text(&t->fresh, t->fresh.len == 0 ? "" : ", ");
+    jval_write(entry, &t->fresh);
+    keep_entry(t, entry);
+    return 0;
+}
+
+static void
+tell_result(void *side, struct trial *trial, const char *job, double value)
+{
+    tell(side, trial, job, NULL, &value);
+}
+
+static void
+give_again(void *side, const struct trial *trial, uint64_t was)
+{
+    struct proxy_tuner *t = side;
+    const struct parameter_record record = {.id = trial->id,
+                                            .label = trial->label,
+                                            .parameters = trial->parameters,
+                                            .parameters_len =
+                                                strlen(trial->parameters)};
+
+    (void)was; /* it has its id still */
+    proxy_emit(&t->base,
+               (struct emission){.code = CMD_NEW_TRIAL, .gives = &record});
+    reunion_launch(&t->reunion, trial->id, trial->label);
+}
+
+static void
+out_of_memory(void *side)
+{
+    proxy_out_of_memory(side);
+}
+
+static bool
+failed(const void *side)
+{
+    return ((const struct proxy_tuner *)side)->base.fatal;
+}
+
+static const struct reunion_ops reunion_hands = {
+    .program = true,
+    .write_space = write_space,
+    .begin_again = begin_again,
+    .write_parameters = write_parameters,
+    .import = import_result,
+    .tell = tell_result,
+    .end = tell_end,
+    .give = give_again,
+    .out_of_memory = out_of_memory,
+    .failed = failed,
+};
+
+/* ---- from the manager: the search space ---- */
+
+static void
 initialize(struct proxy_tuner *t, const struct command *cmd)
 {
     if (t->state == PROXY_READY && t->base.policy->nni) {
-        proxy_tuner_restarted(t, cmd);
+        reunion_begin(&t->reunion, cmd);
         return;
     }
     if (t->state != PROXY_BARE) {
@@ -87,9 +434,9 @@ initialize(struct proxy_tuner *t, const struct command *cmd)
     }
     keep_space(t, cmd);
     t->position = cmd->position;
-    proxy_tuner_restart(t);
+    start_again(t);
     t->state = PROXY_ASKED;
-    proxy_tuner_send(t, CMD_INITIALIZE, "", &t->space, "");
+    send(t, CMD_INITIALIZE, "", &t->space, "");
 }
 
 static bool
@@ -106,24 +453,10 @@ update(struct proxy_tuner *t, const struct command *cmd)
     if (!has_space(t))
         return;
     keep_space(t, cmd);
-    proxy_tuner_send(t, CMD_UPDATE_SPACE, "", &t->space, "");
+    send(t, CMD_UPDATE_SPACE, "", &t->space, "");
 }
 
-/* ---- requests ---- */
-
-/* Asks the program for what is left of it. */
-static void
-ask(struct proxy_tuner *t, struct proxy_request r)
-{
-    proxy_tuner_restart(t);
-    if (proxy_requests_push(&t->asked, r) != 0) {
-        proxy_out_of_memory(&t->base);
-        return;
-    }
-    buf_clear(&t->base.payload);
-    buf_printf(&t->base.payload, "%" PRIu64, proxy_request_left(&r));
-    proxy_send(&t->base, CMD_REQUEST_TRIALS);
-}
+/* ---- from the manager: requests ---- */
 
 static void
 request(struct proxy_tuner *t, const struct command *cmd)
@@ -135,18 +468,234 @@ request(struct proxy_tuner *t, const struct command *cmd)
                                      ? cmd->request.problem
                                      : "no search space yet, expected IN "
                                        "first");
-        proxy_tuner_no_more(t, r.first, NO_FAILED, r.count);
+        no_more(t, r.first, NO_FAILED, r.count);
         return;
     }
-    if (t->restart.on)
-        proxy_tuner_lose(t);
+    if (t->reunion.restarted)
+        reunion_lose(&t->reunion, cmd);
     t->next_id += r.count;
-    while (r.served < r.count && proxy_tuner_give_again(t))
+    while (r.served < r.count &&
+           reunion_give_again(&t->reunion, r.first + r.served))
         r.served++;
     if (r.served < r.count)
         ask(t, r);
 }
 
+/* ---- from the manager: results and ends ---- */
+
+static void
+metric(struct proxy_tuner *t, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    struct trial *trial;
+    const char *why;
+    bool late;
+
+    if (m->type == METRIC_REQUEST) {
+        proxy_complain_trial(&t->base, m->job, &m->parameter,
+                             "REQUEST_PARAMETER: trials of several phases are "
+                             "not supported, expected one GE a trial",
+                             false);
+        return;
+    }
+    if (m->parameter.kind == PARAMETER_NONE)
+        return; /* the user's own trial: recorded */
+    why = reunion_refuse_result(&t->reunion, m, &trial, &late);
+    if (why != NULL) {
+        proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
+        return;
+    }
+    reunion_ran(&t->reunion, m->job, trial);
+    tell(t, trial, m->job, cmd, NULL);
+    trials_settle(t->trials, trial);
+}
+
+static void
+pass_end(struct proxy_tuner *t, const struct trial_end *end)
+{
+    const struct mark *mark = policy_mark(t->base.policy, end);
+    struct trial *trial;
+    const char *why;
+    bool late;
+
+    if (end->parameter.kind == PARAMETER_NONE)
+        return;
+    why = reunion_refuse_end(&t->reunion, end, &trial, &late);
+    if (why != NULL) {
+        proxy_complain_trial(&t->base, end->job, &end->parameter, why, late);
+        return;
+    }
+    reunion_ran(&t->reunion, end->job, trial);
+    if (end->stopped && !trial->told && mark != NULL)
+        tell(t, trial, end->job, NULL, &mark->value);
+    tell_end(t, trial, end);
+}
+
+/* The answer comes once the program was told; what that says comes when it
+ * likes. */
+static void
+end(struct proxy_tuner *t, const struct command *cmd)
+{
+    pass_end(t, &cmd->end);
+    if (reunion_seek_lost(&t->reunion, cmd) > 0)
+        serve_lost(t);
+    if (cmd->end.sync)
+        proxy_emit(&t->base, (struct emission){.code = CMD_ACKNOWLEDGE,
+                                               .job = cmd->end.job,
+                                               .ends = true});
+}
+
+/* ---- from the manager: trials from elsewhere ---- */
+
+/* A trial that is out, with the parameters in `text`, which is taken; NULL: out
+ * of memory, or the id or label is in use. */
+static struct trial *
+add_trial(struct proxy_tuner *t, uint64_t id, const char *label,
+          uint64_t theirs, struct buf *text)
+{
+    static const double nowhere[1];
+    char *parameters = buf_take(text);
+    struct trial *trial = NULL;
+
+    if (parameters != NULL)
+        trial = trials_add(t->trials, id, label, nowhere, 0);
+    if (trial == NULL) {
+        free(parameters);
+        return NULL;
+    }
+    trial->theirs = theirs;
+    trial->parameters = parameters;
+    return trial;
+}
+
+/* FD of a manager of NNI's. */
+static void
+reunite(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct reunion_count n;
+
+    buf_clear(&t->fresh);
+    n = reunion_import(&t->reunion, cmd);
+    if (t->fresh.len > 0 || n.all == 0)
+        send(t, CMD_IMPORT, "[", &t->fresh, "]");
+    log_info(t->base.log,
+             "command %" PRIu64 " (FD): %zu of %zu results passed on",
+             cmd->arrival, n.told, n.all);
+}
+
+static void
+import(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct jval list = json_root(cmd->document);
+
+    if (!has_space(t))
+        return;
+    if (t->base.policy->nni) {
+        reunite(t, cmd);
+        return;
+    }
+    buf_clear(&t->base.payload);
+    jval_write(list, &t->base.payload);
+    proxy_send(&t->base, CMD_IMPORT);
+    for (size_t i = 0; i < jval_count(list); i++)
+        keep_entry(t, jval_at(list, i));
+}
+
+/* A record of a trial that an earlier run gave out and did not finish. */
+static struct trial *
+recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
+{
+    struct jval v, parameters;
+    struct trial *trial;
+    struct buf text;
+    uint64_t id;
+
+    if (!jval_get(record, "parameter_id", &v) || !jval_uint(v, &id) ||
+        id > MARKS_RECOVERED_MAX) {
+        err_set(err, ERR_INPUT,
+                "parameter_id: expected an integer from 0 to %d",
+                MARKS_RECOVERED_MAX);
+        return NULL;
+    }
+    if (!jval_get(record, "parameters", &parameters)) {
+        err_set(err, ERR_INPUT, "no 'parameters'");
+        return NULL;
+    }
+    if (proxy_requests_has(&t->owed, id) || proxy_requests_has(&t->asked, id)) {
+        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
+        return NULL;
+    }
+    buf_init(&text, SIZE_MAX / 2);
+    jval_write(parameters, &text);
+    trial = add_trial(t, id, NULL, id, &text);
+    if (trial == NULL)
+        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
+                id);
+    else
+        reunion_keep(&t->reunion, id, NULL);
+    if (trial != NULL && id >= t->next_id)
+        t->next_id = id + 1;
+    return trial;
+}
+
+/* Whether a record of AD is of a suggestion of ours that the program was told
+ * of, or need not be, or of the user's own trial. */
+static bool
+knows(struct proxy_tuner *t, struct jval record)
+{
+    struct trial *trial;
+
+    if (!t->base.policy->nni)
+        return false;
+    switch (reunion_read(&t->reunion, record, &trial)) {
+    case RECORD_USERS:
+        return true;
+    case RECORD_NUMBER:
+    case RECORD_LABEL:
+        reunion_keep(&t->reunion, trial->id, trial->label);
+        return t->reunion.restarted;
+    case RECORD_FINISHED:
+        return t->reunion.restarted;
+    case RECORD_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+static void
+custom(struct proxy_tuner *t, const struct command *cmd)
+{
+    struct jval list = json_root(cmd->document);
+    struct trial *trial;
+    struct buf known;
+    struct err err;
+
+    if (!has_space(t))
+        return;
+    reunion_advise(&t->reunion);
+    buf_init(&known, SIZE_MAX / 2);
+    if (t->base.policy->nni && t->next_id == 0)
+        t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
+    for (size_t i = 0; i < jval_count(list); i++) {
+        if (knows(t, jval_at(list, i)))
+            continue;
+        trial = recover_one(t, jval_at(list, i), &err);
+        if (trial == NULL) {
+            err_place(&err, "[%zu]", i);
+            proxy_complain(&t->base, err.text);
+            continue;
+        }
+        buf_add_text(&known, known.len == 0 ? "" : ", ");
+        write_record(trial, &known);
+    }
+    if (known.len > 0)
+        send(t, CMD_ADD_CUSTOM, "[", &known, "]");
+    buf_fini(&known);
+}
+
+/* ---- from the manager: all of it ---- */
+
+/* Whether the program is told something by that command. */
 static bool
 tells(enum command_code code)
 {
@@ -154,58 +703,14 @@ tells(enum command_code code)
            code == CMD_UPDATE_SPACE;
 }
 
-void
-proxy_tuner_ask_failed(struct proxy_tuner *t)
-{
-    struct proxy_request r = {.first = t->next_id, .count = t->failed};
-
-    if (r.count == 0 || t->asked.n > 0 || t->state != PROXY_READY)
-        return;
-    t->next_id += r.count;
-    t->failed = 0;
-    ask(t, r);
-}
-
-/* ---- the rest ---- */
-
-static void
-import(struct proxy_tuner *t, const struct command *cmd)
-{
-    if (has_space(t))
-        proxy_tuner_import(t, cmd);
-}
-
-static void
-custom(struct proxy_tuner *t, const struct command *cmd)
-{
-    if (has_space(t))
-        proxy_tuner_custom(t, cmd);
-}
-
-/* The program was told; what it says of it comes when it likes. */
-static void
-end(struct proxy_tuner *t, const struct command *cmd)
-{
-    proxy_tuner_end(t, &cmd->end);
-    if (t->base.policy->again)
-        proxy_tuner_seek_lost(t, &cmd->end);
-    if (cmd->end.sync)
-        proxy_emit(&t->base, (struct emission){.code = CMD_ACKNOWLEDGE,
-                                               .job = cmd->end.job,
-                                               .ends = true});
-}
-
 static void
 command(struct proxy *p, const struct command *cmd)
 {
     static void (*const handlers[CMD_COUNT])(struct proxy_tuner *,
                                              const struct command *) = {
-        [CMD_INITIALIZE] = initialize,
-        [CMD_REQUEST_TRIALS] = request,
-        [CMD_METRIC] = proxy_tuner_metric,
-        [CMD_UPDATE_SPACE] = update,
-        [CMD_IMPORT] = import,
-        [CMD_ADD_CUSTOM] = custom,
+        [CMD_INITIALIZE] = initialize, [CMD_REQUEST_TRIALS] = request,
+        [CMD_METRIC] = metric,         [CMD_UPDATE_SPACE] = update,
+        [CMD_IMPORT] = import,         [CMD_ADD_CUSTOM] = custom,
         [CMD_TRIAL_END] = end,
     };
 
@@ -213,25 +718,388 @@ command(struct proxy *p, const struct command *cmd)
         handlers[cmd->code](self(p), cmd);
     if (tells(cmd->code)) {
         self(p)->tries = 0;
-        proxy_tuner_ask_failed(self(p));
+        ask_failed(self(p));
     }
 }
 
+/* ---- from the program: ID ---- */
+
 static void
-free_tuner(struct proxy *p)
+take_initialized(struct proxy_tuner *t, const struct frame *frame)
+{
+    (void)frame;
+    if (t->greeting) {
+        t->greeting = false;
+        return;
+    }
+    if (t->state != PROXY_ASKED) {
+        proxy_failed(&t->base, "nobody waits for it, expected one for each IN");
+        return;
+    }
+    t->state = PROXY_READY;
+    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
+                                           .number = t->position});
+}
+
+/* The program did not take the search space.  NNI's managers send no other, and
+ * would wait for ever: their session ends. */
+static void
+refuse_space(struct proxy_tuner *t)
+{
+    struct proxy *p = &t->base;
+
+    t->state = PROXY_BARE;
+    if (p->policy->extensions)
+        no_more(t, t->next_id, NO_FAILED, 0);
+    if (!p->policy->nni || p->fatal)
+        return;
+    p->fatal = true;
+    err_set(p->failure, ERR_CONFIG, "%s: it did not take the search space",
+            p->setup->title);
+}
+
+/* ---- from the program: TR ---- */
+
+/* What a TR says; the texts lie in `doc`. */
+struct suggestion {
+    struct json *doc;
+    const char *label; /* NULL: `theirs` */
+    uint64_t theirs;
+    struct jval parameters;
+    const char *resume_from; /* NULL: none */
+    const char *resume_how;  /* NULL: it does not say */
+};
+
+static int
+read_how(struct jval root, struct suggestion *s, struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(root, "resume_how", &v) ||
+        (jval_string(v, &s->resume_how, NULL) &&
+         (strcmp(s->resume_how, "promoted") == 0 ||
+          strcmp(s->resume_how, "cloned") == 0)))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "resume_how: expected \"promoted\" or \"cloned\"");
+}
+
+static int
+read_suggestion(const struct frame *frame, struct suggestion *s,
+                struct err *err)
+{
+    struct jval root, v;
+    size_t len;
+
+    *s = (struct suggestion){
+        .doc = json_parse(frame->payload, frame->len, JSON_STRICT, err)};
+    if (s->doc == NULL)
+        return -1;
+    root = json_root(s->doc);
+    if (!jval_get(root, "parameter_id", &v) ||
+        (!jval_uint(v, &s->theirs) && (!jval_string(v, &s->label, &len) ||
+                                       len == 0 || strlen(s->label) != len)))
+        return err_set(err, ERR_INPUT,
+                       "parameter_id: expected an integer of at least 0 or a "
+                       "text");
+    if (!jval_get(root, "parameters", &s->parameters))
+        return err_set(err, ERR_INPUT,
+                       "parameters: missing, expected what the trial gets");
+    if (jval_get(root, "resume_from", &v))
+        jval_string(v, &s->resume_from, NULL);
+    return read_how(root, s, err);
+}
+
+/* Writes the TR of a suggestion, *e; `text` becomes its parameters.  -1: it
+ * cannot be sent. */
+static int
+write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
+                 struct buf *text, struct emission *e)
+{
+    struct parameter_record record = {.id = id, .label = s->label};
+
+    jval_write(s->parameters, text);
+    if (text->failed) {
+        proxy_out_of_memory(&t->base);
+        return -1;
+    }
+    record.parameters = buf_text(text);
+    record.parameters_len = text->len;
+    if (t->base.policy->extensions)
+        record.resume_from = s->resume_from;
+    record.resume_how = s->resume_how;
+    *e = (struct emission){.code = CMD_NEW_TRIAL, .gives = &record};
+    if (!proxy_encode(&t->base, e))
+        return -1;
+    if (e->len <= t->base.longest)
+        return 0;
+    proxy_failed(&t->base,
+                 "parameters: a payload of %zu bytes, over the limit of %zu",
+                 e->len, t->base.longest);
+    return -1;
+}
+
+static int
+give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
+{
+    struct parameter_id label = parameter_named(id, s->label);
+    struct trial *trial = NULL;
+    struct emission e;
+    struct buf text;
+
+    if (s->label != NULL && trials_find(t->trials, &label) != NULL) {
+        proxy_failed(&t->base,
+                     "parameter_id: '%.64s' is in use, expected a new one",
+                     s->label);
+        return -1;
+    }
+    buf_init(&text, SIZE_MAX / 2);
+    if (write_suggestion(t, id, s, &text, &e) == 0) {
+        trial = add_trial(t, id, s->label, s->theirs, &text);
+        if (trial == NULL)
+            proxy_out_of_memory(&t->base);
+        else
+            t->base.emitter.emit(t->base.emitter.ctx, &e);
+        reunion_launch(&t->reunion, id, s->label);
+        t->tries = 0;
+    }
+    buf_fini(&text);
+    return trial == NULL ? -1 : 0;
+}
+
+/* Serves the oldest request that waits; NULL: the TR made no sense, which costs
+ * one of its trials. */
+static void
+serve(struct proxy_tuner *t, const struct suggestion *s)
+{
+    struct proxy_requests *q = waiting(t);
+    struct proxy_request *r = proxy_requests_first(q);
+
+    if (s != NULL && give_out(t, r->first + r->served + r->failed, s) == 0)
+        r->served++;
+    else
+        r->failed++;
+    settle_request(t, q);
+}
+
+static void
+take_trial(struct proxy_tuner *t, const struct frame *frame)
+{
+    struct suggestion s;
+    struct err err;
+    bool good;
+
+    if (t->state != PROXY_READY) {
+        proxy_failed(&t->base, "no ID was sent before it, expected one for "
+                               "IN");
+        return;
+    }
+    good = read_suggestion(frame, &s, &err) == 0;
+    if (!good)
+        proxy_failed(&t->base, "%s", err.text);
+    if (waiting(t)->n > 0)
+        serve(t, good ? &s : NULL);
+    else if (trials_out(t->trials) >= UNASKED_MAX)
+        proxy_failed(&t->base, "nobody asked for it, and %d trials are out",
+                     UNASKED_MAX);
+    else if (good && give_out(t, t->next_id++, &s) == 0)
+        t->failed -= t->failed > 0; /* it comes late */
+    json_free(s.doc);
+}
+
+/* ---- from the program: NO ---- */
+
+/* A NO without a reason may be the end, if nothing is out that could change the
+ * program's mind. */
+static enum no_reason
+read_reason(const struct proxy_tuner *t, const struct frame *frame)
+{
+    static const char *const words[] = {
+        [NO_LATER] = "later",
+        [NO_EXHAUSTED] = "exhausted",
+        [NO_FAILED] = "failed",
+    };
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    int reason = trials_out(t->trials) > 0 ? NO_LATER : NO_EXHAUSTED;
+    const char *text;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "reason", &v) &&
+        jval_string(v, &text, NULL))
+        for (int i = NO_LATER; i <= NO_FAILED; i++)
+            if (strcmp(words[i], text) == 0)
+                reason = i;
+    json_free(doc);
+    return (enum no_reason)reason;
+}
+
+/* The ids of the oldest request that has no answer wait on; those that a bad TR
+ * cost are refused. */
+static void
+owe(struct proxy_tuner *t)
+{
+    struct proxy_request r = proxy_requests_pop(&t->asked), lost = r;
+
+    no_more(t, r.first, NO_LATER, proxy_request_left(&r));
+    r.first += r.failed;
+    r.count -= r.failed;
+    r.failed = 0;
+    if (proxy_requests_push(&t->owed, r) != 0)
+        proxy_out_of_memory(&t->base);
+    if (lost.failed > 0)
+        refuse(t, &lost, NO_FAILED, lost.failed);
+}
+
+static void
+take_no_more(struct proxy_tuner *t, const struct frame *frame)
+{
+    enum no_reason reason = read_reason(t, frame);
+
+    if (t->state == PROXY_ASKED || t->greeting) {
+        proxy_failed(&t->base, "it refused the search space");
+        if (!t->greeting)
+            refuse_space(t);
+        t->greeting = false;
+    } else if (t->asked.n > 0 && reason == NO_LATER) {
+        owe(t);
+    } else if (t->asked.n > 0) {
+        end_request(t, &t->asked, reason);
+    } else if (t->owed.n > 0 && reason != NO_LATER) {
+        end_requests(t, &t->owed, reason);
+    } else {
+        proxy_failed(&t->base, "nobody waits for it, expected one for a GE "
+                               "at most");
+    }
+}
+
+/* ---- from the program: all of it ---- */
+
+static void
+take_error(struct proxy_tuner *t, const struct frame *frame)
+{
+    proxy_says(&t->base, frame);
+}
+
+static void
+take_frame(struct proxy *p, const struct frame *frame)
+{
+    static const struct {
+        enum command_code code;
+        void (*take)(struct proxy_tuner *, const struct frame *);
+    } takers[] = {
+        {CMD_INITIALIZED, take_initialized},
+        {CMD_NEW_TRIAL, take_trial},
+        {CMD_NO_MORE, take_no_more},
+        {CMD_ERROR, take_error},
+    };
+
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (strcmp(command_info(takers[i].code)->code, frame->code) == 0) {
+            takers[i].take(self(p), frame);
+            return;
+        }
+    proxy_failed(p, "expected ID, TR, NO or ER");
+}
+
+/* ---- what it owes, its silence and its end ---- */
+
+static bool
+stuck(const struct proxy_tuner *t)
+{
+    return t->owed.n + t->asked.n > 0 && trials_out(t->trials) == 0;
+}
+
+static bool
+waits(const struct proxy *p)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+
+    return t->state == PROXY_ASKED || t->greeting || t->asked.n > 0 || stuck(t);
+}
+
+static size_t
+bytes(const struct proxy *p)
+{
+    return ((const struct proxy_tuner *)p)->asked.n *
+           sizeof(struct proxy_request);
+}
+
+static void
+name_due(const struct proxy *p, char *out, size_t size)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+    const struct proxy_request *r;
+
+    if (t->state == PROXY_ASKED || t->greeting) {
+        snprintf(out, size, "ID, or NO, for IN");
+    } else if (t->asked.n > 0) {
+        r = &t->asked.items[t->asked.at];
+        snprintf(out, size, "%" PRIu64 " more TR, or NO, for GE%" PRIu64,
+                 proxy_request_left(r), r->count);
+    } else {
+        snprintf(out, size, "TR for what it owes, as no trial is out");
+    }
+}
+
+static uint64_t
+owed(const struct proxy *p)
+{
+    const struct proxy_tuner *t = (const struct proxy_tuner *)p;
+
+    return proxy_requests_ids(&t->owed) + proxy_requests_ids(&t->asked);
+}
+
+/* Whoever waits, waits no more. */
+static void
+let_down(struct proxy_tuner *t)
+{
+    t->greeting = false;
+    if (t->state == PROXY_ASKED)
+        refuse_space(t);
+    end_requests(t, &t->asked, NO_FAILED);
+}
+
+static void
+late(struct proxy *p)
 {
     struct proxy_tuner *t = self(p);
 
-    trials_free(t->trials);
-    buf_fini(&t->space);
-    buf_fini(&t->results);
-    proxy_requests_fini(&t->owed);
-    proxy_requests_fini(&t->asked);
-    restart_fini(&t->restart);
-    launches_fini(&t->launches);
-    proxy_fini(p);
-    free(t);
+    let_down(t);
+    if (stuck(t))
+        end_requests(t, &t->owed, NO_EXHAUSTED);
 }
+
+static void
+gone(struct proxy *p)
+{
+    struct proxy_tuner *t = self(p);
+
+    let_down(t);
+    end_requests(t, &t->owed, NO_FAILED);
+}
+
+/* What has failed is asked for again behind the next word to the program; at
+ * once, a few times, where no trial is out behind whose end that could be. */
+static void
+settle(struct proxy *p)
+{
+    struct proxy_tuner *t = self(p);
+
+    if (t->failed == 0 || t->asked.n > 0 || trials_out(t->trials) > 0)
+        return;
+    if (t->tries < POLICY_TRIES)
+        ask_failed(t);
+    else if (t->tries == POLICY_TRIES)
+        log_warning(p->log,
+                    "command %" PRIu64 " (%s): %s fails each time it is asked "
+                    "but no trial is out: %" PRIu64
+                    " requested trials are refused",
+                    p->arrival, p->input, p->setup->title, t->failed);
+    t->tries++;
+}
+
+/* ---- begin and end ---- */
 
 static void
 see_requests(const struct proxy_requests *q, const struct viewer *viewer)
@@ -259,6 +1127,22 @@ see(const struct proxy *p, struct tuning_view *out, const struct viewer *viewer)
     see_requests(&t->asked, viewer);
 }
 
+static void
+free_tuner(struct proxy *p)
+{
+    struct proxy_tuner *t = self(p);
+
+    trials_free(t->trials);
+    buf_fini(&t->space);
+    buf_fini(&t->results);
+    proxy_requests_fini(&t->owed);
+    proxy_requests_fini(&t->asked);
+    buf_fini(&t->fresh);
+    reunion_fini(&t->reunion);
+    proxy_fini(p);
+    free(t);
+}
+
 struct proxy *
 proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
                 struct emitter emitter, const struct log *log, struct err *err)
@@ -266,14 +1150,14 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
     static const struct proxy_kind kind = {
         .sender = SENDER_DEFAULT,
         .command = command,
-        .frame = proxy_tuner_frame,
-        .late = proxy_tuner_late,
-        .gone = proxy_tuner_gone,
-        .settle = proxy_tuner_settle,
-        .waits = proxy_tuner_waits,
-        .bytes = proxy_tuner_bytes,
-        .name_due = proxy_tuner_name_due,
-        .owed = proxy_tuner_owed,
+        .frame = take_frame,
+        .late = late,
+        .gone = gone,
+        .settle = settle,
+        .waits = waits,
+        .bytes = bytes,
+        .name_due = name_due,
+        .owed = owed,
         .see = see,
         .free = free_tuner,
     };
@@ -287,5 +1171,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
     proxy_init(&t->base, &kind, setup, policy, emitter, log);
     buf_init(&t->space, SIZE_MAX / 2);
     buf_init(&t->results, SIZE_MAX / 2);
+    buf_init(&t->fresh, SIZE_MAX / 2);
+    reunion_init(&t->reunion, &reunion_hands, t, policy, t->trials, log);
     return &t->base;
 }

@@ -294,7 +294,7 @@ limit(struct proxy *proxy, size_t longest)
     if (proxy == NULL)
         return NULL;
     proxy_limit(proxy, longest);
-    return proxy_side(proxy);
+    return &proxy->side;
 }
 
 /* What answers each queue's commands. */

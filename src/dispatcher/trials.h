@@ -16,11 +16,6 @@
 
 #define RESULTLESS_MAX 65536
 
-/* Why an end is not applied where several jobs may run one suggestion. */
-#define TRIALS_SHARED                                      \
-    "its parameters are those of a trial that has ended: " \
-    "recorded, not applied"
-
 struct trial {
     uint64_t id;
     char *label;      /* NULL: known by id alone */

@@ -1,114 +1,69 @@
 /* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * A request for n trials takes n consecutive ids, which are burnt whether or
+ * not they are served.  serve_one() asks for one id after the other until the
+ * tuner refuses; what TP_LATER leaves becomes owed and is tried again, oldest
+ * first, at the end of each command that told the tuner something.  NO is
+ * written once for a request that was not fully served.  Under policy again a
+ * unit at which the tuner failed is owed, too. */
+
 #include "dispatcher/tuning.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/pack.h"
+#include "core/problems.h"
+#include "dispatcher/advice.h"
 #include "dispatcher/explainer.h"
+#include "dispatcher/marks.h"
 #include "dispatcher/naming.h"
-#include "dispatcher/tuning_state.h"
+#include "dispatcher/owed.h"
+#include "dispatcher/reunion.h"
+#include "dispatcher/side.h"
+#include "dispatcher/trials.h"
 #include "dispatcher/view.h"
 #include "json.h"
+#include "plugin/demands.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
+#include "quote.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void
-tuning_emit(struct tuning *t, struct emission e)
-{
-    e.sender = SENDER_DEFAULT;
-    e.cause = t->arrival;
-    if (emission_encode(&e, t->policy->extensions, &t->payload) != 0) {
-        t->fatal = true;
-        err_set(t->failure, ERR_MEMORY, "command %" PRIu64 ": out of memory",
-                t->arrival);
-        return;
-    }
-    t->emitter.emit(t->emitter.ctx, &e);
-}
-
-/* As NNI's advisors do one for each unit, where one cannot stand for many. */
-void
-tuning_no_more(struct tuning *t, uint64_t first, enum no_reason reason,
-               uint64_t units)
-{
-    bool advises = tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS;
-    uint64_t n = advises && !t->policy->extensions && units > 0 ? units : 1;
-    const struct emission no = {
-        .code = CMD_NO_MORE,
-        .parameter = parameter_named(first, advises ? "-1_0_0" : NULL),
-        .reason = reason,
-        .units = units};
-
-    while (n-- > 0 && !t->fatal)
-        tuning_emit(t, no);
-}
-
-/* One line for a mistake that costs this command alone. */
-void
-tuning_complain(struct tuning *t, const char *text)
-{
-    log_error(t->log, "command %" PRIu64 " (%s): %s", t->arrival, t->code,
-              text);
-}
-
-/* A plugin failed: by policy its command, or the session. */
-void
-tuning_plugin_failed(struct tuning *t, const struct err *err)
-{
-    if (t->policy->on_error == ERROR_SKIP) {
-        tuning_complain(t, err->text);
-        return;
-    }
-    if (t->fatal)
-        return;
-    t->fatal = true;
-    if (t->failure != NULL) {
-        *t->failure = *err;
-        err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
-    }
-}
-
-void
-tuning_out_of_memory(struct tuning *t)
-{
-    t->fatal = true;
-    err_set(t->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
-            t->arrival, t->code);
-}
-
-void
-tuning_complain_trial(struct tuning *t, const char *job,
-                      const struct parameter_id *id, const char *text,
-                      bool late)
-{
-    char which[NAMING_MAX];
-
-    log_line(t->log, late ? LOG_INFO : LOG_ERROR,
-             "command %" PRIu64 " (%s): %s: %s", t->arrival, t->code,
-             naming_trial(which, job, id), text);
-}
-
-bool
-tuning_has_space(struct tuning *t)
-{
-    if (t->space == NULL)
-        tuning_complain(t, "no search space yet, expected IN first");
-    return t->space != NULL;
-}
-
-static void (*const handlers[CMD_COUNT])(struct tuning *,
-                                         const struct command *) = {
-    [CMD_INITIALIZE] = tuning_initialize, [CMD_REQUEST_TRIALS] = tuning_request,
-    [CMD_METRIC] = tuning_metric,         [CMD_UPDATE_SPACE] = tuning_update,
-    [CMD_IMPORT] = tuning_import,         [CMD_ADD_CUSTOM] = tuning_custom,
-    [CMD_TRIAL_END] = tuning_end,
+/* A tuner's side. */
+struct tuning {
+    struct side side;
+    struct tuner *tuner;
+    const struct policy *policy;
+    struct emitter emitter;
+    const struct explainer *explainer; /* NULL: nobody */
+    const struct log *log;
+    struct space *space; /* NULL before IN */
+    struct trials *trials;
+    struct owed owed;
+    struct reunion reunion;
+    struct advice advice;
+    uint64_t next_id;
+    double *x;          /* n_dims of the space: the point being asked for */
+    struct buf json;    /* parameters being written */
+    struct buf payload; /* frame being written */
+    uint64_t arrival;   /* of the command being handled */
+    const char *code;   /* of the command being handled */
+    bool news;          /* the tuner was told something by this command */
+    bool closed;
+    bool fatal; /* `failure` ends the session */
+    struct err *failure;
 };
 
-/* ---- the side ---- */
+/* A function of a `side`, which is a struct tuning, is lent to its reunion or
+ * its advice, too; one of a struct side is in its table. */
 
 static struct tuning *
 self(struct side *s)
@@ -121,6 +76,1221 @@ look(const struct side *s)
 {
     return (const struct tuning *)s;
 }
+
+/* ---- speaking ---- */
+
+/* Writes and sends the frame that states e's fact. */
+static void
+emit(void *side, struct emission e)
+{
+    struct tuning *t = side;
+
+    e.sender = SENDER_DEFAULT;
+    e.cause = t->arrival;
+    if (emission_encode(&e, t->policy->extensions, &t->payload) != 0) {
+        t->fatal = true;
+        err_set(t->failure, ERR_MEMORY, "command %" PRIu64 ": out of memory",
+                t->arrival);
+        return;
+    }
+    t->emitter.emit(t->emitter.ctx, &e);
+}
+
+/* Sends NO for a request whose first id that is; as NNI's advisors do one for
+ * each unit, where one cannot stand for many. */
+static void
+no_more(struct tuning *t, uint64_t first, enum no_reason reason, uint64_t units)
+{
+    bool advises = tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS;
+    uint64_t n = advises && !t->policy->extensions && units > 0 ? units : 1;
+    const struct emission no = {
+        .code = CMD_NO_MORE,
+        .parameter = parameter_named(first, advises ? "-1_0_0" : NULL),
+        .reason = reason,
+        .units = units};
+
+    while (n-- > 0 && !t->fatal)
+        emit(t, no);
+}
+
+/* One line for a mistake that costs this command alone. */
+static void
+complain(struct tuning *t, const char *text)
+{
+    log_error(t->log, "command %" PRIu64 " (%s): %s", t->arrival, t->code,
+              text);
+}
+
+/* One line about a trial; late: nothing is wrong, and it is no error. */
+static void
+complain_trial(struct tuning *t, const char *job, const struct parameter_id *id,
+               const char *text, bool late)
+{
+    char which[NAMING_MAX];
+
+    log_line(t->log, late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (%s): %s: %s", t->arrival, t->code,
+             naming_trial(which, job, id), text);
+}
+
+/* The tuner failed: by policy this costs its command, or the session. */
+static void
+plugin_failed(struct tuning *t, const struct err *err)
+{
+    if (t->policy->on_error == ERROR_SKIP) {
+        complain(t, err->text);
+        return;
+    }
+    if (t->fatal)
+        return;
+    t->fatal = true;
+    if (t->failure != NULL) {
+        *t->failure = *err;
+        err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
+    }
+}
+
+static void
+out_of_memory(void *side)
+{
+    struct tuning *t = side;
+
+    t->fatal = true;
+    err_set(t->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
+            t->arrival, t->code);
+}
+
+/* What the host itself has to say to who wants to know. */
+static void
+explain(const struct tuning *t, const char *text)
+{
+    const struct host_listener *listener;
+
+    if (t->explainer == NULL)
+        return;
+    listener = &t->explainer->listener;
+    listener->said(listener->ctx, "tunepipe", text);
+}
+
+/* Complains and is false before IN. */
+static bool
+has_space(struct tuning *t)
+{
+    if (t->space == NULL)
+        complain(t, "no search space yet, expected IN first");
+    return t->space != NULL;
+}
+
+/* ---- the tuner and a trial ---- */
+
+/* What the tuner knows the trial by. */
+static uint64_t
+tuner_id(const struct tuning *t, const struct trial *trial)
+{
+    return t->policy->nni ? trial->theirs : trial->id;
+}
+
+/* The tuner's trial is that job; over: it has ended. */
+static void
+name(struct tuning *t, const struct trial *trial, const char *job, bool over)
+{
+    if (advice_name(&t->advice, tuner_id(t, trial), job, over) != 0)
+        out_of_memory(t);
+}
+
+/* A metric or an end says that the job runs that trial. */
+static void
+note_run(struct tuning *t, const char *job, const struct trial *trial)
+{
+    reunion_ran(&t->reunion, job, trial);
+    name(t, trial, job, false);
+}
+
+/* Says what the tuner has decided on other trials meanwhile. */
+static void
+say_decisions(struct tuning *t)
+{
+    uint64_t id;
+    int decision;
+
+    while (tuner_next_decision(t->tuner, &id, &decision))
+        if (!t->fatal)
+            advice_decide(&t->advice, id, (enum trial_decision)decision);
+}
+
+/* Tells the tuner the result of a trial that has none. */
+static void
+tell(struct tuning *t, struct trial *trial, const char *job,
+     struct tp_result *result)
+{
+    struct err err;
+
+    result->_struct_size = sizeof *result;
+    if (trial->foreign && trial->unfit) {
+        const struct parameter_id id = parameter_named(trial->id, trial->label);
+
+        complain_trial(t, job, &id,
+                       "it is of an older search space that does not "
+                       "fit into this one: recorded, not told",
+                       true);
+    } else {
+        if (trial->foreign)
+            result->how = TP_RESULT_IMPORTED;
+        if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : tuner_id(t, trial),
+                       trial->x, result, &err) != 0)
+            plugin_failed(t, &err);
+        t->news = true;
+    }
+    trial->told = true;
+}
+
+static int
+ended_how(const struct tuning *t, const struct trial_end *end)
+{
+    if (end->stopped)
+        return TP_ENDED_STOPPED;
+    switch (end->event) {
+    case END_SUCCEEDED:
+        return TP_ENDED_SUCCEEDED;
+    case END_FAILED:
+        return TP_ENDED_FAILED;
+    case END_EARLY_STOPPED:
+        return TP_ENDED_STOPPED;
+    case END_PAUSED:
+        return tuner_advises(t->tuner) ? TP_ENDED_PAUSED : TP_ENDED_CANCELLED;
+    case END_USER_CANCELED:
+    case END_SYS_CANCELED:
+        break;
+    }
+    return TP_ENDED_CANCELLED;
+}
+
+/* Tells the tuner an end, which is noted. */
+static void
+end_trial(void *side, struct trial *trial, const struct trial_end *end)
+{
+    struct tuning *t = side;
+    uint64_t id = tuner_id(t, trial);
+    struct err err;
+
+    if (!trial->foreign &&
+        tuner_ended(t->tuner, id, trial->x, ended_how(t, end), &err) != 0)
+        plugin_failed(t, &err);
+    advice_end(&t->advice, id, end->event == END_PAUSED);
+    trial->ended = true;
+    trials_settle(t->trials, trial);
+}
+
+/* ---- the search space ---- */
+
+/* Shapes a space as the tuner wants it; takes it and gives it back, or NULL. */
+static struct space *
+shape_space(struct tuning *t, struct space *space, struct err *why)
+{
+    if (!(tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_WHOLE) ||
+        space_make_whole(space, why) == 0)
+        return space;
+    err_place(why, "tuner %s", tuner_plugin(t->tuner)->name);
+    complain(t, why->text);
+    space_free(space);
+    return NULL;
+}
+
+/* What is wrong with a search space in short: the first problem, and how many
+ * there are. */
+static void
+sum_up(const char *lines, struct err *why)
+{
+    size_t n = 0;
+
+    for (const char *at = lines; *at != '\0'; at++)
+        n += *at == '\n';
+    err_set(why, ERR_INPUT, "search space: %.*s", (int)strcspn(lines, "\n"),
+            lines);
+    if (n > 1) {
+        struct err first = *why;
+
+        err_set(why, ERR_INPUT, "%s (and %zu more)", first.text, n - 1);
+    }
+}
+
+/* All problems of a search space are told, each in its line; err says it in
+ * short. */
+static struct space *
+parse_space(struct tuning *t, const struct json *doc, struct err *why)
+{
+    struct problems problems;
+    struct space *space;
+    const char *line;
+
+    problems_init(&problems);
+    space = space_parse(json_root(doc), &problems);
+    if (space == NULL)
+        sum_up(buf_text(&problems.lines), why);
+    for (line = buf_text(&problems.lines); *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+
+        log_error(t->log, "command %" PRIu64 " (%s): search space: %.*s",
+                  t->arrival, t->code, (int)len, line);
+        line += len + (line[len] == '\n');
+    }
+    problems_fini(&problems);
+    return space == NULL ? NULL : shape_space(t, space, why);
+}
+
+/* For the tuner all points of the old space have ended. */
+static void
+tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
+{
+    struct err err;
+
+    for (size_t i = 0; i < n; i++) {
+        struct trial *trial = trials[i];
+
+        if (!trial->ended && !trial->foreign &&
+            tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
+                        TP_ENDED_OUTDATED, &err) != 0)
+            plugin_failed(t, &err);
+        trial->foreign = true;
+    }
+}
+
+/* A trial that fits into the new space can still be told, as imported, when its
+ * result comes. */
+static void
+move_trials(struct tuning *t, struct trial *const *trials, size_t n,
+            const struct space *to, double *y)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct trial *trial = trials[i];
+
+        if (trial->unfit ||
+            space_project(t->space, trial->x, to, y, NULL) != 0 ||
+            trial_move(trial, y, space_dims(to)->n_dims) != 0)
+            trial->unfit = true;
+    }
+}
+
+/* Takes space and x where the tuner accepts; false: they are the caller's. */
+static bool
+change_space(struct tuning *t, struct space *space, double *x,
+             struct trial *const *trials, size_t n, struct err *why)
+{
+    tell_outdated(t, trials, n);
+    if (advice_release_all(&t->advice) != 0)
+        out_of_memory(t);
+    if (tuner_space(t->tuner, space, why) != 0) {
+        plugin_failed(t, why);
+        return false;
+    }
+    move_trials(t, trials, n, space, x);
+    space_free(t->space);
+    free(t->x);
+    t->space = space;
+    t->x = x;
+    t->news = true;
+    return true;
+}
+
+/* False: it was said why, err says it in short, and nothing has changed. */
+static bool
+set_space(struct tuning *t, const struct json *doc, struct err *why)
+{
+    struct space *space = parse_space(t, doc, why);
+    struct trial **trials;
+    bool changed;
+    size_t n;
+    double *x;
+
+    if (space == NULL)
+        return false;
+    trials = trials_sorted(t->trials, &n);
+    x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
+    if (trials == NULL || x == NULL)
+        out_of_memory(t);
+    changed = !t->fatal && change_space(t, space, x, trials, n, why);
+    if (!changed) {
+        space_free(space);
+        free(x);
+    }
+    free(trials);
+    return changed;
+}
+
+/* The space of an IN.  NNI's managers send no other, and would wait for ever:
+ * their session ends. */
+static void
+refuse_space(struct tuning *t, const struct err *why)
+{
+    if (t->fatal)
+        return;
+    if (t->policy->extensions)
+        no_more(t, t->next_id, NO_FAILED, 0);
+    if (!t->policy->nni)
+        return;
+    t->fatal = true;
+    err_set(t->failure, ERR_CONFIG, "command %" PRIu64 " (%s): %s", t->arrival,
+            t->code, why->text);
+}
+
+static void
+emit_initialized(struct tuning *t, const struct command *cmd)
+{
+    emit(t,
+         (struct emission){.code = CMD_INITIALIZED, .number = cmd->position});
+}
+
+/* ---- suggestions ---- */
+
+/* Appends what a trial received, as JSON. */
+static void
+write_point(const void *side, const struct trial *trial, struct buf *out)
+{
+    const struct tuning *t = side;
+
+    if (trial->parameters != NULL)
+        buf_add_text(out, trial->parameters);
+    else
+        space_decode(t->space, trial->x, out);
+}
+
+/* Whether TR is written as NNI's advisors do. */
+static bool
+is_bare(const struct tuning *t)
+{
+    return (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS) != 0 &&
+           !t->policy->extensions;
+}
+
+/* A whole number of results is written as one. */
+static void
+write_budget(struct buf *out, double budget)
+{
+    if (budget < 9e15 && budget == (double)(uint64_t)budget)
+        buf_printf(out, "%" PRIu64, (uint64_t)budget);
+    else
+        json_write_double(out, budget);
+}
+
+static void
+write_member(struct buf *out, const char *key)
+{
+    out->len--; /* the brace */
+    if (out->data[out->len - 1] != '{')
+        buf_add_text(out, ", ");
+    json_write_string(out, key, strlen(key));
+    buf_add_text(out, ": ");
+}
+
+/* What the trial receives: the parameters, and what the tuner adds. */
+static void
+write_parameters(struct tuning *t, const struct tuner_terms *terms)
+{
+    struct buf *out = &t->json;
+
+    buf_clear(out);
+    space_decode(t->space, t->x, out);
+    for (size_t i = 0; i < terms->n_extras && !out->failed; i++) {
+        write_member(out, terms->extras[i].key);
+        json_write_string(out, terms->extras[i].text,
+                          strlen(terms->extras[i].text));
+        buf_add_char(out, '}');
+    }
+    if (terms->budget > 0 && !out->failed) {
+        write_member(out, "TRIAL_BUDGET");
+        write_budget(out, terms->budget);
+        buf_add_char(out, '}');
+    }
+}
+
+/* Keeps the parameters of a suggestion that NNI's manager may lose, and whose
+ * point does not tell all of them. */
+static int
+keep_parameters(struct tuning *t, struct trial *trial,
+                const struct tuner_terms *terms)
+{
+    bool more = terms->n_extras > 0 || terms->budget > 0;
+
+    if (!t->policy->nni || !(tuner_advises(t->tuner) || more))
+        return 0;
+    trial->parameters = strdup(buf_text(&t->json));
+    return trial->parameters == NULL ? -1 : 0;
+}
+
+/* A suggestion that goes on with the point of another: t->x becomes that.  A
+ * filter may have moved the point when it was given out first. */
+static void
+inherit(struct tuning *t, const struct tuner_terms *terms)
+{
+    const double *x = terms->from_how == TP_PROMOTED
+                          ? advice_point(&t->advice, terms->from)
+                          : NULL;
+
+    if (x != NULL)
+        memcpy(t->x, x, space_dims(t->space)->n_dims * sizeof *x);
+}
+
+/* What a suggestion goes on from, in TR. */
+static void
+write_origin(const struct tuning *t, const struct tuner_terms *terms,
+             struct parameter_record *record)
+{
+    if (terms->from_how == TP_ANEW || !t->policy->extensions)
+        return;
+    record->resume_from = advice_job(&t->advice, terms->from);
+    record->resume_how = terms->from_how == TP_PROMOTED ? "promoted" : "cloned";
+    if (record->resume_from == NULL)
+        log_warning(t->log,
+                    "command %" PRIu64 " (%s): suggestion %" PRIu64
+                    " is to go on from %" PRIu64 ", of whose trial nothing is "
+                    "known, or any more: it starts anew",
+                    t->arrival, t->code, record->id, terms->from);
+}
+
+/* Sends the TR of a suggestion whose parameters t->json holds. */
+static void
+send_suggestion(struct tuning *t, struct parameter_record *record)
+{
+    reunion_launch(&t->reunion, record->id, record->label);
+    record->parameters = buf_text(&t->json);
+    record->parameters_len = t->json.len;
+    record->bare = is_bare(t);
+    emit(t, (struct emission){.code = CMD_NEW_TRIAL, .gives = record});
+}
+
+static int
+refuse_label(struct tuning *t, uint64_t id, const char *label)
+{
+    struct err err;
+
+    err_set(&err, ERR_PLUGIN,
+            "tuner %s: label '%s' of suggestion %" PRIu64
+            " is in use, expected a new one",
+            tuner_plugin(t->tuner)->name, label, id);
+    plugin_failed(t, &err);
+    return TP_ERR;
+}
+
+static int
+refuse_point(struct tuning *t, uint64_t id)
+{
+    struct err err;
+
+    err_set(&err, ERR_INPUT,
+            "the parameters of trial %" PRIu64
+            " are more than %zu bytes of JSON, expected shorter choices",
+            id, t->json.max);
+    complain(t, err.text);
+    return TP_ERR;
+}
+
+/* Gives out the point in t->x as what the tuner suggests under that id. */
+static int
+give_out(struct tuning *t, uint64_t id, const char *label,
+         const struct tuner_terms *terms)
+{
+    struct parameter_record record = {.id = id, .label = label};
+    struct trial *trial;
+
+    inherit(t, terms);
+    write_parameters(t, terms);
+    if (t->json.failed)
+        return refuse_point(t, id);
+    trial =
+        trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims);
+    if (trial == NULL) {
+        if (label != NULL)
+            return refuse_label(t, id, label);
+        out_of_memory(t);
+        return TP_ERR;
+    }
+    trial->theirs = id;
+    if (terms->own &&
+        advice_know(&t->advice, id, t->x, space_dims(t->space)->n_dims) != 0)
+        out_of_memory(t);
+    if (keep_parameters(t, trial, terms) != 0)
+        out_of_memory(t);
+    write_origin(t, terms, &record);
+    send_suggestion(t, &record);
+    say_decisions(t);
+    return TP_OK;
+}
+
+/* ---- results from elsewhere ---- */
+
+/* One result.  -1: err tells. */
+static int
+import_one(void *side, struct jval entry, struct err *err)
+{
+    struct tuning *t = side;
+    struct tp_result result = {._struct_size = sizeof result,
+                               .how = TP_RESULT_IMPORTED};
+    struct jval parameters, value;
+    char shown[QUOTE_MAX];
+    const char *problem;
+
+    if (!jval_get(entry, "parameter", &parameters))
+        return err_set(err, ERR_INPUT, "no 'parameter'");
+    if (!jval_get(entry, "value", &value))
+        return err_set(err, ERR_INPUT, "no 'value'");
+    if (!metric_read_value(value, &result.value, &problem))
+        return err_set(err, ERR_INPUT, "%s: %s", problem,
+                       jval_quote(shown, value));
+    if (space_encode(t->space, parameters, t->x, err) != 0)
+        return -1;
+    return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
+}
+
+/* That element of FD or AD could not be used: costs itself. */
+static void
+refuse_element(void *side, size_t i, struct err *err)
+{
+    struct tuning *t = side;
+
+    err_place(err, "[%zu]", i);
+    if (err->code == ERR_PLUGIN)
+        plugin_failed(t, err);
+    else
+        complain(t, err->text);
+}
+
+/* ---- a manager that is started again, see reunion.h ---- */
+
+static void
+write_space(const void *side, struct buf *out)
+{
+    space_write(((const struct tuning *)side)->space, out);
+}
+
+static void
+begin_again(void *side, const struct command *cmd, bool same)
+{
+    struct tuning *t = side;
+    struct err why;
+
+    owed_clear(&t->owed);
+    if (same || set_space(t, cmd->space, &why))
+        emit_initialized(t, cmd);
+    else
+        refuse_space(t, &why);
+}
+
+static void
+tell_result(void *side, struct trial *trial, const char *job, double value)
+{
+    struct tp_result result = {.how = TP_RESULT_FINAL, .value = value};
+
+    tell(side, trial, job, &result);
+}
+
+static void
+give_again(void *side, const struct trial *trial, uint64_t was)
+{
+    struct tuning *t = side;
+    char text[96];
+
+    if (t->explainer != NULL)
+        t->explainer->begin(t->explainer->listener.ctx);
+    snprintf(text, sizeof text,
+             "given out again: it was %" PRIu64 ", which was lost", was);
+    explain(t, text);
+    buf_clear(&t->json);
+    write_point(t, trial, &t->json);
+    if (t->json.failed)
+        out_of_memory(t);
+    else
+        send_suggestion(t, &(struct parameter_record){.id = trial->id,
+                                                      .label = trial->label});
+}
+
+static bool
+failed(const void *side)
+{
+    return ((const struct tuning *)side)->fatal;
+}
+
+static const struct reunion_ops reunion_hands = {
+    .write_space = write_space,
+    .begin_again = begin_again,
+    .write_parameters = write_point,
+    .import = import_one,
+    .refuse = refuse_element,
+    .tell = tell_result,
+    .end = end_trial,
+    .give = give_again,
+    .out_of_memory = out_of_memory,
+    .failed = failed,
+};
+
+/* ---- IN and SS ---- */
+
+static void
+initialize(struct tuning *t, const struct command *cmd)
+{
+    struct err why;
+
+    if (t->space != NULL && t->policy->nni) {
+        reunion_begin(&t->reunion, cmd);
+        return;
+    }
+    if (t->space != NULL) {
+        complain(t, "the search space is set already, expected SS to change "
+                    "it");
+        return;
+    }
+    if (set_space(t, cmd->space, &why))
+        emit_initialized(t, cmd);
+    else
+        refuse_space(t, &why);
+}
+
+static void
+update(struct tuning *t, const struct command *cmd)
+{
+    struct err why;
+
+    if (has_space(t))
+        set_space(t, cmd->space, &why);
+}
+
+/* ---- GE ---- */
+
+/* *label is the caller's to free; *terms is set for what the tuner gave. */
+static int
+ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
+          char **label)
+{
+    struct err err;
+    int rc;
+
+    if (t->explainer != NULL)
+        t->explainer->begin(t->explainer->listener.ctx);
+    rc = tuner_ask(t->tuner, id, t->x, label, &err);
+    if (rc == TP_OK)
+        *terms = *tuner_terms(t->tuner);
+    if (rc != TP_ERR)
+        return rc;
+    plugin_failed(t, &err);
+    if (t->fatal || t->policy->ask_error == ASK_REFUSE)
+        return TP_ERR;
+    explain(t, err.text);
+    explain(t, "in its place a sample of the prior (ask-error: prior)");
+    space_sample(t->space, tuner_seed(t->tuner), id, t->x);
+    if (space_check(t->space, t->x, &err) == 0)
+        return TP_OK;
+    err_place(&err, "a sample of the prior (ask-error: prior)");
+    complain(t, err.text);
+    return TP_ERR;
+}
+
+/* Serves that id by what was lost, or by the tuner: TP_OK, or its word. */
+static int
+serve_one(struct tuning *t, uint64_t id)
+{
+    static const struct tuner_terms nothing = {.from = TP_NO_ID};
+    struct tuner_terms terms = nothing;
+    char *label = NULL;
+    int rc;
+
+    if (reunion_give_again(&t->reunion, id))
+        return TP_OK;
+    rc = ask_tuner(t, id, &terms, &label);
+    if (rc == TP_OK)
+        rc = give_out(t, id, label, &terms);
+    free(label);
+    return rc;
+}
+
+/* The owed ids will never be served: says so. */
+static void
+refuse_owed(struct tuning *t, enum no_reason reason)
+{
+    uint64_t first = owed_first(&t->owed), units = t->owed.total;
+
+    owed_clear(&t->owed);
+    no_more(t, first, reason, units);
+}
+
+/* Nothing is out, so nothing can ever change the tuner's mind. */
+static bool
+stuck(const struct tuning *t)
+{
+    return trials_out(t->trials) == 0;
+}
+
+/* rc is why: TP_ERR, or TP_LATER. */
+static void
+say_stuck(struct tuning *t, int rc, uint64_t units)
+{
+    log_warning(t->log,
+                "command %" PRIu64 " (%s): tuner %s %s but no trial is out: "
+                "%" PRIu64 " requested trials are refused",
+                t->arrival, t->code, tuner_plugin(t->tuner)->name,
+                rc == TP_ERR ? "fails each time it is asked"
+                             : "waits for results",
+                units);
+}
+
+/* Managers of NNI's never ask again for what failed, so it is owed. */
+static bool
+is_owed(const struct tuning *t, int rc)
+{
+    return rc == TP_LATER || (rc == TP_ERR && t->policy->again);
+}
+
+/* What a tuner fails at may be that id: it is burnt, another one is owed. */
+static void
+renew_first_owed(struct tuning *t)
+{
+    owed_pop(&t->owed);
+    if (owed_add(&t->owed, t->next_id++, 1) != 0)
+        out_of_memory(t);
+}
+
+/* Serves what is owed, the oldest first, as far as the tuner goes; what it said
+ * last.  A tuner that fails is asked again at once where there will be no
+ * better moment. */
+static int
+ask_owed(struct tuning *t)
+{
+    int rc = TP_OK;
+
+    for (int tries = 0; t->owed.total > 0 && !t->fatal;) {
+        rc = serve_one(t, owed_first(&t->owed));
+        if (rc == TP_OK) {
+            owed_pop(&t->owed);
+            continue;
+        }
+        if (rc != TP_ERR || !t->policy->again || t->fatal)
+            break;
+        renew_first_owed(t);
+        if (!stuck(t) || ++tries == POLICY_TRIES)
+            break;
+    }
+    return rc;
+}
+
+/* Serves what is owed as far as the tuner goes, and refuses what it never will.
+ */
+static void
+serve_owed(struct tuning *t)
+{
+    int rc = ask_owed(t);
+
+    if (t->owed.total == 0 || t->fatal)
+        return;
+    if (!is_owed(t, rc)) {
+        refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
+    } else if (stuck(t)) {
+        say_stuck(t, rc, t->owed.total);
+        refuse_owed(t, rc == TP_ERR ? NO_FAILED : NO_EXHAUSTED);
+    }
+}
+
+static enum no_reason
+reason_of(int rc)
+{
+    switch (rc) {
+    case TP_LATER:
+        return NO_LATER;
+    case TP_DONE:
+        return NO_EXHAUSTED;
+    }
+    return NO_FAILED;
+}
+
+/* The tuner failed at `next`, of whose request n are left. */
+static void
+owe_failed(struct tuning *t, uint64_t first, uint64_t next, uint64_t n)
+{
+    int rc = TP_ERR;
+
+    if (owed_add(&t->owed, next, n) != 0)
+        out_of_memory(t);
+    else
+        renew_first_owed(t);
+    if (stuck(t))
+        rc = ask_owed(t);
+    n = t->owed.total;
+    if (n == 0 || t->fatal)
+        return;
+    if (is_owed(t, rc) && stuck(t))
+        say_stuck(t, rc, n);
+    if (!is_owed(t, rc) || stuck(t))
+        owed_clear(&t->owed);
+    no_more(t, first, reason_of(rc), n);
+}
+
+static void
+request(struct tuning *t, const struct command *cmd)
+{
+    uint64_t first = t->next_id, n = cmd->request.count, served = 0;
+    int rc = TP_OK;
+
+    if (cmd->request.problem != NULL || t->space == NULL) {
+        complain(t, cmd->request.problem != NULL
+                        ? cmd->request.problem
+                        : "no search space yet, expected IN first");
+        no_more(t, first, NO_FAILED, n);
+        return;
+    }
+    if (t->reunion.restarted)
+        reunion_lose(&t->reunion, cmd);
+    t->next_id += n;
+    if (t->owed.total > 0)
+        serve_owed(t);
+    if (t->owed.total > 0)
+        rc = TP_LATER; /* the older ones come first */
+    while (rc == TP_OK && served < n && !t->fatal)
+        if ((rc = serve_one(t, first + served)) == TP_OK)
+            served++;
+    if (served == n || t->fatal)
+        return;
+    if (rc == TP_ERR && t->policy->again) {
+        owe_failed(t, first, first + served, n - served);
+        return;
+    }
+    if (rc == TP_LATER && stuck(t)) {
+        say_stuck(t, rc, n - served);
+        rc = TP_DONE;
+    } else if (rc == TP_LATER &&
+               owed_add(&t->owed, first + served, n - served) != 0) {
+        out_of_memory(t);
+    }
+    no_more(t, first, reason_of(rc), n - served);
+}
+
+/* ---- ME ---- */
+
+static void
+handle_final(struct tuning *t, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
+    struct trial *trial;
+    bool late;
+    const char *why = reunion_refuse_result(&t->reunion, m, &trial, &late);
+
+    if (m->parameter.kind == PARAMETER_NONE) {
+        log_info(t->log,
+                 "command %" PRIu64 " (ME): trial '%.64s' is the user's own: "
+                 "its result is recorded, not told to the tuner",
+                 t->arrival, m->job);
+    } else if (why != NULL) {
+        complain_trial(t, m->job, &m->parameter, why, late);
+    } else {
+        note_run(t, m->job, trial);
+        tell(t, trial, m->job, &result);
+        trials_settle(t->trials, trial);
+    }
+}
+
+/* An intermediate result is the assessor's, but for an advisor's. */
+static void
+report(struct tuning *t, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    struct trial *trial = trials_find(t->trials, &m->parameter);
+    struct err err;
+    int rc;
+
+    if (!m->has_value || trial == NULL || trial->ended || trial->foreign)
+        return; /* the user's own, or of another search space */
+    note_run(t, m->job, trial);
+    if (t->fatal)
+        return;
+    rc = advice_report(&t->advice, tuner_id(t, trial), trial->x, cmd, &err);
+    if (rc < 0)
+        plugin_failed(t, &err);
+    t->news = t->news || rc != 0;
+}
+
+static void
+metric(struct tuning *t, const struct command *cmd)
+{
+    switch (cmd->metric.type) {
+    case METRIC_FINAL:
+        handle_final(t, cmd);
+        return;
+    case METRIC_REQUEST:
+        complain_trial(t, cmd->metric.job, &cmd->metric.parameter,
+                       "REQUEST_PARAMETER: trials of several phases are not "
+                       "supported, expected one GE a trial",
+                       false);
+        return;
+    case METRIC_PERIODICAL:
+        report(t, cmd);
+        return;
+    }
+}
+
+/* The answer to a synchronous report. */
+static void
+acknowledge(struct tuning *t, const struct command *cmd)
+{
+    const struct metric *m = &cmd->metric;
+    const struct trial *trial = trials_find(t->trials, &m->parameter);
+
+    emit(t, (struct emission){
+                .code = CMD_ACKNOWLEDGE,
+                .job = m->job,
+                .number = m->sequence,
+                .decision =
+                    trial == NULL
+                        ? TRIAL_GO
+                        : advice_decision(&t->advice, tuner_id(t, trial))});
+}
+
+/* ---- EN ---- */
+
+static void
+tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
+{
+    const struct mark *mark = policy_mark(t->policy, end);
+    struct tp_result result = {.how = TP_RESULT_STOPPED};
+
+    if (mark == NULL)
+        return;
+    result.value = mark->value;
+    result.step = mark->step;
+    tell(t, trial, end->job, &result);
+}
+
+static void
+end_one(struct tuning *t, const struct trial_end *end)
+{
+    struct trial *trial;
+    bool late;
+    const char *why = reunion_refuse_end(&t->reunion, end, &trial, &late);
+
+    if (end->parameter.kind == PARAMETER_NONE)
+        return; /* the user's own trial, or one that nobody can name */
+    if (why != NULL) {
+        complain_trial(t, end->job, &end->parameter, why, late);
+        return;
+    }
+    name(t, trial, end->job, true);
+    note_run(t, end->job, trial);
+    if (end->stopped && !trial->told && !tuner_advises(t->tuner))
+        tell_stopped(t, trial, end);
+    end_trial(t, trial, end);
+    t->news = true;
+}
+
+static void
+end(struct tuning *t, const struct command *cmd)
+{
+    end_one(t, &cmd->end);
+    if (reunion_seek_lost(&t->reunion, cmd) > 0)
+        t->news = true;
+}
+
+/* ---- FD ---- */
+
+/* FD of a manager of NNI's. */
+static void
+reunite(struct tuning *t, const struct command *cmd)
+{
+    struct reunion_count n = reunion_import(&t->reunion, cmd);
+
+    log_info(t->log,
+             "command %" PRIu64 " (FD): %zu of %zu results imported, %zu were "
+             "on record",
+             t->arrival, n.told, n.all, n.known);
+    t->news = true;
+}
+
+static void
+import(struct tuning *t, const struct command *cmd)
+{
+    struct jval list = json_root(cmd->document);
+    size_t n = jval_count(list), imported = 0;
+    struct err err;
+
+    if (!has_space(t))
+        return;
+    if (t->policy->nni) {
+        reunite(t, cmd);
+        return;
+    }
+    for (size_t i = 0; i < n && !t->fatal; i++)
+        if (import_one(t, jval_at(list, i), &err) == 0)
+            imported++;
+        else
+            refuse_element(t, i, &err);
+    log_info(t->log, "command %" PRIu64 " (FD): %zu of %zu results imported",
+             t->arrival, imported, n);
+    t->news = true;
+}
+
+/* ---- AD: trials that go on ---- */
+
+static struct json *
+read_point(const struct tuning *t, const double *x)
+{
+    struct buf text;
+    struct json *doc;
+
+    buf_init(&text, SIZE_MAX / 2);
+    space_decode(t->space, x, &text);
+    doc = json_parse(buf_text(&text), text.len, JSON_NAN, NULL);
+    buf_fini(&text);
+    return doc;
+}
+
+/* Whether the trial was given out with the parameters in t->x.  A point that
+ * went through JSON and back need not be the same to the bit, and JavaScript
+ * writes -0.0 as 0. */
+static bool
+is_out(const struct tuning *t, const struct trial *trial)
+{
+    struct json *now, *then;
+    bool same;
+
+    if (trial->unfit || trial->n_dims != space_dims(t->space)->n_dims)
+        return false;
+    now = read_point(t, t->x);
+    then = read_point(t, trial->x);
+    same = now != NULL && then != NULL &&
+           jval_equal(json_root(now), json_root(then));
+    json_free(now);
+    json_free(then);
+    return same;
+}
+
+static int
+add_foreign(struct tuning *t, uint64_t id, struct err *err)
+{
+    struct trial *trial =
+        trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
+
+    if (trial == NULL)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id %" PRIu64 " is in use already", id);
+    trial->foreign = true;
+    trial->theirs = id;
+    if (id >= t->next_id)
+        t->next_id = id + 1;
+    return 0;
+}
+
+/* The manager runs other parameters than were given out under that id: what
+ * comes of them is an import. */
+static int
+replace_point(struct tuning *t, struct trial *trial, struct err *err)
+{
+    if (!t->reunion.restarted || trial->ended)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id %" PRIu64 " is in use already", trial->id);
+    log_warning(t->log,
+                "command %" PRIu64 " (AD): parameter_id %" PRIu64
+                " runs with other parameters than were given out: its result "
+                "will be imported",
+                t->arrival, trial->id);
+    if (!trial->foreign && tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
+                                       TP_ENDED_CANCELLED, err) != 0)
+        plugin_failed(t, err);
+    advice_end(&t->advice, tuner_id(t, trial), false);
+    if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
+        out_of_memory(t);
+    trial->foreign = true;
+    trial->unfit = false;
+    return 0;
+}
+
+/* A record of a trial that an earlier run gave out and did not finish. */
+static int
+recover_one(struct tuning *t, struct jval record, struct err *err)
+{
+    struct parameter_id which = {.kind = PARAMETER_NUMBER};
+    struct jval v, parameters;
+    char shown[QUOTE_MAX];
+    struct trial *trial;
+
+    if (!jval_get(record, "parameter_id", &v))
+        return err_set(err, ERR_INPUT, "no 'parameter_id'");
+    if (!jval_uint(v, &which.number) || which.number > MARKS_RECOVERED_MAX)
+        return err_set(err, ERR_INPUT,
+                       "parameter_id: expected an integer from 0 to %d, not %s",
+                       MARKS_RECOVERED_MAX, jval_quote(shown, v));
+    if (!jval_get(record, "parameters", &parameters))
+        return err_set(err, ERR_INPUT, "no 'parameters'");
+    if (t->reunion.restarted && trials_finished(t->trials, &which))
+        return 0; /* it has its result: what it reports now is its second */
+    if (space_encode(t->space, parameters, t->x, err) != 0)
+        return -1;
+    if (owed_has(&t->owed, which.number))
+        return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed",
+                       which.number);
+    trial = trials_find(t->trials, &which);
+    if (trial == NULL && add_foreign(t, which.number, err) != 0)
+        return -1;
+    if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
+        return -1; /* else the manager had heard of it */
+    reunion_keep(&t->reunion, which.number, NULL);
+    return 0;
+}
+
+/* Whether a record is of the user's own trial, or of a suggestion with a name,
+ * of which NNI's managers say, too. */
+static bool
+keep_special(struct tuning *t, struct jval record)
+{
+    enum reunion_record what;
+    struct trial *trial;
+
+    if (!t->policy->nni)
+        return false;
+    what = reunion_read(&t->reunion, record, &trial);
+    if (what != RECORD_LABEL)
+        return what == RECORD_USERS;
+    reunion_keep(&t->reunion, trial->id, trial->label);
+    return true;
+}
+
+static void
+custom(struct tuning *t, const struct command *cmd)
+{
+    struct jval list = json_root(cmd->document);
+    size_t n = jval_count(list), recovered = 0;
+    struct err err;
+
+    if (!has_space(t))
+        return;
+    reunion_advise(&t->reunion);
+    if (t->policy->nni && t->next_id == 0)
+        t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
+    for (size_t i = 0; i < n && !t->fatal; i++)
+        if (keep_special(t, jval_at(list, i)) ||
+            recover_one(t, jval_at(list, i), &err) == 0)
+            recovered++;
+        else
+            refuse_element(t, i, &err);
+    log_info(t->log,
+             "command %" PRIu64 " (AD): %zu of %zu unfinished trials known",
+             t->arrival, recovered, n);
+}
+
+static void
+adopt(struct side *s, const char *payload, size_t len)
+{
+    struct tuning *t = self(s);
+    struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+
+    if (doc != NULL && t->space != NULL)
+        recover_one(t, json_root(doc), NULL);
+    json_free(doc);
+}
+
+/* ---- all commands ---- */
+
+static void (*const handlers[CMD_COUNT])(struct tuning *,
+                                         const struct command *) = {
+    [CMD_INITIALIZE] = initialize, [CMD_REQUEST_TRIALS] = request,
+    [CMD_METRIC] = metric,         [CMD_UPDATE_SPACE] = update,
+    [CMD_IMPORT] = import,         [CMD_ADD_CUSTOM] = custom,
+    [CMD_TRIAL_END] = end,
+};
 
 static bool
 drops(const struct side *s, const struct command *cmd)
@@ -141,20 +1311,164 @@ handle(struct side *s, const struct command *cmd, struct err *err)
     t->fatal = false;
     t->failure = err;
     handlers[cmd->code](t, cmd);
-    tuning_decide(t);
+    say_decisions(t);
     if (t->news && t->owed.total > 0 && !t->closed && !t->fatal)
-        tuning_serve_owed(t);
-    tuning_decide(t);
+        serve_owed(t);
+    say_decisions(t);
     if (cmd->code == CMD_METRIC && cmd->metric.sync &&
         cmd->metric.type == METRIC_PERIODICAL && !t->fatal)
-        tuning_acknowledge(t, cmd);
+        acknowledge(t, cmd);
     if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal)
-        tuning_emit(t, (struct emission){/* all that follows is written */
-                                         .code = CMD_ACKNOWLEDGE,
-                                         .job = cmd->end.job,
-                                         .ends = true});
+        emit(t, (struct emission){/* all that follows is written */
+                                  .code = CMD_ACKNOWLEDGE,
+                                  .job = cmd->end.job,
+                                  .ends = true});
     return t->fatal ? -1 : 0;
 }
+
+/* ---- packed ---- */
+
+static void
+save_space(const struct tuning *t, struct buf *out)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (t->space != NULL)
+        space_write(t->space, &text);
+    pack_bytes(out, text.data, text.len);
+    out->failed = out->failed || text.failed;
+    buf_fini(&text);
+}
+
+static int
+save(const struct side *s, struct buf *out, struct err *err)
+{
+    const struct tuning *t = look(s);
+    size_t len = out->len;
+    int rc;
+
+    pack_u64(out, t->next_id);
+    pack_u64(out, t->closed);
+    save_space(t, out);
+    owed_save(&t->owed, out);
+    trials_save(t->trials, out);
+    reunion_save(&t->reunion, out);
+    advice_save(&t->advice, out);
+    rc = buf_check(out, "what a snapshot holds", err);
+    if (rc == 0)
+        rc = tuner_save(t->tuner, out, err);
+    if (rc != 1)
+        out->len = len;
+    return rc;
+}
+
+static int
+damaged(struct err *err, const char *what)
+{
+    return err_set(err, ERR_LOG, "%s: damaged, or out of memory", what);
+}
+
+static struct space *
+read_space(const struct tuning *t, struct unpack *in, struct err *err)
+{
+    struct problems problems;
+    struct space *space;
+    struct json *doc;
+    const char *text;
+    size_t len;
+
+    text = unpack_bytes(in, &len);
+    if (in->failed) {
+        damaged(err, "search space");
+        return NULL;
+    }
+    doc = json_parse(text, len, JSON_NAN, err);
+    if (doc == NULL) {
+        err_place(err, "search space");
+        return NULL;
+    }
+    problems_init(&problems);
+    space = space_parse(json_root(doc), &problems);
+    json_free(doc);
+    if (problems_check(&problems, err) == 0 && space != NULL &&
+        tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_WHOLE &&
+        space_make_whole(space, err) != 0) {
+        space_free(space);
+        space = NULL;
+    }
+    problems_fini(&problems);
+    return space;
+}
+
+static int
+load_space(struct tuning *t, struct unpack *in, struct err *err)
+{
+    struct space *space = read_space(t, in, err);
+
+    if (space == NULL)
+        return -1;
+    t->x = malloc(space_dims(space)->n_dims * sizeof *t->x + 1);
+    if (t->x == NULL)
+        err_set(err, ERR_MEMORY, "search space: out of memory");
+    if (t->x == NULL || tuner_space(t->tuner, space, err) != 0) {
+        space_free(space);
+        return -1;
+    }
+    t->space = space;
+    return 0;
+}
+
+/* Whether the trial can be shown to a tuner of this space. */
+static bool
+is_sound(const struct tuning *t, const struct trial *trial)
+{
+    if (trial->id >= t->next_id)
+        return false;
+    if (trial->unfit)
+        return trial->foreign;
+    return trial->n_dims == space_dims(t->space)->n_dims &&
+           space_has_indices(t->space, trial->x);
+}
+
+static int
+check_trials(const struct tuning *t, struct err *err)
+{
+    size_t n;
+    struct trial **sorted = trials_sorted(t->trials, &n);
+    bool sound = true;
+
+    if (sorted == NULL)
+        return err_set(err, ERR_MEMORY, "trial table: out of memory");
+    for (size_t i = 0; i < n; i++)
+        sound = sound && is_sound(t, sorted[i]);
+    free(sorted);
+    return sound ? 0 : damaged(err, "trials");
+}
+
+static int
+load(struct side *s, struct unpack *in, struct err *err)
+{
+    struct tuning *t = self(s);
+
+    t->next_id = unpack_u64(in);
+    t->closed = unpack_bool(in);
+    if (load_space(t, in, err) != 0)
+        return -1;
+    if (owed_load(&t->owed, in) != 0 || owed_end(&t->owed) > t->next_id)
+        return damaged(err, "owed ids");
+    if (trials_load(t->trials, in) != 0)
+        return damaged(err, "trials");
+    if (check_trials(t, err) != 0)
+        return -1;
+    if (reunion_load(&t->reunion, in, err) != 0)
+        return -1;
+    if (advice_load(&t->advice, t->space, t->next_id, in, err) != 0)
+        return -1;
+    return tuner_load(t->tuner, in, err);
+}
+
+/* ---- the side ---- */
 
 static void
 close_requests(struct side *s)
@@ -210,6 +1524,7 @@ listen(struct side *s, const struct explainer *explainer)
     struct tuning *t = self(s);
 
     t->explainer = explainer;
+    t->advice.explainer = explainer;
     tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
 }
 
@@ -254,9 +1569,8 @@ free_tuning(struct side *s)
 
     trials_free(t->trials);
     owed_fini(&t->owed);
-    restart_fini(&t->restart);
-    launches_fini(&t->launches);
-    origins_fini(&t->origins);
+    reunion_fini(&t->reunion);
+    advice_fini(&t->advice);
     space_free(t->space);
     free(t->x);
     buf_fini(&t->json);
@@ -275,13 +1589,13 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
         .close = close_requests,
         .reopen = reopen,
         .bar = bar,
-        .adopt = tuning_adopt,
+        .adopt = adopt,
         .is_set = is_set,
         .owed = count_owed,
         .see = see,
         .listen = listen,
-        .save = tuning_save,
-        .load = tuning_load,
+        .save = save,
+        .load = load,
         .describe = describe,
         .check = check,
     };
@@ -297,6 +1611,8 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
     t->policy = policy;
     t->emitter = emitter;
     t->log = log;
+    reunion_init(&t->reunion, &reunion_hands, t, policy, t->trials, log);
+    advice_init(&t->advice, tuner, policy, log, emit, t);
     buf_init(&t->json, (size_t)64 << 20);
     buf_init(&t->payload, (size_t)65 << 20);
     return &t->side;

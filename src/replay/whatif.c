@@ -3,8 +3,8 @@
 
 #include "core/err.h"
 #include "dispatcher/assessing.h"
+#include "dispatcher/series.h"
 #include "dispatcher/side.h"
-#include "dispatcher/histories.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
@@ -115,7 +115,7 @@ begin(struct whatif_walk *w, struct err *err)
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
     w->router = router_new(&w->silent, err);
-    w->seen = histories_new();
+    w->seen = series_map_new();
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
     if (w->policy.nni)
@@ -146,7 +146,7 @@ end(struct whatif_walk *w)
 {
     side_free(w->assessing);
     assessor_free(w->assessor);
-    histories_free(w->seen);
+    series_map_free(w->seen);
     router_free(w->router);
     json_free(w->head);
     log_close(w->file);

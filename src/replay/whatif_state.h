@@ -21,7 +21,7 @@ struct whatif_walk {
     struct router *router;
     struct assessor *assessor;
     struct side *assessing;
-    struct histories *seen;
+    struct series_map *seen;
     struct map jobs;      /* trial_job_id -> its number + 1, as a pointer */
     struct map given_out; /* parameter_id as JSON -> arrival, as a pointer */
     struct map kills;     /* arrival of a KI's cause -> the walk */

@@ -3,8 +3,8 @@
 #include "replay/whatif_state.h"
 
 #include "core/err.h"
+#include "dispatcher/series.h"
 #include "dispatcher/side.h"
-#include "dispatcher/histories.h"
 #include "dispatcher/router.h"
 #include "frame.h"
 #include "replay/script.h"
@@ -65,16 +65,16 @@ get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 /* ---- the manager's frames ---- */
 
 /* What was really reported; NULL: out of memory. */
-static const struct history *
+static const struct series *
 see(struct whatif_walk *w, const struct metric *m)
 {
-    struct history *h = histories_get(w->seen, m->job);
+    struct series *h = series_get(w->seen, m->job);
 
     if (h == NULL)
         return NULL;
     if (m->attempt > h->attempt)
-        history_restart(h, m->attempt);
-    return history_enter(h, m->sequence, m->value) < 0 ? NULL : h;
+        series_restart(h, m->attempt);
+    return series_enter(h, m->sequence, m->value) < 0 ? NULL : h;
 }
 
 /* The end that the other assessor would have seen behind its stop. */
@@ -94,7 +94,7 @@ static int
 take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
     struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
-    const struct history *h = see(w, &cmd->metric);
+    const struct series *h = see(w, &cmd->metric);
     struct whatif_stop stop;
 
     if (t == NULL || h == NULL)
@@ -126,7 +126,7 @@ take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
     t->ended = true;
     t->event = cmd->end.event;
     t->end_us = w->time_us;
-    history_free(histories_remove(w->seen, cmd->end.job));
+    series_free(series_remove(w->seen, cmd->end.job));
     return t->then.stops ? 0 : side_command(w->assessing, cmd, err);
 }
 
@@ -134,7 +134,7 @@ static int
 take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
     for (size_t i = 0; i < cmd->n_runs; i++)
-        history_free(histories_remove(w->seen, cmd->runs[i].job));
+        series_free(series_remove(w->seen, cmd->runs[i].job));
     return side_command(w->assessing, cmd, err);
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/err.h"
 #include "core/pack.h"
-#include "dispatcher/histories.h"
+#include "dispatcher/series.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/resend.h"
@@ -16,7 +16,7 @@
 struct state {
     struct marks *marks;
     struct trials *trials;
-    struct histories *histories;
+    struct series_map *living;
     struct owed owed;
     struct resend resend;
 };
@@ -26,9 +26,9 @@ begin(struct state *s, struct err *err)
 {
     *s = (struct state){.marks = marks_new(),
                         .trials = trials_new(),
-                        .histories = histories_new()};
+                        .living = series_map_new()};
     resend_init(&s->resend);
-    if (s->marks == NULL || s->trials == NULL || s->histories == NULL)
+    if (s->marks == NULL || s->trials == NULL || s->living == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     return 0;
 }
@@ -39,7 +39,7 @@ end(struct state *s)
     if (s->marks != NULL)
         marks_free(s->marks);
     trials_free(s->trials);
-    histories_free(s->histories);
+    series_map_free(s->living);
     owed_fini(&s->owed);
     resend_fini(&s->resend);
 }
@@ -49,12 +49,12 @@ report(struct state *s, char *job, const struct parameter_id *id)
 {
     const struct metric metric = {
         .job = job, .parameter = *id, .has_value = true, .sequence = 1};
-    struct history *history = histories_get(s->histories, job);
+    struct series *series = series_get(s->living, job);
 
-    return marks_metric(s->marks, &metric) != MARKS_COUNTED ||
-                   history == NULL || history_enter(history, 1, 0.5) < 0 ||
-                   history_enter(history, 0, 0.5) < 0 ||
-                   history_enter(history, 5, 0.5) < 0
+    return marks_metric(s->marks, &metric) != MARKS_COUNTED || series == NULL ||
+                   series_enter(series, 1, 0.5) < 0 ||
+                   series_enter(series, 0, 0.5) < 0 ||
+                   series_enter(series, 5, 0.5) < 0
                ? -1
                : 0;
 }
@@ -104,7 +104,7 @@ save(const struct state *s, struct buf *out)
 {
     marks_save(s->marks, out);
     trials_save(s->trials, out);
-    histories_save(s->histories, out);
+    series_save(s->living, out);
     owed_save(&s->owed, out);
     resend_save(&s->resend, out);
 }
@@ -115,9 +115,8 @@ load(struct state *s, const struct buf *bytes, struct err *err)
     struct unpack in = unpack_from(bytes->data, bytes->len);
 
     if (marks_load(s->marks, &in) != 0 || trials_load(s->trials, &in) != 0 ||
-        histories_load(s->histories, &in) != 0 ||
-        owed_load(&s->owed, &in) != 0 || resend_load(&s->resend, &in) != 0 ||
-        !unpack_done(&in))
+        series_load(s->living, &in) != 0 || owed_load(&s->owed, &in) != 0 ||
+        resend_load(&s->resend, &in) != 0 || !unpack_done(&in))
         return err_set(err, ERR_MEMORY, "load: out of memory");
     return 0;
 }

@@ -1,66 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/histories.h"
+#include "dispatcher/series.h"
 
 #include "dispatcher_help.h"
 
 TEST(histories_close_gaps)
 {
-    struct histories *hs = histories_new();
-    struct history *h = histories_get(hs, "A");
+    struct series_map *hs = series_map_new();
+    struct series *h = series_get(hs, "A");
 
-    CHECK_EQ(history_enter(h, 0, 10), 1);
-    CHECK_EQ(history_enter(h, 2, 12), 0);
-    CHECK_EQ(history_enter(h, 4, 14), 0);
-    CHECK_EQ(history_enter(h, 3, 13), 0);
+    CHECK_EQ(series_enter(h, 0, 10), 1);
+    CHECK_EQ(series_enter(h, 2, 12), 0);
+    CHECK_EQ(series_enter(h, 4, 14), 0);
+    CHECK_EQ(series_enter(h, 3, 13), 0);
     CHECK_EQ(h->n, 1);
-    CHECK_EQ(history_enter(h, 1, 11), 1);
+    CHECK_EQ(series_enter(h, 1, 11), 1);
     CHECK_EQ(h->n, 5);
     CHECK_EQ(h->n_early, 0);
     for (int i = 0; i < 5; i++)
         CHECK_EQ(h->values[i], 10 + i);
-    CHECK_EQ(history_enter(h, 2, 99), 0); /* was there */
+    CHECK_EQ(series_enter(h, 2, 99), 0); /* was there */
     CHECK_EQ(h->values[2], 12);
-    histories_free(hs);
-    histories_free(NULL);
+    series_map_free(hs);
+    series_map_free(NULL);
 }
 
 TEST(histories_are_numbered_in_the_order_of_first_metrics)
 {
-    struct histories *hs = histories_new();
-    struct history *removed;
+    struct series_map *hs = series_map_new();
+    struct series *removed;
 
-    CHECK_EQ(histories_get(hs, "B")->trial, 0);
-    CHECK_EQ(histories_get(hs, "A")->trial, 1);
-    CHECK_EQ(histories_get(hs, "B")->trial, 0);
-    CHECK(histories_find(hs, "C") == NULL);
-    removed = histories_remove(hs, "B");
+    CHECK_EQ(series_get(hs, "B")->trial, 0);
+    CHECK_EQ(series_get(hs, "A")->trial, 1);
+    CHECK_EQ(series_get(hs, "B")->trial, 0);
+    CHECK(series_find(hs, "C") == NULL);
+    removed = series_remove(hs, "B");
     CHECK_EQ(removed->trial, 0);
-    history_free(removed);
-    CHECK(histories_find(hs, "B") == NULL);
-    CHECK(histories_remove(hs, "B") == NULL);
-    CHECK_EQ(histories_get(hs, "B")->trial, 2);
-    history_free(NULL);
-    histories_free(hs);
+    series_free(removed);
+    CHECK(series_find(hs, "B") == NULL);
+    CHECK(series_remove(hs, "B") == NULL);
+    CHECK_EQ(series_get(hs, "B")->trial, 2);
+    series_free(NULL);
+    series_map_free(hs);
 }
 
 TEST(histories_restart_forgets_values_but_not_the_stop)
 {
-    struct histories *hs = histories_new();
-    struct history *h = histories_get(hs, "A");
+    struct series_map *hs = series_map_new();
+    struct series *h = series_get(hs, "A");
     int mine;
 
-    history_enter(h, 0, 1);
-    history_enter(h, 5, 1);
+    series_enter(h, 0, 1);
+    series_enter(h, 5, 1);
     h->stopped = true;
     h->slot = &mine;
-    history_restart(h, 3);
+    series_restart(h, 3);
     CHECK_EQ(h->attempt, 3);
     CHECK_EQ(h->n, 0);
     CHECK_EQ(h->n_early, 0);
     CHECK(h->slot == NULL);
     CHECK(h->stopped); /* KI is sent once for each trial */
-    CHECK_EQ(history_enter(h, 0, 2), 1);
-    histories_free(hs);
+    CHECK_EQ(series_enter(h, 0, 2), 1);
+    series_map_free(hs);
 }
 
 /* A random order, each sequence once, against an array with holes. */
@@ -72,8 +72,8 @@ TEST(histories_agree_with_an_array)
     uint64_t state = 7;
 
     for (int round = 0; round < 20; round++) {
-        struct histories *hs = histories_new();
-        struct history *h = histories_get(hs, "A");
+        struct series_map *hs = series_map_new();
+        struct series *h = series_get(hs, "A");
         size_t n = 0, reach = 1 + help_below(&state, 50);
 
         memset(have, 0, sizeof have);
@@ -92,12 +92,12 @@ TEST(histories_agree_with_an_array)
             have[order[i]] = true;
             while (have[n])
                 n++;
-            CHECK_EQ(history_enter(h, order[i], (double)order[i]), n > before);
+            CHECK_EQ(series_enter(h, order[i], (double)order[i]), n > before);
             CHECK_EQ(h->n, n);
             CHECK_EQ(h->n_early, (size_t)i + 1 - n);
         }
         for (size_t i = 0; i < N; i++)
             CHECK_EQ(h->values[i], i);
-        histories_free(hs);
+        series_map_free(hs);
     }
 }

@@ -104,7 +104,7 @@ TEST(marks_believe_the_trials_own_metrics_and_not_the_hint)
     marks_free(m);
 }
 
-/* The id that NNI 3.0's manager gives to several trials, see launches.h. */
+/* The id that NNI 3.0's manager gives to several trials, see reunion.h. */
 TEST(marks_share_a_suggestion_among_jobs)
 {
     struct marks *m = new_marks(9);

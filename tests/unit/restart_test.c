@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatcher/restart.h"
+#include "dispatcher/reunion.h"
 
 #include "restart_help.h"
 

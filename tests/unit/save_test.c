@@ -5,10 +5,11 @@
 
 #include "core/idset.h"
 #include "command.h"
-#include "dispatcher/histories.h"
-#include "dispatcher/launches.h"
+#include "dispatcher/series.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/owed.h"
+#include "dispatcher/policy.h"
+#include "dispatcher/reunion.h"
 #include "dispatcher/trials.h"
 
 #include <math.h>
@@ -36,10 +37,8 @@
 
 KIND(idset, struct idset, calloc(1, sizeof(struct idset)),
      (idset_fini(x), free(x)))
-KIND(launches, struct launches, calloc(1, sizeof(struct launches)),
-     (launches_fini(x), free(x)))
 KIND(owed, struct owed, calloc(1, sizeof(struct owed)), (owed_fini(x), free(x)))
-KIND(histories, struct histories, histories_new(), histories_free(x))
+KIND(series, struct series_map, series_map_new(), series_map_free(x))
 KIND(trials, struct trials, trials_new(), trials_free(x))
 KIND(marks, struct marks, marks_new(), marks_free(x))
 
@@ -109,78 +108,78 @@ TEST(save_what_is_owed_out_of_order_is_damaged)
     }
 }
 
-/* ---- histories ---- */
+/* ---- series ---- */
 
 static bool
-has_early(const struct history *history, uint64_t sequence)
+has_early(const struct series *series, uint64_t sequence)
 {
-    for (size_t i = 0; i < history->n_early; i++)
-        if (history->early[i].sequence == sequence)
+    for (size_t i = 0; i < series->n_early; i++)
+        if (series->early[i].sequence == sequence)
             return true;
     return false;
 }
 
 static void
-step_histories(struct histories *h, uint64_t seed)
+step_series(struct series_map *h, uint64_t seed)
 {
     char job[2] = {(char)('A' + help_below(&seed, 9)), '\0'};
-    struct history *history = histories_get(h, job);
-    uint64_t sequence = history->n + help_below(&seed, 3);
+    struct series *series = series_get(h, job);
+    uint64_t sequence = series->n + help_below(&seed, 3);
 
     switch (help_below(&seed, 12)) {
     case 0:
-        history_free(histories_remove(h, job));
+        series_free(series_remove(h, job));
         return;
     case 1:
-        history_restart(history, history->attempt + 1);
+        series_restart(series, series->attempt + 1);
         return;
     case 2:
-        history->stopped = true;
+        series->stopped = true;
         return;
     default:
-        if (!has_early(history, sequence))
-            history_enter(history, sequence, (double)help_below(&seed, 100));
+        if (!has_early(series, sequence))
+            series_enter(series, sequence, (double)help_below(&seed, 100));
     }
 }
 
 TEST(save_histories)
 {
-    struct histories *h = histories_new(), *twin;
-    struct history **sorted;
+    struct series_map *h = series_map_new(), *twin;
+    struct series **sorted;
     size_t n;
 
-    twin = histories_new();
+    twin = series_map_new();
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t seed = i;
 
-        step_histories(h, help_random(&seed));
+        step_series(h, help_random(&seed));
         seed = i;
-        step_histories(twin, help_random(&seed));
+        step_series(twin, help_random(&seed));
         if (i % 100 == 99) {
-            struct histories *next = saved_twin(&histories_kind, twin);
+            struct series_map *next = saved_twin(&series_kind, twin);
 
-            histories_free(twin);
+            series_map_free(twin);
             twin = next;
         }
     }
     {
-        struct buf a = saved_bytes(&histories_kind, h);
-        struct buf b = saved_bytes(&histories_kind, twin);
+        struct buf a = saved_bytes(&series_kind, h);
+        struct buf b = saved_bytes(&series_kind, twin);
 
         CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
         buf_fini(&a);
         buf_fini(&b);
     }
-    sorted = histories_sorted(twin, &n);
+    sorted = series_sorted(twin, &n);
     CHECK(sorted != NULL && n > 1);
     for (size_t i = 1; i < n; i++)
         CHECK(sorted[i - 1]->trial < sorted[i]->trial);
     free(sorted);
-    histories_free(h);
+    series_map_free(h);
     for (char c = 'A'; c < 'H'; c++)
-        history_free(histories_remove(twin, (char[]){c, '\0'}));
-    saved_survives_damage(&histories_kind, twin, 2000);
-    histories_free(twin);
+        series_free(series_remove(twin, (char[]){c, '\0'}));
+    saved_survives_damage(&series_kind, twin, 2000);
+    series_map_free(twin);
 }
 
 /* ---- trials ---- */
@@ -217,38 +216,88 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
     }
 }
 
+/* ---- launches ---- */
+
+static void
+note_given(void *side, const struct trial *trial, uint64_t was)
+{
+    CHECK_EQ(trial->id, was);
+    *(uint64_t *)side = was;
+}
+
+static void *
+reunion_make(void)
+{
+    static const struct policy policy = {.nni = true, .again = true};
+    static const struct reunion_ops ops = {.give = note_given};
+    static const struct log quiet = {.fd = -1};
+    struct reunion *r = malloc(sizeof *r);
+
+    CHECK(r != NULL);
+    reunion_init(r, &ops, NULL, &policy, NULL, &quiet);
+    return r;
+}
+
+static void
+reunion_drop(void *x)
+{
+    reunion_fini(x);
+    free(x);
+}
+
+static void
+reunion_pack(const void *x, struct buf *out)
+{
+    reunion_save(x, out);
+}
+
+static int
+reunion_unpack(void *x, struct unpack *in)
+{
+    struct err err;
+
+    return reunion_load(x, in, &err);
+}
+
+static const struct saved reunion_kind = {reunion_make, reunion_pack,
+                                          reunion_unpack, reunion_drop};
+
 TEST(save_launches)
 {
     static const char name[] = "0-1";
-    const struct trial_end seven = {.hint = parameter_named(7, NULL)};
-    const struct trial_end label = {.hint = parameter_named(0, name)};
-    struct launches l = {0}, *twin;
+    const struct command seven = {.end.hint = parameter_named(7, NULL)};
+    const struct command label = {.end.hint = parameter_named(0, name)};
     struct trials *trials = trials_new();
-    struct trial **unrun;
+    struct reunion *r, *twin;
     const double x = 1;
+    uint64_t given = 0;
 
-    CHECK_EQ(launches_give(&l, 7, NULL), 0);
-    CHECK_EQ(launches_give(&l, 8, name), 0);
-    CHECK_EQ(launches_lose(&l, 90), 0);
-    CHECK_EQ(launches_lose(&l, 3), 0);
-    CHECK_EQ(launches_lose(&l, 3), 0);
-    twin = saved_twin(&launches_kind, &l);
+    r = reunion_make();
+    reunion_launch(r, 7, NULL);
+    reunion_launch(r, 8, name);
     CHECK(trials_add(trials, 90, NULL, &x, 1) != NULL);
     CHECK(trials_add(trials, 3, NULL, &x, 1) != NULL);
-    CHECK_EQ(launches_seek(twin, trials, &seven, &unrun), 0);
-    CHECK(unrun == NULL);
-    CHECK_EQ(launches_seek(twin, trials, &label, &unrun), 2);
-    CHECK_EQ(unrun[0]->id, 3);
-    free(unrun);
-    CHECK_EQ(twin->n_lost, 2);
-    CHECK_EQ(launches_next_lost(twin, trials)->id, 3);
-    CHECK_EQ(launches_next_lost(twin, trials)->id, 90);
-    CHECK_EQ(twin->n_lost, 0);
-    CHECK(launches_next_lost(twin, trials) == NULL);
+    twin = saved_twin(&reunion_kind, r);
+    twin->trials = trials;
+    CHECK_EQ(reunion_seek_lost(twin, &seven), 0);
+    CHECK_EQ(reunion_seek_lost(twin, &label), 2);
+    CHECK_EQ(reunion_seek_lost(twin, &label), 2); /* they are lost already */
+    saved_survives_damage(&reunion_kind, r, 300);
+    saved_survives_damage(&reunion_kind, twin, 300);
+    reunion_drop(r);
+    r = saved_twin(&reunion_kind, twin);
+    r->trials = trials;
+    r->side = &given;
+    CHECK_EQ(r->n_lost, 2);
+    CHECK(reunion_give_again(r, 0));
+    CHECK_EQ(given, 3);
+    CHECK(reunion_give_again(r, 0));
+    CHECK_EQ(given, 90);
+    CHECK_EQ(r->n_lost, 0);
+    CHECK(!reunion_give_again(r, 0));
     trials_free(trials);
-    launches_drop(twin);
-    saved_survives_damage(&launches_kind, &l, 300);
-    launches_fini(&l);
+    reunion_drop(twin);
+    reunion_drop(r);
 }
 
 TEST(save_trials)

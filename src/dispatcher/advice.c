@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * What an advisor says of a trial goes to the manager once for each decision:
+ * stop as KI, the others as DT.  One that is made before the trial's job is
+ * known waits until it is.  Where the manager knows no extensions a pause and
+ * an end with the latest value are "go on", and a release stays with us: the
+ * trial ends by itself when it has used its budget. */
+
+#include "dispatcher/advice.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "core/number.h"
+#include "core/pack.h"
+#include "dispatcher/explainer.h"
+#include "dispatcher/policy.h"
+#include "plugin/tuner.h"
+#include "space/space.h"
+#include "tunepipe/tuner.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)TRIAL_STOP == TP_STOP && (int)TRIAL_PAUSE == TP_PAUSE &&
+                   (int)TRIAL_FINISH == TP_FINISH &&
+                   (int)TRIAL_RELEASE == TP_RELEASE,
+               "the same numbers on the wire's side and the plugin's");
+
+#define SAID(decision) (1u << (decision)) /* enum trial_decision */
+#define SAID_END (SAID(TRIAL_STOP) | SAID(TRIAL_PAUSE) | SAID(TRIAL_FINISH))
+#define SAID_ALL (SAID_END | SAID(TRIAL_RELEASE))
+
+/* A suggestion of which the tuner may still speak. */
+struct origin {
+    uint64_t id;
+    char *job;        /* trial_job_id; NULL: nothing was heard of it yet */
+    unsigned said;    /* SAID() of each decision on it */
+    unsigned waiting; /* those of them that wait for its job */
+    bool ended;
+    uint64_t attempt; /* of its intermediate results ... */
+    uint64_t next;    /* ... whose steps below this one were shown */
+    size_t n_dims;
+    double x[]; /* the point that was given out */
+};
+
+static void
+origin_free(struct origin *o)
+{
+    free(o->job);
+    free(o);
+}
+
+/* NULL: there is none. */
+static struct origin *
+find(const struct advice *a, uint64_t id)
+{
+    return map_get(&a->origins, &id, sizeof id);
+}
+
+/* Copies x; NULL: out of memory, or there is one. */
+static struct origin *
+add(struct advice *a, uint64_t id, const double *x, size_t n_dims)
+{
+    struct origin *o;
+
+    if (find(a, id) != NULL)
+        return NULL;
+    o = calloc(1, sizeof *o + n_dims * sizeof *x);
+    if (o == NULL || map_put(&a->origins, &id, sizeof id, o) != 0) {
+        free(o);
+        return NULL;
+    }
+    o->id = id;
+    o->n_dims = n_dims;
+    memcpy(o->x, x, n_dims * sizeof *x);
+    return o;
+}
+
+static void
+drop(struct advice *a, struct origin *o)
+{
+    map_remove(&a->origins, &o->id, sizeof o->id);
+    origin_free(o);
+}
+
+/* -1: out of memory. */
+static int
+set_job(struct origin *o, const char *job)
+{
+    o->job = strdup(job);
+    return o->job == NULL ? -1 : 0;
+}
+
+static int
+by_id(const void *va, const void *vb)
+{
+    const struct origin *const *a = va, *const *b = vb;
+
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/* All of them in the order of ids, an array to be freed; NULL: out of
+ * memory. */
+static struct origin **
+sorted(const struct advice *a, size_t *n)
+{
+    struct origin **all = malloc(a->origins.count * sizeof(*all) + 1);
+    struct origin *o;
+    size_t at = 0;
+
+    *n = 0;
+    while (all != NULL && (o = map_next(&a->origins, &at)) != NULL)
+        all[(*n)++] = o;
+    if (*n > 1)
+        qsort(all, *n, sizeof *all, by_id);
+    return all;
+}
+
+void
+advice_init(struct advice *a, struct tuner *tuner, const struct policy *policy,
+            const struct log *log, void (*emit)(void *side, struct emission e),
+            void *side)
+{
+    *a = (struct advice){.tuner = tuner,
+                         .policy = policy,
+                         .log = log,
+                         .emit = emit,
+                         .side = side};
+}
+
+void
+advice_fini(struct advice *a)
+{
+    struct origin *o;
+    size_t at = 0;
+
+    while ((o = map_next(&a->origins, &at)) != NULL)
+        origin_free(o);
+    map_fini(&a->origins);
+}
+
+/* ---- decisions ---- */
+
+static void
+emit(struct advice *a, const struct origin *o, enum trial_decision decision)
+{
+    if (decision != TRIAL_STOP && !a->policy->extensions)
+        return; /* it was a release */
+    a->emit(a->side,
+            (struct emission){.code = decision == TRIAL_STOP ? CMD_KILL_TRIAL
+                                                             : CMD_DECIDE_TRIAL,
+                              .job = o->job,
+                              .decision = decision});
+}
+
+/* Forgets a suggestion of which nothing more is to be said. */
+static void
+settle(struct advice *a, struct origin *o)
+{
+    if (o->ended && (o->said & SAID(TRIAL_RELEASE)))
+        drop(a, o);
+}
+
+/* A trial that is to be stopped is not to be paused. */
+static bool
+is_moot(const struct origin *o, enum trial_decision decision)
+{
+    if (o->said & SAID(decision))
+        return true;
+    if (decision == TRIAL_RELEASE)
+        return false;
+    return o->ended || (o->said & SAID(TRIAL_STOP)) != 0;
+}
+
+/* What comes of a decision where the manager knows less. */
+static enum trial_decision
+known_decision(const struct advice *a, enum trial_decision decision)
+{
+    bool pauses = decision == TRIAL_PAUSE || decision == TRIAL_FINISH;
+
+    return pauses && !a->policy->extensions ? TRIAL_GO : decision;
+}
+
+static void
+decide(struct advice *a, struct origin *o, enum trial_decision decision)
+{
+    decision = known_decision(a, decision);
+    if (decision == TRIAL_GO || is_moot(o, decision))
+        return;
+    o->said |= SAID(decision);
+    if (o->job != NULL)
+        emit(a, o, decision);
+    else if (!o->ended)
+        o->waiting |= SAID(decision);
+    settle(a, o);
+}
+
+void
+advice_decide(struct advice *a, uint64_t id, enum trial_decision decision)
+{
+    struct origin *o = find(a, id);
+
+    if (o != NULL)
+        decide(a, o, decision);
+}
+
+enum trial_decision
+advice_decision(const struct advice *a, uint64_t id)
+{
+    static const enum trial_decision order[] = {TRIAL_STOP, TRIAL_FINISH,
+                                                TRIAL_PAUSE};
+    const struct origin *o = find(a, id);
+
+    for (size_t i = 0; o != NULL && i < sizeof order / sizeof *order; i++)
+        if (o->said & SAID(order[i]))
+            return order[i];
+    return TRIAL_GO;
+}
+
+/* ---- the life of a suggestion ---- */
+
+int
+advice_know(struct advice *a, uint64_t id, const double *x, size_t n_dims)
+{
+    return tuner_advises(a->tuner) && add(a, id, x, n_dims) == NULL ? -1 : 0;
+}
+
+const double *
+advice_point(const struct advice *a, uint64_t id)
+{
+    const struct origin *o = find(a, id);
+
+    return o == NULL ? NULL : o->x;
+}
+
+const char *
+advice_job(const struct advice *a, uint64_t id)
+{
+    const struct origin *o = find(a, id);
+
+    return o == NULL ? NULL : o->job;
+}
+
+int
+advice_name(struct advice *a, uint64_t id, const char *job, bool over)
+{
+    struct origin *o = find(a, id);
+    unsigned waiting;
+
+    if (o == NULL || o->job != NULL)
+        return 0;
+    if (set_job(o, job) != 0)
+        return -1;
+    waiting = over ? o->waiting & SAID(TRIAL_RELEASE) : o->waiting;
+    o->waiting = 0;
+    for (int decision = TRIAL_STOP; decision <= TRIAL_RELEASE; decision++)
+        if (waiting & SAID(decision))
+            emit(a, o, (enum trial_decision)decision);
+    return 0;
+}
+
+/* Nobody knows of the checkpoint of a trial that the tuner wanted stopped after
+ * it had wanted it paused. */
+void
+advice_end(struct advice *a, uint64_t id, bool paused)
+{
+    struct origin *o = find(a, id);
+
+    if (o == NULL || o->ended)
+        return;
+    o->ended = true;
+    o->waiting = 0;
+    if (paused && (o->said & SAID(TRIAL_STOP)))
+        decide(a, o, TRIAL_RELEASE);
+    else
+        settle(a, o);
+}
+
+int
+advice_release_all(struct advice *a)
+{
+    size_t n;
+    struct origin **all = sorted(a, &n);
+    int rc = all == NULL ? -1 : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->job != NULL && !(all[i]->said & SAID(TRIAL_RELEASE)))
+            emit(a, all[i], TRIAL_RELEASE);
+        drop(a, all[i]);
+    }
+    free(all);
+    return rc;
+}
+
+/* ---- intermediate results ---- */
+
+static const char *const past_tense[] = {
+    [TRIAL_GO] = "goes on",       [TRIAL_STOP] = "stopped",
+    [TRIAL_PAUSE] = "paused",     [TRIAL_FINISH] = "finished",
+    [TRIAL_RELEASE] = "released",
+};
+
+static void
+say_why(const struct advice *a, const struct metric *m, uint64_t step,
+        const struct tp_verdict *v)
+{
+    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
+
+    number_format(v->value, value);
+    number_format(v->threshold, threshold);
+    log_info(a->log, "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)",
+             m->job, past_tense[v->decision], step,
+             v->rule != NULL ? v->rule : "the tuner's word", value, threshold);
+}
+
+static void
+explain(const struct advice *a, const struct command *cmd, uint64_t step,
+        const struct tp_verdict *v)
+{
+    struct judgement j = {
+        .cause = cmd->arrival,
+        .job = cmd->metric.job,
+        .step = step,
+        .decision = (enum trial_decision)v->decision,
+        .value = v->value,
+        .threshold = v->threshold,
+        .rule = v->rule,
+    };
+
+    if (a->explainer != NULL)
+        a->explainer->judged(a->explainer->listener.ctx, &j);
+}
+
+/* Of one attempt the tuner sees the steps in their order. */
+static bool
+take_step(const struct advice *a, struct origin *o, const struct metric *m,
+          uint64_t step)
+{
+    if (m->attempt > o->attempt) {
+        if (a->policy->nni && m->attempt / 2 > o->attempt / 2)
+            o->said &= ~SAID_END; /* its KI went to the manager before */
+        o->attempt = m->attempt;
+        o->next = 0;
+    }
+    if (m->attempt < o->attempt || step < o->next)
+        return false;
+    o->next = step + 1;
+    return true;
+}
+
+int
+advice_report(struct advice *a, uint64_t id, const double *x,
+              const struct command *cmd, struct err *err)
+{
+    const struct metric *m = &cmd->metric;
+    struct origin *o = find(a, id);
+    struct tp_metric metric = {._struct_size = sizeof metric,
+                               .value = m->value,
+                               .step = m->base + m->sequence,
+                               .attempt = m->attempt};
+    struct tp_verdict verdict;
+
+    if (o == NULL || !take_step(a, o, m, metric.step) || (o->said & SAID_END))
+        return 0;
+    if (a->explainer != NULL)
+        a->explainer->begin(a->explainer->listener.ctx);
+    if (tuner_metric(a->tuner, id, x, &metric, &verdict, err) != 0)
+        return -1;
+    verdict.decision =
+        (int)known_decision(a, (enum trial_decision)verdict.decision);
+    explain(a, cmd, metric.step, &verdict);
+    if (verdict.decision != TP_GO)
+        say_why(a, m, metric.step, &verdict);
+    decide(a, o, (enum trial_decision)verdict.decision);
+    return 1;
+}
+
+/* ---- packed ---- */
+
+void
+advice_save(const struct advice *a, struct buf *out)
+{
+    struct origin **all;
+    size_t n;
+
+    if (!tuner_advises(a->tuner))
+        return;
+    all = sorted(a, &n);
+    pack_u64(out, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct origin *o = all[i];
+
+        pack_u64(out, o->id);
+        pack_u64(out, o->n_dims);
+        pack_f64s(out, o->x, o->n_dims);
+        pack_text(out, o->job);
+        pack_u64(out, o->said);
+        pack_u64(out, o->waiting);
+        pack_u64(out, o->ended);
+        pack_u64(out, o->attempt);
+        pack_u64(out, o->next);
+    }
+    out->failed = out->failed || all == NULL;
+    free(all);
+}
+
+static struct origin *
+load_point(struct advice *a, struct unpack *in)
+{
+    uint64_t id = unpack_u64(in);
+    size_t n_dims = unpack_count(in, sizeof(double));
+    double *x = malloc(n_dims * sizeof *x + 1);
+    struct origin *o = NULL;
+
+    if (x != NULL) {
+        unpack_f64s(in, x, n_dims);
+        o = in->failed ? NULL : add(a, id, x, n_dims);
+    }
+    free(x);
+    return o;
+}
+
+/* Whether the suggestion is of this search space. */
+static bool
+fits(const struct origin *o, const struct space *space, uint64_t next_id)
+{
+    return o->id < next_id && o->n_dims == space_dims(space)->n_dims &&
+           space_has_indices(space, o->x);
+}
+
+static void
+load_one(struct advice *a, const struct space *space, uint64_t next_id,
+         struct unpack *in)
+{
+    struct origin *o = load_point(a, in);
+    const char *job = unpack_text(in);
+    uint64_t said, waiting;
+
+    if (o == NULL || !fits(o, space, next_id) ||
+        (job != NULL && set_job(o, job) != 0)) {
+        unpack_fail(in);
+        return;
+    }
+    said = unpack_u64(in);
+    waiting = unpack_u64(in);
+    o->ended = unpack_bool(in);
+    o->attempt = unpack_u64(in);
+    o->next = unpack_u64(in);
+    if ((said & ~(uint64_t)SAID_ALL) != 0 || (waiting & ~said) != 0)
+        unpack_fail(in);
+    o->said = (unsigned)said;
+    o->waiting = (unsigned)waiting;
+}
+
+int
+advice_load(struct advice *a, const struct space *space, uint64_t next_id,
+            struct unpack *in, struct err *err)
+{
+    size_t n =
+        tuner_advises(a->tuner) ? unpack_count(in, 8 * sizeof(uint64_t)) : 0;
+
+    for (size_t i = 0; i < n && !in->failed; i++)
+        load_one(a, space, next_id, in);
+    return in->failed ? err_set(err, ERR_LOG,
+                                "what an advisor may speak of: damaged, or "
+                                "out of memory")
+                      : 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* series.h - the intermediate values of each living trial, without gaps: what
+ * came too early waits until the gap before it is closed.  The assessor lends
+ * them to its plugin as a tp_history.  The assessor worker's alone; a series is
+ * dropped at its trial's end. */
+#ifndef DISPATCHER_SERIES_H
+#define DISPATCHER_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct early {
+    uint64_t sequence;
+    double value;
+};
+
+struct series {
+    uint64_t trial; /* running number, in the order of first metrics */
+    uint64_t attempt;
+    double *values; /* of the sequences 0..n-1 */
+    size_t n, cap;
+    struct early *early; /* beyond the gap, by sequence */
+    size_t n_early, early_cap;
+    bool stopped; /* KI was sent, in whichever attempt */
+    void *slot;   /* the assessor's own */
+};
+
+struct buf;
+struct series_map;
+struct unpack;
+
+struct series_map *series_map_new(void);
+void series_map_free(struct series_map *m);
+
+/* The trial's series, made when it is new; NULL: out of memory. */
+struct series *series_get(struct series_map *m, const char *job);
+
+/* The trial's series; NULL: it has not reported. */
+struct series *series_find(const struct series_map *m, const char *job);
+
+/* Removes the trial's series; the caller frees it.  NULL: it has not reported.
+ */
+struct series *series_remove(struct series_map *m, const char *job);
+void series_free(struct series *series);
+
+/* Forgets the values of an older attempt. */
+void series_restart(struct series *series, uint64_t attempt);
+
+/* Enters a value that was not there before (the router sees to that).  1 when
+ * the gap-free part grew, 0 when not, -1: out of memory. */
+int series_enter(struct series *series, uint64_t sequence, double value);
+
+/* All of them in the order of their running numbers, an array to be freed;
+ * NULL: out of memory. */
+struct series **series_sorted(const struct series_map *m, size_t *n);
+
+/* As pack.h: all but the slots, which are the assessor's; into an empty one,
+ * -1: damaged, or out of memory. */
+void series_save(const struct series_map *m, struct buf *out);
+int series_load(struct series_map *m, struct unpack *in);
+
+#endif
