@@ -7,7 +7,6 @@
 #include "cli/exitguard.h"
 #include "cli/filters.h"
 #include "cli/options.h"
-#include "cli/resumption.h"
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
@@ -16,6 +15,7 @@
 #include "frame.h"
 #include "nni/pyclass.h"
 #include "plugin/paths.h"
+#include "replay/resumption.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -24,6 +24,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+_Static_assert(OPTION_LIST_MAX <= RESUMPTION_SKIPS_MAX,
+               "every --skip that can be given finds a place");
 
 static const char help[] =
     "usage: tunepipe dispatch [--config FILE | --tuner NAME] [OPTIONS]\n"
@@ -334,10 +337,11 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     if (!w->resume) /* the log has it */
         setup.session.checkpoint_folder = checkpoints;
     if (paths != NULL)
-        rc = w->resume ? resumption_begin(&resumption, w->folder, &w->skips,
-                                          paths, log, &setup, err)
-                       : begin_session(w, x, &setup.session, args, &filters,
-                                       log, err);
+        rc =
+            w->resume
+                ? resumption_begin(&resumption, w->folder, w->skips.words,
+                                   w->skips.n, paths, log, &setup, err)
+                : begin_session(w, x, &setup.session, args, &filters, log, err);
     status = rc == 0 ? dispatch(w, &setup, err) : verb_fail("dispatch", err);
     resumption_fini(&resumption);
     plugin_paths_free(paths);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/nni_child.h"
 
-#include "cli/nni_folder.h"
+#include "cli/nni_crashes.h"
 #include "cli/nni_start.h"
 #include "cli/verb.h"
 #include "core/file.h"
@@ -192,7 +192,7 @@ tell_crash(struct nni_child *c)
         if (exp_params_read(n->text, &c->start->params, NULL) == 0)
             add_work(c, &lock, c->text, sizeof c->text);
         if (deaths_is_fault(number) &&
-            nni_folder_note_crash(n->environment.checkpoint, &lock, &err) != 0)
+            nni_crashes_note(n->environment.checkpoint, &lock, &err) != 0)
             log_warning(&n->log, "%s", err.text);
     }
     journal_say(&n->journal, LOG_ERROR, NULL, "%s", c->text);

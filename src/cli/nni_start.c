@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/nni_start.h"
 
-#include "cli/nni_folder.h"
+#include "cli/nni_crashes.h"
 #include "cli/nni_registered.h"
 #include "cli/verb.h"
 #include "core/err.h"
@@ -187,19 +187,19 @@ static int
 begin_again(struct nni_start *n, struct dispatcher_setup *setup,
             struct err *err)
 {
-    struct option_list skips = {.n = 0};
+    const char *skips[NNI_CRASHES_MAX];
 
-    nni_folder_crashes(setup->folder, &n->crashes);
-    for (; skips.n < n->crashes.n; skips.n++) {
-        skips.words[skips.n] = n->crashes.words[skips.n];
+    nni_crashes_read(setup->folder, &n->crashes);
+    for (size_t i = 0; i < n->crashes.n; i++) {
+        skips[i] = n->crashes.words[i];
         log_warning(
             &n->log,
             "a plugin's handling of command %s ended the dispatcher: it "
             "counts as failed",
-            skips.words[skips.n]);
+            skips[i]);
     }
-    if (resumption_begin(&n->resumption, setup->folder, &skips, n->paths,
-                         &n->log, setup, err) != 0)
+    if (resumption_begin(&n->resumption, setup->folder, skips, n->crashes.n,
+                         n->paths, &n->log, setup, err) != 0)
         return -1;
     compare_tuner(n);
     journal_say(&n->journal, LOG_INFO, NULL, "Load checkpoint %s",
@@ -207,15 +207,16 @@ begin_again(struct nni_start *n, struct dispatcher_setup *setup,
     return 0;
 }
 
-/* What a new experiment finds in its folder is an earlier one's. */
+/* A log that a new experiment finds in its folder is an earlier experiment's.
+ */
 static int
 make_room(struct nni_start *n, const char *folder, struct err *err)
 {
-    char aside[NNI_FOLDER_NAME_MAX];
+    char aside[LOG_ASIDE_MAX];
 
     if (!log_exists(folder))
         return 0;
-    if (nni_folder_set_aside(folder, aside, err) != 0)
+    if (log_set_aside(folder, aside, err) != 0)
         return -1;
     log_warning(&n->log, "%s: the log of an earlier experiment is now in %s",
                 folder, aside);
@@ -265,7 +266,7 @@ note_begun(void *ctx, const struct session *session)
     }
     journal_say(&n->journal, LOG_INFO, NULL, "Dispatcher started");
     if (n->crashes.n > 0) /* the log has them now */
-        nni_folder_forget_crashes(n->environment.checkpoint);
+        nni_crashes_forget(n->environment.checkpoint);
 }
 
 static int

@@ -6,13 +6,13 @@
 #ifndef CLI_NNI_START_H
 #define CLI_NNI_START_H
 
-#include "cli/nni_folder.h"
-#include "cli/resumption.h"
+#include "cli/nni_crashes.h"
 #include "core/log.h"
 #include "core/wake.h"
 #include "nni/environment.h"
 #include "nni/exp_params.h"
 #include "nni/journal.h"
+#include "replay/resumption.h"
 
 #include <stdatomic.h>
 

@@ -20,8 +20,8 @@
 #include "dispatcher/program.h"
 #include "dispatcher/proxy.h"
 #include "dispatcher/proxy_setup.h"
-#include "dispatcher/side.h"
 #include "dispatcher/queue.h"
+#include "dispatcher/side.h"
 #include "log/writer.h"
 #include "quote.h"
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,6 +39,7 @@
 #define KEPT ((size_t)16 << 20)    /* bytes of a map that stay, about */
 #define VOID_MAX ((size_t)8 << 20) /* what is longer got beyond its head */
 #define TRIES 100                  /* to open a log while it is being written */
+#define ASIDE_FOLDERS 10000
 #define LEAPS_MAX 1000000 /* segments that were begun between two looks */
 
 struct segment {
@@ -1079,4 +1081,52 @@ log_exists(const char *folder)
 {
     return has_sealed(folder) ||
            (has_file(folder, LOG_NAME) && !log_is_void(folder));
+}
+
+/* Makes the first folder earlier-N that there is not yet; its path, to be
+ * freed. */
+static char *
+make_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
+{
+    for (int i = 1; i <= ASIDE_FOLDERS; i++) {
+        char *path;
+
+        snprintf(name, LOG_ASIDE_MAX, "earlier-%d", i);
+        path = file_join(folder, name);
+        if (path == NULL) {
+            err_set(err, ERR_MEMORY, "%s: out of memory", folder);
+            return NULL;
+        }
+        if (mkdir(path, 0700) == 0)
+            return path;
+        if (errno != EEXIST) {
+            err_errno(err, ERR_LOG, "%s: cannot be made", path);
+            free(path);
+            return NULL;
+        }
+        free(path);
+    }
+    err_set(err, ERR_LOG, "%s: has %d folders earlier-N, expected fewer",
+            folder, ASIDE_FOLDERS);
+    return NULL;
+}
+
+int
+log_set_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
+{
+    char *path = file_join(folder, LOCKFILE_NAME), *to = NULL;
+    struct loglock lock;
+    int rc = -1;
+
+    loglock_init(&lock);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "%s: out of memory", folder);
+    else if (loglock_take(&lock, path, err) == 0)
+        to = make_aside(folder, name, err);
+    if (to != NULL)
+        rc = segments_move(folder, to, err);
+    loglock_release(&lock);
+    free(path);
+    free(to);
+    return rc;
 }

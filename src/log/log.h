@@ -47,6 +47,14 @@ bool log_was_left(const char *folder);
 /* Whether the folder has a log that is not void, or sealed segments of one. */
 bool log_exists(const char *folder);
 
+#define LOG_ASIDE_MAX 32
+/* Moves the log with all that belongs to it into the first of the folders
+ * FOLDER/earlier-1, earlier-2, ... that there is not yet; writes the name of
+ * that to `name`.  -1: err tells (the log's writer lives, ...); half of the
+ * files may have been moved, and another call moves the rest. */
+int log_set_aside(const char *folder, char name[LOG_ASIDE_MAX],
+                  struct err *err);
+
 /* ---- its records ---- */
 
 enum log_flags {

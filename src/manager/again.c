@@ -10,7 +10,7 @@
 #include "manager/coordinator.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
-#include "manager/past.h"
+#include "manager/resume_log.h"
 #include "manager/placing.h"
 #include "manager/results.h"
 #include "manager/state.h"
@@ -135,7 +135,7 @@ add_new(struct again *a, const char *parameters, struct err *err)
     snprintf(id, sizeof id, "%llu", (unsigned long long)a->id++);
     buf_init(&record, 2 * RECORD_MAX);
     buf_printf(&record,
-               "{\"parameter_id\": %s, \"parameter_source\": \"" PAST_REPEATED
+               "{\"parameter_id\": %s, \"parameter_source\": \"" SOURCE_REPEATED
                "\", \"parameters\": %s, \"parameter_index\": 0}",
                id, parameters);
     if (buf_check(&record, "the parameters", err) == 0) {

@@ -7,7 +7,7 @@
 #include "core/number.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
-#include "manager/past.h"
+#include "manager/resume_log.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -122,7 +122,7 @@ release(struct manager *m, uint64_t number)
 
 /* What was promoted needs its own no more. */
 static void
-release_promoted(struct manager *m, const struct past_trial *p)
+release_promoted(struct manager *m, const struct logged_trial *p)
 {
     struct suggestion s;
 
@@ -135,11 +135,11 @@ release_promoted(struct manager *m, const struct past_trial *p)
 }
 
 void
-origin_restore(struct manager *m, const struct past *past)
+origin_restore(struct manager *m, const struct resume_log *log)
 {
     if (m->checkpoints.n == 0)
         return;
-    for (const struct past_trial *p = past->first; p != NULL; p = p->next) {
+    for (const struct logged_trial *p = log->first; p != NULL; p = p->next) {
         uint64_t number;
 
         release_promoted(m, p);
@@ -151,12 +151,12 @@ origin_restore(struct manager *m, const struct past *past)
 void
 origin_repeat(struct manager *m)
 {
-    struct past past = {0};
+    struct resume_log log = {0};
 
     if (m->checkpoints.n == 0)
         return;
     m->checkpoints.deferred = true;
-    if (past_load(&past, m->folder.path, NULL) == 0)
-        origin_restore(m, &past);
-    past_fini(&past);
+    if (resume_log_load(&log, m->folder.path, NULL) == 0)
+        origin_restore(m, &log);
+    resume_log_fini(&log);
 }

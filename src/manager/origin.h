@@ -10,7 +10,7 @@
 
 struct err;
 struct manager;
-struct past;
+struct resume_log;
 struct trial;
 
 /* Writes the file into the trial's folder, by t->origin, restore and step,
@@ -31,7 +31,7 @@ void origin_settled(struct manager *m, struct trial *t, bool started);
 
 /* What an earlier manager was told that nobody needs any more, when all trials
  * are there that it had begun. */
-void origin_restore(struct manager *m, const struct past *past);
+void origin_restore(struct manager *m, const struct resume_log *log);
 /* The same of a dispatcher that died, perhaps with such words on their way, and
  * is to go on; they count once it is known what it repeats. */
 void origin_repeat(struct manager *m);

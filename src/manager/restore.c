@@ -11,7 +11,7 @@
  *                   its wrapper lives: adopted, like one just started;
  *                   else, or ended for want of a manager: a new attempt
  *
- * Of a log whose first segments were dropped see found.c.
+ * Where first segments of the log were dropped see earlier_trial.c.
  * Metrics that the log has are not sent again; those that are there twice all
  * the same do no harm, being known by their positions.
  * Parameters that came and are in no folder the dispatcher sends again; those
@@ -23,18 +23,15 @@
 #include "core/err.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
+#include "manager/earlier_trial.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
-#include "manager/finish_past.h"
-#include "manager/found.h"
-#include "manager/found_trial.h"
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"
 #include "manager/placing.h"
-#include "trial/outcome.h"
 #include "manager/parameters.h"
-#include "manager/past.h"
+#include "manager/resume_log.h"
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -43,6 +40,7 @@
 #include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
+#include "trial/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +53,8 @@
 struct restoring {
     struct manager *m;
     struct results *results;
-    struct past past;
-    struct founds found;
+    struct resume_log log;
+    struct earlier_trials trials;
 };
 
 static void
@@ -133,11 +131,11 @@ restore_ended(struct manager *m, struct trial *t)
 
 /* A folder that was begun, no more: its parameters come again. */
 static void
-discard(const struct restoring *r, const struct found *f)
+discard(const struct restoring *r, const struct earlier_trial *e)
 {
     char *folder = NULL;
 
-    if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, f->id) <
+    if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, e->id) <
         0)
         return;
     adopt_discard(folder);
@@ -146,15 +144,15 @@ discard(const struct restoring *r, const struct found *f)
 
 /* As in checkpoints_ended(). */
 static bool
-was_paused(const struct manager *m, const struct found *f)
+was_paused(const struct manager *m, const struct earlier_trial *e)
 {
-    enum trial_state state = trial_state_of(f->result->status);
-    struct trial t = {.number = f->number, .attempt = f->attempt};
+    enum trial_state state = trial_state_of(e->result->status);
+    struct trial t = {.number = e->number, .attempt = e->attempt};
     bool paused = state == TRIAL_PAUSED;
 
-    if (state != TRIAL_SUCCEEDED || !f->folder || m->checkpoints.n == 0)
+    if (state != TRIAL_SUCCEEDED || !e->has_folder || m->checkpoints.n == 0)
         return paused;
-    snprintf(t.id, sizeof t.id, "%s", f->id);
+    snprintf(t.id, sizeof t.id, "%s", e->id);
     if (trial_place(&t, m->folder.path, NULL) == 0) {
         adopt_stop(&t);
         paused = t.stop == STOP_PAUSE;
@@ -164,29 +162,30 @@ was_paused(const struct manager *m, const struct found *f)
 }
 
 static int
-restore_trial(struct restoring *r, const struct found *f, struct err *err)
+restore_trial(struct restoring *r, const struct earlier_trial *e,
+              struct err *err)
 {
     struct manager *m = r->m;
     struct trial *t;
 
-    if (f->result != NULL) {
-        ending_count(m, f->result, f->id);
-        if (f->told) {
-            m->n_trials = f->number + 1;
+    if (e->result != NULL) {
+        ending_count(m, e->result, e->id);
+        if (e->end_told) {
+            m->n_trials = e->number + 1;
             m->recovered.finished++;
-            manager_taken(m, f->result->parameter_id);
-            checkpoints_known(&m->checkpoints, f->number, was_paused(m, f));
+            manager_taken(m, e->result->parameter_id);
+            checkpoints_known(&m->checkpoints, e->number, was_paused(m, e));
             scheduler_found(&m->scheduler, false);
             return 0;
         }
     }
-    t = found_trial(m, f);
+    t = earlier_trial_restore(m, e);
     if (t == NULL) {
-        discard(r, f);
+        discard(r, e);
         return 0;
     }
-    m->n_trials = f->number + 1;
-    if (f->folder && trial_place(t, m->folder.path, err) != 0) {
+    m->n_trials = e->number + 1;
+    if (e->has_folder && trial_place(t, m->folder.path, err) != 0) {
         trial_free(t);
         return -1;
     }
@@ -206,6 +205,51 @@ restore_trial(struct restoring *r, const struct found *f, struct err *err)
     return 0;
 }
 
+/* Counts the ends on record for the goals, in their order, so that a goal is
+ * reached as it was or would have been. */
+static void
+count_ends(struct manager *m, const struct results *results)
+{
+    for (size_t i = 0; i < results->n; i++) {
+        const struct result *item = &results->items[i];
+        struct finish_end end = {
+            .trial = item->trial,
+            .counts = ending_counts(trial_state_of(item->status)),
+            .has_value = item->has_value,
+            .value = item->value,
+            .seconds = item->duration_s};
+
+        finish_ended(&m->finish, &end);
+    }
+}
+
+/* Counts the time of the attempts before the last one, which no result has: it
+ * stands in the exit files of their folders. */
+static void
+count_attempts(struct manager *m, const struct earlier_trial *e)
+{
+    struct trial before = {.attempt = e->attempt};
+    bool there = true;
+
+    memcpy(before.id, e->id, sizeof before.id);
+    while (before.attempt > 0 && there) {
+        struct outcome o;
+
+        before.attempt--;
+        if (trial_place(&before, m->folder.path, NULL) != 0)
+            return;
+        there = access(before.folder, F_OK) == 0;
+        if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
+            o.ended_ns > o.started_ns)
+            finish_ended(
+                &m->finish,
+                &(struct finish_end){
+                    .trial = before.id,
+                    .seconds = (double)(o.ended_ns - o.started_ns) / 1e9});
+    }
+    free(before.folder);
+}
+
 static int
 read_witnesses(struct restoring *r, struct err *err)
 {
@@ -214,11 +258,15 @@ read_witnesses(struct restoring *r, struct err *err)
     if (supervisor_await_earlier(m->folder.path, err) != 0)
         return -1;
     r->results = results_load(m->folder.path, err);
-    if (r->results == NULL || past_load(&r->past, m->folder.path, err) != 0 ||
-        founds_gather(&r->found, r->results, &r->past, m->folder.path,
-                      m->scheduler.concurrency + m->scheduler.ahead, err) != 0)
+    if (r->results == NULL ||
+        resume_log_load(&r->log, m->folder.path, err) != 0 ||
+        earlier_trials_gather(&r->trials, r->results, &r->log, m->folder.path,
+                              m->scheduler.concurrency + m->scheduler.ahead,
+                              err) != 0)
         return -1;
-    finish_past(m, r->results, &r->found);
+    count_ends(m, r->results);
+    for (size_t i = 0; m->x->max_trial_hours > 0 && i < r->trials.n; i++)
+        count_attempts(m, r->trials.items[i]);
     return 0;
 }
 
@@ -231,9 +279,9 @@ send_unlogged(const struct restoring *r)
     struct buf list;
 
     buf_init(&list, RECORDS_MAX);
-    for (size_t i = 0; i < r->found.n; i++) {
-        const struct found *f = r->found.items[i];
-        char *record = found_unlogged(f, &r->past, m->folder.path);
+    for (size_t i = 0; i < r->trials.n; i++) {
+        const struct earlier_trial *e = r->trials.items[i];
+        char *record = earlier_trial_unlogged(e, &r->log, m->folder.path);
 
         if (record != NULL) {
             buf_add_text(&list, list.len == 0 ? "[" : ", ");
@@ -263,7 +311,7 @@ forget_gifts(const struct restoring *r)
             continue; /* they went with another of their trial */
         number = c->items[i - 1].trial;
         snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
-        if (map_get(&r->found.by_id, id, strlen(id)) == NULL)
+        if (map_get(&r->trials.by_id, id, strlen(id)) == NULL)
             checkpoints_delete(c, number);
     }
 }
@@ -274,7 +322,7 @@ restore_repeated(const struct restoring *r)
 {
     struct manager *m = r->m;
 
-    for (const struct past_trial *p = r->past.first; p != NULL; p = p->next) {
+    for (const struct logged_trial *p = r->log.first; p != NULL; p = p->next) {
         struct suggestion s;
         struct trial *t;
 
@@ -300,11 +348,11 @@ restore_all(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     m->checkpoints.deferred = true; /* until it is known what comes again */
-    stepping_resume(m, &r->past);
-    if (!r->past.space)
+    stepping_resume(m, &r->log);
+    if (!r->log.space)
         peer_ask_again(m);
-    else if (!r->past.cut && imports_send_kept(&m->exchange, m->folder.path,
-                                               r->past.imports, err) != 0)
+    else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,
+                                              r->log.imports, err) != 0)
         return -1;
     if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
         return -1;
@@ -312,12 +360,12 @@ restore_all(struct restoring *r, struct err *err)
         progress_say(&m->progress, "tunepipe: %llu trials are imported",
                      (unsigned long long)n);
     send_unlogged(r);
-    for (size_t i = 0; i < r->found.n; i++)
-        if (restore_trial(r, r->found.items[i], err) != 0)
+    for (size_t i = 0; i < r->trials.n; i++)
+        if (restore_trial(r, r->trials.items[i], err) != 0)
             return -1;
     forget_gifts(r);
     restore_repeated(r);
-    origin_restore(m, &r->past);
+    origin_restore(m, &r->log);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
     progress_say(&m->progress,
@@ -326,7 +374,7 @@ restore_all(struct restoring *r, struct err *err)
                  (unsigned long long)m->recovered.finished,
                  (unsigned long long)m->recovered.adopted,
                  (unsigned long long)m->recovered.again);
-    if (!r->past.any)
+    if (!r->log.any)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");
@@ -342,8 +390,8 @@ restore(struct manager *m, struct err *err)
     if (rc == 0)
         rc = restore_all(&r, err);
     orphans_fini(&m->recovered.orphans);
-    founds_fini(&r.found);
-    past_fini(&r.past);
+    earlier_trials_fini(&r.trials);
+    resume_log_fini(&r.log);
     results_free(r.results);
     return rc;
 }

@@ -5,7 +5,6 @@
 #ifndef MANAGER_RESULTS_H
 #define MANAGER_RESULTS_H
 
-struct result;
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,15 +56,17 @@ void result_fini(struct result *r);
 /* Whether it has a final result, and did not fail. */
 bool results_counts(const struct result *item);
 
-/* The same, or it was paused when it had used up its budget: the value by which
- * it is compared with others. */
+/* The value by which a trial is compared with others: its final result, where
+ * results_counts(), or the last intermediate one of a trial that was paused
+ * when it had used up its budget.  False: it has neither. */
 bool results_value(const struct result *item, double *value);
 
-/* The best of the trials that have such a value, the first of equals; NULL:
- * none.  Where trials have budgets, of those with the greatest one. */
+/* The best of the trials that have a results_value(), the first of equals;
+ * NULL: none.  Where trials have budgets, of those with the greatest one. */
 const struct result *results_best(const struct results *r);
 
-/* Those trials, best first; fills at most `max`; returns how many. */
+/* The trials that results_best() compares, best first; fills at most `max`;
+ * returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
 

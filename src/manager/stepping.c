@@ -14,7 +14,7 @@
 #include "config/experiment.h"
 #include "json.h"
 #include "manager/live.h"
-#include "manager/past.h"
+#include "manager/resume_log.h"
 #include "manager/reading.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -277,9 +277,9 @@ stepping_sent(struct manager *m, const struct buf *payload)
 }
 
 void
-stepping_resume(struct manager *m, const struct past *past)
+stepping_resume(struct manager *m, const struct resume_log *log)
 {
-    const struct past_told *told = &past->told;
+    const struct last_told *told = &log->told;
     struct expected *e = &m->expected;
     uint64_t last = 0;
 

@@ -11,7 +11,7 @@ struct buf;
 struct frame;
 struct manager;
 struct metric_line;
-struct past;
+struct resume_log;
 struct trial;
 
 /* AK: whoever waits for it goes on. */
@@ -41,7 +41,7 @@ void stepping_stopped(struct manager *m, struct trial *t);
 void stepping_sent(struct manager *m, const struct buf *payload);
 
 /* Goes on where an earlier manager was. */
-void stepping_resume(struct manager *m, const struct past *past);
+void stepping_resume(struct manager *m, const struct resume_log *log);
 /* The dispatcher goes on from its log of `last` commands. */
 void stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
                       uint64_t served, uint64_t asked);

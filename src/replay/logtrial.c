@@ -3,8 +3,10 @@
  *
  * A payload is looked into only when it contains the word in question, or an
  * escape that may spell it: a log of millions of records is walked at the
- * speed of memmem().  What names a trial is ranked by how far it is to be
- * believed, and the first of the best rank counts. */
+ * speed of memmem().  This is no view of the history, which takes every record
+ * apart, and leaves out what is shown here, too: AK, and frames that cannot be
+ * decoded.  But which parameters a job ran is told by the history's rule: its
+ * first metric, else its last note, else its end. */
 #include "replay/logtrial.h"
 
 #include "core/err.h"
@@ -19,13 +21,14 @@
 
 enum rank { RANK_NONE, RANK_HINT, RANK_NOTE, RANK_METRIC };
 
-/* What a record says of a trial; lies in `doc` and `hint`. */
+/* What a record says of a trial; the texts lie in `doc` and `hint`. */
 struct said {
     struct json *doc, *hint;
     const char *job;     /* NULL: nothing */
     char number[24];     /* a parameter_id that is one, as text */
     const char *label;   /* or that is a text */
-    enum rank rank;      /* of the two names, as a pair */
+    enum rank rank;      /* how far it is to be believed that the two belong
+                            together */
     struct jval several; /* AD: array of records */
 };
 
@@ -213,12 +216,16 @@ struct search {
     enum rank of_job, of_parameter; /* how far to believe them */
 };
 
+/* Takes a name in place of the one before where it is to be believed more;
+ * also, if `last`, where both stand in a note. */
 static int
-better(char **name, enum rank *rank, enum rank new_rank, const char *text)
+better(char **name, enum rank *rank, enum rank new_rank, const char *text,
+       bool last)
 {
+    bool same = last && new_rank == RANK_NOTE && *rank == RANK_NOTE;
     char *copy;
 
-    if (text == NULL || new_rank <= *rank)
+    if (text == NULL || (new_rank <= *rank && !same))
         return 0;
     copy = strdup(text);
     if (copy == NULL)
@@ -241,11 +248,11 @@ search_record(struct search *s, const struct record *r)
         if (equal(said.job, s->word)) {
             s->is_job = true;
             rc = better(&s->parameter, &s->of_job, said.rank,
-                        parameter_of(&said));
+                        parameter_of(&said), true);
         }
         if (said_has_parameter(&said, s->word)) {
             s->is_parameter = true;
-            rc |= better(&s->job, &s->of_parameter, said.rank, said.job);
+            rc |= better(&s->job, &s->of_parameter, said.rank, said.job, false);
         }
     }
     said_fini(&said);
@@ -267,15 +274,15 @@ search_log(struct search *s, struct log_reader *file, struct err *err)
     return rc;
 }
 
-/* A job that only its end says to have run this parameter_id, while its own
- * metrics name another one, is not it. */
+/* A job that only its end, or a note, says to have run this parameter_id, while
+ * a better word of the same job names another one, is not it. */
 static int
 drop_swapped(struct search *s, struct log_reader *file, struct err *err)
 {
     struct search other = {.word = s->job};
     int rc;
 
-    if (s->of_parameter != RANK_HINT)
+    if (s->job == NULL || s->of_parameter == RANK_METRIC)
         return 0;
     rc = search_log(&other, file, err);
     if (rc == 0 && !equal(other.parameter, s->word)) {

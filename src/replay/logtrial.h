@@ -3,7 +3,8 @@
  *
  * A trial has two names: the manager's (trial_job_id) and the dispatcher's
  * (parameter_id), and most records hold only one of them.  What a trial's own
- * metrics say counts; then its `started` note; what its end says is a hint.
+ * metrics say counts; then its last note; what its end says is a hint, as in
+ * history.h.
  * One thread. */
 #ifndef REPLAY_LOGTRIAL_H
 #define REPLAY_LOGTRIAL_H

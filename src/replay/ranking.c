@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN.  The log is read twice.  The history tells the trials and their
- * results, so that the best is known; then a router reads the frames as the
- * recorded session did, and the tuner is told. */
-#include "replay/ranking_state.h"
+ * results, so that the best is known.  Then a router reads the frames as that
+ * of the recorded session did, since it alone knows which of them a tuner was
+ * shown, and the tuner is told those. */
+#include "replay/ranking.h"
 
 #include "command.h"
+#include "core/buf.h"
 #include "core/err.h"
+#include "core/log.h"
+#include "core/map.h"
+#include "core/problems.h"
 #include "dispatcher/emission.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "frame.h"
+#include "history/history.h"
 #include "log/log.h"
+#include "log/record.h"
 #include "plugin/given_arg.h"
+#include "plugin/loader.h"
 #include "plugin/tuner.h"
 #include "replay/described.h"
 #include "replay/script.h"
@@ -22,18 +30,362 @@
 #include <stdlib.h>
 #include <string.h>
 
-int
-ranking_no_memory(struct err *err)
+/* Draw numbers of the samples of the prior: beyond any trial's own. */
+#define DRAW_BASE ((uint64_t)1 << 62)
+#define REDRAWS 100
+
+struct ranking_walk {
+    const struct ranking_setup *setup;
+    struct ranking *out;
+    struct log_reader *file;
+    struct json *head;
+    struct log silent; /* the router said all of it when it was recorded */
+    struct router *router;
+    struct buf text; /* a name in the recorded frame in hand */
+    struct tuner *tuner;
+    struct space *space;
+    uint64_t seed;
+    bool nni;         /* the manager is NNI's */
+    bool restarted;   /* NNI's manager was started again: the next FD repeats,
+                         nearly whole, results that were reported before */
+    struct map ids;   /* parameter_id as JSON -> its trial's number + 1 */
+    size_t n_results; /* trials with a result so far: they come first */
+    size_t best;      /* number + 1 of the best trial; 0: none */
+    bool best_is_told;
+    uint64_t asked;  /* suggestions of its own: the id of the next one */
+    double *x, *y;   /* points, n_dims long */
+    double *samples; /* RANKING_SAMPLES points of the prior */
+    const double *points[RANKING_SAMPLES + 1];
+    double scores[RANKING_SAMPLES + 1];
+};
+
+static int
+no_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "what-if: out of memory");
 }
 
-struct ranking_trial *
-ranking_find(const struct ranking_walk *w, const char *key)
+/* The trial of this parameter_id; NULL: none is known. */
+static struct ranking_trial *
+find(const struct ranking_walk *w, const char *key)
 {
     size_t n = (uintptr_t)map_get(&w->ids, key, strlen(key));
 
     return n == 0 ? NULL : &w->out->trials[n - 1];
+}
+
+/* ---- the trials and their results ---- */
+
+/* Adds a trial with this parameter_id.  NULL: out of memory. */
+static struct ranking_trial *
+add(struct ranking_walk *w, const char *key)
+{
+    struct ranking *out = w->out;
+    struct ranking_trial *t;
+
+    if (out->n == out->cap) {
+        size_t cap = out->cap == 0 ? 64 : 2 * out->cap;
+        void *grown = realloc(out->trials, cap * sizeof *out->trials);
+
+        if (grown == NULL)
+            return NULL;
+        out->trials = grown;
+        out->cap = cap;
+    }
+    t = &out->trials[out->n];
+    *t = (struct ranking_trial){.id = strdup(key), .rank = NAN};
+    if (t->id == NULL || map_put(&w->ids, key, strlen(key),
+                                 (void *)(uintptr_t)(out->n + 1)) != 0) {
+        free(t->id);
+        return NULL;
+    }
+    out->n++;
+    return t;
+}
+
+/* Parameters that were given out several times: the last time counts, as that
+ * is what runs. */
+static int
+add_suggestion(struct ranking_walk *w, const struct history_suggestion *s)
+{
+    struct ranking_trial *t = find(w, s->id);
+
+    if (t == NULL)
+        t = add(w, s->id);
+    if (t == NULL)
+        return -1;
+    free(t->parameters);
+    t->parameters = strdup(s->parameters);
+    return t->parameters == NULL ? -1 : 0;
+}
+
+static bool
+is_better(const struct ranking *out, const struct ranking_trial *a,
+          const struct ranking_trial *b)
+{
+    if (isnan(a->final) || b == NULL)
+        return !isnan(a->final);
+    return out->maximize ? a->final > b->final : a->final < b->final;
+}
+
+/* Keeps the trial's first final result.  The history gives those that count;
+ * the tuner was also told a result of another job, or behind the trial's end,
+ * and tell_command() adds that.  -1: out of memory. */
+static int
+note_final(struct ranking_walk *w, struct ranking_trial *t, const char *job,
+           double value)
+{
+    struct ranking *out = w->out;
+    const struct ranking_trial *best;
+
+    if (t->has_final)
+        return 0;
+    t->has_final = true;
+    t->final = value;
+    t->job = strdup(job);
+    best = w->best == 0 ? NULL : &out->trials[w->best - 1];
+    if (is_better(out, t, best))
+        w->best = (size_t)(t - out->trials) + 1;
+    return t->job == NULL ? -1 : 0;
+}
+
+static int
+add_result(struct ranking_walk *w, const struct history_fact *f)
+{
+    const char *id = f->trial == NULL ? NULL : f->trial->suggested.id;
+    struct ranking_trial *t = id == NULL ? NULL : find(w, id);
+
+    if (!f->metric.final || f->metric.n_values == 0 ||
+        f->metric.standing != HISTORY_COUNTS || t == NULL)
+        return 0;
+    return note_final(w, t, f->job, f->metric.values[0].value);
+}
+
+/* All trials, their parameters and results, and which result is the best. */
+static int
+collect(struct ranking_walk *w, struct err *err)
+{
+    struct history_reader *h = history_open_log(w->setup->path, err);
+    uint64_t until = w->setup->until;
+    struct history_fact f;
+    int rc = h == NULL ? -1 : 0;
+
+    while (rc == 0 && (rc = history_next(h, &f, err)) == 1) {
+        bool wanted = until == 0 || f.record->number <= until;
+
+        rc = 0;
+        if (wanted && f.kind == HISTORY_SUGGESTED)
+            rc = add_suggestion(w, f.suggestion);
+        if (wanted && f.kind == HISTORY_REPORTED)
+            rc = add_result(w, &f);
+        if (rc != 0)
+            no_memory(err);
+    }
+    history_close(h);
+    return rc;
+}
+
+/* ---- the space ---- */
+
+/* A prior with a huge sigma may give what is no point of the space: then it is
+ * drawn once more. */
+static void
+sample(const struct space *space, uint64_t seed, uint64_t draw, double *x)
+{
+    for (int i = 0; i < REDRAWS; i++) {
+        space_sample(space, seed, draw + (uint64_t)i * RANKING_SAMPLES, x);
+        if (space_check(space, x, NULL) == 0)
+            return;
+    }
+}
+
+/* Room for points of the space, and the samples of its prior. */
+static int
+make_room(struct ranking_walk *w, const struct space *space, struct err *err)
+{
+    size_t n = space_dims(space)->n_dims;
+    double *x = calloc(n + 1, sizeof *x), *y = calloc(n + 1, sizeof *y);
+    double *samples = calloc(RANKING_SAMPLES * n + 1, sizeof *samples);
+
+    free(w->x);
+    free(w->y);
+    free(w->samples);
+    w->x = x;
+    w->y = y;
+    w->samples = samples;
+    if (x == NULL || y == NULL || samples == NULL)
+        return no_memory(err);
+    for (size_t i = 0; i < RANKING_SAMPLES; i++) {
+        w->points[i] = samples + i * n;
+        sample(space, w->seed, DRAW_BASE + i, samples + i * n);
+    }
+    return 0;
+}
+
+/* A space that was refused when it was recorded is passed over. */
+static int
+take_space(struct ranking_walk *w, const struct command *cmd, struct err *err)
+{
+    struct problems problems;
+    struct space *space;
+
+    if ((cmd->code == CMD_INITIALIZE) == (w->space != NULL))
+        return 0;
+    problems_init(&problems);
+    space = space_parse(json_root(cmd->space), &problems);
+    problems_fini(&problems);
+    if (space == NULL)
+        return 0;
+    if (tuner_plugin(w->tuner)->tuner.flags & TP_TUNER_WHOLE)
+        space_make_whole(space, NULL);
+    if (make_room(w, space, err) != 0 ||
+        tuner_space(w->tuner, space, err) != 0) {
+        space_free(space);
+        return -1;
+    }
+    space_free(w->space);
+    w->space = space;
+    return 0;
+}
+
+/* ---- ranks ---- */
+
+static int
+encode(struct ranking_walk *w, const struct ranking_trial *t, double *x)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_NAN, NULL);
+    int rc = doc == NULL ? -1 : space_encode(w->space, json_root(doc), x, NULL);
+
+    json_free(doc);
+    return rc == 0 ? space_check(w->space, x, NULL) : -1;
+}
+
+static double
+rank_of(const double *scores, double score)
+{
+    size_t n = 0;
+    double below = 0;
+
+    for (size_t i = 0; i < RANKING_SAMPLES; i++) {
+        n += !isnan(scores[i]);
+        below += scores[i] < score ? 1 : scores[i] == score ? 0.5 : 0;
+    }
+    return n == 0 || isnan(score) ? NAN : below / (double)n;
+}
+
+static int
+rank(struct ranking_walk *w, const double *x, double *out, struct err *err)
+{
+    w->points[RANKING_SAMPLES] = x;
+    if (tuner_score(w->tuner, w->points, RANKING_SAMPLES + 1, w->scores, err) !=
+        0)
+        return -1;
+    *out = rank_of(w->scores, w->scores[RANKING_SAMPLES]);
+    return 0;
+}
+
+/* From when on the best trial would have been preferred, up to its result. */
+static int
+follow_best(struct ranking_walk *w, struct err *err)
+{
+    struct ranking *out = w->out;
+    double rank_now;
+
+    if (w->best == 0 || w->best_is_told ||
+        encode(w, &out->trials[w->best - 1], w->y) != 0)
+        return 0;
+    if (rank(w, w->y, &rank_now, err) != 0)
+        return -1;
+    if (!(rank_now >= RANKING_TOP))
+        out->preferred = false;
+    else if (!out->preferred) {
+        out->preferred = true;
+        out->since = out->told;
+    }
+    return 0;
+}
+
+/* ---- results ---- */
+
+static int
+suggest(struct ranking_walk *w, struct ranking_trial *t, struct err *err)
+{
+    struct buf text;
+    char *label;
+    int rc = tuner_ask(w->tuner, w->asked++, w->y, &label, err);
+
+    free(label);
+    if (rc < 0)
+        return -1;
+    if (rc != TP_OK)
+        return 0;
+    buf_init(&text, SIZE_MAX / 2);
+    space_decode(w->space, w->y, &text);
+    t->own = buf_take(&text);
+    buf_fini(&text);
+    if (t->own == NULL)
+        return no_memory(err);
+    /* The suggestion is never run. */
+    return tuner_ended(w->tuner, w->asked - 1, w->y, TP_ENDED_CANCELLED, err);
+}
+
+static int
+tell(struct ranking_walk *w, const double *x, double value, struct err *err)
+{
+    struct tp_result result = {._struct_size = sizeof result,
+                               .how = TP_RESULT_IMPORTED,
+                               .value = value};
+
+    return tuner_tell(w->tuner, TP_NO_ID, x, &result, err);
+}
+
+static int
+take_result(struct ranking_walk *w, struct ranking_trial *t, struct err *err)
+{
+    struct ranking *out = w->out;
+    bool is_best = w->best == (size_t)(t - out->trials) + 1;
+    int rc;
+
+    t->known = out->told;
+    t->unfit =
+        w->space == NULL || t->parameters == NULL || encode(w, t, w->x) != 0;
+    out->unfit += t->unfit;
+    if (t->unfit)
+        return 0;
+    if (out->can_rank)
+        rc = rank(w, w->x, &t->rank, err) != 0 ? -1 : follow_best(w, err);
+    else
+        rc = suggest(w, t, err);
+    if (rc != 0)
+        return -1;
+    w->best_is_told = w->best_is_told || is_best;
+    out->told++;
+    return tell(w, w->x, t->final, err);
+}
+
+/* Imported results as tuning_import() takes them; those that it refused are
+ * passed over. */
+static int
+take_import(struct ranking_walk *w, const struct command *cmd, struct err *err)
+{
+    struct jval list = json_root(cmd->document), parameters, v;
+    const char *problem;
+    double value;
+
+    for (size_t i = 0; w->space != NULL && i < jval_count(list); i++) {
+        struct jval entry = jval_at(list, i);
+
+        if (!jval_get(entry, "parameter", &parameters) ||
+            !jval_get(entry, "value", &v) ||
+            !metric_read_value(v, &value, &problem) ||
+            space_encode(w->space, parameters, w->x, NULL) != 0)
+            continue;
+        if (tell(w, w->x, value, err) != 0)
+            return -1;
+        w->out->imported++;
+    }
+    return 0;
 }
 
 /* ---- what the tuner is told ---- */
@@ -44,28 +396,28 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
     struct ranking_trial *t;
     char *key;
 
-    w->again =
-        w->again || (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
-    if (cmd->code == CMD_IMPORT && w->again) {
-        w->again = false;
+    w->restarted = w->restarted ||
+                   (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
+    if (cmd->code == CMD_IMPORT && w->restarted) {
+        w->restarted = false;
         return 0;
     }
     if (cmd->code == CMD_INITIALIZE || cmd->code == CMD_UPDATE_SPACE)
-        return ranking_space(w, cmd, err);
+        return take_space(w, cmd, err);
     if (cmd->code == CMD_IMPORT)
-        return ranking_import(w, cmd, err);
+        return take_import(w, cmd, err);
     if (cmd->code != CMD_METRIC || cmd->metric.type != METRIC_FINAL ||
         !cmd->metric.has_value)
         return 0;
     key = script_parameter_key(&cmd->metric.parameter);
-    t = key == NULL ? NULL : ranking_find(w, key);
+    t = key == NULL ? NULL : find(w, key);
     free(key);
     if (t == NULL || t->order != 0)
         return 0;
-    if (ranking_final(w, t, cmd->metric.job, cmd->metric.value) != 0)
-        return ranking_no_memory(err);
+    if (note_final(w, t, cmd->metric.job, cmd->metric.value) != 0)
+        return no_memory(err);
     t->order = ++w->n_results;
-    return ranking_result(w, t, err);
+    return take_result(w, t, err);
 }
 
 /* ---- walking ---- */
@@ -94,7 +446,7 @@ take_in(struct ranking_walk *w, const struct record *r, struct err *err)
 
     memcpy(frame.code, r->payload, 2);
     if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
-        return ranking_no_memory(err);
+        return no_memory(err);
     rc = take_chain(w, &routed.by_default, true, err);
     take_chain(w, &routed.assessor, false, err);
     return rc;
@@ -108,14 +460,14 @@ take_out(struct ranking_walk *w, const struct record *r, struct err *err)
     char *key;
 
     if (emission_of_record(r, &e, &w->text) != 0)
-        return w->text.failed ? ranking_no_memory(err) : 0;
+        return w->text.failed ? no_memory(err) : 0;
     router_written(w->router, &e);
     if (e.code != CMD_NEW_TRIAL || e.parameter.kind == PARAMETER_NONE)
         return 0;
     key = script_parameter_key(&e.parameter);
     if (key == NULL)
-        return ranking_no_memory(err);
-    t = ranking_find(w, key);
+        return no_memory(err);
+    t = find(w, key);
     if (t != NULL)
         t->known_then = w->out->told;
     free(key);
@@ -178,7 +530,7 @@ begin(struct ranking_walk *w, struct err *err)
     tuner_describe(w->tuner, &text);
     w->out->tuner = described(&text, w->out->maximize, &w->out->against);
     if (w->out->tuner == NULL)
-        return ranking_no_memory(err);
+        return no_memory(err);
     w->out->can_rank = tuner_plugin(w->tuner)->tuner.score != NULL;
     return 0;
 }
@@ -198,7 +550,7 @@ end(struct ranking_walk *w)
     free(w->samples);
 }
 
-/* By result; those without one behind, as they were given out. */
+/* By result; trials without a result behind, as they were given out. */
 static int
 by_order(const void *va, const void *vb)
 {
@@ -248,8 +600,7 @@ ranking_run(const struct ranking_setup *setup, struct ranking *out,
                        "tuner %s: expected a plugin: a program would have to "
                        "be waited for",
                        setup->tuner);
-    if (begin(&w, err) == 0 && ranking_collect(&w, err) == 0 &&
-        walk(&w, err) == 0) {
+    if (begin(&w, err) == 0 && collect(&w, err) == 0 && walk(&w, err) == 0) {
         conclude(&w);
         rc = 0;
     }

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the log has shown of a parameter_id, a trial. */
+/* What the log has shown of a parameter_id, and of a trial.  Kept until the
+ * end, also of trials that have ended, and by frames that were refused, since
+ * those are sent again like all others; so this is no view of the history. */
 struct script_id {
     size_t trial;
 };

@@ -1,27 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/whatif_state.h"
+/* DESIGN.  The recorded frames go through a router, which alone knows what an
+ * assessor is shown: no second copies, nothing behind an end.  Where the other
+ * assessor says KI, the trial ends for it at once, whatever the log goes on to
+ * say of that trial; meanwhile `seen` keeps what was really reported. */
+#include "replay/whatif.h"
 
+#include "core/buf.h"
 #include "core/err.h"
+#include "core/log.h"
+#include "core/map.h"
 #include "dispatcher/assessing.h"
-#include "dispatcher/series.h"
-#include "dispatcher/side.h"
+#include "dispatcher/policy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
+#include "dispatcher/series.h"
 #include "dispatcher/session.h"
+#include "dispatcher/side.h"
+#include "frame.h"
 #include "log/log.h"
+#include "log/record.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
 #include "replay/described.h"
+#include "replay/script.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* DESIGN
- *
- * The recorded frames go through a router, so that the other assessor is shown
- * what the recorded one was: no second copies, nothing behind an end.  A KI of
- * its own ends the trial for it at once, whatever the log goes on to say of
- * it; meanwhile `seen` keeps what was really reported. */
+struct whatif_walk {
+    const struct whatif_setup *setup;
+    struct whatif *out;
+    struct log_reader *file;
+    struct json *head;
+    struct log silent; /* the router said all of it when it was recorded */
+    struct policy policy;
+    struct router *router;
+    struct assessor *assessor;
+    struct side *assessing;
+    struct series_map *seen; /* what was really reported */
+    struct map jobs;         /* trial_job_id -> its number + 1, as a pointer */
+    struct map given_out;    /* parameter_id as JSON -> arrival, as a pointer */
+    struct map kills; /* arrivals of reports that a recorded KI answers */
+    bool kills_now;   /* the other assessor answers the report in hand by a
+                         KI */
+    int64_t time_us;  /* of the record in hand */
+    struct buf text;  /* a name in the frame of the record in hand */
+    bool failed;      /* out of memory */
+};
 
 static int
 no_memory(struct err *err)
@@ -29,18 +55,223 @@ no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "what-if: out of memory");
 }
 
-static void
-collect(void *ctx, const struct emission *e)
-{
-    struct whatif_walk *w = ctx;
+/* ---- trials ---- */
 
-    w->kills_now = w->kills_now || e->code == CMD_KILL_TRIAL;
+static void *
+number_pointer(size_t n)
+{
+    return (void *)(uintptr_t)n;
+}
+
+static struct whatif_trial *
+find(const struct whatif_walk *w, const char *job)
+{
+    size_t n = (uintptr_t)map_get(&w->jobs, job, strlen(job));
+
+    return n == 0 ? NULL : &w->out->trials[n - 1];
+}
+
+/* NULL: out of memory. */
+static struct whatif_trial *
+get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
+{
+    struct whatif *out = w->out;
+    struct whatif_trial *t = find(w, job);
+
+    if (t == NULL && out->n == out->cap) {
+        size_t cap = out->cap == 0 ? 64 : 2 * out->cap;
+        void *grown = realloc(out->trials, cap * sizeof *out->trials);
+
+        if (grown == NULL)
+            return NULL;
+        out->trials = grown;
+        out->cap = cap;
+    }
+    if (t == NULL) {
+        t = &out->trials[out->n];
+        *t = (struct whatif_trial){.job = strdup(job),
+                                   .id = script_parameter_key(id)};
+        if (t->job == NULL || t->id == NULL ||
+            map_put(&w->jobs, job, strlen(job), number_pointer(out->n + 1)) !=
+                0) {
+            free(t->job);
+            free(t->id);
+            return NULL;
+        }
+        t->given_out = (uintptr_t)map_get(&w->given_out, t->id, strlen(t->id));
+        out->n++;
+    }
+    return t;
+}
+
+/* ---- the manager's frames ---- */
+
+/* Enters a report among what was really reported; NULL: out of memory. */
+static const struct series *
+see(struct whatif_walk *w, const struct metric *m)
+{
+    struct series *h = series_get(w->seen, m->job);
+
+    if (h == NULL)
+        return NULL;
+    if (m->attempt > h->attempt)
+        series_restart(h, m->attempt);
+    return series_enter(h, m->sequence, m->value) < 0 ? NULL : h;
+}
+
+/* Tells the other assessor of the end that would have followed its stop. */
+static int
+end_now(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    struct command end = {.code = CMD_TRIAL_END, .arrival = cmd->arrival};
+
+    end.end = (struct trial_end){.job = cmd->metric.job,
+                                 .event = END_EARLY_STOPPED,
+                                 .attempt = cmd->metric.attempt,
+                                 .stopped = true};
+    return side_command(w->assessing, &end, err);
+}
+
+static int
+take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
+    const struct series *h = see(w, &cmd->metric);
+    struct whatif_stop stop;
+
+    if (t == NULL || h == NULL)
+        return no_memory(err);
+    t->steps = h->n;
+    stop = (struct whatif_stop){true, h->n - 1,
+                                h->n == 0 ? NAN : h->values[h->n - 1],
+                                cmd->arrival, w->time_us};
+    if (map_get(&w->kills, &cmd->arrival, sizeof cmd->arrival) != NULL)
+        t->really = stop;
+    if (t->then.stops)
+        return 0;
+    w->kills_now = false;
+    if (side_command(w->assessing, cmd, err) != 0)
+        return -1;
+    if (!w->kills_now)
+        return 0;
+    t->then = stop;
+    return end_now(w, cmd, err);
+}
+
+static int
+take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    struct whatif_trial *t = get(w, cmd->end.job, &cmd->end.parameter);
+
+    if (t == NULL)
+        return no_memory(err);
+    t->ended = true;
+    t->event = cmd->end.event;
+    t->end_us = w->time_us;
+    series_free(series_remove(w->seen, cmd->end.job));
+    return t->then.stops ? 0 : side_command(w->assessing, cmd, err);
+}
+
+static int
+take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    for (size_t i = 0; i < cmd->n_runs; i++)
+        series_free(series_remove(w->seen, cmd->runs[i].job));
+    return side_command(w->assessing, cmd, err);
+}
+
+static int
+take_final(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
+
+    if (t == NULL)
+        return no_memory(err);
+    if (!t->has_final) {
+        t->has_final = true;
+        t->final = cmd->metric.value;
+    }
+    return 0;
+}
+
+static int
+take_command(struct whatif_walk *w, const struct command *cmd, struct err *err)
+{
+    if (cmd->code == CMD_METRIC && cmd->metric.type == METRIC_FINAL)
+        return take_final(w, cmd, err);
+    if (cmd->code == CMD_METRIC && cmd->metric.type == METRIC_PERIODICAL &&
+        cmd->metric.has_value)
+        return take_report(w, cmd, err);
+    if (cmd->code == CMD_TRIAL_END && !cmd->tuner_half)
+        return take_end(w, cmd, err);
+    if (cmd->code == CMD_REQUEST_TRIALS && cmd->n_runs > 0)
+        return take_loss(w, cmd, err);
+    return 0;
+}
+
+static int
+take_chain(struct whatif_walk *w, struct chain *chain, struct err *err)
+{
+    struct command *next;
+    int rc = 0;
+
+    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+        next = cmd->next;
+        rc = rc != 0 ? rc : take_command(w, cmd, err);
+        command_free(cmd);
+    }
+    return rc;
+}
+
+/* The manager's frame, and the dispatcher's. */
+static int
+take_in(struct whatif_walk *w, const struct record *r, struct err *err)
+{
+    struct routed routed = {0};
+    struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
+    int rc;
+
+    if (r->len < 2)
+        return 0; /* replay tells */
+    memcpy(frame.code, r->payload, 2);
+    if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
+        return no_memory(err);
+    rc = take_chain(w, &routed.by_default, err);
+    return take_chain(w, &routed.assessor, err) != 0 ? -1 : rc;
+}
+
+/* ---- the dispatcher's frames ---- */
+
+static void
+note_given_out(struct whatif_walk *w, const struct parameter_id *id,
+               uint64_t cause)
+{
+    char *key = script_parameter_key(id);
+
+    if (key == NULL ||
+        (map_get(&w->given_out, key, strlen(key)) == NULL &&
+         map_put(&w->given_out, key, strlen(key), number_pointer(cause)) != 0))
+        w->failed = true;
+    free(key);
+}
+
+static int
+take_out(struct whatif_walk *w, const struct record *r, struct err *err)
+{
+    struct emission e;
+
+    if (emission_of_record(r, &e, &w->text) == 0) {
+        router_written(w->router, &e);
+        if (e.code == CMD_NEW_TRIAL && e.parameter.kind != PARAMETER_NONE)
+            note_given_out(w, &e.parameter, r->number);
+    }
+    return w->failed || w->text.failed ? no_memory(err) : 0;
 }
 
 /* ---- the walks ---- */
 
-/* A KI may stand behind later reports of its trial: which report it answers
- * is collected first. */
+/* A KI may stand behind later reports of its trial, so the reports that a KI
+ * answers are collected in a walk of their own, the first one. */
 static int
 take_kill(struct whatif_walk *w, const struct record *r, struct err *err)
 {
@@ -57,10 +288,10 @@ take(struct whatif_walk *w, const struct record *r, struct err *err)
     w->time_us = r->time_us;
     switch (r->kind) {
     case RECORD_IN:
-        return whatif_in(w, r, err);
+        return take_in(w, r, err);
     case RECORD_TUNER:
     case RECORD_ASSESSOR:
-        return whatif_out(w, r, err);
+        return take_out(w, r, err);
     case RECORD_HEAD:
     case RECORD_ROUTER:
     case RECORD_SKIPPED:
@@ -94,7 +325,87 @@ walk_all(struct whatif_walk *w,
     return status == LOG_DAMAGED ? -1 : 0;
 }
 
+/* ---- what follows from what the trials say ---- */
+
+static bool
+better(const struct whatif *w, const struct whatif_trial *a,
+       const struct whatif_trial *b)
+{
+    if (!a->has_final || isnan(a->final))
+        return false;
+    if (b == NULL)
+        return true;
+    return w->maximize ? a->final > b->final : a->final < b->final;
+}
+
+/* Arrival of the first report that the recorded assessor and the other one
+ * decide differently on; 0: they agree. */
+static uint64_t
+first_other(const struct whatif_trial *t)
+{
+    const struct whatif_stop *a = &t->really, *b = &t->then;
+
+    if (a->stops && b->stops && a->arrival == b->arrival)
+        return 0;
+    if (a->stops && (!b->stops || a->arrival < b->arrival))
+        return a->arrival;
+    return b->stops ? b->arrival : 0;
+}
+
+static void
+judge_trial(struct whatif *w, struct whatif_trial *t)
+{
+    uint64_t other = first_other(t);
+
+    w->steps += t->steps;
+    w->stopped_really += t->really.stops;
+    w->stopped_then += t->then.stops;
+    w->stopped_same += t->then.stops && t->really.stops && other == 0;
+    t->unknown = t->really.stops && !t->then.stops;
+    w->unknown += t->unknown;
+    if (other != 0 && (w->first == 0 || other < w->first)) {
+        w->first = other;
+        w->first_trial = t;
+    }
+    if (better(w, t, w->best))
+        w->best = t;
+    if (!t->then.stops && better(w, t, w->best_left))
+        w->best_left = t;
+    if (!t->then.stops || other == 0)
+        return;
+    if (t->steps > t->then.step + 1)
+        t->saved_steps = t->steps - t->then.step - 1;
+    if (t->end_us > t->then.time_us)
+        t->saved_s = (double)(t->end_us - t->then.time_us) / 1e6;
+    w->saved_steps += t->saved_steps;
+    w->saved_s += t->saved_s;
+}
+
+/* Fills in the trials' members behind given_out and the sums over all trials,
+ * once the trials are known; the log ends at last_us. */
+static void
+judge(struct whatif *w, int64_t last_us)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (!w->trials[i].ended)
+            w->trials[i].end_us = last_us;
+        judge_trial(w, &w->trials[i]);
+    }
+    for (size_t i = 0; i < w->n && w->first != 0; i++) {
+        w->trials[i].open = w->trials[i].given_out > w->first;
+        w->open += w->trials[i].open;
+    }
+}
+
 /* ---- start and end ---- */
+
+static void
+collect(void *ctx, const struct emission *e)
+{
+    struct whatif_walk *w = ctx;
+
+    w->kills_now = w->kills_now || e->code == CMD_KILL_TRIAL;
+}
 
 static int
 begin(struct whatif_walk *w, struct err *err)
@@ -172,7 +483,7 @@ whatif_run(const struct whatif_setup *setup, struct whatif *out,
                        setup->assessor);
     if (begin(&w, err) == 0 && walk_all(&w, take_kill, err) == 0 &&
         walk_all(&w, take, err) == 0) {
-        whatif_judge(out, w.time_us);
+        judge(out, w.time_us);
         rc = 0;
     }
     end(&w);

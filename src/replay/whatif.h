@@ -77,8 +77,4 @@ int whatif_run(const struct whatif_setup *setup, struct whatif *out,
                struct err *err);
 void whatif_fini(struct whatif *w);
 
-/* whatif_run()'s last step: all that follows from what the trials' members up
- * to given_out say; the log ends at last_us. */
-void whatif_judge(struct whatif *w, int64_t last_us);
-
 #endif

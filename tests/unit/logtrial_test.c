@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "history/history.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "t.h"
@@ -134,6 +135,55 @@ TEST(logtrial_learns_the_other_name)
     CHECK_STR(t.job, "x");
     CHECK_STR(t.parameter, "3");
     logtrial_fini(&t);
+    log_close(f);
+}
+
+/* Which parameters each job ran, as the history and as logtrial tells it. */
+TEST(logtrial_and_the_history_name_the_same_parameters)
+{
+#define ME(job, id)                                           \
+    "ME{\"trial_job_id\": \"" job "\", \"parameter_id\": " id \
+    ", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"1\"}"
+#define NT(job, id)                                       \
+    "NT{\"event\": \"started\", \"trial_job_id\": \"" job \
+    "\", \"parameter_id\": " id ", \"attempt\": 0}"
+#define EN(job, id)                                                \
+    "EN{\"trial_job_id\": \"" job "\", \"event\": \"SUCCEEDED\", " \
+    "\"hyper_params\": \"{\\\"parameter_id\\\": " id "}\"}"
+    static const struct line lines[] = {
+        {RECORD_HEAD, "{}"},       {RECORD_IN, NT("A", "1")},
+        {RECORD_IN, NT("A", "2")}, {RECORD_IN, NT("B", "3")},
+        {RECORD_IN, ME("B", "4")}, {RECORD_IN, ME("B", "5")},
+        {RECORD_IN, NT("B", "6")}, {RECORD_IN, EN("A", "7")},
+        {RECORD_IN, EN("B", "7")}, {RECORD_IN, EN("C", "8")},
+    };
+    static const char *const ran[][2] = {{"A", "2"}, {"B", "4"}, {"C", "8"}};
+    static const char *const other[] = {"1", "3", "6", "7"};
+    struct log_reader *f = write_log(lines, sizeof lines / sizeof *lines);
+    struct history_reader *h = history_open_log("log", NULL);
+    struct history_fact fact;
+    struct logtrial t;
+    size_t ended = 0;
+
+    while (history_next(h, &fact, NULL) == 1)
+        if (fact.kind == HISTORY_ENDED) {
+            CHECK_STR(fact.trial->suggested.id, ran[ended][1]);
+            ended++;
+        }
+    CHECK_EQ(ended, 3);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t by = 0; by < 2; by++) {
+            CHECK_EQ(logtrial_find(&t, f, ran[i][by], NULL), 1);
+            CHECK_STR(t.job, ran[i][0]);
+            CHECK_STR(t.parameter, ran[i][1]);
+            logtrial_fini(&t);
+        }
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        CHECK_EQ(logtrial_find(&t, f, other[i], NULL), 1);
+        CHECK(t.job == NULL);
+        logtrial_fini(&t);
+    }
+    history_close(h);
     log_close(f);
 }
 

@@ -2,7 +2,7 @@
 #include "t.h"
 
 #include "history/history.h"
-#include "manager/past.h"
+#include "manager/resume_log.h"
 #include "log/record.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 static struct history_reader *history;
 
 static void
-add_record(struct past *p, const struct record *r)
+add_record(struct resume_log *p, const struct record *r)
 {
     struct history_fact fact;
 
@@ -19,11 +19,11 @@ add_record(struct past *p, const struct record *r)
         history = history_new(NULL);
     CHECK_EQ(history_take(history, r, NULL), 0);
     while (history_next(history, &fact, NULL) == 1)
-        past_add(p, &fact);
+        resume_log_add(p, &fact);
 }
 
 static void
-add(struct past *p, enum record_kind kind, const char *payload)
+add(struct resume_log *p, enum record_kind kind, const char *payload)
 {
     const struct record r = {
         .kind = kind, .payload = payload, .len = strlen(payload)};
@@ -32,11 +32,11 @@ add(struct past *p, enum record_kind kind, const char *payload)
 }
 
 static void
-forget(struct past *p)
+forget(struct resume_log *p)
 {
     history_close(history);
     history = NULL;
-    past_fini(p);
+    resume_log_fini(p);
 }
 
 #define TR_7 "TR{\"parameter_id\": 7, \"parameters\": {\"x\": 1.0}}"
@@ -51,13 +51,13 @@ forget(struct past *p)
 
 TEST(manager_past_follows_a_trial_to_its_end)
 {
-    const struct past_trial *t;
-    struct past p = {0};
+    const struct logged_trial *t;
+    struct resume_log p = {0};
 
     add(&p, RECORD_TUNER, TR_7);
-    CHECK(past_find(&p, "00003") == NULL);
+    CHECK(resume_log_find(&p, "00003") == NULL);
     add(&p, RECORD_IN, NT_7);
-    t = past_find(&p, "00003");
+    t = resume_log_find(&p, "00003");
     CHECK(t != NULL);
     CHECK(t->started);
     CHECK(t->event == NULL);
@@ -84,14 +84,14 @@ TEST(manager_past_follows_a_trial_to_its_end)
 
 TEST(manager_past_knows_an_end_without_a_start)
 {
-    const struct past_trial *t;
-    struct past p = {0};
+    const struct logged_trial *t;
+    struct resume_log p = {0};
 
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00009\", \"event\": \"USER_CANCELED\", "
         "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");
-    t = past_find(&p, "00009");
+    t = resume_log_find(&p, "00009");
     CHECK(t != NULL);
     CHECK(!t->started);
     CHECK_STR(t->event, "USER_CANCELED");
@@ -110,7 +110,7 @@ TEST(manager_past_leaves_the_rest_alone)
                                          "EN{\"trial_job_id\": 3}",
                                          "TR{}",
                                          "ME{\"trial_job_id\": \"00003\"}"};
-    struct past p = {0};
+    struct resume_log p = {0};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         add(&p, RECORD_IN, others[i]);
@@ -124,21 +124,21 @@ TEST(manager_past_leaves_the_rest_alone)
 
 TEST(manager_past_takes_additions_as_a_list_or_alone)
 {
-    struct past p = {0};
+    struct resume_log p = {0};
 
     add(&p, RECORD_IN, "AD[{\"parameter_id\": 1}, 5, {\"parameter_id\": 2}]");
     add(&p, RECORD_IN, "AD{\"parameter_id\": 3}");
     add(&p, RECORD_IN, "AD5");
-    CHECK(past_gave(&p, "1"));
-    CHECK(past_gave(&p, "2"));
-    CHECK(past_gave(&p, "3"));
-    CHECK(!past_gave(&p, "5"));
+    CHECK(resume_log_gave(&p, "1"));
+    CHECK(resume_log_gave(&p, "2"));
+    CHECK(resume_log_gave(&p, "3"));
+    CHECK(!resume_log_gave(&p, "5"));
     forget(&p);
 }
 
 TEST(manager_past_what_is_told_twice_is_told_once)
 {
-    struct past p = {0};
+    struct resume_log p = {0};
 
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
@@ -162,13 +162,13 @@ TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
         .kind = RECORD_IN, .number = 2, .payload = "PI", .len = 2};
     static const struct record segment = {
         .kind = RECORD_SEGMENT, .number = 1, .payload = "2 1 99", .len = 6};
-    struct past p = {0};
+    struct resume_log p = {0};
 
     add_record(&p, &gone);
     add_record(&p, &in);
     CHECK(!p.cut && !p.space);
     forget(&p);
-    p = (struct past){0};
+    p = (struct resume_log){0};
     add_record(&p, &segment);
     add_record(&p, &in);
     CHECK(p.cut && p.space);
@@ -177,12 +177,12 @@ TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
 
 TEST(manager_past_knows_what_was_released_and_reported_last)
 {
-    const struct past_trial *t;
-    struct past p = {0};
+    const struct logged_trial *t;
+    struct resume_log p = {0};
 
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
-    t = past_find(&p, "00003");
+    t = resume_log_find(&p, "00003");
     CHECK(!t->has_latest);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
     CHECK(t->has_latest);
@@ -202,7 +202,7 @@ TEST(manager_past_knows_what_was_released_and_reported_last)
 /* As earlier versions told it when they were interrupted in lock step. */
 TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
 {
-    struct past p = {0};
+    struct resume_log p = {0};
 
     add(&p, RECORD_IN, NT_7);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
@@ -210,7 +210,7 @@ TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
         "EN{\"trial_job_id\": \"00003\", \"event\": \"USER_CANCELED\", "
         "\"hyper_params\": \"{}\"}");
     CHECK(!p.told.end);
-    CHECK_STR(past_find(&p, "00003")->event, "USER_CANCELED");
+    CHECK_STR(resume_log_find(&p, "00003")->event, "USER_CANCELED");
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{}\", \"sync\": true}");
@@ -220,11 +220,11 @@ TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
 
 TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
 {
-    const struct past_trial *t;
-    struct past p = {0};
+    const struct logged_trial *t;
+    struct resume_log p = {0};
 
     add(&p, RECORD_IN, NT_7);
-    t = past_find(&p, "00003");
+    t = resume_log_find(&p, "00003");
     add(&p, RECORD_IN,
         "NT{\"event\": \"exited\", \"trial_job_id\": \"00003\", "
         "\"attempt\": 0, \"status\": \"interrupted\"}");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/resumption.h"
+#include "replay/resumption.h"
 
 #include "core/err.h"
 #include "core/number.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "t:17" */
+/* A word of --skip, as "t:17". */
 static int
 read_skip(struct resumption *r, const char *word, struct err *err)
 {
@@ -36,7 +36,7 @@ read_skip(struct resumption *r, const char *word, struct err *err)
     return 0;
 }
 
-/* One line for people and for the log. */
+/* Words the line about the resumption, which people and the log get. */
 static void
 word_it(struct resumption *r, const uint64_t at_work[2])
 {
@@ -114,15 +114,15 @@ open_log(struct resumption *r, const char *folder,
 
 int
 resumption_begin(struct resumption *r, const char *folder,
-                 const struct option_list *skips,
+                 const char *const *skips, size_t n_skips,
                  const struct plugin_paths *paths, const struct log *log,
                  struct dispatcher_setup *setup, struct err *err)
 {
     struct dispatcher_resume *resume = &r->resume;
     uint64_t at_work[2];
 
-    for (size_t i = 0; i < skips->n; i++)
-        if (read_skip(r, skips->words[i], err) != 0)
+    for (size_t i = 0; i < n_skips; i++)
+        if (read_skip(r, skips[i], err) != 0)
             return -1;
     r->log = *log;
     r->log.fd = -1;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* resumption.h - `tunepipe dispatch --resume`: from a folder to a dispatcher's
- * setup that goes on with the session recorded there. */
-#ifndef CLI_RESUMPTION_H
-#define CLI_RESUMPTION_H
+/* resumption.h - from a folder to a dispatcher's setup that goes on with the
+ * session recorded there.  One thread. */
+#ifndef REPLAY_RESUMPTION_H
+#define REPLAY_RESUMPTION_H
 
-#include "cli/options.h"
 #include "core/log.h"
 #include "dispatcher/dispatcher.h"
 #include "replay/recovery.h"
 
 struct plugin_paths;
 
+#define RESUMPTION_SKIPS_MAX 16
+
 struct resumption {
     struct recovery recovery;
     struct log log; /* silent while it recovers; the session's */
-    struct replay_bar bars[OPTION_LIST_MAX];
-    struct dispatcher_skip skips[OPTION_LIST_MAX];
+    struct replay_bar bars[RESUMPTION_SKIPS_MAX];
+    struct dispatcher_skip skips[RESUMPTION_SKIPS_MAX];
     const struct emission **missing;
     char words[200];
     struct dispatcher_resume resume;
 };
 
 /* Recovers what stands in `folder` and points setup->resume to it; `skips` are
- * the words of --skip.  -1: err tells; resumption_fini() is to be called in
- * either case, *r zeroed before. */
+ * the words of --skip, RESUMPTION_SKIPS_MAX at most.  -1: err tells;
+ * resumption_fini() is to be called in either case, *r zeroed before. */
 int resumption_begin(struct resumption *r, const char *folder,
-                     const struct option_list *skips,
+                     const char *const *skips, size_t n_skips,
                      const struct plugin_paths *paths, const struct log *log,
                      struct dispatcher_setup *setup, struct err *err);
 void resumption_fini(struct resumption *r);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/earlier_trial.h"
+
+#include "config/experiment.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "history/folder.h"
+#include "manager/parameters.h"
+#include "manager/resume_log.h"
+#include "manager/results.h"
+#include "manager/state.h"
+#include "manager/trial.h"
+#include "trial/files.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORD_TEXT_MAX ((size_t)64 << 20)
+
+static struct earlier_trial *
+no_room(struct earlier_trials *all)
+{
+    all->failed = true; /* earlier_trials_gather() tells of it at its end */
+    return NULL;
+}
+
+static struct earlier_trial *
+add_trial(struct earlier_trials *all, const char *id, size_t len)
+{
+    struct earlier_trial *e = map_get(&all->by_id, id, len), **items;
+    uint64_t number;
+
+    if (e != NULL || len >= sizeof e->id || !number_parse_u64(id, len, &number))
+        return e;
+    if (all->n == all->cap) {
+        size_t cap = all->cap == 0 ? 64 : 2 * all->cap;
+
+        items = realloc(all->items, cap * sizeof *items);
+        if (items == NULL)
+            return no_room(all);
+        all->items = items;
+        all->cap = cap;
+    }
+    e = calloc(1, sizeof *e);
+    if (e == NULL || map_put(&all->by_id, id, len, e) != 0) {
+        free(e);
+        return no_room(all);
+    }
+    memcpy(e->id, id, len);
+    e->number = number;
+    all->items[all->n++] = e;
+    return e;
+}
+
+static void
+find_results(struct earlier_trials *all, const struct results *results)
+{
+    for (size_t i = 0; i < results->n; i++) {
+        const struct result *item = &results->items[i];
+        struct earlier_trial *e =
+            add_trial(all, item->trial, strlen(item->trial));
+
+        if (e != NULL)
+            e->result = item;
+    }
+}
+
+static void
+find_logged(struct earlier_trials *all, const struct resume_log *log)
+{
+    for (const struct logged_trial *t = log->first; t != NULL; t = t->next) {
+        struct earlier_trial *e =
+            t->id == NULL ? NULL : add_trial(all, t->id, strlen(t->id));
+
+        if (e == NULL)
+            continue;
+        e->logged = t;
+        e->attempt = t->attempt;
+    }
+}
+
+static void
+find_folders(struct earlier_trials *all, const char *folder)
+{
+    char *path = file_join(folder, FOLDER_TRIALS);
+    DIR *trials = path == NULL ? NULL : opendir(path);
+    struct dirent *entry;
+
+    while (trials != NULL && (entry = readdir(trials)) != NULL) {
+        size_t len = strcspn(entry->d_name, ".");
+        const char *rest = entry->d_name + len;
+        uint64_t attempt = 0;
+        struct earlier_trial *e;
+
+        if (len == 0 ||
+            (*rest != '\0' &&
+             !number_parse_u64(rest + 1, strlen(rest + 1), &attempt)))
+            continue;
+        e = add_trial(all, entry->d_name, len);
+        if (e == NULL || attempt < e->attempt)
+            continue;
+        e->attempt = attempt;
+        e->has_folder = true;
+    }
+    if (trials != NULL)
+        closedir(trials);
+    free(path);
+}
+
+static size_t
+place(const struct earlier_trial *e, const struct results *results)
+{
+    return (size_t)(e->result - results->items);
+}
+
+/* Where the log's first segments were dropped, so were the EN of old trials.
+ * Ends are told in about the order of the results: those `most` or more results
+ * before one whose EN is on record were told, too. */
+static void
+find_ends_told(struct earlier_trials *all, const struct results *results,
+               uint64_t most)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct earlier_trial *e = all->items[i];
+
+        e->end_told = e->logged != NULL && e->logged->event != NULL;
+        if (e->end_told && e->result != NULL && place(e, results) > last)
+            last = place(e, results);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct earlier_trial *e = all->items[i];
+
+        if (e->dropped && e->result != NULL && place(e, results) + most <= last)
+            e->end_told = true;
+    }
+}
+
+/* Numbers are in the order of the suggestions: a TR older than the oldest one
+ * on record stood in a segment that was dropped. */
+static void
+find_dropped(struct earlier_trials *all, const struct resume_log *log)
+{
+    bool seen = !log->cut;
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct earlier_trial *e = all->items[i];
+
+        seen = seen || (e->logged != NULL && e->logged->record != NULL);
+        e->dropped = !seen;
+    }
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    const struct earlier_trial *x = *(struct earlier_trial *const *)a;
+    const struct earlier_trial *y = *(struct earlier_trial *const *)b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+int
+earlier_trials_gather(struct earlier_trials *all, const struct results *results,
+                      const struct resume_log *log, const char *folder,
+                      uint64_t concurrency, struct err *err)
+{
+    find_results(all, results);
+    find_logged(all, log);
+    find_folders(all, folder);
+    if (all->n > 0)
+        qsort(all->items, all->n, sizeof *all->items, compare);
+    find_dropped(all, log);
+    find_ends_told(all, results, concurrency);
+    return all->failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+}
+
+void
+earlier_trials_fini(struct earlier_trials *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        free(all->items[i]);
+    free(all->items);
+    map_fini(&all->by_id);
+    *all = (struct earlier_trials){0};
+}
+
+/* ---- what one was to run ---- */
+
+static bool
+is_record(const char *text, size_t len)
+{
+    struct suggestion s;
+
+    if (suggestion_read(text, len, &s, NULL) != 0)
+        return false;
+    suggestion_fini(&s);
+    return true;
+}
+
+/* The payload of its TR, from whichever witness has it; to be freed.  NULL:
+ * none has. */
+static char *
+record_of(const struct earlier_trial *e, const char *folder)
+{
+    char *path = NULL, *text = NULL;
+    struct buf b;
+
+    if (e->logged != NULL && e->logged->record != NULL)
+        return strdup(e->logged->record);
+    buf_init(&b, 2 * RECORD_TEXT_MAX);
+    if (e->has_folder &&
+        asprintf(&path, "%s/" FOLDER_TRIALS "/%s/" TRIAL_NNI_PARAMETERS, folder,
+                 e->id) >= 0 &&
+        file_read_plain(path, RECORD_TEXT_MAX, &b, NULL) == 0 &&
+        is_record(buf_text(&b), b.len)) {
+        text = buf_take(&b);
+    } else if (e->result != NULL) {
+        buf_clear(&b);
+        buf_printf(&b, "{\"parameter_id\": %s, \"parameters\": %s}",
+                   e->result->parameter_id, e->result->parameters);
+        text = buf_take(&b);
+    }
+    free(path);
+    buf_fini(&b);
+    return text;
+}
+
+char *
+earlier_trial_unlogged(const struct earlier_trial *e,
+                       const struct resume_log *log, const char *folder)
+{
+    struct suggestion s;
+    char *text;
+
+    if (e->dropped ||
+        (e->logged != NULL && resume_log_gave(log, e->logged->parameter_id)))
+        return NULL;
+    text = record_of(e, folder);
+    if (text == NULL || suggestion_read(text, strlen(text), &s, NULL) != 0) {
+        free(text);
+        return NULL;
+    }
+    if (resume_log_gave(log, s.id)) {
+        free(text);
+        text = NULL;
+    }
+    suggestion_fini(&s);
+    return text;
+}
+
+/* Whether the final metric on record is the trial's own: one that onFailure
+ * sent in its place stands in no file of the trial. */
+static bool
+has_own_final(const struct manager *m, const struct earlier_trial *e)
+{
+    const struct on_failure *then = &m->x->on_failure;
+
+    return e->logged->has_final &&
+           !(e->has_folder && then->then == FAILURE_REPORT &&
+             e->logged->final == then->value);
+}
+
+struct trial *
+earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
+{
+    char *record = record_of(e, m->folder.path);
+    struct trial *t = NULL;
+    struct suggestion s;
+
+    if (record != NULL &&
+        suggestion_read(record, strlen(record), &s, NULL) == 0) {
+        t = trial_of(e->number, record, strlen(record), &s);
+        suggestion_fini(&s);
+    }
+    free(record);
+    if (t == NULL)
+        return NULL;
+    snprintf(t->id, sizeof t->id, "%s", e->id);
+    t->attempt = e->attempt;
+    t->again = true;
+    t->known = e->result != NULL;
+    t->told = e->end_told;
+    t->noted = e->logged != NULL && e->logged->started &&
+               e->logged->attempt == e->attempt;
+    t->interrupted = t->noted && e->logged->interrupted;
+    if (e->logged != NULL && e->logged->attempt == e->attempt) {
+        t->heard = e->logged->heard;
+        t->has_final = has_own_final(m, e); /* its folder may be gone */
+        t->final = e->logged->final;
+    }
+    if (e->logged != NULL) {
+        t->has_earlier = e->logged->has_latest;
+        t->earlier = e->logged->latest;
+    }
+    if (e->logged != NULL && m->lockstep.on)
+        t->heard = e->logged->all;
+    if (e->result != NULL)
+        t->ends = trial_state_of(e->result->status);
+    else if (t->told)
+        t->ends = trial_state_of_event(e->logged->event);
+    if (t->ends == TRIAL_STATES)
+        t->ends = TRIAL_FAILED;
+    return t;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* earlier_trial.h - the trials that earlier managers left, as three witnesses
+ * know them: results, command log, folders.  Inside src/manager only; one
+ * thread. */
+#ifndef MANAGER_EARLIER_TRIAL_H
+#define MANAGER_EARLIER_TRIAL_H
+
+#include "core/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct logged_trial;
+struct manager;
+struct resume_log;
+struct result;
+struct results;
+struct trial;
+
+struct earlier_trial {
+    char id[24];
+    uint64_t number, attempt;
+    bool has_folder;
+    const struct result *result;       /* NULL: no end is recorded */
+    const struct logged_trial *logged; /* NULL: the log has no start of it */
+    bool end_told;                     /* the dispatcher knows of its end */
+    bool dropped; /* its TR stood in a segment that was dropped */
+};
+
+/* A zeroed one is empty. */
+struct earlier_trials {
+    struct earlier_trial **items; /* owned; by number, once gathered */
+    size_t n, cap;
+    struct map by_id;
+    bool failed; /* out of memory */
+};
+
+/* `folder` is the experiment's, which runs so many trials at a time; results
+ * and log are borrowed until earlier_trials_fini(). */
+int earlier_trials_gather(struct earlier_trials *all,
+                          const struct results *results,
+                          const struct resume_log *log, const char *folder,
+                          uint64_t concurrency, struct err *err);
+void earlier_trials_fini(struct earlier_trials *all);
+
+/* The payload of its TR, to be freed, when the log knows nothing of its
+ * parameters, but its folder or its result does; else NULL. */
+char *earlier_trial_unlogged(const struct earlier_trial *e,
+                             const struct resume_log *log, const char *folder);
+
+/* Its last attempt, waiting, without a folder; the caller's.  NULL: what it is
+ * to run with is not known any more, or out of memory. */
+struct trial *earlier_trial_restore(const struct manager *m,
+                                    const struct earlier_trial *e);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/resume_log.h"
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "history/history.h"
+#include "json.h"
+#include "log/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_SIZE 2
+#define RECORD_TEXT_MAX ((size_t)64 << 20)
+
+static void
+logged_trial_free(struct logged_trial *t)
+{
+    free(t->id);
+    free(t->parameter_id);
+    free(t->record);
+    free(t->event);
+    free(t);
+}
+
+void
+resume_log_fini(struct resume_log *log)
+{
+    while (log->first != NULL) {
+        struct logged_trial *t = log->first;
+
+        log->first = t->next;
+        logged_trial_free(t);
+    }
+    map_fini(&log->by_parameter);
+    map_fini(&log->by_id);
+    free(log->told.id);
+    free(log->told.payload);
+    *log = (struct resume_log){0};
+}
+
+const struct logged_trial *
+resume_log_find(const struct resume_log *log, const char *id)
+{
+    return map_get(&log->by_id, id, strlen(id));
+}
+
+static struct logged_trial *
+append(struct resume_log *log, const char *parameter_id)
+{
+    struct logged_trial *t = calloc(1, sizeof *t);
+
+    if (t == NULL || (t->parameter_id = strdup(parameter_id)) == NULL ||
+        map_put(&log->by_parameter, parameter_id, strlen(parameter_id), t) !=
+            0) {
+        if (t != NULL)
+            logged_trial_free(t);
+        log->failed = true;
+        return NULL;
+    }
+    if (log->last != NULL)
+        log->last->next = t;
+    else
+        log->first = t;
+    log->last = t;
+    return t;
+}
+
+static struct logged_trial *
+get(struct resume_log *log, const char *parameter_id)
+{
+    struct logged_trial *t =
+        map_get(&log->by_parameter, parameter_id, strlen(parameter_id));
+
+    return t != NULL ? t : append(log, parameter_id);
+}
+
+static void
+set_text(struct resume_log *log, char **to, const char *text, size_t len)
+{
+    free(*to);
+    *to = strndup(text, len);
+    if (*to == NULL)
+        log->failed = true;
+}
+
+/* Parameters that the user wants once more come in no TR: they stand in this AD
+ * alone until the trial has a folder. */
+static void
+keep_repeated(struct resume_log *log, struct logged_trial *t,
+              struct jval record)
+{
+    const char *source = "";
+    struct buf text;
+    struct jval v;
+
+    if (jval_get(record, "parameter_source", &v))
+        jval_string(v, &source, NULL);
+    if (strcmp(source, SOURCE_REPEATED) != 0)
+        return;
+    buf_init(&text, RECORD_TEXT_MAX);
+    jval_write(record, &text);
+    if (buf_check(&text, "a record", NULL) == 0)
+        set_text(log, &t->record, text.data, text.len);
+    else
+        log->failed = true;
+    buf_fini(&text);
+}
+
+bool
+resume_log_gave(const struct resume_log *log, const char *parameter_id)
+{
+    const struct logged_trial *t =
+        map_get(&log->by_parameter, parameter_id, strlen(parameter_id));
+
+    return t != NULL && (t->added || t->record != NULL);
+}
+
+static void
+name(struct resume_log *log, struct logged_trial *t, const char *id)
+{
+    if (t->id != NULL)
+        return;
+    set_text(log, &t->id, id, strlen(id));
+    if (map_put(&log->by_id, id, strlen(id), t) != 0)
+        log->failed = true;
+}
+
+/* The trial of a fact, by its trial_job_id, or, the first time, by its
+ * parameters. */
+static struct logged_trial *
+find(struct resume_log *log, const struct history_fact *f)
+{
+    struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
+
+    if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL)
+        return t;
+    t = get(log, f->trial->suggested.id);
+    if (t != NULL)
+        name(log, t, f->job);
+    return t;
+}
+
+static void
+add_start(struct resume_log *log, const struct history_fact *f)
+{
+    struct logged_trial *t = find(log, f);
+
+    if (t == NULL)
+        return;
+    t->started = true;
+    t->interrupted = false;
+    if (f->attempt.number > t->attempt) {
+        t->attempt = f->attempt.number;
+        t->heard = (struct metrics_count){0};
+        t->has_final = false;
+    }
+    if (f->attempt.number == 0)
+        log->told.asked = true;
+}
+
+/* A frame that is sent again, since its answer was not known, changes nothing.
+ */
+static void
+add_told(struct resume_log *log, const struct history_fact *f)
+{
+    const struct last_told *before = &log->told;
+
+    if (before->payload != NULL && before->len == f->len &&
+        memcmp(before->payload, f->payload, f->len) == 0)
+        return;
+    set_text(log, &log->told.id, f->job, strlen(f->job));
+    set_text(log, &log->told.payload, f->payload, f->len);
+    log->told.len = f->len;
+    log->told.end = f->kind == HISTORY_ENDED;
+    log->told.asked = false;
+}
+
+static void
+count(struct metrics_count *c, const struct history_metric *m)
+{
+    uint64_t *n = m->final ? &c->finals : &c->intermediates;
+
+    if (m->sequence >= *n)
+        *n = m->sequence + 1;
+}
+
+static void
+add_metric(struct resume_log *log, const struct history_fact *f)
+{
+    struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
+    const struct history_metric *m = &f->metric;
+
+    if (t != NULL && f->trial != NULL) {
+        t->has_latest = f->trial->has_latest;
+        t->latest = f->trial->latest;
+    }
+    if (t != NULL && t->attempt == m->attempt) {
+        count(&t->heard, m);
+        if (f->trial != NULL) {
+            t->has_final = f->trial->has_final;
+            t->final = f->trial->final;
+        }
+    }
+    if (t != NULL)
+        count(&t->all, m);
+    if (!m->final) {
+        add_told(log, f);
+        log->told.sequence = m->sequence;
+    }
+}
+
+static void
+add_end(struct resume_log *log, const struct history_fact *f)
+{
+    struct logged_trial *t = find(log, f);
+
+    if (f->awaited)
+        add_told(log, f);
+    if (t != NULL && t->event == NULL)
+        set_text(log, &t->event, f->end, strlen(f->end));
+}
+
+/* Requests, and the frames that are about the experiment as a whole. */
+static void
+add_record(struct resume_log *log, const struct record *r)
+{
+    const char *code =
+        r->kind == RECORD_IN && r->len >= CODE_SIZE ? r->payload : "  ";
+
+    if (r->kind == RECORD_SEGMENT)
+        log->cut = log->space = true;
+    if (memcmp(code, "GE", CODE_SIZE) == 0)
+        log->told.asked = true;
+    if (memcmp(code, "IN", CODE_SIZE) == 0)
+        log->space = true, log->imports = 0;
+    if (memcmp(code, "FD", CODE_SIZE) == 0)
+        log->imports++;
+}
+
+void
+resume_log_add(struct resume_log *log, const struct history_fact *f)
+{
+    struct logged_trial *t;
+
+    log->any = true;
+    switch (f->kind) {
+    case HISTORY_RECORD:
+        add_record(log, f->record);
+        break;
+    case HISTORY_SUGGESTED:
+        t = get(log, f->suggestion->id);
+        if (t != NULL)
+            set_text(log, &t->record, f->payload, f->len);
+        break;
+    case HISTORY_ADDED:
+        t = get(log, f->suggestion->id);
+        if (t != NULL) {
+            t->added = true;
+            keep_repeated(log, t, f->object);
+        }
+        break;
+    case HISTORY_BEGUN:
+        if (f->runs)
+            add_start(log, f);
+        break;
+    case HISTORY_REPORTED:
+        add_metric(log, f);
+        break;
+    case HISTORY_DECIDED:
+        t = map_get(&log->by_id, f->job, strlen(f->job));
+        if (t != NULL && strcmp(f->decision.what, "release") == 0)
+            t->released = true;
+        break;
+    case HISTORY_EXITED:
+        t = map_get(&log->by_id, f->job, strlen(f->job));
+        if (t != NULL && f->status != NULL && f->attempt.number == t->attempt)
+            t->interrupted = strcmp(f->status, STATUS_INTERRUPTED) == 0;
+        break;
+    case HISTORY_ENDED:
+        add_end(log, f);
+        break;
+    case HISTORY_RESUMED:
+    case HISTORY_NOTE:
+        break;
+    }
+}
+
+int
+resume_log_load(struct resume_log *log, const char *folder, struct err *err)
+{
+    struct history_reader *h = history_open(folder, err);
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 1;
+
+    while (rc == 1 && (rc = history_next(h, &fact, err)) == 1)
+        resume_log_add(log, &fact);
+    history_close(h);
+    return rc == 0 && log->failed ? err_set(err, ERR_MEMORY, "out of memory")
+                                  : rc;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* resume_log.h - what a manager that resumes an experiment has to know of its
+ * history: what each trial was given and has reported, and where the earlier
+ * managers stood with the dispatcher.  One thread. */
+#ifndef MANAGER_RESUME_LOG_H
+#define MANAGER_RESUME_LOG_H
+
+#include "core/map.h"
+#include "manager/metrics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct history_fact;
+
+/* parameter_source of a trial that the user wants once more, in its AD. */
+#define SOURCE_REPEATED "again"
+/* The status in the NT `exited` of an interrupted attempt of which nothing is
+ * left to be sent. */
+#define STATUS_INTERRUPTED "interrupted"
+
+struct logged_trial {
+    char *id;           /* its trial_job_id; NULL: it was never started */
+    char *parameter_id; /* JSON text */
+    char *record;       /* the payload of its TR, byte for byte; may be NULL */
+    bool added;         /* an AD has it; then its TR may be on no record */
+    uint64_t attempt;   /* the last that was started */
+    bool started;
+    struct metrics_count heard; /* metrics of that attempt, from the first on */
+    struct metrics_count all;   /* metrics of all attempts: in lock step these
+                                   are one attempt to the dispatcher */
+    bool has_latest;
+    double latest; /* the last intermediate metric that is a number */
+    bool has_final;
+    double final;     /* the first final metric of that attempt that is a
+                         number */
+    char *event;      /* of its EN; NULL: none */
+    bool released;    /* nobody needs the checkpoints it saved any more */
+    bool interrupted; /* the last attempt was, having reported all it had */
+    struct logged_trial *next;
+};
+
+struct resume_log {
+    struct logged_trial *first, *last; /* in the order of the records */
+    struct map by_parameter;           /* JSON text -> logged_trial */
+    struct map by_id;
+    /* The last intermediate metric, or awaited end, that was sent; `asked`: a
+     * request, or a trial that was started for the first time, stands behind
+     * it. */
+    struct last_told {
+        char *id, *payload; /* NULL: there was none */
+        size_t len;
+        bool end, asked;
+        uint64_t sequence; /* of a metric */
+    } told;
+    bool any;         /* the log has a record */
+    bool space;       /* IN was sent */
+    uint64_t imports; /* so many FD behind it */
+    bool cut;         /* the log's first segments were dropped */
+    bool failed;      /* out of memory */
+};
+
+/* A zeroed struct resume_log is empty. */
+void resume_log_fini(struct resume_log *log);
+
+/* Reads the whole log; -1: it is damaged, or out of memory. */
+int resume_log_load(struct resume_log *log, const char *folder,
+                    struct err *err);
+
+/* Takes the next fact. */
+void resume_log_add(struct resume_log *log, const struct history_fact *fact);
+
+/* Whether the log knows, by TR or AD, the parameters with this id (JSON
+ * text). */
+bool resume_log_gave(const struct resume_log *log, const char *parameter_id);
+
+/* The trial with this trial_job_id; NULL: the log does not know it. */
+const struct logged_trial *resume_log_find(const struct resume_log *log,
+                                           const char *id);
+
+#endif
