@@ -400,6 +400,29 @@ TEST(commandlog_ends_behind_the_last_whole_append)
     CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
 }
 
+/* Each append is durable, and the next one says so first; a mark alone is
+ * nothing to be written, and nothing to be marked. */
+TEST(commandlog_under_sync_always_marks_each_append)
+{
+    const struct sync_policy always = {SYNC_ALWAYS, 0};
+    struct err err;
+    struct logwriter *l = create("log", &err);
+
+    CHECK_EQ(logwriter_follow(l, always, NULL, 1, &err), 0);
+    put_in(l, 1, "1");
+    CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
+    put_in(l, 2, "2");
+    put_in(l, 3, "3");
+    CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 M0 <2:GE2 <3:GE3 end");
+    CHECK_EQ(logwriter_finish(l, &err), 0);
+    logwriter_free(l);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 M0 <2:GE2 <3:GE3 M0 end");
+}
+
 /* What has come to the log, of which the watch must have been told. */
 static enum record_kind
 told(struct log_watch *watch, struct log_reader *l)
