@@ -18,6 +18,7 @@ clean() {
     rm -rf "$work"
 }
 trap clean EXIT
+trap 'exit 143' HUP INT TERM # else a signal leaves the folder
 
 check() {
     mkdir "$work/$2" && cd "$work/$2" || exit 1
