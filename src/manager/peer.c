@@ -55,7 +55,8 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
-/* Its pipes, ours from here on where all of them, and its end, are watched. */
+/* Watches the dispatcher's pipes and its end.  Where that cannot be, it is
+ * killed and the pipes are closed: nobody would be told of its end. */
 static int
 watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
 {
