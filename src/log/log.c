@@ -381,11 +381,16 @@ hold(struct log_reader *l, struct segment *last, struct err *err)
 static int
 find(struct log_reader *l, struct segment **last, struct err *err)
 {
+    struct err why = {0};
+
     *last = l->optional && access(l->path, F_OK) != 0
-                ? segment_none(l->path, err)
-                : segment_open(l->path, l->folder, err);
-    if (*last == NULL)
-        return -1;
+                ? segment_none(l->path, &why)
+                : segment_open(l->path, l->folder, &why);
+    if (*last == NULL) {
+        if (err != NULL)
+            *err = why;
+        return l->optional && why.number == ENOENT ? 1 : -1;
+    }
     l->last = l->first = (*last)->head.number;
     if (l->folder == NULL || (*last)->is_void)
         return 0;
@@ -686,12 +691,14 @@ append(struct log_reader *l, struct segment *s, struct err *err)
     return 1;
 }
 
-/* A void log may have been begun since, be it in another file. */
+/* A void log may have been begun since, be it in another file; between the two
+ * there is none of its name. */
 static int
 reopen(struct log_reader *l, struct err *err)
 {
     struct log_reader was = *l;
 
+    l->optional = true;
     l->segments = NULL;
     if (find_all(l, err) != 0) {
         *l = was;

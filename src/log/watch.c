@@ -4,8 +4,10 @@
  * The writer holds the lock file locked while it lives, and the kernel tells
  * of its closing by IN_CLOSE_WRITE, a moment before it drops the lock.  So
  * behind such an event the lock is looked at again, a few times; else only
- * when something was written.  A log that is sealed gets another name, which
- * is told as IN_ATTRIB: from then on the new one of its name is watched. */
+ * when something was written.  Another file gets the log's name when a segment
+ * is sealed, and when a void log is set aside, then with a moment between in
+ * which there is none: the folder tells of either, and the new file is watched
+ * from then on. */
 #include "log/watch.h"
 
 #include "core/err.h"
@@ -27,7 +29,7 @@
 struct log_watch {
     char *log;
     int events, lock;
-    int lock_watch;
+    int folder_watch, lock_watch;
     int looks;
 };
 
@@ -35,30 +37,43 @@ struct log_watch {
 static int
 watch_log(struct log_watch *w, struct err *err)
 {
-    if (inotify_add_watch(w->events, w->log, IN_MODIFY | IN_ATTRIB) < 0)
+    if (inotify_add_watch(w->events, w->log, IN_MODIFY) < 0 && errno != ENOENT)
         return err_errno(err, ERR_LOG, "%s: cannot watch", w->log);
     return 0;
 }
 
 /* A log that was copied has no lock file: nobody writes it. */
 static int
-watch_lock(struct log_watch *w, struct err *err)
+watch_lock(struct log_watch *w, const char *path, struct err *err)
+{
+    w->lock = open(path, O_RDONLY | O_CLOEXEC);
+    if (w->lock < 0)
+        return errno == ENOENT
+                   ? 0
+                   : err_errno(err, ERR_LOG, "%s: cannot open", path);
+    w->lock_watch = inotify_add_watch(w->events, path, IN_CLOSE_WRITE);
+    if (w->lock_watch < 0)
+        return err_errno(err, ERR_LOG, "%s: cannot watch", path);
+    return 0;
+}
+
+/* The folder first: it tells of a file that gets the log's name meanwhile. */
+static int
+watch_all(struct log_watch *w, struct err *err)
 {
     char *folder = file_folder(w->log);
-    char *path = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
-    int rc = 0;
+    char *lock = folder == NULL ? NULL : file_join(folder, LOCKFILE_NAME);
+    int rc = -1;
 
-    if (path == NULL) {
-        rc = err_set(err, ERR_MEMORY, "out of memory");
-    } else if ((w->lock = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
-        w->lock_watch = inotify_add_watch(w->events, path, IN_CLOSE_WRITE);
-        if (w->lock_watch < 0)
-            rc = err_errno(err, ERR_LOG, "%s: cannot watch", path);
-    } else if (errno != ENOENT) {
-        rc = err_errno(err, ERR_LOG, "%s: cannot open", path);
-    }
+    if (lock == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if ((w->folder_watch = inotify_add_watch(w->events, folder,
+                                                  IN_CREATE | IN_MOVED_TO)) < 0)
+        err_errno(err, ERR_LOG, "%s: cannot watch", folder);
+    else
+        rc = watch_log(w, err) != 0 ? -1 : watch_lock(w, lock, err);
     free(folder);
-    free(path);
+    free(lock);
     return rc;
 }
 
@@ -76,7 +91,7 @@ log_watch_new(const char *log, struct err *err)
     w->events = inotify_init1(IN_CLOEXEC);
     if (w->events < 0)
         err_errno(err, ERR_SYSTEM, "inotify");
-    else if (watch_log(w, err) == 0 && watch_lock(w, err) == 0)
+    else if (watch_all(w, err) == 0)
         return w;
     log_watch_free(w);
     return NULL;
@@ -102,7 +117,7 @@ read_events(struct log_watch *w, struct err *err)
     char bytes[4096]
         __attribute__((aligned(__alignof__(struct inotify_event))));
     ssize_t n = read(w->events, bytes, sizeof bytes);
-    bool renamed = false;
+    bool named = false; /* a file in the folder, perhaps the log */
 
     if (n < 0 && errno != EINTR)
         return err_errno(err, ERR_SYSTEM, "inotify");
@@ -112,10 +127,10 @@ read_events(struct log_watch *w, struct err *err)
 
         if (e->wd == w->lock_watch)
             w->looks = LOOKS;
-        renamed = renamed || (e->mask & IN_ATTRIB) != 0;
+        named = named || e->wd == w->folder_watch;
         at += (ssize_t)(sizeof *e + e->len);
     }
-    return renamed ? watch_log(w, err) : 0;
+    return named ? watch_log(w, err) : 0;
 }
 
 enum log_watch_word

@@ -55,8 +55,25 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
+/* Watches the dispatcher's pipes and its end.  Where that cannot be, it is
+ * killed and the pipes are closed: nobody would be told of its end. */
+static int
+watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
+{
+    if (manager_watch(m, pipes->from, EPOLLIN, SOURCE_FRAMES_IN) == 0 &&
+        manager_watch(m, pipes->words, EPOLLIN, SOURCE_WORDS) == 0 &&
+        manager_watch(m, m->dispatcher.pidfd, EPOLLIN, SOURCE_DISPATCHER) == 0)
+        return 0;
+    err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
+    supervisor_close(&m->dispatcher);
+    close(pipes->to);
+    close(pipes->from);
+    close(pipes->words);
+    return -1;
+}
+
 /* Starts `tunepipe dispatch` with these words, and with those that a new
- * session and one that goes on share. */
+ * session and one that goes on share.  -1: none runs. */
 static int
 launch(struct manager *m, struct words *w, struct err *err)
 {
@@ -74,19 +91,14 @@ launch(struct manager *m, struct words *w, struct err *err)
     add(w, "--dir");
     add(w, m->folder.path);
     if (supervisor_start(&m->dispatcher, m->options->dispatcher,
-                         m->launch.program_folder, w->argv, &pipes, err) != 0)
+                         m->launch.program_folder, w->argv, &pipes, err) != 0 ||
+        watch(m, &pipes, err) != 0)
         return -1;
     supervisor_record(&m->dispatcher, m->folder.path);
     m->writable_asked = false;
     exchange_open(&m->exchange, pipes.to, pipes.from);
     tail_attach(&m->words, pipes.words, 65536);
-    if (manager_watch(m, pipes.from, EPOLLIN, SOURCE_FRAMES_IN) == 0 &&
-        manager_watch(m, pipes.words, EPOLLIN, SOURCE_WORDS) == 0 &&
-        manager_watch(m, m->dispatcher.pidfd, EPOLLIN, SOURCE_DISPATCHER) == 0)
-        return 0;
-    err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
-    err->number = 0; /* it runs: no second one beside it */
-    return -1;
+    return 0;
 }
 
 static void

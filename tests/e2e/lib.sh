@@ -18,6 +18,7 @@ clean() {
     rm -rf "$work"
 }
 trap clean EXIT
+trap 'exit 143' HUP INT TERM # else a signal leaves the folder
 
 check() {
     mkdir "$work/$2" && cd "$work/$2" || exit 1
@@ -102,24 +103,32 @@ meanwhile() {
     done
 }
 
+# preloaded NAME COMMAND...: all that it starts has tests/preload/NAME.c in it.
+preloaded() {
+    case $TP_BUILD in
+    */tsan) echo "its runtime comes before $1.so"; return 77 ;;
+    esac
+    (
+        LD_PRELOAD=$TP_BUILD/tests/preload/$1.so
+        ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+        export LD_PRELOAD ASAN_OPTIONS
+        shift
+        "$@"
+    ) || return
+    dir=$(ls -d tunepipe-experiments/* | tail -n 1)
+}
+
 # ahead_of_time COMMAND...: all that it starts lives $CLOCK_AHEAD's seconds
 # ahead; ./set_ahead SECONDS changes them while $dir's manager runs.
 ahead_of_time() {
-    case $TP_BUILD in
-    */tsan) echo 'its runtime comes before clocks of ours'; return 77 ;;
-    esac
     cat > set_ahead << 'E'
 echo "$1" > "$CLOCK_AHEAD.new" && mv "$CLOCK_AHEAD.new" "$CLOCK_AHEAD"
 # Between two answers the manager has looked at what is due by then.
 for i in 1 2; do tunepipe status "$TUNEPIPE_EXPERIMENT_DIR" > /dev/null; done
 E
-    (
-        CLOCK_AHEAD=$PWD/clock LD_PRELOAD=$TP_BUILD/tests/preload/ahead.so
-        ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
-        export CLOCK_AHEAD LD_PRELOAD ASAN_OPTIONS
-        "$@"
-    ) || return
-    dir=$(ls -d tunepipe-experiments/* | tail -n 1)
+    CLOCK_AHEAD=$PWD/clock
+    export CLOCK_AHEAD
+    preloaded ahead "$@"
 }
 
 # has FILE TEXT: the file contains the text.

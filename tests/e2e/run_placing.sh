@@ -249,6 +249,39 @@ E
 }
 check "a dispatcher that died and cannot be started again now" dispatcher_again
 
+# unwatched STATUS LINE...: while ./unwatched is there the manager cannot watch
+# another dispatcher in the place of the one that died.
+unwatched() {
+    want=$1
+    shift
+    experiment "$@" << 'E'
+if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    : > "$HERE/unwatched"
+    read -r dispatcher rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+    kill -KILL "$dispatcher"
+    until grep -q 'cannot watch the dispatcher' "$HERE/err"; do
+        sleep 0.05
+    done
+    [ ! -e "$HERE/never" ] || exec sleep 1000
+    rm "$HERE/unwatched"
+fi
+exec tunepipe trial report --final 1
+E
+    UNWATCHED=$PWD/unwatched
+    export UNWATCHED
+    preloaded unwatched run "$want"
+}
+
+dispatcher_unwatched() {
+    unwatched 0 'maxTrialNumber: 2' || return
+    count 2 succeeded && replays &&
+        has err 'cannot watch the dispatcher: Cannot allocate memory; tried again' &&
+        has out 'the dispatcher goes on from its log' &&
+        : > never && unwatched 1 'maxTrialNumber: 2' 'placeTimeout: 0.3s' &&
+        has err 'error: the dispatcher cannot be started: cannot watch'
+}
+check "a dispatcher that cannot be watched" dispatcher_unwatched
+
 # apart: the dispatcher's file is another one than the manager's; hold: it
 # cannot be started before `exec 9>&-`.
 apart() {

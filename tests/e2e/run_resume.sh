@@ -361,7 +361,7 @@ check "what is used of maxExperimentDuration" spent
 # The time is over, the trials that run may end, and are interrupted: they are
 # not over, and no others are begun when it goes on.
 overtime() {
-    experiment 'maxTrialNumber: 4' 'maxExperimentDuration: 0.1s' \
+    experiment 'maxTrialNumber: 4' 'maxExperimentDuration: 1h' \
         'checkpoints: {keep: last}' << 'E'
 [ -z "$TUNEPIPE_RESTORE_DIR" ] || {
     cp "$TUNEPIPE_RESTORE_DIR/at" "$HERE/restored"
@@ -369,11 +369,13 @@ overtime() {
 }
 echo here > "$TUNEPIPE_CHECKPOINT_DIR/at"
 tunepipe trial checkpoint save
+sh "$HERE/set_ahead" 7200
 until tunepipe status "$TUNEPIPE_EXPERIMENT_DIR" | grep -q stopping; do :; done
 kill -TERM "$(cat "$HERE/pid")"
 exec sleep 1000
 E
-    run 1 && count 1 interrupted && resume 0 && once 1 && count 1 succeeded &&
+    ahead_of_time run 1 || return
+    count 1 interrupted && resume 0 && once 1 && count 1 succeeded &&
         has restored here && replays &&
         has out 'finished: maxExperimentDuration is over'
 }

@@ -4,6 +4,7 @@
 #include "torture.h"
 
 #include "core/err.h"
+#include "core/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,10 +68,13 @@ torture(const struct torture_case *c, unsigned long *at)
 static int
 run_case(const struct torture_case *c, unsigned long *at)
 {
-    char folder[] = "/tmp/tunepipe-torture-XXXXXX";
+    const char *top = getenv("TMPDIR");
+    char folder[4096];
     int status;
     pid_t pid;
 
+    snprintf(folder, sizeof folder, "%s/tunepipe-torture-XXXXXX",
+             top != NULL && top[0] != '\0' ? top : "/tmp");
     if (mkdtemp(folder) == NULL) {
         perror("mkdtemp");
         exit(2);
@@ -83,7 +87,7 @@ run_case(const struct torture_case *c, unsigned long *at)
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         status = -1;
-    rmdir(folder);
+    folder_remove(folder);
     if (WIFSIGNALED(status))
         printf("# %s: allocation %lu: %s\n", c->name, *at,
                strsignal(WTERMSIG(status)));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/writer.h"
 
+#include "core/file.h"
 #include "core/process.h"
 #include "dispatcher_help.h"
 #include "log/lock.h"
 #include "log/log.h"
 #include "log/segments.h"
+#include "log/watch.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -396,4 +398,70 @@ TEST(commandlog_ends_behind_the_last_whole_append)
     CHECK_EQ(logwriter_sync(l, &err), 0); /* what there is */
     logwriter_free(l);
     CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
+}
+
+/* Each append is durable, and the next one says so first; a mark alone is
+ * nothing to be written, and nothing to be marked. */
+TEST(commandlog_under_sync_always_marks_each_append)
+{
+    const struct sync_policy always = {SYNC_ALWAYS, 0};
+    struct err err;
+    struct logwriter *l = create("log", &err);
+
+    CHECK_EQ(logwriter_follow(l, always, NULL, 1, &err), 0);
+    put_in(l, 1, "1");
+    CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 end");
+    put_in(l, 2, "2");
+    put_in(l, 3, "3");
+    CHECK_EQ(logwriter_flush(l, &err), LOGWRITER_OK);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 M0 <2:GE2 <3:GE3 end");
+    CHECK_EQ(logwriter_finish(l, &err), 0);
+    logwriter_free(l);
+    CHECK_STR(shown("log"), "H0:{} M0 <1:GE1 M0 <2:GE2 <3:GE3 M0 end");
+}
+
+/* What has come to the log, of which the watch must have been told. */
+static enum record_kind
+told(struct log_watch *watch, struct log_reader *l)
+{
+    struct record r;
+    struct err err;
+
+    CHECK_EQ(log_watch_wait(watch, &err), LOG_WATCH_MORE);
+    CHECK_EQ(log_grow(l, &err), 1);
+    CHECK_EQ(log_next(l, &r, &err), LOG_RECORD);
+    return r.kind;
+}
+
+/* One that follows it is told of each record, also when the void log that it
+ * began with is set aside, and another begun in its place. */
+TEST(commandlog_is_followed_when_it_was_void)
+{
+    struct err err;
+    struct log_watch *watch;
+    struct log_reader *reader;
+    struct logwriter *l;
+    struct record r;
+
+    CHECK_EQ(mkdir("log", 0777), 0);
+    CHECK_EQ(file_write("log/command.log", "", 0, &err), 0);
+    CHECK_EQ(file_write("log/command.lock", "", 0, &err), 0);
+    watch = log_watch_new("log/command.log", &err);
+    reader = log_open("log/command.log", 0, &err);
+    CHECK_EQ(log_next(reader, &r, &err), LOG_END);
+    l = create("log", &err);
+    CHECK(l != NULL);
+    CHECK_EQ(told(watch, reader), RECORD_HEAD);
+    while (log_next(reader, &r, &err) == LOG_RECORD)
+        ;
+    put_in(l, 1, "1");
+    CHECK_EQ(logwriter_flush(l, &err), 0);
+    CHECK_EQ(told(watch, reader), RECORD_IN);
+    logwriter_free(l);
+    log_close(reader);
+    log_watch_free(watch);
+    CHECK_EQ(access("log/command.log.void", F_OK), 0);
 }

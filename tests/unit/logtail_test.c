@@ -237,6 +237,9 @@ TEST(logtail_without_a_head_is_void)
     log.data[begun - 1] = '?'; /* was there, and is not as it was */
     CHECK(!is_void(log.data, log.len));
     log.data[begun - 1] = '\n';
+    log.data[13]++; /* of another version, begun */
+    CHECK(!is_void(log.data, log.len));
+    log.data[13]--;
     for (size_t i = 0; i < 13; i++)
         log.data[i] = (char)help_below(&state, 256);
     CHECK(is_void(log.data, log.len));
@@ -276,7 +279,8 @@ is_empty(struct log_reader *l)
 }
 
 /* Nothing of it is torn or damaged, and when it is begun after all, in the
- * file that is there or in another, its records come. */
+ * file that is there or in another, its records come; also where it was opened
+ * by its path, and for a moment there is no file of that name. */
 TEST(logtail_a_void_log_reads_as_empty_until_it_is_begun)
 {
     static const char zeros[5000];
@@ -302,8 +306,13 @@ TEST(logtail_a_void_log_reads_as_empty_until_it_is_begun)
                                            : 0,
                                 &err),
                      0);
-        l = log_open_in(".", 0, &err);
+        l = how == 3 ? log_open("command.log", 0, &err)
+                     : log_open_in(".", 0, &err);
         is_empty(l);
+        if (how == 3) {
+            CHECK_EQ(unlink("command.log"), 0);
+            CHECK_EQ(log_grow(l, &err), 0);
+        }
         if (how == 0) {
             file = fopen("command.log", "a");
             CHECK_EQ(fwrite(log.data, 1, log.len, file), log.len);

@@ -165,6 +165,17 @@ TEST(resend_comes_back_in_its_order)
         CHECK_EQ(resend_load(&cut, &in), -1);
         resend_fini(&cut);
     }
+    for (uint64_t code = 3; code < 5; code++) { /* of which there are three */
+        struct resend other;
+
+        first.len = sizeof(uint64_t) * 2;
+        pack_u64(&first, code);
+        first.len = again.len;
+        resend_init(&other);
+        in = unpack_from(first.data, first.len);
+        CHECK_EQ(resend_load(&other, &in), -1);
+        resend_fini(&other);
+    }
     buf_fini(&first);
     buf_fini(&again);
     resend_fini(&r);

@@ -208,6 +208,31 @@ TEST(router_takes_recovered_ids_for_issued)
     finish(&r);
 }
 
+/* A manager of NNI's that goes on may say first what is unfinished: its trials
+ * are at their first attempt then, as they are behind its IN. */
+TEST(router_takes_recovered_trials_before_the_space)
+{
+    struct routing r;
+
+    begin(&r);
+    router_serve_nni(r.router, false);
+    CHECK_STR(route(&r, "AD", "[{\"parameter_id\": 5}]"), "1+0");
+    for (int i = 0; i < 2; i++) {
+        const char *sequence = i == 0 ? "0" : "1";
+        char report[200];
+
+        snprintf(report, sizeof report,
+                 ME("A", "5", "PERIODICAL", "%s", "1", ""), sequence);
+        CHECK_STR(route(&r, "ME", report), "0+1");
+        CHECK_EQ(r.routed.assessor.last->metric.attempt, 0);
+        CHECK_STR(
+            route(&r, i == 0 ? "IN" : "EN", i == 0 ? HELP_SPACE : EN("A")),
+            i == 0 ? "1+0" : "1+1");
+    }
+    CHECK_EQ(r.routed.assessor.last->end.attempt, 0);
+    finish(&r);
+}
+
 TEST(router_comes_back_with_what_was_not_read)
 {
     struct routing r, other;

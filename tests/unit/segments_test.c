@@ -319,6 +319,27 @@ TEST(segments_have_heads_that_make_sense)
     }
 }
 
+/* What else is first is a record like others, and no head. */
+TEST(segments_without_a_head_have_none)
+{
+    struct segment_head h;
+    struct buf bytes;
+    struct err err;
+    size_t begin;
+
+    buf_init(&bytes, 1 << 20);
+    record_write_version(&bytes);
+    begin = bytes.len;
+    record_encode(&bytes, RECORD_IN, 1, 0, "GE1", 3);
+    record_encode(&bytes, RECORD_SEGMENT, 7, 0, "2 1 1", 5);
+    CHECK_EQ(segment_head_read(bytes.data, bytes.len, &h, &err), 0);
+    CHECK_EQ(h.head.size, 0);
+    CHECK_EQ(h.number, 1);
+    CHECK_EQ(h.begin, begin);
+    CHECK_EQ(h.size, begin);
+    buf_fini(&bytes);
+}
+
 /* ---- a log that is being written ---- */
 
 TEST(segments_are_followed)
