@@ -36,7 +36,7 @@
 
 #define CODE_SIZE 2
 #define ID_MAX ((size_t)1 << 20)
-#define OVER_MAX 100000000 /* ids beyond it are not remembered */
+#define OVER_MAX 100000000 /* numbers beyond it are kept as names */
 
 /* How far what names a trial's parameters is to be believed. */
 enum rank { RANK_NONE, RANK_HINT, RANK_NOTE, RANK_METRIC };
@@ -49,6 +49,8 @@ struct trial {
     int64_t resumed_us;        /* where the last gap in the trial ended; 0 */
     int64_t known_us;          /* open: it ended then, says its folder; 0 */
     int64_t heard_us;          /* its last metric, behind any gap; 0 */
+    int64_t late_us;           /* open: it may have been started before this
+                                  resumption and noted behind it; 0 */
     uint64_t reporting;        /* the attempt of its newest metric */
     uint64_t next[2];          /* its next sequences: intermediate, final */
 };
@@ -58,7 +60,8 @@ struct history_reader {
     struct log_reader *log;      /* NULL: there is none (yet) */
     struct map suggested;        /* parameter_id -> struct history_suggestion */
     struct map trials;           /* trial_job_id -> struct trial */
-    struct idset over;           /* trials that have ended */
+    struct idset over;           /* trials that have ended, by their numbers */
+    struct map over_named;       /* and those without one, by their names */
     unsigned left_out;           /* kinds */
     int64_t gone_us, resumed_us; /* the last gap; 0 */
     struct history_position at;
@@ -158,25 +161,36 @@ add(struct history_reader *h, const char *job)
     return NULL;
 }
 
-/* Our manager's trials have numbers; others are known by their parameters'. */
+/* Whether the trial is one of our manager's, which have numbers. */
 static bool
-over_key(const char *job, const char *id, uint64_t *out)
+number_of(const char *job, uint64_t *out)
 {
-    uint64_t n;
-    bool numbered = number_parse_u64(job, strlen(job), &n);
+    char ours[24];
 
-    if (!numbered && (id == NULL || !number_parse_u64(id, strlen(id), &n)))
+    if (!number_parse_u64(job, strlen(job), out) || *out > OVER_MAX)
         return false;
-    *out = 2 * n + !numbered;
-    return n <= OVER_MAX;
+    snprintf(ours, sizeof ours, "%05" PRIu64, *out);
+    return strcmp(job, ours) == 0;
 }
 
 static bool
-is_over(const struct history_reader *h, const char *job, const char *id)
+is_over(const struct history_reader *h, const char *job)
 {
-    uint64_t key;
+    uint64_t number;
 
-    return over_key(job, id, &key) && idset_has(&h->over, key);
+    return number_of(job, &number)
+               ? idset_has(&h->over, number)
+               : map_get(&h->over_named, job, strlen(job)) != NULL;
+}
+
+static int
+remember_end(struct history_reader *h, const char *job)
+{
+    uint64_t number;
+
+    return number_of(job, &number)
+               ? idset_add(&h->over, number)
+               : map_put(&h->over_named, job, strlen(job), h);
 }
 
 /* The parameters it runs; takes `id`. */
@@ -261,7 +275,8 @@ end_by_folder(const struct history_reader *h, const struct trial *t)
     return outcome_of(h, t).ended_ns / 1000;
 }
 
-/* What its line in results.jsonl says of its run; 0: there is none. */
+/* What its line in results.jsonl says of its run: one of no duration was not
+ * seen behind the gap.  0: there is no line. */
 static int64_t
 end_by_result(const struct history_reader *h, const struct trial *t)
 {
@@ -287,8 +302,10 @@ end_by_result(const struct history_reader *h, const struct trial *t)
             jval_uint(v, &attempt);
         if (doc != NULL && attempt == a->number &&
             strcmp(jval_text_of(root, "trial"), t->seen.job) == 0 &&
-            (seconds = jval_number_of(root, "duration_s")) > 0 && seconds < 1e9)
-            end = a->started_us + (int64_t)(seconds * 1e6);
+            (seconds = jval_number_of(root, "duration_s")) >= 0 &&
+            seconds < 1e9)
+            end = seconds > 0 ? a->started_us + (int64_t)(seconds * 1e6)
+                              : t->gap_us;
         json_free(doc);
     }
     if (f != NULL)
@@ -298,24 +315,21 @@ end_by_result(const struct history_reader *h, const struct trial *t)
     return end;
 }
 
-/* `now_us`: of the record that says so, or that implies it; status NULL: none
- * says how. */
+/* `noted_us`: of the record that says so; 0: none does. */
 static int64_t
-end_of(const struct history_reader *h, const struct trial *t,
-       const char *status, int64_t now_us)
+end_of(const struct history_reader *h, const struct trial *t, int64_t noted_us)
 {
-    int64_t end = t->known_us;
+    int64_t end = t->known_us, now_us = h->record.time_us;
 
     if (t->gap_us == 0)
-        return now_us;
+        return noted_us != 0 ? noted_us
+                             : later(t->heard_us, t->seen.attempt.begun_us);
     if (end == 0)
         end = end_by_folder(h, t);
     if (end == 0)
         end = end_by_result(h, t);
-    if (end == 0 && status != NULL && strcmp(status, "lost") != 0)
-        end = later(t->gap_us, t->heard_us);
     if (end == 0)
-        end = t->gap_us;
+        end = later(t->gap_us, t->heard_us);
     if (end > now_us)
         end = now_us;
     return later(end, t->seen.attempt.begun_us);
@@ -344,22 +358,50 @@ cross_gap(struct history_reader *h, int64_t resumed_us)
     }
 }
 
-/* A run that nobody noted began before the manager that started it died. */
-static void
+/* Whether a dead manager can have started what is noted as started now: the
+ * trial, or its parameters, are from before the resumption, or the parameters
+ * are not the tuner's, as far as is known. */
+static bool
+may_be_late(const struct history_reader *h, const struct trial *t)
+{
+    const struct history_suggestion *s = &t->seen.suggested;
+
+    if (h->resumed_us == 0 || (h->left_out & 1u << HISTORY_SUGGESTED) != 0)
+        return false;
+    return t->resumed_us == h->resumed_us || s->earlier ||
+           s->parameters == NULL;
+}
+
+/* A run that was noted late began when its exit file says, which is there when
+ * it has ended.  Whether that is another time than it was. */
+static bool
 date_back(const struct history_reader *h, struct trial *t)
 {
     struct history_attempt *a = &t->seen.attempt;
-    struct outcome o = outcome_of(h, t);
-    int64_t started = o.started_ns / 1000;
+    struct outcome o;
+    int64_t started, ended;
+    bool late;
 
-    if (started == 0 || started >= h->resumed_us)
-        return;
+    if (t->late_us == 0)
+        return false;
+    o = outcome_of(h, t);
+    started = o.started_ns / 1000;
+    ended = o.ended_ns / 1000;
+    if (started == 0)
+        return false;
+    late = started < t->late_us;
+    t->late_us = 0;
+    if (!late)
+        return false;
     a->started_us = started;
     if (a->begun_us > started)
         a->begun_us = started;
-    t->gap_us = h->gone_us;
-    t->resumed_us = h->resumed_us;
-    t->known_us = o.ended_ns / 1000 > h->resumed_us ? 0 : o.ended_ns / 1000;
+    if (t->gap_us == 0) { /* else a later gap is in it, too */
+        t->gap_us = h->gone_us;
+        t->resumed_us = h->resumed_us;
+        t->known_us = ended > h->resumed_us ? 0 : ended;
+    }
+    return true;
 }
 
 /* ---- facts ---- */
@@ -393,21 +435,34 @@ queue_object(struct history_reader *h, enum history_kind kind, const char *job,
     return f;
 }
 
-/* The attempt that is open has ended. */
+/* The attempt that is open has ended; as end_of(). */
 static struct history_fact *
 close_attempt(struct history_reader *h, struct trial *t, const char *status,
-              int64_t now_us)
+              int64_t noted_us)
 {
     struct history_attempt *a = &t->seen.attempt;
     struct history_fact *f = queue(h, HISTORY_EXITED, t->seen.job, t);
 
-    a->ended_us = end_of(h, t, status, now_us);
+    f->dated = date_back(h, t);
+    a->ended_us = end_of(h, t, noted_us);
     t->open = false;
-    t->gap_us = t->known_us = 0;
+    t->gap_us = t->known_us = t->heard_us = t->late_us = 0;
     f->time_us = a->ended_us;
     f->attempt = *a;
     f->status = status;
     return f;
+}
+
+/* An attempt that is not known yet; nobody saw the end of one that is open. */
+static void
+open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
+{
+    if (t->open)
+        close_attempt(h, t, NULL, 0);
+    t->seen.attempt = (struct history_attempt){.number = number};
+    t->seen.attempts = number + 1;
+    t->open = true;
+    t->heard_us = 0;
 }
 
 /* 1: into `doc`; 0: it is no JSON. */
@@ -446,16 +501,8 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         free(id);
         return 0;
     }
-    if (t->seen.attempts <= number) {
-        if (t->open) /* nobody saw its end */
-            close_attempt(h, t, NULL,
-                          t->gap_us != 0 ? h->record.time_us
-                                         : later(t->heard_us, a->begun_us));
-        *a = (struct history_attempt){.number = number};
-        t->seen.attempts = number + 1;
-        t->open = true;
-        t->heard_us = 0;
-    }
+    if (t->seen.attempts <= number)
+        open_attempt(h, t, number);
     if (a->begun_us == 0)
         a->begun_us = h->record.time_us;
     f = queue_object(h, HISTORY_BEGUN, job, t);
@@ -465,8 +512,10 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         t->gap_us = t->known_us = t->heard_us = 0;
     if (f->runs)
         a->started_us = h->record.time_us;
-    if (f->runs && t->seen.suggested.earlier)
+    if (f->runs && may_be_late(h, t)) {
+        t->late_us = h->resumed_us;
         date_back(h, t);
+    }
     f->attempt = *a;
     return 0;
 }
@@ -480,13 +529,11 @@ take_exit(struct history_reader *h, const char *job, uint64_t number,
     const char *status;
     struct jval v;
 
-    if (t == NULL && !is_over(h, job, NULL)) {
+    if (t == NULL && !is_over(h, job)) {
         t = add(h, job); /* it began in a segment that was dropped */
         if (t == NULL)
             return no_memory(err);
-        t->seen.attempts = number + 1;
-        t->seen.attempt.number = number;
-        t->open = true;
+        open_attempt(h, t, number);
     }
     if (t == NULL || !t->open || number != t->seen.attempt.number) {
         queue_object(h, HISTORY_NOTE, job, t)->event = "exited";
@@ -591,31 +638,24 @@ take_metric(struct history_reader *h, struct err *err)
 
     if (m->type == METRIC_REQUEST)
         return 0;
-    if (t == NULL || t->rank < RANK_METRIC) {
+    if (t == NULL && is_over(h, m->job)) {
+        queue_metric(h, NULL, HISTORY_LATE);
+        return 0;
+    }
+    if (t == NULL && (t = add(h, m->job)) == NULL)
+        return no_memory(err);
+    if (t->rank < RANK_METRIC) {
         if (id_text(&m->parameter, &id) != 0)
             return no_memory(err);
-        if (t == NULL && is_over(h, m->job, id)) {
-            free(id);
-            queue_metric(h, NULL, HISTORY_LATE);
-            return 0;
-        }
-        if (t == NULL)
-            t = add(h, m->job);
-        if (t == NULL) {
-            free(id);
-            return no_memory(err);
-        }
         name(h, t, id, RANK_METRIC);
     }
-    if (m->attempt >= t->seen.attempts) { /* its start is not on record */
-        t->seen.attempts = m->attempt + 1;
-        t->seen.attempt = (struct history_attempt){.number = m->attempt};
-        t->open = true;
-    }
+    if (m->attempt >= t->seen.attempts) /* its start is not on record */
+        open_attempt(h, t, m->attempt);
     standing = standing_of(t, m);
     if (standing == HISTORY_COUNTS)
         enter_metric(&t->seen, m);
-    t->heard_us = h->record.time_us;
+    if (m->attempt == t->seen.attempt.number)
+        t->heard_us = h->record.time_us;
     queue_metric(h, t, standing);
     return 0;
 }
@@ -648,20 +688,14 @@ take_end(struct history_reader *h, struct err *err)
     const struct trial_end *end = &h->cmd->end;
     struct trial *t = find(h, end->job);
     struct history_fact *f;
-    uint64_t key;
     char *id;
 
-    if (id_text(&end->hint, &id) != 0)
-        return no_memory(err);
-    if (t == NULL && !is_over(h, end->job, id) &&
-        (t = add(h, end->job)) == NULL) {
-        free(id);
-        return no_memory(err);
-    }
-    if (t == NULL) { /* the first one counted */
-        free(id);
+    if (t == NULL && is_over(h, end->job)) { /* the first one counted */
         f = queue(h, HISTORY_ENDED, end->job, NULL);
     } else {
+        if ((t == NULL && (t = add(h, end->job)) == NULL) ||
+            id_text(&end->hint, &id) != 0)
+            return no_memory(err);
         name(h, t, id, RANK_HINT);
         if (t->open)
             close_attempt(h, t, NULL, h->record.time_us);
@@ -670,8 +704,7 @@ take_end(struct history_reader *h, struct err *err)
             t->seen.attempt.ended_us < t->resumed_us)
             f->time_us = t->seen.attempt.ended_us;
         h->ended = map_remove(&h->trials, end->job, strlen(end->job));
-        if (over_key(end->job, t->seen.suggested.id, &key) &&
-            idset_add(&h->over, key) != 0)
+        if (remember_end(h, end->job) != 0)
             return no_memory(err);
     }
     f->end = command_event_name(end->event);
@@ -904,7 +937,8 @@ history_settle(struct history_reader *h, struct history_fact *fact)
         if (t->open) {
             t->gap_us = h->at.time_us;
             h->record.len = 0; /* none says so */
-            *fact = *close_attempt(h, t, NULL, INT64_MAX);
+            h->record.time_us = INT64_MAX;
+            *fact = *close_attempt(h, t, NULL, 0);
             h->n_facts = 0;
             return 1;
         }
@@ -975,6 +1009,7 @@ history_close(struct history_reader *h)
     map_fini(&h->suggested);
     map_fini(&h->trials);
     idset_fini(&h->over);
+    map_fini(&h->over_named);
     log_close(h->log);
     free(h->folder);
     free(h);
@@ -1085,6 +1120,7 @@ static const size_t numbers[] = {
     AT(resumed_us),
     AT(known_us),
     AT(heard_us),
+    AT(late_us),
     AT(reporting),
     AT(next[0]),
     AT(next[1]),
@@ -1151,6 +1187,12 @@ history_save(const struct history_reader *h, struct buf *out)
     for (size_t i = 0; slots != NULL && i < h->trials.count; i++)
         save_trial(out, slots[i]->value);
     free(slots);
+    slots = map_sorted(&h->over_named);
+    pack_u64(out, h->over_named.count);
+    out->failed = out->failed || slots == NULL;
+    for (size_t i = 0; slots != NULL && i < h->over_named.count; i++)
+        pack_text(out, slots[i]->key);
+    free(slots);
     idset_save(&h->over, out);
 }
 
@@ -1187,6 +1229,19 @@ load_trials(struct history_reader *h, struct loading *l)
     }
 }
 
+static void
+load_over_named(struct history_reader *h, struct loading *l)
+{
+    for (size_t n = unpack_count(&l->in, 8); !l->in.failed && n > 0; n--) {
+        const char *job = unpack_text(&l->in);
+
+        if (job == NULL)
+            unpack_fail(&l->in);
+        else if (map_put(&h->over_named, job, strlen(job), h) != 0)
+            load_fail(l);
+    }
+}
+
 /* What is known of segments that were dropped meanwhile is kept. */
 int
 history_load(struct history_reader *h, const void *bytes, size_t len,
@@ -1204,6 +1259,7 @@ history_load(struct history_reader *h, const void *bytes, size_t len,
     h->resumed_us = (int64_t)unpack_u64(&l.in);
     load_suggestions(h, &l);
     load_trials(h, &l);
+    load_over_named(h, &l);
     over = l.in;
     if (idset_load(&h->over, &l.in) != 0 && !over.failed)
         l.memory = unpack_count(&over, 8) > 0; /* it is all there */

@@ -3,15 +3,17 @@
  * records of its command log are joined.  Facts come out one after the other,
  * each with the trial it is about; a trial's state is dropped once its end was
  * handed out, so that memory is bounded by the trials that live (and one bit
- * for each that has ended).
+ * for each that has ended, or its name where it is not a manager's number).
  *
  * What several records say of the same thing has one answer:
  *
- * - A trial ran the parameters that its own metrics name; those that its notes
+ * - A trial is known by its trial_job_id: another one may run the same
+ *   parameters.  It ran those that its own metrics name; those that its notes
  *   name where it reported none; those of its end where there is no note.
  * - An attempt begins with its first note (`preparing`, `started`), or, where a
- *   manager died before it noted it, when its exit file says.  It ends
- *   with its `exited` note, or with the next attempt, or with its trial.
+ *   manager died before it noted it, when its exit file says, which is there
+ *   once it has ended.  It ends with its `exited` note, or with the next
+ *   attempt, or with its trial.
  * - The time between the death of a manager and the resumption is nobody's.
  *   An attempt that ran when the manager died has ended when its exit file or
  *   its line in results.jsonl says so; without either with the last record
@@ -130,7 +132,9 @@ struct history_fact {
         int64_t gone_us; /* RESUMED: the last sign of the session before */
         struct {         /* BEGUN, EXITED */
             struct history_attempt attempt;
-            bool runs;          /* BEGUN: not its preparation alone */
+            bool runs;  /* BEGUN: not its preparation alone */
+            bool dated; /* EXITED: its start is another than BEGUN told, since
+                           its exit file was not there yet */
             const char *status; /* EXITED: "exited 0", ...; NULL: nobody saw
                                    it */
         };
@@ -159,7 +163,7 @@ int history_take(struct history_reader *h, const struct record *record,
 
 /* Facts of these kinds (1 << KIND; SUGGESTED, ADDED, REPORTED, DECIDED) are not
  * wanted: their records are not taken apart, which saves time, and of trials is
- * not known what they alone tell. */
+ * not known what they alone tell.  Without SUGGESTED no start is dated back. */
 void history_leave_out(struct history_reader *h, unsigned kinds);
 
 /* 1: the next fact; 0: there are no more (a tail that is cut off is not there

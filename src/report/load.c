@@ -193,6 +193,23 @@ add_attempt(struct reading *r, struct report_trial *to,
     return 0;
 }
 
+static void
+add_exit(struct report *r, struct report_trial *to,
+         const struct history_fact *f)
+{
+    struct report_attempt *a =
+        find_attempt(r, (size_t)(to - r->trials), f->attempt.number);
+
+    if (a == NULL)
+        return;
+    a->to_us = f->time_us;
+    if (!f->dated)
+        return;
+    if (to->started_us == a->from_us)
+        to->started_us = f->attempt.begun_us;
+    a->from_us = f->attempt.begun_us;
+}
+
 static int
 add_metric(struct report_trial *to, const struct history_metric *m)
 {
@@ -220,7 +237,6 @@ static int
 add_fact(struct reading *r, const struct history_fact *f)
 {
     struct report_trial *to;
-    struct report_attempt *a;
     int rc = 0;
 
     if (f->kind == HISTORY_RECORD && f->record->kind == RECORD_HEAD)
@@ -237,10 +253,8 @@ add_fact(struct reading *r, const struct history_fact *f)
         rc = add_attempt(r, to, f);
     if (f->kind == HISTORY_REPORTED)
         rc = add_metric(to, &f->metric);
-    if (f->kind == HISTORY_EXITED &&
-        (a = find_attempt(r->report, (size_t)(to - r->report->trials),
-                          f->attempt.number)) != NULL)
-        a->to_us = f->time_us;
+    if (f->kind == HISTORY_EXITED)
+        add_exit(r->report, to, f);
     if (f->kind == HISTORY_ENDED)
         to->ended_us = f->time_us;
     to->attempts = f->trial->attempts;

@@ -151,14 +151,15 @@ write_best(struct buf *out, const struct report *r)
 {
     const struct result *best = results_best(r->results);
     size_t trial = best == NULL ? REPORT_NONE : index_of(r, best->trial);
+    double value;
 
     buf_add_text(out, "\"best\":");
-    if (trial == REPORT_NONE) {
+    if (trial == REPORT_NONE || !results_value(best, &value)) {
         buf_add_text(out, "null,\n");
         return;
     }
     buf_printf(out, "{\"trial\":%zu,\"value\":", trial);
-    write_value(out, best->value);
+    write_value(out, value);
     buf_printf(out, ",\"parameters\":%s},\n", best->parameters);
 }
 

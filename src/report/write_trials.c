@@ -169,12 +169,15 @@ write_reports(struct buf *out, const struct report *r,
     buf_printf(out, "%" PRIu64, t->reports);
 }
 
+/* None was begun where the log tells of the end alone, and is whole. */
 static void
 write_attempts(struct buf *out, const struct report *r,
                const struct report_trial *t)
 {
-    (void)r;
-    buf_printf(out, "%" PRIu64, t->attempts);
+    if (t->attempts == 0 && (t->ended_us == 0 || r->lacks))
+        buf_add_text(out, "null");
+    else
+        buf_printf(out, "%" PRIu64, t->attempts);
 }
 
 static void

@@ -97,8 +97,7 @@ export_metrics(FILE *out, enum export_form form, const char *folder,
     e.csv.out = &e.row;
     e.csv.safe = form == EXPORT_CSV_SAFE;
     if (h != NULL)
-        history_leave_out(h, 1u << HISTORY_SUGGESTED | 1u << HISTORY_ADDED |
-                                 1u << HISTORY_DECIDED);
+        history_leave_out(h, 1u << HISTORY_ADDED | 1u << HISTORY_DECIDED);
     fputs(form != EXPORT_JSON
               ? "trial,attempt,type,sequence,value,said,time_us\n"
               : "[\n",

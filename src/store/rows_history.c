@@ -38,18 +38,19 @@ add_parameters(struct rows *r, const char *trial, const char *text,
     return rc;
 }
 
-/* The trial, when its run starts: what was suggested for it is so no more. */
+/* The trial.  When its run starts what was suggested for it is so no more. */
 static int
 add_start(struct rows *r, const struct history_fact *f, struct err *err)
 {
     const struct history_suggestion *s = &f->trial->suggested;
-    int rc = STORE_RUN(r->store, STORE_STARTED, err, store_text(f->job),
-                       store_text(s->id), store_int(f->attempt.started_us),
-                       store_text(s->parameters));
+    int rc = STORE_RUN(
+        r->store, STORE_STARTED, err, store_text(f->job), store_text(s->id),
+        f->runs ? store_int(f->attempt.started_us) : store_null(),
+        store_text(s->parameters));
 
     if (rc == 0)
         rc = add_parameters(r, f->job, s->parameters, err);
-    if (rc == 0 && s->id != NULL)
+    if (rc == 0 && s->id != NULL && f->runs)
         rc = STORE_RUN(r->store, STORE_UNSUGGEST, err, store_text(s->id));
     return rc;
 }
@@ -58,9 +59,10 @@ static int
 add_attempt(struct rows *r, const struct history_fact *f,
             const struct history_reader *h, struct err *err)
 {
-    int rc =
-        f->runs ? add_start(r, f, err) : add_note(r, f, h, "preparing", err);
+    int rc = f->runs ? 0 : add_note(r, f, h, "preparing", err);
 
+    if (rc == 0)
+        rc = add_start(r, f, err);
     if (rc != 0)
         return rc;
     return STORE_RUN(r->store, STORE_ATTEMPT_STARTED, err, store_text(f->job),
@@ -73,11 +75,20 @@ add_attempt(struct rows *r, const struct history_fact *f,
 static int
 add_exit(struct rows *r, const struct history_fact *f, struct err *err)
 {
-    if (f->status == NULL && f->attempt.begun_us == 0)
+    const struct history_attempt *a = &f->attempt;
+    int rc = 0;
+
+    if (f->status == NULL && a->begun_us == 0)
         return 0;
+    if (f->dated)
+        rc = STORE_RUN(r->store, STORE_DATED, err, store_text(f->job),
+                       store_int(a->started_us));
+    if (rc != 0)
+        return rc;
     return STORE_RUN(r->store, STORE_ATTEMPT_EXITED, err, store_text(f->job),
-                     store_int((int64_t)f->attempt.number),
-                     store_int(f->time_us), store_text(f->status));
+                     store_int((int64_t)a->number), store_int(f->time_us),
+                     store_text(f->status),
+                     f->dated ? store_int(a->started_us) : store_null());
 }
 
 static int

@@ -25,6 +25,8 @@ static const char *const texts[] = {
         "parameter_id = coalesce(parameter_id, ?2), "
         "started_us = coalesce(started_us, ?3), "
         "parameters = coalesce(parameters, ?4)",
+    [STORE_DATED] = "UPDATE trials SET started_us = min(started_us, ?2) WHERE "
+                    "trial = ?1",
     [STORE_ENDED] =
         "INSERT INTO trials (trial, event, ended_us) VALUES (?1, ?2, ?3) "
         "ON CONFLICT (trial) DO UPDATE SET event = ?2, ended_us = ?3",
@@ -44,7 +46,7 @@ static const char *const texts[] = {
     [STORE_ATTEMPT_EXITED] =
         "INSERT INTO attempts (trial, attempt, exited_us, status) VALUES (?1, "
         "?2, ?3, ?4) ON CONFLICT (trial, attempt) DO UPDATE SET "
-        "exited_us = ?3, status = ?4",
+        "exited_us = ?3, status = ?4, started_us = coalesce(?5, started_us)",
     [STORE_METRIC] = "INSERT OR IGNORE INTO metrics VALUES (?1, ?2, ?3, ?4, "
                      "?5, ?6, ?7)",
     [STORE_HAS_PARAMETERS] =

@@ -2,6 +2,7 @@
 #include "store/tables.h"
 
 #include "core/buf.h"
+#include "trial/files.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,7 +44,8 @@ static const char tables[] =
     "  latest REAL,        -- the last intermediate result\n"
     "  duration_s REAL,\n"
     "  intermediates INTEGER,\n"
-    "  started_us INTEGER,\n"
+    "  started_us INTEGER, -- its first run; null: it is, or was, being\n"
+    "                      -- prepared\n"
     "  ended_us INTEGER,\n"
     "  event TEXT,         -- as the tuner was told: SUCCEEDED, ...\n"
     "  parameters TEXT,    -- JSON\n"
@@ -69,7 +71,8 @@ static const char tables[] =
     "  trial TEXT,\n"
     "  attempt INTEGER,    -- from 0\n"
     "  started_us INTEGER, -- its run; null: it is, or was, being prepared\n"
-    "  exited_us INTEGER,  -- or its last sign of life; null: it runs\n"
+    "  exited_us INTEGER,  -- or its last sign of life; null: it runs, or\n"
+    "                      -- did where the log ends\n"
     "  status TEXT,        -- `exited 0`, `signalled 9`, ...; null: unknown\n"
     "  pid INTEGER,\n"
     "  PRIMARY KEY (trial, attempt)\n"
@@ -126,7 +129,11 @@ tables_write(struct buf *out, const char *best)
     buf_printf(out,
                "CREATE VIEW v_best AS\n"
                "  SELECT trial, value, status, duration_s, parameters\n"
-               "  FROM trials WHERE counts = 1 ORDER BY value %s, ended;\n",
+               "  FROM trials t WHERE counts = 1 ORDER BY coalesce(\n"
+               "    (SELECT p.value FROM parameters p WHERE p.trial = t.trial\n"
+               "      AND p.name = '" TRIAL_BUDGET_PARAMETER
+               "' AND p.type = 'number'), 0) DESC,\n"
+               "    value %s, ended;\n",
                best);
 }
 

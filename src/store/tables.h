@@ -11,7 +11,7 @@
 
 struct buf;
 
-#define TABLES_VERSION 3
+#define TABLES_VERSION 4
 
 /* Tables, and the views that do not depend on the parameters; `best` is the
  * order of values, "ASC" or "DESC". */

@@ -176,7 +176,7 @@ add_fact(struct buf *out, const struct history_fact *f)
     if (f->kind == HISTORY_BEGUN || f->kind == HISTORY_EXITED)
         add_attempt(out, &f->attempt);
     if (f->kind == HISTORY_EXITED)
-        buf_printf(out, " %s", or_none(f->status));
+        buf_printf(out, " %s%s", or_none(f->status), f->dated ? " dated" : "");
     if (f->kind == HISTORY_REPORTED)
         add_metric(out, f);
     if (f->kind == HISTORY_DECIDED)
@@ -397,6 +397,56 @@ TEST(history_of_an_attempt_that_outlives_two_managers)
                 "exited 00000 runs 0 0 1 1 205 signalled 9\n");
 }
 
+/* Adopted, and then its wrapper was gone: it lived when it last reported.  What
+ * is told late of one that nobody saw run behind the gap is from before. */
+TEST(history_of_an_adopted_attempt_that_is_lost)
+{
+    make_folder();
+    for (unsigned i = 0; i < 4; i++) {
+        char job[8];
+
+        snprintf(job, sizeof job, "%05u", i);
+        at(1);
+        note("started", job, i, 0, "");
+    }
+    at(10);
+    report("00000", 0, 0, "PERIODICAL", 0, "1");
+    at(100);
+    resume();
+    at(105);
+    for (unsigned i = 0; i < 3; i++) {
+        char job[8];
+
+        snprintf(job, sizeof job, "%05u", i);
+        at(105 + i);
+        report(job, i, 0, "PERIODICAL", 1, "2");
+    }
+    at(120);
+    note("started", "00000", 0, 1, "");
+    exited("00001", 1, 0, "lost");
+    end("00001", 1, "FAILED");
+    result("{\"trial\": \"00002\", \"attempt\": 0, \"duration_s\": 0}");
+    exited("00002", 2, 0, "lost");
+    end("00002", 2, "FAILED");
+    note("started", "00003", 3, 1, "");
+    check_facts("begun 00000 runs 0 0 1 1 -\n"
+                "begun 00001 runs 1 0 1 1 -\n"
+                "begun 00002 runs 2 0 1 1 -\n"
+                "begun 00003 runs 3 0 1 1 -\n"
+                "reported 00000 runs 0 intermediate 0.0 1 counts 10\n"
+                "reported 00000 runs 0 intermediate 0.1 2 counts 105\n"
+                "reported 00001 runs 1 intermediate 0.1 2 counts 106\n"
+                "reported 00002 runs 2 intermediate 0.1 2 counts 107\n"
+                "exited 00000 runs 0 0 1 1 105 -\n"
+                "begun 00000 runs 0 1 120 120 -\n"
+                "exited 00001 runs 1 0 1 1 106 lost\n"
+                "ended 00001 runs 1 FAILED 120.002\n"
+                "exited 00002 runs 2 0 1 1 10 lost\n"
+                "ended 00002 runs 2 FAILED 10\n"
+                "exited 00003 runs 3 0 1 1 10 -\n"
+                "begun 00003 runs 3 1 120.005 120.005 -\n");
+}
+
 /* It failed before its run began: `exit` is in the preparation's folder. */
 TEST(history_of_a_preparation_that_a_crash_outlived)
 {
@@ -472,6 +522,76 @@ TEST(history_dates_a_start_that_was_noted_late)
                 "exited 00000 runs 0 0 2 2 12 exited 0\n"
                 "begun 00001 runs 1 0 52 52 -\n"
                 "exited 00001 runs 1 0 52 52 60 exited 0\n");
+}
+
+/* Whatever it is that was begun: the next attempt of a trial, one of the
+ * user's own, one that had been prepared. */
+TEST(history_dates_every_start_that_was_noted_late)
+{
+    make_folder();
+    at(1);
+    suggest(0, "");
+    suggest(2, "");
+    note("started", "00000", 0, 0, "");
+    note("preparing", "00002", 2, 0, "");
+    at(3);
+    exited("00000", 0, 0, "exited 1");
+    tell(RECORD_IN, 3, "AD{\"parameter_id\": 1, \"parameters\": {}}");
+    at(9);
+    tell(RECORD_IN, 3, "GE1");
+    leave("00000.1", 5, 12);
+    leave("00001", 6, 70);
+    leave("00002", 7, 13);
+    at(50);
+    resume();
+    for (unsigned i = 0; i < 3; i++) {
+        char job[8];
+
+        snprintf(job, sizeof job, "%05u", i);
+        at(51 + i);
+        note("started", job, i, i == 0, "");
+    }
+    exited("00000", 0, 1, "exited 0");
+    exited("00002", 2, 0, "exited 0");
+    at(70);
+    exited("00001", 1, 0, "exited 0");
+    check_facts("suggested 0 {\"z\": 0} from -\n"
+                "suggested 2 {\"z\": 2} from -\n"
+                "begun 00000 runs 0 0 1.002 1.002 -\n"
+                "begun 00002 runs 2 0 1.003 - -\n"
+                "exited 00000 runs 0 0 1.002 1.002 3 exited 1\n"
+                "added 1 {} from -\n"
+                "begun 00000 runs 0 1 5 5 -\n"
+                "begun 00001 runs 1 0 6 6 -\n"
+                "begun 00002 runs 2 0 1.003 7 -\n"
+                "exited 00000 runs 0 1 5 5 12 exited 0\n"
+                "exited 00002 runs 2 0 1.003 7 13 exited 0\n"
+                "exited 00001 runs 1 0 6 6 70 exited 0\n");
+}
+
+/* The next attempt reports before its start is noted, and before the end of the
+ * one before is. */
+TEST(history_ends_an_attempt_when_the_next_one_reports)
+{
+    make_folder();
+    at(1);
+    note("started", "00000", 0, 0, "");
+    at(2);
+    report("00000", 0, 0, "PERIODICAL", 0, "1");
+    at(5);
+    report("00000", 0, 1, "PERIODICAL", 0, "2");
+    at(6);
+    exited("00000", 0, 0, "exited 1");
+    note("started", "00000", 0, 1, "");
+    at(9);
+    exited("00000", 0, 1, "exited 0");
+    check_facts("begun 00000 runs 0 0 1 1 -\n"
+                "reported 00000 runs 0 intermediate 0.0 1 counts 2\n"
+                "exited 00000 runs 0 0 1 1 2 -\n"
+                "reported 00000 runs 0 intermediate 1.0 2 counts 5\n"
+                "note 00000 runs 0 exited\n"
+                "begun 00000 runs 0 1 6.001 6.001 -\n"
+                "exited 00000 runs 0 1 6.001 6.001 9 exited 0\n");
 }
 
 /* Nobody goes on: what ran ended when its folder says so, or with the log. */
@@ -583,6 +703,52 @@ TEST(history_takes_the_first_end)
                 "ended 00000 runs 0 USER_CANCELED 2\n"
                 "ended 00000 unknown SUCCEEDED 3\n"
                 "note 00000 unknown exited\n");
+}
+
+/* Of another manager, which may give several of them the same parameters, and
+ * says of an end no parameters. */
+TEST(history_tells_trials_without_numbers_apart)
+{
+    make_folder();
+    at(1);
+    suggest(1, "");
+    at(2);
+    report("aaa", 1, 0, "FINAL", 0, "1");
+    at(3);
+    end("aaa", 1, "SUCCEEDED");
+    at(4);
+    report("bbb", 1, 0, "FINAL", 0, "2");
+    for (unsigned i = 0; i < 2; i++) {
+        at(5 + i);
+        tell(RECORD_IN, 4,
+             "EN{\"trial_job_id\": \"bbb\", \"event\": \"SUCCEEDED\", "
+             "\"hyper_params\": \"{}\"}");
+    }
+    at(7);
+    end("12", 3, "FAILED"); /* it looks like a number of ours */
+    at(8);
+    end("00012", 4, "FAILED");
+    at(9);
+    report("aaa", 1, 0, "FINAL", 1, "1");
+    for (unsigned i = 0; i < 2; i++) {
+        at(10 + i);
+        tell(RECORD_IN, 4,
+             "EN{\"trial_job_id\": \"ccc\", \"event\": \"FAILED\", "
+             "\"hyper_params\": \"{}\"}");
+    }
+    check_facts("suggested 1 {\"z\": 1} from -\n"
+                "reported aaa runs 1 final 0.0 1 counts 2\n"
+                "exited aaa runs 1 0 - - 3 -\n"
+                "ended aaa runs 1 SUCCEEDED 3\n"
+                "reported bbb runs 1 final 0.0 2 counts 4\n"
+                "exited bbb runs 1 0 - - 5 -\n"
+                "ended bbb runs 1 SUCCEEDED 5\n"
+                "ended bbb unknown SUCCEEDED 6\n"
+                "ended 12 runs 3 FAILED 7\n"
+                "ended 00012 runs 4 FAILED 8\n"
+                "reported aaa unknown final 0.1 1 late 9\n"
+                "ended ccc runs - FAILED 10\n"
+                "ended ccc unknown FAILED 11\n");
 }
 
 TEST(history_takes_additions_as_a_list_or_alone)
@@ -722,6 +888,9 @@ tell_all(size_t ends[], size_t max)
     DO(exited("00004", 4, 0, "exited 1"));
     DO(note("started", "00004", 4, 1, ""));
     DO(suggest(9, ""));
+    DO(report("aaa", 9, 0, "FINAL", 0, "1"));
+    DO(end("aaa", 9, "SUCCEEDED"));
+    DO(end("aaa", 9, "SUCCEEDED"));
     leave("00000", 0, 12);
     leave("00001", 0, 200);
     at(100);
@@ -813,6 +982,47 @@ TEST(history_follows_a_log_that_grows)
     CHECK_STR(buf_text(&parts), buf_text(&whole));
     buf_fini(&whole);
     buf_fini(&parts);
+}
+
+/* A run that was adopted has no exit file before it ends. */
+TEST(history_dates_a_start_once_its_run_has_ended)
+{
+    struct history_reader *h;
+    struct buf got;
+    size_t before;
+
+    make_folder();
+    at(1);
+    suggest(0, "");
+    at(9);
+    tell(RECORD_IN, 3, "GE1");
+    at(50);
+    resume();
+    at(51);
+    note("started", "00000", 0, 0, "");
+    before = log_bytes.len;
+    at(60);
+    resume();
+    at(70);
+    note("started", "00000", 0, 1, "");
+    write_folder(before, 0);
+    buf_init(&got, 1 << 20);
+    h = open_x();
+    read_on(h, &got);
+    leave("00000", 2, 65);
+    append(before, log_bytes.len);
+    CHECK_EQ(history_grow(h, NULL), 0);
+    read_on(h, &got);
+    history_close(h);
+    CHECK_STR(buf_text(&got), "suggested 0 {\"z\": 0} from -\n"
+                              "begun 00000 runs 0 0 51 51 -\n"
+                              "exited 00000 runs 0 0 2 2 65 - dated\n"
+                              "begun 00000 runs 0 1 70 70 -\n");
+    buf_fini(&got);
+    check_facts("suggested 0 {\"z\": 0} from -\n"
+                "begun 00000 runs 0 0 2 2 -\n"
+                "exited 00000 runs 0 0 2 2 65 -\n"
+                "begun 00000 runs 0 1 70 70 -\n");
 }
 
 /* What is kept is of those that live, and a bit for each of the others. */

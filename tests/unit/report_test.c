@@ -159,6 +159,8 @@ TEST(report_of_a_promotion)
     check_data(doc, "trials.base", "[0, 1, 0]");
     check_data(doc, "trials.parameter_id", "[0, \"0-3_1_1\", \"0-3_0_2\"]");
     check_data(doc, "trials.statuses", "[\"paused\", \"running\"]");
+    check_data(doc, "best.trial", "0");
+    check_data(doc, "best.value", "0.5"); /* its last one: it was paused */
     check_data(doc, "curves",
                "[[[0], [0.5]], [[1, 2], [0.25, \"NaN\"]], null]");
     check_data(doc, "devices", "[\"0,1\", \"1\"]");
@@ -189,6 +191,25 @@ TEST(report_of_a_trial_that_was_started_again)
     check_data(doc, "attempts.0.1", "0");
     check_data(doc, "attempts.1.1", "1");
     check_data(doc, "attempts.1.3", "0.009"); /* nobody runs it any more */
+    json_free(doc);
+    report_free(r);
+}
+
+/* How many attempts there were: none, or nobody knows. */
+TEST(report_of_trials_that_no_attempt_is_known_of)
+{
+    struct report *r;
+    struct json *doc;
+
+    make_folder();
+    tell(RECORD_IN, 4,
+         "EN{\"trial_job_id\": \"00000\", \"event\": \"USER_CANCELED\", "
+         "\"hyper_params\": \"{}\"}");
+    end("00000", "cancelled", "null", "{}");
+    end("00001", "succeeded", "1", "{}");
+    r = load();
+    doc = data_of(r);
+    check_data(doc, "trials.attempts", "[0, null]");
     json_free(doc);
     report_free(r);
 }

@@ -168,6 +168,105 @@ TEST(store_index_in_pieces_is_the_index)
     buf_fini(&whole);
 }
 
+/* Noted by the manager that adopted it: its exit file says when it began, and
+ * is there when it has ended. */
+TEST(store_index_dates_a_start_once_its_run_has_ended)
+{
+    const struct sql *sql = load_sqlite();
+    struct buf followed, whole;
+    char exit[128];
+    size_t before;
+
+    make_folder();
+    tell(RECORD_TUNER, 2, TR(0, FIRST));
+    tell(RECORD_IN, 3, "GE1");
+    snprintf(exit, sizeof exit, "exited 0\nstarted_ns %lld\nended_ns %lld\n",
+             (long long)(now_us - 500) * 1000,
+             (long long)(now_us + 2500) * 1000);
+    tell(RECORD_RESUMED, 3, "goes on");
+    tell(RECORD_IN, 4, STARTED("00000", 0, 0));
+    tell(RECORD_IN, 5, METRIC("00000", 0, 0, "PERIODICAL", 0, "7"));
+    before = log_bytes.len;
+    tell(RECORD_IN, 6, EXITED("00000", 0, 0, "exited 0"));
+    write_folder(before, 0);
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT after_s FROM v_metrics", "0.001\n");
+    mkdir("x/trials", 0700);
+    mkdir("x/trials/00000", 0700);
+    put_text("trials/00000/exit", exit);
+    write_all();
+    CHECK(!update(sql, INDEX_ADD).anew);
+    check_rows(sql, "SELECT after_s FROM v_metrics", "0.0035\n");
+    dump(sql, &followed);
+    update(sql, INDEX_ANEW);
+    dump(sql, &whole);
+    CHECK_STR(buf_text(&followed), buf_text(&whole));
+    buf_fini(&followed);
+    buf_fini(&whole);
+}
+
+/* Nobody noted the end of the first attempt before the next one reported. */
+TEST(store_index_leaves_no_attempt_open_behind_the_next_one)
+{
+    const struct sql *sql = load_sqlite();
+
+    make_folder();
+    tell(RECORD_IN, 1, STARTED("00000", 0, 0));
+    tell(RECORD_IN, 2, METRIC("00000", 0, 1, "PERIODICAL", 0, "7"));
+    write_all();
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT attempt, exited_us - started_us FROM attempts",
+               "0|0\n");
+}
+
+/* It is a trial before its run begins; its parameters are not started yet. */
+TEST(store_index_knows_a_trial_that_is_prepared)
+{
+    const struct sql *sql = load_sqlite();
+
+    make_folder();
+    tell(RECORD_TUNER, 2, TR(0, "{\"z\": 2}"));
+    tell(RECORD_IN, 3,
+         "NT{\"event\": \"preparing\", \"trial_job_id\": \"00000\", "
+         "\"parameter_id\": 0, \"attempt\": 0}");
+    write_all();
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT trial, status, attempts, z FROM v_trials",
+               "00000|unended|1|2\n");
+    check_rows(sql, "SELECT count(started_us) FROM trials", "0\n");
+    check_rows(sql, "SELECT parameter_id FROM suggested", "0\n");
+    tell(RECORD_IN, 4, STARTED("00000", 0, 0));
+    write_all();
+    update(sql, INDEX_ANEW);
+    check_rows(sql, "SELECT count(started_us) FROM trials", "1\n");
+    check_rows(sql, "SELECT parameter_id FROM suggested", "");
+}
+
+/* As `tunepipe show` has it: a result of many steps tells more. */
+TEST(store_index_compares_those_of_the_greatest_budget)
+{
+    static const char *const parameters[] = {
+        "{}", "{\"TRIAL_BUDGET\": 1}", "{\"TRIAL_BUDGET\": 9}",
+        "{\"TRIAL_BUDGET\": 9}", "{\"TRIAL_BUDGET\": \"much\"}"};
+    const struct sql *sql = load_sqlite();
+
+    make_folder();
+    for (unsigned i = 0; i < 5; i++) {
+        char line[256];
+
+        snprintf(line, sizeof line,
+                 "{\"trial\": \"0000%u\", \"parameter_id\": %u, "
+                 "\"status\": \"succeeded\", \"value\": 0.%u, "
+                 "\"parameters\": %s}",
+                 i, i, i == 2 ? 8 : i + 1, parameters[i]);
+        result(line);
+    }
+    write_all();
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT trial, value FROM v_best",
+               "00003|0.4\n00002|0.8\n00001|0.2\n00000|0.1\n00004|0.5\n");
+}
+
 TEST(store_index_adds_what_is_new)
 {
     const struct sql *sql = load_sqlite();
