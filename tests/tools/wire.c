@@ -586,7 +586,8 @@ check_said(struct wire *w)
             char *line = strndup(text, len);
 
             if (len > 0 && !was_to_be_said(w, line))
-                die(w, "stderr has %s", line);
+                die(w, "on stderr expected %s\n  got      %s",
+                    w->n_said > 0 ? w->said[0] : "nothing", line);
             free(line);
             len += text[len] == '\n';
             w->errors_checked += len;
@@ -595,7 +596,7 @@ check_said(struct wire *w)
         }
     } while (w->n_said > 0 && pump(w));
     if (w->n_said > 0)
-        die(w, "stderr lacks %s", w->said[0]);
+        die(w, "on stderr expected %s\n  got      nothing", w->said[0]);
 }
 
 static void
