@@ -20,8 +20,8 @@ is_there() {
     -) ;;
     transcript:*) ls "$tests"/transcripts/${1#*:}.wire ;;
     malformed:*)
-        name=${1#*:}
-        cat "$tests/malformed/${name%/*}"/*.wire | grep "^case ${name#*/}: " ;;
+        one=${1#*:}
+        cat "$tests/malformed/${one%/*}"/*.wire | grep "^case ${one#*/}: " ;;
     recording:*) ls "$tests"/data/recordings/${1#*:}.jsonl ;;
     vectors:*) grep -qx "vector ${1#*:}" "$TP_SOURCE/protocol/vectors/vectors.txt" ;;
     e2e/* | malformed/* | fuzz/* | websocket/* | torture/*)
