@@ -19,7 +19,9 @@ is_there() {
     case $1 in
     -) ;;
     transcript:*) ls "$tests"/transcripts/${1#*:}.wire ;;
-    malformed:*) ls "$tests"/malformed/${1#*:}.wire ;;
+    malformed:*)
+        one=${1#*:}
+        cat "$tests/malformed/${one%/*}"/*.wire | grep "^case ${one#*/}: " ;;
     recording:*) ls "$tests"/data/recordings/${1#*:}.jsonl ;;
     vectors:*) grep -qx "vector ${1#*:}" "$TP_SOURCE/protocol/vectors/vectors.txt" ;;
     e2e/* | malformed/* | fuzz/* | websocket/* | torture/*)

@@ -77,11 +77,13 @@ E
 }
 check "a second Ctrl-C kills" interrupt_twice
 
-# kill(2) returns before the signal is seen: the trial stays a while.
+# kill(2) returns before the signal is seen: the trial stays until none is
+# pending.
 hangup() {
     experiment 'maxTrialNumber: 2' << 'E'
-kill -HUP "$(cat "$HERE/pid")"
-sleep 0.2
+manager=$(cat "$HERE/pid")
+kill -HUP "$manager"
+until grep -q '^ShdPnd:[^1-9a-f]*$' "/proc/$manager/status"; do sleep 0.01; done
 tunepipe trial report --final 1
 E
     (

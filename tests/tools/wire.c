@@ -35,6 +35,22 @@
  *                     `silent`, stderr has no other lines
  *   silent            see says
  *   replay            tunepipe replay --verify of $DIR/log says identical
+ *   end STATUS        eof and exit STATUS
+ *
+ * A script may be one of many cases.  Each prints `ok NAME`, or `FAILED NAME`
+ * with what was expected and what came.  One that fails ends its session; the
+ * next begins another.
+ *
+ *   case NAME: TEXT   begins a case, which ends where the next one begins.
+ *                     stderr has the lines of its `says` and no others
+ *   before LINE       (ahead of the cases) a case begins with it that finds no
+ *                     session running; $DIR/log is a new one
+ *   after LINE        (ahead of the cases) a case ends with it that leaves its
+ *                     session running
+ *   $N                in what is sent or expected: the number of the command
+ *                     that was sent last
+ *   $T                there, too: the parameter_id that was given out last, or
+ *                     that this TR gives out, or that this NO would have
  *
  * With TP_WIRE_BYTES=1 every byte is sent by itself. */
 #include "core/buf.h"
@@ -45,6 +61,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,6 +76,7 @@
 #define FRAMES_MAX 100000
 #define PATTERNS_MAX 100
 #define ARGS_MAX 64
+#define STEPS_MAX 16
 
 struct got {
     char code[3];
@@ -66,9 +84,23 @@ struct got {
     bool expected;
 };
 
+/* Lines of `before` or `after`. */
+struct steps {
+    char *line[STEPS_MAX];
+    size_t n;
+};
+
 struct wire {
     const char *script;
     int line;
+    char *name;    /* the case's; NULL: the script is none of cases */
+    int case_line; /* where it begins */
+    bool failed;   /* the case is */
+    bool any_failed;
+    jmp_buf next_line; /* where a case that failed leaves to */
+    struct steps before, after;
+    long command; /* $N */
+    long trial;   /* $T */
     bool sockets, bare;
     char ignored[3];
     unsigned long limit; /* bytes of a file; 0: none */
@@ -79,6 +111,7 @@ struct wire {
     struct got frames[FRAMES_MAX];
     size_t n_frames;
     struct buf errors;
+    size_t errors_checked; /* bytes of them that were what `says` says */
     char *patterns[PATTERNS_MAX];
     bool wanted[PATTERNS_MAX];
     size_t n_patterns;
@@ -89,10 +122,52 @@ struct wire {
 };
 
 static void
+close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void
+hang_up(struct wire *w)
+{
+    close_fd(&w->to);
+    close_fd(&w->from);
+    close_fd(&w->stderr_fd);
+    w->from_open = w->stderr_open = false;
+}
+
+static void
+forget_said(struct wire *w)
+{
+    while (w->n_said > 0)
+        free(w->said[--w->n_said]);
+}
+
+/* The session that runs, if any, is over. */
+static void
+abandon(struct wire *w)
+{
+    if (w->child > 0) {
+        kill(w->child, SIGKILL);
+        waitpid(w->child, NULL, 0);
+        w->child = 0;
+    }
+    hang_up(w);
+    for (size_t i = 0; i < w->n_frames; i++)
+        w->frames[i].expected = true;
+    forget_said(w);
+    w->errors_checked = w->errors.len;
+}
+
+static void
 die(struct wire *w, const char *fmt, ...)
 {
     va_list ap;
 
+    if (w->name != NULL)
+        printf("FAILED %s\n", w->name);
     printf("%s:%d: ", w->script, w->line);
     va_start(ap, fmt);
     vprintf(fmt, ap);
@@ -102,10 +177,12 @@ die(struct wire *w, const char *fmt, ...)
         if (!w->frames[i].expected)
             printf("  not consumed: %s %s\n", w->frames[i].code,
                    w->frames[i].payload);
-    printf("  stderr: %s\n", buf_text(&w->errors));
-    if (w->child > 0)
-        kill(w->child, SIGKILL);
-    exit(1);
+    printf("  stderr: %s\n", buf_text(&w->errors) + w->errors_checked);
+    abandon(w);
+    if (w->name == NULL)
+        exit(1);
+    w->failed = w->any_failed = true;
+    longjmp(w->next_line, 1);
 }
 
 static int
@@ -249,11 +326,12 @@ exec_child(struct wire *w, char *args, int in, int out, int err_fd)
 static void
 start(struct wire *w, char *args)
 {
-    int in[2], out[2], errors[2];
-    int rc = w->sockets ? socketpair(AF_UNIX, SOCK_STREAM, 0, in) |
-                              socketpair(AF_UNIX, SOCK_STREAM, 0, out)
-                        : pipe(in) | pipe(out);
+    int in[2], out[2], errors[2], rc;
 
+    hang_up(w);
+    rc = w->sockets ? socketpair(AF_UNIX, SOCK_STREAM, 0, in) |
+                          socketpair(AF_UNIX, SOCK_STREAM, 0, out)
+                    : pipe(in) | pipe(out);
     if ((rc | pipe(errors)) != 0)
         die(w, "pipe: %m");
     w->child = fork();
@@ -269,6 +347,8 @@ start(struct wire *w, char *args)
     w->from = out[0];
     w->stderr_fd = errors[0];
     w->from_open = w->stderr_open = true;
+    w->command = 0;
+    w->trial = -1;
     frame_decoder_fini(&w->decoder); /* of a run before */
     frame_decoder_init(&w->decoder,
                        strstr(args, "--digits 6") ? FRAME_DIGITS_OLD
@@ -307,6 +387,21 @@ set_environment(const char *assignment)
 }
 
 /* ---- the lines ---- */
+
+/* A line of a case with the numbers that $N and $T stand for. */
+static char *
+numbered(struct wire *w, const char *text)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 24);
+    for (; *text != '\0'; text++)
+        if (text[0] == '$' && (text[1] == 'N' || text[1] == 'T'))
+            buf_printf(&b, "%ld", *++text == 'N' ? w->command : w->trial);
+        else
+            buf_add_char(&b, *text);
+    return buf_take(&b);
+}
 
 static void
 send_bytes(struct wire *w, const char *data, size_t len)
@@ -406,6 +501,18 @@ await_file(struct wire *w, const char *path)
     close(fd.fd);
 }
 
+/* The exit status of the child, which has ended or does so. */
+static int
+reap(struct wire *w)
+{
+    int status;
+
+    if (waitpid(w->child, &status, 0) != w->child)
+        die(w, "no session");
+    w->child = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 static void
 expect(struct wire *w, const char *rest)
 {
@@ -424,8 +531,12 @@ expect(struct wire *w, const char *rest)
             g->expected = true;
             return;
         }
-        if (!pump(w))
-            die(w, "expected %s, got nothing", rest);
+        if (pump(w))
+            continue;
+        if (w->from_open || w->stderr_open)
+            die(w, "expected %s\n  got      nothing", rest);
+        die(w, "expected %s\n  got      its end, with status %d", rest,
+            reap(w));
     }
 }
 
@@ -449,27 +560,43 @@ want_said(struct wire *w, const char *pattern)
     w->strict = true;
 }
 
-/* Each line is said once, in whatever order: there are two workers. */
+/* Strikes out of `said` what says this line. */
+static bool
+was_to_be_said(struct wire *w, const char *line)
+{
+    for (size_t i = 0; i < w->n_said; i++)
+        if (matches(w->said[i], line)) {
+            free(w->said[i]);
+            w->said[i] = w->said[--w->n_said];
+            return true;
+        }
+    return false;
+}
+
+/* Each line is said once, in whatever order: there are two workers.  Those
+ * that are missing may be under way. */
 static void
 check_said(struct wire *w)
 {
-    char *text = strdup(buf_text(&w->errors)), *save = NULL;
-    bool used[PATTERNS_MAX] = {false};
+    do {
+        const char *text = buf_text(&w->errors) + w->errors_checked;
+        size_t len = strcspn(text, "\n");
 
-    for (char *line = strtok_r(text, "\n", &save); line != NULL;
-         line = strtok_r(NULL, "\n", &save)) {
-        size_t i = 0;
+        while (text[len] == '\n' || (len > 0 && !w->stderr_open)) {
+            char *line = strndup(text, len);
 
-        while (i < w->n_said && (used[i] || !matches(w->said[i], line)))
-            i++;
-        if (i == w->n_said)
-            die(w, "stderr has %s", line);
-        used[i] = true;
-    }
-    free(text);
-    for (size_t i = 0; i < w->n_said; i++)
-        if (!used[i])
-            die(w, "stderr lacks %s", w->said[i]);
+            if (len > 0 && !was_to_be_said(w, line))
+                die(w, "on stderr expected %s\n  got      %s",
+                    w->n_said > 0 ? w->said[0] : "nothing", line);
+            free(line);
+            len += text[len] == '\n';
+            w->errors_checked += len;
+            text += len;
+            len = strcspn(text, "\n");
+        }
+    } while (w->n_said > 0 && pump(w));
+    if (w->n_said > 0)
+        die(w, "on stderr expected %s\n  got      nothing", w->said[0]);
 }
 
 static void
@@ -491,24 +618,35 @@ check_errors(struct wire *w)
 }
 
 static void
+check_frames(struct wire *w)
+{
+    for (size_t i = 0; i < w->n_frames; i++)
+        if (!w->frames[i].expected)
+            die(w, "unexpected frame %s %s", w->frames[i].code,
+                w->frames[i].payload);
+}
+
+static void
 expect_exit(struct wire *w, int want_status)
 {
-    int status, got;
+    int got;
 
     while (pump(w))
         continue;
     if (w->from_open)
         die(w, "still running after 20 s");
-    waitpid(w->child, &status, 0);
-    w->child = 0;
-    got = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    got = reap(w);
     if (got != want_status)
         die(w, "exit status %d, expected %d", got, want_status);
-    for (size_t i = 0; i < w->n_frames; i++)
-        if (!w->frames[i].expected)
-            die(w, "unexpected frame %s %s", w->frames[i].code,
-                w->frames[i].payload);
+    check_frames(w);
     check_errors(w);
+}
+
+static void
+end_session(struct wire *w, int want_status)
+{
+    close_fd(&w->to);
+    expect_exit(w, want_status);
 }
 
 static void
@@ -538,8 +676,16 @@ send_signal(struct wire *w, const char *name)
 static void
 close_reader(struct wire *w)
 {
-    close(w->from);
+    close_fd(&w->from);
     w->from_open = false;
+}
+
+static void
+add_step(struct wire *w, struct steps *steps, const char *line)
+{
+    if (steps->n == STEPS_MAX)
+        die(w, "more than %d lines of before or after", STEPS_MAX);
+    steps->line[steps->n++] = strdup(line);
 }
 
 static void
@@ -579,11 +725,13 @@ do_line(struct wire *w, char *line)
     else if (strcmp(line, "deaf") == 0)
         close_reader(w);
     else if (strcmp(line, "eof") == 0)
-        close(w->to);
+        close_fd(&w->to);
     else if (strncmp(line, "signal ", 7) == 0)
         send_signal(w, rest);
     else if (strncmp(line, "exit ", 5) == 0)
         expect_exit(w, atoi(rest));
+    else if (strncmp(line, "end ", 4) == 0)
+        end_session(w, atoi(rest));
     else if (strncmp(line, "err ", 4) == 0)
         want(w, rest, true);
     else if (strncmp(line, "noerr ", 6) == 0)
@@ -594,14 +742,101 @@ do_line(struct wire *w, char *line)
         w->strict = true;
     else if (strcmp(line, "replay") == 0)
         replay(w);
+    else if (strncmp(line, "before ", 7) == 0)
+        add_step(w, &w->before, rest);
+    else if (strncmp(line, "after ", 6) == 0)
+        add_step(w, &w->after, rest);
     else
         die(w, "what is '%s'?", line);
+}
+
+/* ---- the cases ---- */
+
+/* A line of a case, with the numbers that it is about. */
+static void
+do_line_of_case(struct wire *w, char *line)
+{
+    bool is_no = strncmp(line, "< NO ", 5) == 0; /* and gives out none */
+    char *text;
+
+    if (strncmp(line, "> ", 2) == 0 || strncmp(line, "send ", 5) == 0)
+        w->command++;
+    if (strncmp(line, "< TR ", 5) == 0 || is_no)
+        w->trial++;
+    text = strncmp(line, "run ", 4) == 0 ? strdup(line) : numbered(w, line);
+    w->trial -= is_no;
+    do_line(w, text);
+    free(text);
+}
+
+static void
+do_steps(struct wire *w, const struct steps *steps)
+{
+    for (size_t i = 0; i < steps->n; i++)
+        do_line_of_case(w, steps->line[i]);
+}
+
+static void
+begin_case(struct wire *w, char *line)
+{
+    char old_log[32];
+
+    free(w->name);
+    w->name = strndup(line + 5, strcspn(line + 5, ":"));
+    w->case_line = w->line;
+    w->strict = true;
+    alarm(100);
+    if (w->child > 0)
+        return;
+    w->sockets = w->bare = false;
+    w->limit = 0;
+    w->in_fd = 0;
+    w->out_fd = 1;
+    snprintf(old_log, sizeof old_log, "log.%d", w->line);
+    rename("log", old_log);
+    do_steps(w, &w->before);
+}
+
+static void
+end_case(struct wire *w, char *line)
+{
+    (void)line; /* where the next one begins */
+    w->line = w->case_line;
+    if (w->child > 0)
+        do_steps(w, &w->after);
+    check_frames(w);
+    check_said(w);
+    printf("ok %s\n", w->name);
+}
+
+/* Does it, unless the case fails over it. */
+static void
+attempt(struct wire *w, void (*step)(struct wire *w, char *line), char *line)
+{
+    if (!w->failed && setjmp(w->next_line) == 0)
+        step(w, line);
+}
+
+static void
+play(struct wire *w, char *line)
+{
+    int next = w->line;
+
+    if (strncmp(line, "case ", 5) != 0) {
+        attempt(w, w->name != NULL ? do_line_of_case : do_line, line);
+        return;
+    }
+    if (w->name != NULL)
+        attempt(w, end_case, line);
+    w->line = next;
+    w->failed = false;
+    attempt(w, begin_case, line);
 }
 
 int
 main(int argc, char **argv)
 {
-    static struct wire w = {.out_fd = 1};
+    static struct wire w = {.out_fd = 1, .to = -1, .from = -1, .stderr_fd = -1};
     char *line = NULL;
     size_t cap = 0;
     FILE *f = argc == 2 ? fopen(argv[1], "r") : NULL;
@@ -610,6 +845,7 @@ main(int argc, char **argv)
         fprintf(stderr, "usage: TP_BUILD=... wire SCRIPT\n");
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is told outlasts the alarm */
     signal(SIGPIPE, SIG_IGN);
     alarm(100);
     w.script = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
@@ -617,10 +853,18 @@ main(int argc, char **argv)
     while (getline(&line, &cap, f) >= 0) {
         w.line++;
         line[strcspn(line, "\n")] = '\0';
-        do_line(&w, line);
+        play(&w, line);
     }
-    check_errors(&w); /* those behind the last exit, too */
+    if (w.name == NULL)
+        check_errors(&w); /* those behind the last exit, too */
+    else
+        attempt(&w, end_case, line);
+    if (w.name != NULL && w.child > 0) {
+        printf("FAILED %s: its last session still runs\n", w.script);
+        w.any_failed = true;
+        abandon(&w);
+    }
     free(line);
     fclose(f);
-    return 0;
+    return w.any_failed;
 }
