@@ -95,9 +95,6 @@ void session_redirect(struct session *s, struct emitter emitter);
 /* The session goes on behind an end: what the end dropped is void. */
 void session_reopen(struct session *s);
 
-/* Whether a side is a program. */
-bool session_has_program(const struct session *s);
-
 /* For snapshots, called by who owns that side, between two commands: appends
  * what it knows, such that a session of the same head that has loaded it goes
  * on as this one does.  1; 0: nothing, because its tuner, its assessor or a
