@@ -46,8 +46,8 @@ struct companion_host {
 };
 
 /* For those of the session's sides that are programs.  begins: their programs
- * are started; else, in a session that goes on, companions_leave() says that
- * they are gone, and none is started before it is needed.  NULL: err tells. */
+ * are started; else, in a session that goes on, none is before it is needed.
+ * NULL: err tells. */
 struct companions *companions_new(const struct companion_host *host,
                                   struct side *const sides[2], bool begins,
                                   struct err *err);
@@ -56,6 +56,7 @@ void companions_free(struct companions *cs);
 
 /* The command log, borrowed, once it is open: before anything below. */
 void companions_log_to(struct companions *cs, struct logwriter *commandlog);
+/* The programs ended with the dispatcher whose session goes on: an input. */
 void companions_leave(struct companions *cs);
 
 /* Whether a program is that side; then the commands are handled and freed. */

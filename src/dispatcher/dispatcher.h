@@ -47,11 +47,12 @@ struct dispatcher_resume {
     struct session *session; /* taken */
     struct logwriter *log;   /* taken */
     uint64_t arrivals;       /* number of the last input */
-    uint64_t frames;         /* of them, the manager's */
+    uint64_t frames;         /* the manager's among the inputs */
     uint64_t owed, trials;   /* as in recovery.h */
-    bool spaceless;          /* the same */
+    bool spaceless;          /* as in recovery.h */
     const char *words;       /* for the log: what was recovered */
-    bool unsavable[2];       /* by sender: saving it ended the process before */
+    bool unsavable[2];       /* by sender: saving that side ended the process
+                                before */
     uint32_t head_sum;       /* of the log, for its snapshots */
     /* Commands whose calls failed because they ended the process before, as
      * the log has them: "xt why". */

@@ -46,7 +46,7 @@ int program_start(struct program *p, const char *const *argv,
 void program_send(struct program *p, enum command_code code,
                   const char *payload, size_t len);
 
-/* The same for a frame of any code. */
+/* Queues a frame whose code need not be one of ours. */
 void program_send_frame(struct program *p, const char code[2],
                         const char *payload, size_t len);
 
