@@ -89,8 +89,7 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
     m->n_preparing++;
     if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
-    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
-        manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
+    running_watch(m, t);
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     manager_note(m, "preparing", t, detail);
     if (m->lockstep.on)

@@ -94,8 +94,7 @@ restore_living(struct manager *m, struct trial *t)
         stepping_started(m, t);
     if (holding_open(&t->holding, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
-    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
-        manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
+    running_watch(m, t);
     reading_begin(m, t);
     if (t->stop != STOP_NOT)
         running_press_late(m, t);

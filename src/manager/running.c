@@ -43,6 +43,22 @@ running_since(struct manager *m, struct trial *t, int64_t started_ns)
                     t->started_ns + m->x->max_trial_ms * 1000000);
 }
 
+/* The kernel may have no memory for it, for now: an end meanwhile is seen when
+ * it has. */
+void
+running_watch(struct manager *m, struct trial *t)
+{
+    struct err err;
+
+    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
+        return;
+    err_errno(&err, ERR_SYSTEM, "its end cannot be watched for");
+    progress_warn(&m->progress,
+                  "tunepipe: warning: trial %s: %s; tried again every second",
+                  t->id, err.text);
+    running_due(m, t, TRIAL_DUE_WATCH, clock_monotonic_ns() + WATCH_PAUSE_NS);
+}
+
 static double
 seconds_of(const struct trial *t)
 {
@@ -223,8 +239,7 @@ start(struct manager *m, struct trial *t)
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     running_since(m, t, clock_monotonic_ns());
-    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
-        manager_end(m, MANAGER_UNABLE, "cannot watch a trial");
+    running_watch(m, t);
     describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
     happened_trial(m, EVENT_TRIAL_STARTED, t);

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
@@ -325,6 +326,16 @@ no_signal_came(void *ctx, void *of)
 }
 
 static void
+watch_again(void *ctx, void *of)
+{
+    struct trial *t = of;
+
+    if (manager_watch(ctx, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
+        running_due(ctx, t, TRIAL_DUE_WATCH,
+                    clock_monotonic_ns() + WATCH_PAUSE_NS);
+}
+
+static void
 place_given_up(void *ctx, void *of)
 {
     struct manager *m = ctx;
@@ -348,6 +359,7 @@ running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns)
         [TRIAL_DUE_TERM] = patience_over,   [TRIAL_DUE_KILL] = wrapper_given_up,
         [TRIAL_DUE_AGAIN] = offer_again,    [TRIAL_DUE_OFFER] = offer_again,
         [TRIAL_DUE_PLACE] = place_given_up, [TRIAL_DUE_JUDGE] = no_signal_came,
+        [TRIAL_DUE_WATCH] = watch_again,
     };
     struct deadline *d = &t->due[kind];
 

@@ -259,6 +259,9 @@ struct trial *running_next(const struct manager *m, const struct trial *t);
 /* It takes the place of t, which is freed. */
 void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
+#define WATCH_PAUSE_NS ((int64_t)1000 * 1000000)
+/* Its wrapper runs: its end will be seen. */
+void running_watch(struct manager *m, struct trial *t);
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);
 /* It is interrupted: nobody is told an end, `resume` takes it up; frees t. */

@@ -82,6 +82,7 @@ enum trial_due {
     TRIAL_DUE_OFFER, /* it is offered a place again */
     TRIAL_DUE_PLACE, /* it is offered none any more */
     TRIAL_DUE_JUDGE, /* the signal that ended it was meant for it alone */
+    TRIAL_DUE_WATCH, /* its end is to be watched for, which failed before */
     TRIAL_DUES
 };
 

@@ -282,6 +282,29 @@ dispatcher_unwatched() {
 }
 check "a dispatcher that cannot be watched" dispatcher_unwatched
 
+# The kernel has no memory to watch the second trial: its end is seen all the
+# same.
+trial_unwatched() {
+    experiment 'maxTrialNumber: 2' << 'E' || return 1
+if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    until "$T" log "$TUNEPIPE_EXPERIMENT_DIR" 2>&- | grep -q '"started"'; do
+        sleep 0.05
+    done
+    : > "$HERE/unwatched"
+else
+    until grep -q 'trial 00001: its end cannot be watched for: Cannot allocate memory; tried again' "$HERE/err"; do
+        sleep 0.05
+    done
+    rm "$HERE/unwatched"
+fi
+exec tunepipe trial report --final 1
+E
+    UNWATCHED=$PWD/unwatched
+    export UNWATCHED T
+    preloaded unwatched run 0 && count 2 succeeded && replays
+}
+check "a trial that cannot be watched" trial_unwatched
+
 # apart: the dispatcher's file is another one than the manager's; hold: it
 # cannot be started before `exec 9>&-`.
 apart() {
