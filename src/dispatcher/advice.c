@@ -15,7 +15,7 @@
 #include "core/number.h"
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
-#include "dispatcher/policy.h"
+#include "dispatcher/side.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
@@ -120,15 +120,9 @@ sorted(const struct advice *a, size_t *n)
 }
 
 void
-advice_init(struct advice *a, struct tuner *tuner, const struct policy *policy,
-            const struct log *log, void (*emit)(void *side, struct emission e),
-            void *side)
+advice_init(struct advice *a, struct tuner *tuner, struct side *side)
 {
-    *a = (struct advice){.tuner = tuner,
-                         .policy = policy,
-                         .log = log,
-                         .emit = emit,
-                         .side = side};
+    *a = (struct advice){.tuner = tuner, .side = side};
 }
 
 void
@@ -147,13 +141,13 @@ advice_fini(struct advice *a)
 static void
 emit(struct advice *a, const struct origin *o, enum trial_decision decision)
 {
-    if (decision != TRIAL_STOP && !a->policy->extensions)
+    if (decision != TRIAL_STOP && !a->side->policy->extensions)
         return; /* it was a release */
-    a->emit(a->side,
-            (struct emission){.code = decision == TRIAL_STOP ? CMD_KILL_TRIAL
-                                                             : CMD_DECIDE_TRIAL,
-                              .job = o->job,
-                              .decision = decision});
+    side_emit(a->side, (struct emission){.code = decision == TRIAL_STOP
+                                                     ? CMD_KILL_TRIAL
+                                                     : CMD_DECIDE_TRIAL,
+                                         .job = o->job,
+                                         .decision = decision});
 }
 
 /* Forgets a suggestion of which nothing more is to be said. */
@@ -181,7 +175,7 @@ known_decision(const struct advice *a, enum trial_decision decision)
 {
     bool pauses = decision == TRIAL_PAUSE || decision == TRIAL_FINISH;
 
-    return pauses && !a->policy->extensions ? TRIAL_GO : decision;
+    return pauses && !a->side->policy->extensions ? TRIAL_GO : decision;
 }
 
 static void
@@ -311,8 +305,9 @@ say_why(const struct advice *a, const struct metric *m, uint64_t step,
 
     number_format(v->value, value);
     number_format(v->threshold, threshold);
-    log_info(a->log, "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)",
-             m->job, past_tense[v->decision], step,
+    log_info(a->side->log,
+             "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)", m->job,
+             past_tense[v->decision], step,
              v->rule != NULL ? v->rule : "the tuner's word", value, threshold);
 }
 
@@ -340,7 +335,7 @@ take_step(const struct advice *a, struct origin *o, const struct metric *m,
           uint64_t step)
 {
     if (m->attempt > o->attempt) {
-        if (a->policy->nni && m->attempt / 2 > o->attempt / 2)
+        if (a->side->policy->nni && m->attempt / 2 > o->attempt / 2)
             o->said &= ~SAID_END; /* its KI went to the manager before */
         o->attempt = m->attempt;
         o->next = 0;

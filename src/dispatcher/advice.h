@@ -19,26 +19,20 @@
 struct buf;
 struct err;
 struct explainer;
-struct log;
-struct policy;
+struct side;
 struct space;
 struct tuner;
 struct unpack;
 
 struct advice {
     struct tuner *tuner;
-    const struct policy *policy;
-    const struct log *log;
+    struct side *side;
     const struct explainer *explainer; /* NULL: nobody wants to know */
-    void (*emit)(void *side, struct emission e);
-    void *side;
-    struct map origins; /* id -> struct origin */
+    struct map origins;                /* id -> struct origin */
 };
 
 /* Borrows all until advice_fini(). */
-void advice_init(struct advice *a, struct tuner *tuner,
-                 const struct policy *policy, const struct log *log,
-                 void (*emit)(void *side, struct emission e), void *side);
+void advice_init(struct advice *a, struct tuner *tuner, struct side *side);
 void advice_fini(struct advice *a);
 
 /* ---- suggestions ---- */

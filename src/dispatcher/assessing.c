@@ -21,51 +21,20 @@
 /* An assessor's side. */
 struct assessing {
     struct side side;
-    struct assessor *assessor; /* NULL: none */
-    const struct policy *policy;
-    struct emitter emitter;
+    struct assessor *assessor;         /* NULL: none */
     const struct explainer *explainer; /* NULL: nobody */
-    const struct log *log;
     struct series_map *living;
-    struct buf payload;
 };
 
-static int
-emit(struct assessing *a, struct emission e, struct err *err)
-{
-    e.sender = SENDER_ASSESSOR;
-    if (emission_encode(&e, a->policy->extensions, &a->payload) != 0)
-        return err_set(err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
-                       e.cause);
-    a->emitter.emit(a->emitter.ctx, &e);
-    return 0;
-}
-
 /* The answer to a synchronous report. */
-static int
-acknowledge(struct assessing *a, const struct command *cmd, bool stop,
-            struct err *err)
+static void
+acknowledge(struct assessing *a, const struct metric *m, bool stop)
 {
-    return emit(a,
-                (struct emission){.cause = cmd->arrival,
-                                  .code = CMD_ACKNOWLEDGE,
-                                  .job = cmd->metric.job,
-                                  .number = cmd->metric.sequence,
-                                  .decision = stop ? TRIAL_STOP : TRIAL_GO},
-                err);
-}
-
-/* The assessor failed: its command is skipped, or the session ends. */
-static int
-plugin_failed(const struct assessing *a, const struct command *cmd,
-              struct err *err)
-{
-    err_place(err, "command %" PRIu64 " (%s)", cmd->arrival,
-              command_info(cmd->code)->code);
-    if (a->policy->on_error == ERROR_FAIL)
-        return -1;
-    log_error(a->log, "%s", err->text);
-    return 0;
+    side_emit(&a->side,
+              (struct emission){.code = CMD_ACKNOWLEDGE,
+                                .job = m->job,
+                                .number = m->sequence,
+                                .decision = stop ? TRIAL_STOP : TRIAL_GO});
 }
 
 static struct tp_history
@@ -89,19 +58,19 @@ say_why(const struct assessing *a, const struct metric *m,
 
     number_format(v->value, value);
     number_format(v->threshold, threshold);
-    log_info(a->log, "trial '%.64s' stopped at step %zu: %s (%s, limit %s)",
-             m->job, h->n - 1,
-             v->rule != NULL ? v->rule : "the assessor's word", value,
+    log_info(a->side.log,
+             "trial '%.64s' stopped at step %zu: %s (%s, limit %s)", m->job,
+             h->n - 1, v->rule != NULL ? v->rule : "the assessor's word", value,
              threshold);
 }
 
 static void
-explain(const struct assessing *a, const struct command *cmd,
+explain(const struct assessing *a, const struct metric *m,
         const struct tp_history *h, const struct tp_verdict *v)
 {
     struct judgement j = {
-        .cause = cmd->arrival,
-        .job = cmd->metric.job,
+        .cause = a->side.arrival,
+        .job = m->job,
         .step = h->n - 1,
         .decision = v->decision == TP_STOP ? TRIAL_STOP : TRIAL_GO,
         .value = v->value,
@@ -113,68 +82,77 @@ explain(const struct assessing *a, const struct command *cmd,
         a->explainer->judged(a->explainer->listener.ctx, &j);
 }
 
-static int
-assess(struct assessing *a, const struct command *cmd, struct series *series,
-       struct err *err)
+static void
+assess(struct assessing *a, const struct metric *m, struct series *series)
 {
     struct tp_history lent = lend(series);
     struct tp_verdict verdict = {._struct_size = sizeof verdict,
                                  .decision = TP_GO,
                                  .value = NAN,
                                  .threshold = NAN};
+    struct err err;
 
     if (a->explainer != NULL)
         a->explainer->begin(a->explainer->listener.ctx);
-    if (assessor_assess(a->assessor, &lent, &verdict, err) != 0)
-        return plugin_failed(a, cmd, err);
-    explain(a, cmd, &lent, &verdict);
+    if (assessor_assess(a->assessor, &lent, &verdict, &err) != 0) {
+        side_failed(&a->side, &err);
+        return;
+    }
+    explain(a, m, &lent, &verdict);
     if (verdict.decision != TP_STOP)
-        return 0;
+        return;
     series->stopped = true;
-    say_why(a, &cmd->metric, &lent, &verdict);
-    return emit(a,
-                (struct emission){.cause = cmd->arrival,
-                                  .code = CMD_KILL_TRIAL,
-                                  .job = cmd->metric.job,
-                                  .decision = TRIAL_STOP},
-                err);
+    say_why(a, m, &lent, &verdict);
+    side_emit(&a->side, (struct emission){.code = CMD_KILL_TRIAL,
+                                          .job = m->job,
+                                          .decision = TRIAL_STOP});
 }
 
-/* An older attempt ends as failed; the assessor frees what it kept of it. */
-static int
-restart(struct assessing *a, const struct command *cmd, struct series *series,
-        struct err *err)
+/* Tells the assessor that a trial, or an attempt, has ended; it frees what it
+ * kept of that. */
+static void
+tell_end(struct assessing *a, struct series *series, int how)
 {
     struct tp_history lent = lend(series);
-    bool before = a->policy->nni && /* its KI went to the manager before */
-                  series->attempt / 2 < cmd->metric.attempt / 2;
-    int rc = 0;
+    struct err err;
 
-    if (series->n > 0 &&
-        assessor_ended(a->assessor, &lent, TP_TRIAL_FAILED, err) != 0)
-        rc = plugin_failed(a, cmd, err);
-    series_restart(series, cmd->metric.attempt);
-    series->stopped = series->stopped && !before;
-    return rc;
+    if (series->n > 0 && assessor_ended(a->assessor, &lent, how, &err) != 0)
+        side_failed(&a->side, &err);
 }
 
-static int
-handle_metric(struct assessing *a, const struct command *cmd, struct err *err)
+/* An older attempt ends as failed. */
+static void
+restart(struct assessing *a, const struct metric *m, struct series *series)
 {
-    const struct metric *m = &cmd->metric;
+    bool before = a->side.policy->nni && /* its KI went to the manager before */
+                  series->attempt / 2 < m->attempt / 2;
+
+    tell_end(a, series, TP_TRIAL_FAILED);
+    series_restart(series, m->attempt);
+    series->stopped = series->stopped && !before;
+}
+
+static void
+handle_metric(struct assessing *a, const struct metric *m)
+{
     struct series *series = series_get(a->living, m->job);
     int grown;
 
-    if (series == NULL)
-        return err_set(err, ERR_MEMORY, "histories: out of memory");
-    if (m->attempt > series->attempt && restart(a, cmd, series, err) != 0)
-        return -1;
+    if (series == NULL) {
+        side_out_of_memory(&a->side);
+        return;
+    }
+    if (m->attempt > series->attempt)
+        restart(a, m, series);
+    if (a->side.fatal)
+        return;
     grown = series_enter(series, m->sequence, m->value);
     if (grown < 0)
-        return err_set(err, ERR_MEMORY, "histories: out of memory");
-    if (grown > 0 && !series->stopped && assess(a, cmd, series, err) != 0)
-        return -1;
-    return m->sync ? acknowledge(a, cmd, series->stopped, err) : 0;
+        side_out_of_memory(&a->side);
+    else if (grown > 0 && !series->stopped)
+        assess(a, m, series);
+    if (m->sync && !a->side.fatal)
+        acknowledge(a, m, series->stopped);
 }
 
 static int
@@ -197,38 +175,15 @@ end_how(const struct trial_end *end)
     return TP_TRIAL_CANCELLED;
 }
 
-static int
-end_trial(struct assessing *a, const struct command *cmd, const char *job,
-          int how, struct err *err)
+static void
+end_trial(struct assessing *a, const char *job, int how)
 {
     struct series *series = series_remove(a->living, job);
-    struct tp_history lent;
-    int rc = 0;
 
     if (series == NULL)
-        return 0;
-    lent = lend(series);
-    if (series->n > 0 && assessor_ended(a->assessor, &lent, how, err) != 0)
-        rc = plugin_failed(a, cmd, err);
+        return;
+    tell_end(a, series, how);
     series_free(series);
-    return rc;
-}
-
-static int
-handle_end(struct assessing *a, const struct command *cmd, struct err *err)
-{
-    return end_trial(a, cmd, cmd->end.job, end_how(&cmd->end), err);
-}
-
-/* Trials that a manager before this one ran, and this one does not. */
-static int
-handle_loss(struct assessing *a, const struct command *cmd, struct err *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < cmd->n_runs && rc == 0; i++)
-        rc = end_trial(a, cmd, cmd->runs[i].job, TP_TRIAL_CANCELLED, err);
-    return rc;
 }
 
 /* ---- the side ---- */
@@ -251,19 +206,22 @@ handle(struct side *s, const struct command *cmd, struct err *err)
     struct assessing *a = self(s);
     const struct series *series;
 
-    if (cmd->code == CMD_TRIAL_END)
-        return handle_end(a, cmd, err);
-    if (cmd->code == CMD_REQUEST_TRIALS)
-        return handle_loss(a, cmd, err);
-    if (cmd->code != CMD_METRIC)
-        return 0;
-    if (a->assessor != NULL && cmd->metric.has_value)
-        return handle_metric(a, cmd, err);
-    if (!cmd->metric.sync)
-        return 0;
-    /* Nobody judges, or it is not applied: its trial still waits. */
-    series = series_find(a->living, cmd->metric.job);
-    return acknowledge(a, cmd, series != NULL && series->stopped, err);
+    side_begin(s, cmd->arrival, command_info(cmd->code)->code, err);
+    if (cmd->code == CMD_TRIAL_END) {
+        end_trial(a, cmd->end.job, end_how(&cmd->end));
+    } else if (cmd->code == CMD_REQUEST_TRIALS) {
+        /* Trials that a manager before this one ran, and this one does not. */
+        for (size_t i = 0; i < cmd->n_runs && !s->fatal; i++)
+            end_trial(a, cmd->runs[i].job, TP_TRIAL_CANCELLED);
+    } else if (cmd->code == CMD_METRIC && a->assessor != NULL &&
+               cmd->metric.has_value) {
+        handle_metric(a, &cmd->metric);
+    } else if (cmd->code == CMD_METRIC && cmd->metric.sync) {
+        /* Nobody judges, or it is not applied: its trial still waits. */
+        series = series_find(a->living, cmd->metric.job);
+        acknowledge(a, &cmd->metric, series != NULL && series->stopped);
+    }
+    return side_end(s);
 }
 
 /* ---- packed ---- */
@@ -402,7 +360,7 @@ free_assessing(struct side *s)
     struct assessing *a = self(s);
 
     series_map_free(a->living);
-    buf_fini(&a->payload);
+    side_fini(s);
     free(a);
 }
 
@@ -427,11 +385,7 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
         err_set(err, ERR_MEMORY, "histories: out of memory");
         return NULL;
     }
-    a->side.ops = &ops;
+    side_init(&a->side, &ops, SENDER_ASSESSOR, policy, emitter, log);
     a->assessor = assessor;
-    a->policy = policy;
-    a->emitter = emitter;
-    a->log = log;
-    buf_init(&a->payload, SIZE_MAX / 2); /* a job's name, escaped */
     return &a->side;
 }

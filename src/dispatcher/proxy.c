@@ -76,37 +76,20 @@ proxy_restart(struct proxy *p)
 
 /* ---- speaking ---- */
 
-bool
-proxy_encode(struct proxy *p, struct emission *e)
-{
-    e->sender = p->kind->sender;
-    e->cause = p->arrival;
-    if (emission_encode(e, p->policy->extensions, &p->payload) == 0)
-        return true;
-    proxy_out_of_memory(p);
-    return false;
-}
-
-void
-proxy_emit(struct proxy *p, struct emission e)
-{
-    if (proxy_encode(p, &e) && !p->fatal)
-        p->emitter.emit(p->emitter.ctx, &e);
-}
-
 void
 proxy_send(struct proxy *p, enum command_code code)
 {
-    if (p->payload.failed)
-        proxy_out_of_memory(p);
-    else if (!p->fatal)
-        p->port.send(p->port.ctx, code, p->payload.data, p->payload.len);
+    if (p->side.payload.failed)
+        side_out_of_memory(&p->side);
+    else if (!p->side.fatal)
+        p->port.send(p->port.ctx, code, p->side.payload.data,
+                     p->side.payload.len);
 }
 
 void
 proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
 {
-    struct buf *out = &p->payload;
+    struct buf *out = &p->side.payload;
 
     buf_clear(out);
     buf_add_char(out, '{');
@@ -123,24 +106,6 @@ proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
 }
 
 void
-proxy_complain(struct proxy *p, const char *text)
-{
-    log_error(p->log, "command %" PRIu64 " (%s): %s", p->arrival, p->input,
-              text);
-}
-
-void
-proxy_complain_trial(struct proxy *p, const char *job,
-                     const struct parameter_id *id, const char *text, bool late)
-{
-    char which[NAMING_MAX];
-
-    log_line(p->log, late ? LOG_INFO : LOG_ERROR,
-             "command %" PRIu64 " (%s): %s: %s", p->arrival, p->input,
-             naming_trial(which, job, id), text);
-}
-
-void
 proxy_failed(struct proxy *p, const char *fmt, ...)
 {
     char text[ERR_TEXT_MAX];
@@ -150,23 +115,8 @@ proxy_failed(struct proxy *p, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    err_set(&err, ERR_PLUGIN, "command %" PRIu64 " (%s): %s: %s", p->arrival,
-            p->input, p->setup->title, text);
-    if (p->policy->on_error == ERROR_SKIP) {
-        log_error(p->log, "%s", err.text);
-    } else if (!p->fatal) {
-        p->fatal = true;
-        if (p->failure != NULL)
-            *p->failure = err;
-    }
-}
-
-void
-proxy_out_of_memory(struct proxy *p)
-{
-    p->fatal = true;
-    err_set(p->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
-            p->arrival, p->input);
+    err_set(&err, ERR_PLUGIN, "%s: %s", p->setup->title, text);
+    side_failed(&p->side, &err);
 }
 
 /* Cut, and made valid UTF-8. */
@@ -203,8 +153,8 @@ proxy_says(struct proxy *p, const struct frame *frame)
 void
 proxy_write_text(struct proxy *p, const char *key, const char *text)
 {
-    buf_printf(&p->payload, "\"%s\": ", key);
-    json_write_string(&p->payload, text, strlen(text));
+    buf_printf(&p->side.payload, "\"%s\": ", key);
+    json_write_string(&p->side.payload, text, strlen(text));
 }
 
 void
@@ -227,9 +177,9 @@ proxy_write_parameter(const struct parameter_id *id, struct buf *out)
 void
 proxy_write_ids(struct proxy *p, const struct parameter_id *id, const char *job)
 {
-    buf_clear(&p->payload);
-    proxy_write_parameter(id, &p->payload);
-    buf_add_text(&p->payload, ", ");
+    buf_clear(&p->side.payload);
+    proxy_write_parameter(id, &p->side.payload);
+    buf_add_text(&p->side.payload, ", ");
     proxy_write_text(p, "trial_job_id", job);
 }
 
@@ -242,17 +192,17 @@ proxy_write_value(struct proxy *p, const struct command *cmd)
 
     if (!isnan(cmd->metric.value))
         doc = json_parse(cmd->payload, cmd->payload_len, JSON_NAN, NULL);
-    buf_add_text(&p->payload, "\"value\": ");
+    buf_add_text(&p->side.payload, "\"value\": ");
     buf_init(&text, SIZE_MAX / 2);
     if (doc == NULL || !jval_get(json_root(doc), "value", &value)) {
-        buf_add_text(&p->payload, "\"NaN\"");
+        buf_add_text(&p->side.payload, "\"NaN\"");
     } else if (jval_type(value) == JSON_STRING) {
-        jval_write(value, &p->payload);
+        jval_write(value, &p->side.payload);
     } else {
         jval_write(value, &text);
-        json_write_string(&p->payload, buf_text(&text), text.len);
+        json_write_string(&p->side.payload, buf_text(&text), text.len);
     }
-    p->payload.failed = p->payload.failed || text.failed;
+    p->side.payload.failed = p->side.payload.failed || text.failed;
     buf_fini(&text);
     json_free(doc);
 }
@@ -274,24 +224,21 @@ look(const struct side *s)
 static bool
 begin(struct proxy *p, uint64_t arrival, const char *input, struct err *err)
 {
-    p->arrival = arrival;
-    p->input = input;
-    p->fatal = false;
-    p->failure = err;
+    side_begin(&p->side, arrival, input, err);
     return !p->ended;
 }
 
 static int
 end(struct proxy *p)
 {
-    p->ended = p->ended || p->fatal;
-    return p->fatal ? -1 : 0;
+    p->ended = p->ended || p->side.fatal;
+    return side_end(&p->side);
 }
 
 static void
 settle(struct proxy *p)
 {
-    if (p->kind->settle != NULL && !p->fatal)
+    if (p->kind->settle != NULL && !p->side.fatal)
         p->kind->settle(p);
 }
 
@@ -325,10 +272,10 @@ take_frame(struct side *s, uint64_t arrival, const struct frame *frame,
 static void
 give_up(struct proxy *p, const char *how)
 {
-    if (p->fatal)
+    if (p->side.fatal)
         return;
-    p->fatal = true;
-    err_set(p->failure, ERR_CONFIG, "%s: %s", p->setup->title,
+    p->side.fatal = true;
+    err_set(p->side.failure, ERR_CONFIG, "%s: %s", p->setup->title,
             p->said[0] != '\0' ? p->said : how);
 }
 
@@ -392,7 +339,7 @@ see(const struct side *s, struct tuning_view *out, const struct viewer *viewer)
 static const char *
 key_of(const struct side *s)
 {
-    return look(s)->kind->sender == SENDER_DEFAULT ? "tuner" : "assessor";
+    return s->sender == SENDER_DEFAULT ? "tuner" : "assessor";
 }
 
 static void
@@ -400,7 +347,7 @@ describe(const struct side *s, struct buf *out)
 {
     buf_printf(out, "\"%s\": ", key_of(s));
     proxy_setup_write(look(s)->setup, out);
-    if (look(s)->kind->sender == SENDER_DEFAULT)
+    if (s->sender == SENDER_DEFAULT)
         buf_add_text(out, ", \"filters\": []");
 }
 
@@ -435,23 +382,19 @@ static const struct side_ops ops = {
 };
 
 void
-proxy_init(struct proxy *p, const struct proxy_kind *kind,
+proxy_init(struct proxy *p, const struct proxy_kind *kind, enum sender sender,
            const struct proxy_setup *setup, const struct policy *policy,
            struct emitter emitter, const struct log *log)
 {
-    p->side.ops = &ops;
+    side_init(&p->side, &ops, sender, policy, emitter, log);
     p->kind = kind;
     p->setup = setup;
-    p->policy = policy;
-    p->emitter = emitter;
-    p->log = log;
     p->port = (struct proxy_port){send_nowhere, start_nothing, NULL};
     p->longest = SIZE_MAX;
-    buf_init(&p->payload, SIZE_MAX / 2);
 }
 
 void
 proxy_fini(struct proxy *p)
 {
-    buf_fini(&p->payload);
+    side_fini(&p->side);
 }

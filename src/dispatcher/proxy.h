@@ -62,7 +62,6 @@ const struct proxy_setup *proxy_setup(const struct proxy *p);
 
 /* What a tuner's and an assessor's proxy do differently. */
 struct proxy_kind {
-    enum sender sender;
     void (*command)(struct proxy *p, const struct command *cmd);
     void (*frame)(struct proxy *p, const struct frame *frame);
     void (*late)(struct proxy *p);
@@ -83,51 +82,31 @@ struct proxy {
     struct side side;
     const struct proxy_kind *kind;
     const struct proxy_setup *setup;
-    const struct policy *policy;
-    struct emitter emitter;
     struct proxy_port port;
-    const struct log *log;
-    struct buf payload; /* of the frame being written */
-    size_t longest;     /* payload that the manager can be sent */
-    uint64_t arrival;   /* of the input being handled */
-    const char *input;  /* what it is: "command 7 (GE)" without the number */
-    char its[8];        /* that, of a frame of the program: "its TR" */
-    char said[500];     /* of one that is required, its last ER before its
-                           first ID; "": none */
-    bool ready;         /* it has sent an ID */
-    bool gone;          /* there is no program */
-    bool ended;         /* a failure ended this side */
-    bool fatal;         /* `failure` ends the session */
-    struct err *failure;
+    size_t longest; /* payload that the manager can be sent */
+    char its[8];    /* the input being handled, a program's frame: "its TR" */
+    char said[500]; /* of one that is required, its last ER before its first
+                       ID; "": none */
+    bool ready;     /* it has sent an ID */
+    bool gone;      /* there is no program */
+    bool ended;     /* a failure ended this side */
 };
 
 void proxy_init(struct proxy *p, const struct proxy_kind *kind,
-                const struct proxy_setup *setup, const struct policy *policy,
-                struct emitter emitter, const struct log *log);
+                enum sender sender, const struct proxy_setup *setup,
+                const struct policy *policy, struct emitter emitter,
+                const struct log *log);
 void proxy_fini(struct proxy *p);
 
-/* Writes the frame that states e's fact into p->payload; false: out of memory,
- * and it was said. */
-bool proxy_encode(struct proxy *p, struct emission *e);
-/* Writes it as proxy_encode() does, and sends it to the manager. */
-void proxy_emit(struct proxy *p, struct emission e);
-/* What p->payload holds, to the program. */
+/* What the side's payload holds, to the program. */
 void proxy_send(struct proxy *p, enum command_code code);
 /* The end of a trial, whose hyper_params are those, JSON, to the program. */
 void proxy_send_end(struct proxy *p, const struct trial_end *end,
                     struct buf *hyper);
 
-/* One line for a mistake of the manager's, which costs its command alone. */
-void proxy_complain(struct proxy *p, const char *text);
-/* One line about a trial: "trial 'job' (parameter_id 7): text"; late: nothing
- * is wrong, and it is no error. */
-void proxy_complain_trial(struct proxy *p, const char *job,
-                          const struct parameter_id *id, const char *text,
-                          bool late);
 /* The program failed: by policy this costs its input, or the session. */
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void proxy_out_of_memory(struct proxy *p);
 /* Passes an ER on to people: a failure like others.  Before the first ID of one
  * that is required it is kept: it says why there will be none. */
 void proxy_says(struct proxy *p, const struct frame *frame);
@@ -137,10 +116,10 @@ bool proxy_restart(struct proxy *p);
 
 /* Appends {"parameter_id": ... */
 void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
-/* Begins p->payload: {"parameter_id": ..., "trial_job_id": ... */
+/* Begins p->side.payload: {"parameter_id": ..., "trial_job_id": ... */
 void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
                      const char *job);
-/* Appends "key": "text" to p->payload. */
+/* Appends "key": "text" to p->side.payload. */
 void proxy_write_text(struct proxy *p, const char *key, const char *text);
 /* The `value` of the metric that is being handled, as the text it came as, or
  * that it would be; one that is no number as "NaN". */

@@ -79,7 +79,7 @@ add(struct proxy_assessor *a, const char *job)
     if (trial == NULL || (trial->job = strdup(job)) == NULL ||
         map_put(&a->trials, job, strlen(job), trial) != 0) {
         judged_free(trial);
-        proxy_out_of_memory(&a->base);
+        side_out_of_memory(&a->base.side);
         return NULL;
     }
     if (proxy_restart(&a->base))
@@ -113,11 +113,11 @@ static void
 acknowledge(struct proxy_assessor *a, const char *job, uint64_t sequence,
             bool stop)
 {
-    proxy_emit(&a->base,
-               (struct emission){.code = CMD_ACKNOWLEDGE,
-                                 .job = job,
-                                 .number = sequence,
-                                 .decision = stop ? TRIAL_STOP : TRIAL_GO});
+    side_emit(&a->base.side,
+              (struct emission){.code = CMD_ACKNOWLEDGE,
+                                .job = job,
+                                .number = sequence,
+                                .decision = stop ? TRIAL_STOP : TRIAL_GO});
 }
 
 static int
@@ -173,9 +173,9 @@ stop(struct proxy_assessor *a, struct judged *trial)
     if (trial->stopped)
         return;
     trial->stopped = true;
-    proxy_emit(&a->base, (struct emission){.code = CMD_KILL_TRIAL,
-                                           .job = trial->job,
-                                           .decision = TRIAL_STOP});
+    side_emit(&a->base.side, (struct emission){.code = CMD_KILL_TRIAL,
+                                               .job = trial->job,
+                                               .decision = TRIAL_STOP});
 }
 
 /* ---- from the manager ---- */
@@ -186,13 +186,13 @@ send_metric(struct proxy *p, const struct command *cmd)
     const struct metric *m = &cmd->metric;
 
     proxy_write_ids(p, &m->parameter, m->job);
-    buf_printf(&p->payload,
+    buf_printf(&p->side.payload,
                ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
                m->sequence);
     proxy_write_value(p, cmd);
     if (m->attempt > 0)
-        buf_printf(&p->payload, ", \"attempt\": %" PRIu64, m->attempt);
-    buf_add_text(&p->payload, m->sync ? ", \"sync\": true}" : "}");
+        buf_printf(&p->side.payload, ", \"attempt\": %" PRIu64, m->attempt);
+    buf_add_text(&p->side.payload, m->sync ? ", \"sync\": true}" : "}");
     proxy_send(p, CMD_METRIC);
 }
 
@@ -207,7 +207,8 @@ metric(struct proxy_assessor *a, const struct command *cmd)
             return;
         trial->attempt = m->attempt;
     }
-    if (trial != NULL && a->base.policy->nni && m->attempt > trial->attempt)
+    if (trial != NULL && a->base.side.policy->nni &&
+        m->attempt > trial->attempt)
         begin_anew(a, trial, m->attempt);
     if (trial == NULL || !m->has_value || trial->stopped ||
         !is_heard(a, trial)) {
@@ -217,7 +218,7 @@ metric(struct proxy_assessor *a, const struct command *cmd)
         return;
     }
     if (m->sync && add_report(a, trial, m->sequence) != 0) {
-        proxy_out_of_memory(&a->base);
+        side_out_of_memory(&a->base.side);
         return;
     }
     send_metric(&a->base, cmd);
@@ -426,7 +427,6 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
                    struct err *err)
 {
     static const struct proxy_kind kind = {
-        .sender = SENDER_ASSESSOR,
         .command = command,
         .frame = take_frame,
         .late = let_go,
@@ -442,7 +442,7 @@ proxy_assessor_new(const struct proxy_setup *setup, const struct policy *policy,
         err_set(err, ERR_MEMORY, "%s: out of memory", setup->title);
         return NULL;
     }
-    proxy_init(&a->base, &kind, setup, policy, emitter, log);
+    proxy_init(&a->base, &kind, SENDER_ASSESSOR, setup, policy, emitter, log);
     a->last = &a->reports;
     return &a->base;
 }

@@ -68,7 +68,7 @@ static void
 send(struct proxy_tuner *t, enum command_code code, const char *open,
      const struct buf *text, const char *close)
 {
-    struct buf *out = &t->base.payload;
+    struct buf *out = &t->base.side.payload;
 
     buf_clear(out);
     buf_add_text(out, open);
@@ -96,7 +96,7 @@ write_record(const struct trial *trial, struct buf *out)
 static void
 keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
 {
-    const struct buf *payload = &t->base.payload;
+    const struct buf *payload = &t->base.side.payload;
     size_t len = payload->len - from;
 
     if (payload->failed ||
@@ -128,7 +128,7 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
 {
     const struct parameter_id theirs =
         parameter_named(trial->theirs, trial->label);
-    struct buf *out = &t->base.payload;
+    struct buf *out = &t->base.side.payload;
     size_t from;
 
     if (trial->foreign) {
@@ -181,7 +181,7 @@ send_out(struct proxy_tuner *t)
     buf_init(&list, SIZE_MAX / 2);
     trials = trials_sorted(t->trials, &n);
     if (trials == NULL)
-        proxy_out_of_memory(&t->base);
+        side_out_of_memory(&t->base.side);
     for (size_t i = 0; trials != NULL && i < n; i++) {
         if (trials[i]->ended) { /* not known to it: a result is an import */
             trials[i]->foreign = true;
@@ -217,11 +217,11 @@ static void
 no_more(struct proxy_tuner *t, uint64_t first, enum no_reason reason,
         uint64_t units)
 {
-    proxy_emit(&t->base,
-               (struct emission){.code = CMD_NO_MORE,
-                                 .parameter = parameter_named(first, NULL),
-                                 .reason = reason,
-                                 .units = units});
+    side_emit(&t->base.side,
+              (struct emission){.code = CMD_NO_MORE,
+                                .parameter = parameter_named(first, NULL),
+                                .reason = reason,
+                                .units = units});
 }
 
 /* The requests that the next TR may serve; the oldest first. */
@@ -237,7 +237,7 @@ refuse(struct proxy_tuner *t, const struct proxy_request *r,
        enum no_reason reason, uint64_t units)
 {
     no_more(t, r->first, reason, units);
-    if (reason == NO_FAILED && t->base.policy->again)
+    if (reason == NO_FAILED && t->base.side.policy->again)
         t->failed += units;
 }
 
@@ -291,11 +291,11 @@ ask(struct proxy_tuner *t, struct proxy_request r)
 {
     start_again(t);
     if (proxy_requests_push(&t->asked, r) != 0) {
-        proxy_out_of_memory(&t->base);
+        side_out_of_memory(&t->base.side);
         return;
     }
-    buf_clear(&t->base.payload);
-    buf_printf(&t->base.payload, "%" PRIu64, proxy_request_left(&r));
+    buf_clear(&t->base.side.payload);
+    buf_printf(&t->base.side.payload, "%" PRIu64, proxy_request_left(&r));
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
 }
 
@@ -324,7 +324,7 @@ keep_space(struct proxy_tuner *t, const struct command *cmd)
     buf_clear(&t->space);
     jval_write(json_root(cmd->space), &t->space);
     if (t->space.failed)
-        proxy_out_of_memory(&t->base);
+        side_out_of_memory(&t->base.side);
 }
 
 static void
@@ -347,8 +347,8 @@ begin_again(void *side, const struct command *cmd, bool same)
         keep_space(t, cmd);
         send(t, CMD_UPDATE_SPACE, "", &t->space, "");
     }
-    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
-                                           .number = cmd->position});
+    side_emit(&t->base.side, (struct emission){.code = CMD_INITIALIZED,
+                                               .number = cmd->position});
 }
 
 static void
@@ -388,21 +388,9 @@ give_again(void *side, const struct trial *trial, uint64_t was)
                                                 strlen(trial->parameters)};
 
     (void)was; /* it has its id still */
-    proxy_emit(&t->base,
-               (struct emission){.code = CMD_NEW_TRIAL, .gives = &record});
+    side_emit(&t->base.side,
+              (struct emission){.code = CMD_NEW_TRIAL, .gives = &record});
     reunion_launch(&t->reunion, trial->id, trial->label);
-}
-
-static void
-out_of_memory(void *side)
-{
-    proxy_out_of_memory(side);
-}
-
-static bool
-failed(const void *side)
-{
-    return ((const struct proxy_tuner *)side)->base.fatal;
 }
 
 static const struct reunion_ops reunion_hands = {
@@ -414,8 +402,6 @@ static const struct reunion_ops reunion_hands = {
     .tell = tell_result,
     .end = tell_end,
     .give = give_again,
-    .out_of_memory = out_of_memory,
-    .failed = failed,
 };
 
 /* ---- from the manager: the search space ---- */
@@ -423,13 +409,14 @@ static const struct reunion_ops reunion_hands = {
 static void
 initialize(struct proxy_tuner *t, const struct command *cmd)
 {
-    if (t->state == PROXY_READY && t->base.policy->nni) {
+    if (t->state == PROXY_READY && t->base.side.policy->nni) {
         reunion_begin(&t->reunion, cmd);
         return;
     }
     if (t->state != PROXY_BARE) {
-        proxy_complain(&t->base, "the search space is set already, expected "
-                                 "SS to change it");
+        side_complain(&t->base.side,
+                      "the search space is set already, expected "
+                      "SS to change it");
         return;
     }
     keep_space(t, cmd);
@@ -443,7 +430,7 @@ static bool
 has_space(struct proxy_tuner *t)
 {
     if (t->state == PROXY_BARE)
-        proxy_complain(&t->base, "no search space yet, expected IN first");
+        side_complain(&t->base.side, "no search space yet, expected IN first");
     return t->state != PROXY_BARE;
 }
 
@@ -464,10 +451,10 @@ request(struct proxy_tuner *t, const struct command *cmd)
     struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
 
     if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
-        proxy_complain(&t->base, cmd->request.problem != NULL
-                                     ? cmd->request.problem
-                                     : "no search space yet, expected IN "
-                                       "first");
+        side_complain(&t->base.side, cmd->request.problem != NULL
+                                         ? cmd->request.problem
+                                         : "no search space yet, expected IN "
+                                           "first");
         no_more(t, r.first, NO_FAILED, r.count);
         return;
     }
@@ -492,17 +479,17 @@ metric(struct proxy_tuner *t, const struct command *cmd)
     bool late;
 
     if (m->type == METRIC_REQUEST) {
-        proxy_complain_trial(&t->base, m->job, &m->parameter,
-                             "REQUEST_PARAMETER: trials of several phases are "
-                             "not supported, expected one GE a trial",
-                             false);
+        side_complain_trial(&t->base.side, m->job, &m->parameter,
+                            "REQUEST_PARAMETER: trials of several phases are "
+                            "not supported, expected one GE a trial",
+                            false);
         return;
     }
     if (m->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial: recorded */
     why = reunion_refuse_result(&t->reunion, m, &trial, &late);
     if (why != NULL) {
-        proxy_complain_trial(&t->base, m->job, &m->parameter, why, late);
+        side_complain_trial(&t->base.side, m->job, &m->parameter, why, late);
         return;
     }
     reunion_ran(&t->reunion, m->job, trial);
@@ -513,7 +500,7 @@ metric(struct proxy_tuner *t, const struct command *cmd)
 static void
 pass_end(struct proxy_tuner *t, const struct trial_end *end)
 {
-    const struct mark *mark = policy_mark(t->base.policy, end);
+    const struct mark *mark = policy_mark(t->base.side.policy, end);
     struct trial *trial;
     const char *why;
     bool late;
@@ -522,7 +509,8 @@ pass_end(struct proxy_tuner *t, const struct trial_end *end)
         return;
     why = reunion_refuse_end(&t->reunion, end, &trial, &late);
     if (why != NULL) {
-        proxy_complain_trial(&t->base, end->job, &end->parameter, why, late);
+        side_complain_trial(&t->base.side, end->job, &end->parameter, why,
+                            late);
         return;
     }
     reunion_ran(&t->reunion, end->job, trial);
@@ -540,9 +528,9 @@ end(struct proxy_tuner *t, const struct command *cmd)
     if (reunion_seek_lost(&t->reunion, cmd) > 0)
         serve_lost(t);
     if (cmd->end.sync)
-        proxy_emit(&t->base, (struct emission){.code = CMD_ACKNOWLEDGE,
-                                               .job = cmd->end.job,
-                                               .ends = true});
+        side_emit(&t->base.side, (struct emission){.code = CMD_ACKNOWLEDGE,
+                                                   .job = cmd->end.job,
+                                                   .ends = true});
 }
 
 /* ---- from the manager: trials from elsewhere ---- */
@@ -578,7 +566,7 @@ reunite(struct proxy_tuner *t, const struct command *cmd)
     n = reunion_import(&t->reunion, cmd);
     if (t->fresh.len > 0 || n.all == 0)
         send(t, CMD_IMPORT, "[", &t->fresh, "]");
-    log_info(t->base.log,
+    log_info(t->base.side.log,
              "command %" PRIu64 " (FD): %zu of %zu results passed on",
              cmd->arrival, n.told, n.all);
 }
@@ -590,12 +578,12 @@ import(struct proxy_tuner *t, const struct command *cmd)
 
     if (!has_space(t))
         return;
-    if (t->base.policy->nni) {
+    if (t->base.side.policy->nni) {
         reunite(t, cmd);
         return;
     }
-    buf_clear(&t->base.payload);
-    jval_write(list, &t->base.payload);
+    buf_clear(&t->base.side.payload);
+    jval_write(list, &t->base.side.payload);
     proxy_send(&t->base, CMD_IMPORT);
     for (size_t i = 0; i < jval_count(list); i++)
         keep_entry(t, jval_at(list, i));
@@ -645,7 +633,7 @@ knows(struct proxy_tuner *t, struct jval record)
 {
     struct trial *trial;
 
-    if (!t->base.policy->nni)
+    if (!t->base.side.policy->nni)
         return false;
     switch (reunion_read(&t->reunion, record, &trial)) {
     case RECORD_USERS:
@@ -674,7 +662,7 @@ custom(struct proxy_tuner *t, const struct command *cmd)
         return;
     reunion_advise(&t->reunion);
     buf_init(&known, SIZE_MAX / 2);
-    if (t->base.policy->nni && t->next_id == 0)
+    if (t->base.side.policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < jval_count(list); i++) {
         if (knows(t, jval_at(list, i)))
@@ -682,7 +670,7 @@ custom(struct proxy_tuner *t, const struct command *cmd)
         trial = recover_one(t, jval_at(list, i), &err);
         if (trial == NULL) {
             err_place(&err, "[%zu]", i);
-            proxy_complain(&t->base, err.text);
+            side_complain(&t->base.side, err.text);
             continue;
         }
         buf_add_text(&known, known.len == 0 ? "" : ", ");
@@ -737,8 +725,8 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
         return;
     }
     t->state = PROXY_READY;
-    proxy_emit(&t->base, (struct emission){.code = CMD_INITIALIZED,
-                                           .number = t->position});
+    side_emit(&t->base.side, (struct emission){.code = CMD_INITIALIZED,
+                                               .number = t->position});
 }
 
 /* The program did not take the search space.  NNI's managers send no other, and
@@ -749,12 +737,12 @@ refuse_space(struct proxy_tuner *t)
     struct proxy *p = &t->base;
 
     t->state = PROXY_BARE;
-    if (p->policy->extensions)
+    if (p->side.policy->extensions)
         no_more(t, t->next_id, NO_FAILED, 0);
-    if (!p->policy->nni || p->fatal)
+    if (!p->side.policy->nni || p->side.fatal)
         return;
-    p->fatal = true;
-    err_set(p->failure, ERR_CONFIG, "%s: it did not take the search space",
+    p->side.fatal = true;
+    err_set(p->side.failure, ERR_CONFIG, "%s: it did not take the search space",
             p->setup->title);
 }
 
@@ -820,16 +808,16 @@ write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
 
     jval_write(s->parameters, text);
     if (text->failed) {
-        proxy_out_of_memory(&t->base);
+        side_out_of_memory(&t->base.side);
         return -1;
     }
     record.parameters = buf_text(text);
     record.parameters_len = text->len;
-    if (t->base.policy->extensions)
+    if (t->base.side.policy->extensions)
         record.resume_from = s->resume_from;
     record.resume_how = s->resume_how;
     *e = (struct emission){.code = CMD_NEW_TRIAL, .gives = &record};
-    if (!proxy_encode(&t->base, e))
+    if (!side_encode(&t->base.side, e))
         return -1;
     if (e->len <= t->base.longest)
         return 0;
@@ -857,9 +845,9 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
     if (write_suggestion(t, id, s, &text, &e) == 0) {
         trial = add_trial(t, id, s->label, s->theirs, &text);
         if (trial == NULL)
-            proxy_out_of_memory(&t->base);
+            side_out_of_memory(&t->base.side);
         else
-            t->base.emitter.emit(t->base.emitter.ctx, &e);
+            t->base.side.emitter.emit(t->base.side.emitter.ctx, &e);
         reunion_launch(&t->reunion, id, s->label);
         t->tries = 0;
     }
@@ -946,7 +934,7 @@ owe(struct proxy_tuner *t)
     r.count -= r.failed;
     r.failed = 0;
     if (proxy_requests_push(&t->owed, r) != 0)
-        proxy_out_of_memory(&t->base);
+        side_out_of_memory(&t->base.side);
     if (lost.failed > 0)
         refuse(t, &lost, NO_FAILED, lost.failed);
 }
@@ -1091,11 +1079,11 @@ settle(struct proxy *p)
     if (t->tries < POLICY_TRIES)
         ask_failed(t);
     else if (t->tries == POLICY_TRIES)
-        log_warning(p->log,
+        log_warning(p->side.log,
                     "command %" PRIu64 " (%s): %s fails each time it is asked "
                     "but no trial is out: %" PRIu64
                     " requested trials are refused",
-                    p->arrival, p->input, p->setup->title, t->failed);
+                    p->side.arrival, p->side.input, p->setup->title, t->failed);
     t->tries++;
 }
 
@@ -1148,7 +1136,6 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
                 struct emitter emitter, const struct log *log, struct err *err)
 {
     static const struct proxy_kind kind = {
-        .sender = SENDER_DEFAULT,
         .command = command,
         .frame = take_frame,
         .late = late,
@@ -1168,10 +1155,10 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         err_set(err, ERR_MEMORY, "%s: out of memory", setup->title);
         return NULL;
     }
-    proxy_init(&t->base, &kind, setup, policy, emitter, log);
+    proxy_init(&t->base, &kind, SENDER_DEFAULT, setup, policy, emitter, log);
     buf_init(&t->space, SIZE_MAX / 2);
     buf_init(&t->results, SIZE_MAX / 2);
     buf_init(&t->fresh, SIZE_MAX / 2);
-    reunion_init(&t->reunion, &reunion_hands, t, policy, t->trials, log);
+    reunion_init(&t->reunion, &reunion_hands, &t->base.side, t->trials);
     return &t->base;
 }

@@ -14,7 +14,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "core/pack.h"
-#include "dispatcher/policy.h"
+#include "dispatcher/side.h"
 #include "dispatcher/trials.h"
 
 #include <inttypes.h>
@@ -22,15 +22,10 @@
 #include <string.h>
 
 void
-reunion_init(struct reunion *r, const struct reunion_ops *ops, void *side,
-             const struct policy *policy, struct trials *trials,
-             const struct log *log)
+reunion_init(struct reunion *r, const struct reunion_ops *ops,
+             struct side *side, struct trials *trials)
 {
-    *r = (struct reunion){.ops = ops,
-                          .side = side,
-                          .policy = policy,
-                          .trials = trials,
-                          .log = log};
+    *r = (struct reunion){.ops = ops, .side = side, .trials = trials};
 }
 
 static void
@@ -54,8 +49,8 @@ reunion_fini(struct reunion *r)
 void
 reunion_ran(struct reunion *r, const char *job, const struct trial *trial)
 {
-    if (r->policy->nni && ledger_ran(&r->ledger, job, trial->id) != 0)
-        r->ops->out_of_memory(r->side);
+    if (r->side->policy->nni && ledger_ran(&r->ledger, job, trial->id) != 0)
+        side_out_of_memory(r->side);
 }
 
 /* Whether a final result is of a trial that runs a suggestion once more: behind
@@ -66,7 +61,7 @@ is_second_run(const struct reunion *r, const struct metric *m)
     uint64_t id;
 
     return m->attempt > 0 ||
-           (r->policy->again && !ledger_find(&r->ledger, m->job, &id));
+           (r->side->policy->again && !ledger_find(&r->ledger, m->job, &id));
 }
 
 const char *
@@ -86,7 +81,7 @@ reunion_refuse_end(const struct reunion *r, const struct trial_end *end,
 {
     const char *why = trials_refuse_end(r->trials, &end->parameter, out, late);
 
-    return why != NULL && *late && r->policy->again
+    return why != NULL && *late && r->side->policy->again
                ? "its parameters are those of a trial that has ended: "
                  "recorded, not applied"
                : why;
@@ -97,11 +92,11 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
 {
     int rc = 0;
 
-    if (r->policy->again)
+    if (r->side->policy->again)
         rc = label != NULL ? map_put(&r->labels, label, strlen(label), r)
                            : map_put(&r->numbers, &id, sizeof id, r);
     if (rc != 0)
-        r->ops->out_of_memory(r->side);
+        side_out_of_memory(r->side);
 }
 
 /* ---- IN: a manager begins once more ---- */
@@ -141,7 +136,7 @@ reunion_begin(struct reunion *r, const struct command *cmd)
 {
     bool same = is_same_space(r, cmd->space);
 
-    log_info(r->log,
+    log_info(r->side->log,
              "command %" PRIu64 " (IN): the manager was started again, with "
              "%s search space",
              cmd->arrival, same ? "the same" : "another");
@@ -344,7 +339,7 @@ import_one(struct reunion *r, struct feed *f, struct jval entry,
     case WORD_MEMORY:
         break;
     }
-    r->ops->out_of_memory(r->side);
+    side_out_of_memory(r->side);
     return 0;
 }
 
@@ -374,8 +369,8 @@ reunion_import(struct reunion *r, const struct command *cmd)
     buf_init(&f.key, SIZE_MAX / 2);
     r->fed = true;
     if (note_runs(r, cmd) != 0)
-        r->ops->out_of_memory(r->side);
-    for (size_t i = 0; i < count.all && !r->ops->failed(r->side); i++) {
+        side_out_of_memory(r->side);
+    for (size_t i = 0; i < count.all && !r->side->fatal; i++) {
         int rc = import_one(r, &f, jval_at(list, i), &err);
 
         count.told += rc > 0;
@@ -421,7 +416,7 @@ void
 reunion_keep(struct reunion *r, uint64_t id, const char *label)
 {
     if (r->restarted && idset_add(&r->kept, id) != 0)
-        r->ops->out_of_memory(r->side);
+        side_out_of_memory(r->side);
     reunion_launch(r, id, label);
 }
 
@@ -501,14 +496,14 @@ reunion_lose(struct reunion *r, const struct command *cmd)
         again = sort_out(r, lost, n, cmd);
     }
     if (again < 0)
-        r->ops->out_of_memory(r->side);
+        side_out_of_memory(r->side);
     else if (n > 0 && r->ops->program)
-        log_info(r->log,
+        log_info(r->side->log,
                  "command %" PRIu64 " (GE): %zu trials were lost with the "
                  "manager before",
                  cmd->arrival, n);
     else if (n > 0)
-        log_info(r->log,
+        log_info(r->side->log,
                  "command %" PRIu64 " (GE): %zu trials were lost with the "
                  "manager before: %" PRId64 " of them are given out again",
                  cmd->arrival, n, again);
@@ -572,7 +567,7 @@ lose_one(struct reunion *r, struct trial *trial)
         end_lost(r, trial, trial->told ? END_SUCCEEDED : END_SYS_CANCELED);
     } else if (!idset_has(&r->lost, trial->id)) {
         if (idset_add(&r->lost, trial->id) != 0)
-            r->ops->out_of_memory(r->side);
+            side_out_of_memory(r->side);
         else
             r->n_lost++;
     }
@@ -586,21 +581,21 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
     struct trial **unrun;
     size_t n, lost = 0;
 
-    if (!r->policy->again)
+    if (!r->side->policy->again)
         return 0;
     end_launch(r, &cmd->end.hint);
     if (trials_out(r->trials) == 0 || cmd->end.living > 0 ||
         r->numbers.count + r->labels.count > 0)
         return 0;
     if ((unrun = trials_unended(r->trials, &n)) == NULL) {
-        r->ops->out_of_memory(r->side);
+        side_out_of_memory(r->side);
         return 0;
     }
     for (size_t i = 0; i < n; i++)
         lost += lose_one(r, unrun[i]);
     free(unrun);
     if (r->n_lost > before)
-        log_info(r->log,
+        log_info(r->side->log,
                  "command %" PRIu64 " (EN): as many trials have ended as were "
                  "launched, and %" PRIu64
                  " suggestions were run by none: they are given out again",
@@ -638,7 +633,7 @@ reunion_give_again(struct reunion *r, uint64_t id)
         return false;
     was = trial->id;
     if (renamed && trials_rename(r->trials, trial, id) != 0)
-        r->ops->out_of_memory(r->side);
+        side_out_of_memory(r->side);
     else
         r->ops->give(r->side, trial, was);
     return true;
@@ -710,9 +705,9 @@ load_launches(struct reunion *r, struct unpack *in)
 void
 reunion_save(const struct reunion *r, struct buf *out)
 {
-    if (r->policy->nni)
+    if (r->side->policy->nni)
         save_manager(r, out);
-    if (r->policy->again) {
+    if (r->side->policy->again) {
         save_keys(&r->numbers, out);
         save_keys(&r->labels, out);
         idset_save(&r->lost, out);
@@ -722,11 +717,11 @@ reunion_save(const struct reunion *r, struct buf *out)
 int
 reunion_load(struct reunion *r, struct unpack *in, struct err *err)
 {
-    if (r->policy->nni && load_manager(r, in) != 0)
+    if (r->side->policy->nni && load_manager(r, in) != 0)
         return err_set(err, ERR_LOG,
                        "what a manager said before: damaged, or "
                        "out of memory");
-    if (r->policy->again && load_launches(r, in) != 0)
+    if (r->side->policy->again && load_launches(r, in) != 0)
         return err_set(err, ERR_LOG,
                        "what a manager may have lost: damaged, "
                        "or out of memory");

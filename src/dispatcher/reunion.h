@@ -31,9 +31,8 @@
 struct buf;
 struct command;
 struct err;
-struct log;
 struct metric;
-struct policy;
+struct side;
 struct trial;
 struct trial_end;
 struct trials;
@@ -62,16 +61,12 @@ struct reunion_ops {
     void (*end)(void *side, struct trial *trial, const struct trial_end *end);
     /* Gives out again a lost suggestion, whose id was `was`. */
     void (*give)(void *side, const struct trial *trial, uint64_t was);
-    void (*out_of_memory)(void *side);
-    bool (*failed)(const void *side); /* the session has to end */
 };
 
 struct reunion {
     const struct reunion_ops *ops;
-    void *side;
-    const struct policy *policy;
+    struct side *side;
     struct trials *trials;
-    const struct log *log;
 
     /* A manager that is started again (policy nni). */
     struct ledger ledger;
@@ -89,9 +84,8 @@ struct reunion {
 };
 
 /* Borrows all until reunion_fini(). */
-void reunion_init(struct reunion *r, const struct reunion_ops *ops, void *side,
-                  const struct policy *policy, struct trials *trials,
-                  const struct log *log);
+void reunion_init(struct reunion *r, const struct reunion_ops *ops,
+                  struct side *side, struct trials *trials);
 void reunion_fini(struct reunion *r);
 
 /* As trials_refuse_result() and trials_refuse_end(), of a manager that may run

@@ -2,6 +2,8 @@
 #include "dispatcher/side.h"
 
 #include "core/err.h"
+#include "core/log.h"
+#include "dispatcher/naming.h"
 #include "dispatcher/view.h"
 #include "json.h"
 
@@ -183,4 +185,101 @@ side_check_version(struct jval described, const char *key, const char *name,
                    " of the algorithm, installed is version %" PRIu32
                    ": its answers may differ",
                    key, name, recorded, version);
+}
+
+/* ---- for the kinds of sides ---- */
+
+void
+side_init(struct side *s, const struct side_ops *ops, enum sender sender,
+          const struct policy *policy, struct emitter emitter,
+          const struct log *log)
+{
+    *s = (struct side){.ops = ops,
+                       .sender = sender,
+                       .policy = policy,
+                       .emitter = emitter,
+                       .log = log};
+    buf_init(&s->payload, SIZE_MAX / 2);
+}
+
+void
+side_fini(struct side *s)
+{
+    buf_fini(&s->payload);
+}
+
+void
+side_begin(struct side *s, uint64_t arrival, const char *input,
+           struct err *failure)
+{
+    s->arrival = arrival;
+    s->input = input;
+    s->fatal = false;
+    s->failure = failure;
+}
+
+int
+side_end(const struct side *s)
+{
+    return s->fatal ? -1 : 0;
+}
+
+bool
+side_encode(struct side *s, struct emission *e)
+{
+    e->sender = s->sender;
+    e->cause = s->arrival;
+    if (emission_encode(e, s->policy->extensions, &s->payload) == 0)
+        return true;
+    side_out_of_memory(s);
+    return false;
+}
+
+void
+side_emit(struct side *s, struct emission e)
+{
+    if (side_encode(s, &e) && !s->fatal)
+        s->emitter.emit(s->emitter.ctx, &e);
+}
+
+void
+side_complain(const struct side *s, const char *text)
+{
+    log_error(s->log, "command %" PRIu64 " (%s): %s", s->arrival, s->input,
+              text);
+}
+
+void
+side_complain_trial(const struct side *s, const char *job,
+                    const struct parameter_id *id, const char *text, bool late)
+{
+    char which[NAMING_MAX];
+
+    log_line(s->log, late ? LOG_INFO : LOG_ERROR,
+             "command %" PRIu64 " (%s): %s: %s", s->arrival, s->input,
+             naming_trial(which, job, id), text);
+}
+
+void
+side_failed(struct side *s, const struct err *err)
+{
+    if (s->policy->on_error == ERROR_SKIP) {
+        side_complain(s, err->text);
+        return;
+    }
+    if (s->fatal)
+        return;
+    s->fatal = true;
+    if (s->failure != NULL) {
+        *s->failure = *err;
+        err_place(s->failure, "command %" PRIu64 " (%s)", s->arrival, s->input);
+    }
+}
+
+void
+side_out_of_memory(struct side *s)
+{
+    s->fatal = true;
+    err_set(s->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
+            s->arrival, s->input);
 }

@@ -11,16 +11,21 @@
 #ifndef DISPATCHER_SIDE_H
 #define DISPATCHER_SIDE_H
 
+#include "core/buf.h"
+#include "dispatcher/emission.h"
+#include "dispatcher/policy.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
 struct command;
 struct err;
 struct explainer;
 struct frame;
 struct jval;
+struct log;
+struct parameter_id;
 struct proxy;
 struct tuning_view;
 struct unpack;
@@ -33,8 +38,18 @@ enum side_event {
     SIDE_LEFT, /* it ended with the dispatcher, which goes on */
 };
 
+/* The first member of each kind; all but `ops` is for the kinds alone. */
 struct side {
     const struct side_ops *ops;
+    enum sender sender;
+    const struct policy *policy;
+    struct emitter emitter;
+    const struct log *log;
+    struct buf payload;  /* of the frame being written */
+    uint64_t arrival;    /* of the input being handled */
+    const char *input;   /* what the input is: "GE", "its TR" */
+    bool fatal;          /* `failure` ends the session */
+    struct err *failure; /* NULL: nobody wants to know */
 };
 
 /* What a kind of side does; each is documented at its function below.  Only
@@ -124,11 +139,42 @@ void side_describe(const struct side *s, struct buf *out);
 /* -1 when those members of `head` name another algorithm version than what is
  * loaded: err says that differences are to be expected. */
 int side_check(const struct side *s, struct jval head, struct err *err);
-/* For the kinds of sides: that of one name in a description. */
-int side_check_version(struct jval described, const char *key, const char *name,
-                       uint32_t version, struct err *err);
-
 /* What stands for its program, to be connected to one; NULL: it has none. */
 struct proxy *side_proxy(struct side *s);
+
+/* ---- for the kinds of sides ---- */
+
+/* Borrows all until side_fini(). */
+void side_init(struct side *s, const struct side_ops *ops, enum sender sender,
+               const struct policy *policy, struct emitter emitter,
+               const struct log *log);
+void side_fini(struct side *s);
+
+/* An input is handled from here on; what side_command() returns behind it. */
+void side_begin(struct side *s, uint64_t arrival, const char *input,
+                struct err *failure);
+int side_end(const struct side *s);
+
+/* Writes the frame that states e's fact into s->payload; false: out of memory,
+ * and it was said. */
+bool side_encode(struct side *s, struct emission *e);
+/* Writes it as side_encode() does, and sends it to the manager. */
+void side_emit(struct side *s, struct emission e);
+
+/* One line for a mistake of the manager's, which costs its command alone. */
+void side_complain(const struct side *s, const char *text);
+/* One line about a trial: "trial 'job' (parameter_id 7): text"; late: nothing
+ * is wrong, and it is no error. */
+void side_complain_trial(const struct side *s, const char *job,
+                         const struct parameter_id *id, const char *text,
+                         bool late);
+/* The plugin or the program failed: by policy this costs its input, or the
+ * session. */
+void side_failed(struct side *s, const struct err *err);
+void side_out_of_memory(struct side *s);
+
+/* side_check() for one name in the head. */
+int side_check_version(struct jval described, const char *key, const char *name,
+                       uint32_t version, struct err *err);
 
 #endif

@@ -41,25 +41,17 @@
 struct tuning {
     struct side side;
     struct tuner *tuner;
-    const struct policy *policy;
-    struct emitter emitter;
     const struct explainer *explainer; /* NULL: nobody */
-    const struct log *log;
-    struct space *space; /* NULL before IN */
+    struct space *space;               /* NULL before IN */
     struct trials *trials;
     struct owed owed;
     struct reunion reunion;
     struct advice advice;
     uint64_t next_id;
-    double *x;          /* n_dims of the space: the point being asked for */
-    struct buf json;    /* parameters being written */
-    struct buf payload; /* frame being written */
-    uint64_t arrival;   /* of the command being handled */
-    const char *code;   /* of the command being handled */
-    bool news;          /* the tuner was told something by this command */
+    double *x;       /* n_dims of the space: the point being asked for */
+    struct buf json; /* parameters being written */
+    bool news;       /* the tuner was told something by this command */
     bool closed;
-    bool fatal; /* `failure` ends the session */
-    struct err *failure;
 };
 
 /* A function of a `side`, which is a struct tuning, is lent to its reunion or
@@ -79,85 +71,22 @@ look(const struct side *s)
 
 /* ---- speaking ---- */
 
-/* Writes and sends the frame that states e's fact. */
-static void
-emit(void *side, struct emission e)
-{
-    struct tuning *t = side;
-
-    e.sender = SENDER_DEFAULT;
-    e.cause = t->arrival;
-    if (emission_encode(&e, t->policy->extensions, &t->payload) != 0) {
-        t->fatal = true;
-        err_set(t->failure, ERR_MEMORY, "command %" PRIu64 ": out of memory",
-                t->arrival);
-        return;
-    }
-    t->emitter.emit(t->emitter.ctx, &e);
-}
-
 /* Sends NO for a request whose first id that is; as NNI's advisors do one for
  * each unit, where one cannot stand for many. */
 static void
 no_more(struct tuning *t, uint64_t first, enum no_reason reason, uint64_t units)
 {
     bool advises = tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS;
-    uint64_t n = advises && !t->policy->extensions && units > 0 ? units : 1;
+    uint64_t n =
+        advises && !t->side.policy->extensions && units > 0 ? units : 1;
     const struct emission no = {
         .code = CMD_NO_MORE,
         .parameter = parameter_named(first, advises ? "-1_0_0" : NULL),
         .reason = reason,
         .units = units};
 
-    while (n-- > 0 && !t->fatal)
-        emit(t, no);
-}
-
-/* One line for a mistake that costs this command alone. */
-static void
-complain(struct tuning *t, const char *text)
-{
-    log_error(t->log, "command %" PRIu64 " (%s): %s", t->arrival, t->code,
-              text);
-}
-
-/* One line about a trial; late: nothing is wrong, and it is no error. */
-static void
-complain_trial(struct tuning *t, const char *job, const struct parameter_id *id,
-               const char *text, bool late)
-{
-    char which[NAMING_MAX];
-
-    log_line(t->log, late ? LOG_INFO : LOG_ERROR,
-             "command %" PRIu64 " (%s): %s: %s", t->arrival, t->code,
-             naming_trial(which, job, id), text);
-}
-
-/* The tuner failed: by policy this costs its command, or the session. */
-static void
-plugin_failed(struct tuning *t, const struct err *err)
-{
-    if (t->policy->on_error == ERROR_SKIP) {
-        complain(t, err->text);
-        return;
-    }
-    if (t->fatal)
-        return;
-    t->fatal = true;
-    if (t->failure != NULL) {
-        *t->failure = *err;
-        err_place(t->failure, "command %" PRIu64 " (%s)", t->arrival, t->code);
-    }
-}
-
-static void
-out_of_memory(void *side)
-{
-    struct tuning *t = side;
-
-    t->fatal = true;
-    err_set(t->failure, ERR_MEMORY, "command %" PRIu64 " (%s): out of memory",
-            t->arrival, t->code);
+    while (n-- > 0 && !t->side.fatal)
+        side_emit(&t->side, no);
 }
 
 /* What the host itself has to say to who wants to know. */
@@ -177,7 +106,7 @@ static bool
 has_space(struct tuning *t)
 {
     if (t->space == NULL)
-        complain(t, "no search space yet, expected IN first");
+        side_complain(&t->side, "no search space yet, expected IN first");
     return t->space != NULL;
 }
 
@@ -187,7 +116,7 @@ has_space(struct tuning *t)
 static uint64_t
 tuner_id(const struct tuning *t, const struct trial *trial)
 {
-    return t->policy->nni ? trial->theirs : trial->id;
+    return t->side.policy->nni ? trial->theirs : trial->id;
 }
 
 /* The tuner's trial is that job; over: it has ended. */
@@ -195,7 +124,7 @@ static void
 name(struct tuning *t, const struct trial *trial, const char *job, bool over)
 {
     if (advice_name(&t->advice, tuner_id(t, trial), job, over) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
 }
 
 /* A metric or an end says that the job runs that trial. */
@@ -214,7 +143,7 @@ say_decisions(struct tuning *t)
     int decision;
 
     while (tuner_next_decision(t->tuner, &id, &decision))
-        if (!t->fatal)
+        if (!t->side.fatal)
             advice_decide(&t->advice, id, (enum trial_decision)decision);
 }
 
@@ -229,16 +158,16 @@ tell(struct tuning *t, struct trial *trial, const char *job,
     if (trial->foreign && trial->unfit) {
         const struct parameter_id id = parameter_named(trial->id, trial->label);
 
-        complain_trial(t, job, &id,
-                       "it is of an older search space that does not "
-                       "fit into this one: recorded, not told",
-                       true);
+        side_complain_trial(&t->side, job, &id,
+                            "it is of an older search space that does not "
+                            "fit into this one: recorded, not told",
+                            true);
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;
         if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : tuner_id(t, trial),
                        trial->x, result, &err) != 0)
-            plugin_failed(t, &err);
+            side_failed(&t->side, &err);
         t->news = true;
     }
     trial->told = true;
@@ -275,7 +204,7 @@ end_trial(void *side, struct trial *trial, const struct trial_end *end)
 
     if (!trial->foreign &&
         tuner_ended(t->tuner, id, trial->x, ended_how(t, end), &err) != 0)
-        plugin_failed(t, &err);
+        side_failed(&t->side, &err);
     advice_end(&t->advice, id, end->event == END_PAUSED);
     trial->ended = true;
     trials_settle(t->trials, trial);
@@ -291,7 +220,7 @@ shape_space(struct tuning *t, struct space *space, struct err *why)
         space_make_whole(space, why) == 0)
         return space;
     err_place(why, "tuner %s", tuner_plugin(t->tuner)->name);
-    complain(t, why->text);
+    side_complain(&t->side, why->text);
     space_free(space);
     return NULL;
 }
@@ -330,8 +259,8 @@ parse_space(struct tuning *t, const struct json *doc, struct err *why)
     for (line = buf_text(&problems.lines); *line != '\0';) {
         size_t len = strcspn(line, "\n");
 
-        log_error(t->log, "command %" PRIu64 " (%s): search space: %.*s",
-                  t->arrival, t->code, (int)len, line);
+        log_error(t->side.log, "command %" PRIu64 " (%s): search space: %.*s",
+                  t->side.arrival, t->side.input, (int)len, line);
         line += len + (line[len] == '\n');
     }
     problems_fini(&problems);
@@ -350,7 +279,7 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
         if (!trial->ended && !trial->foreign &&
             tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
                         TP_ENDED_OUTDATED, &err) != 0)
-            plugin_failed(t, &err);
+            side_failed(&t->side, &err);
         trial->foreign = true;
     }
 }
@@ -378,9 +307,9 @@ change_space(struct tuning *t, struct space *space, double *x,
 {
     tell_outdated(t, trials, n);
     if (advice_release_all(&t->advice) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     if (tuner_space(t->tuner, space, why) != 0) {
-        plugin_failed(t, why);
+        side_failed(&t->side, why);
         return false;
     }
     move_trials(t, trials, n, space, x);
@@ -407,8 +336,8 @@ set_space(struct tuning *t, const struct json *doc, struct err *why)
     trials = trials_sorted(t->trials, &n);
     x = malloc(space_dims(space)->n_dims * sizeof *x + 1);
     if (trials == NULL || x == NULL)
-        out_of_memory(t);
-    changed = !t->fatal && change_space(t, space, x, trials, n, why);
+        side_out_of_memory(&t->side);
+    changed = !t->side.fatal && change_space(t, space, x, trials, n, why);
     if (!changed) {
         space_free(space);
         free(x);
@@ -422,22 +351,22 @@ set_space(struct tuning *t, const struct json *doc, struct err *why)
 static void
 refuse_space(struct tuning *t, const struct err *why)
 {
-    if (t->fatal)
+    if (t->side.fatal)
         return;
-    if (t->policy->extensions)
+    if (t->side.policy->extensions)
         no_more(t, t->next_id, NO_FAILED, 0);
-    if (!t->policy->nni)
+    if (!t->side.policy->nni)
         return;
-    t->fatal = true;
-    err_set(t->failure, ERR_CONFIG, "command %" PRIu64 " (%s): %s", t->arrival,
-            t->code, why->text);
+    t->side.fatal = true;
+    err_set(t->side.failure, ERR_CONFIG, "command %" PRIu64 " (%s): %s",
+            t->side.arrival, t->side.input, why->text);
 }
 
 static void
 emit_initialized(struct tuning *t, const struct command *cmd)
 {
-    emit(t,
-         (struct emission){.code = CMD_INITIALIZED, .number = cmd->position});
+    side_emit(&t->side, (struct emission){.code = CMD_INITIALIZED,
+                                          .number = cmd->position});
 }
 
 /* ---- suggestions ---- */
@@ -459,7 +388,7 @@ static bool
 is_bare(const struct tuning *t)
 {
     return (tuner_plugin(t->tuner)->tuner.flags & TP_TUNER_UNITS) != 0 &&
-           !t->policy->extensions;
+           !t->side.policy->extensions;
 }
 
 /* A whole number of results is written as one. */
@@ -511,7 +440,7 @@ keep_parameters(struct tuning *t, struct trial *trial,
 {
     bool more = terms->n_extras > 0 || terms->budget > 0;
 
-    if (!t->policy->nni || !(tuner_advises(t->tuner) || more))
+    if (!t->side.policy->nni || !(tuner_advises(t->tuner) || more))
         return 0;
     trial->parameters = strdup(buf_text(&t->json));
     return trial->parameters == NULL ? -1 : 0;
@@ -535,16 +464,16 @@ static void
 write_origin(const struct tuning *t, const struct tuner_terms *terms,
              struct parameter_record *record)
 {
-    if (terms->from_how == TP_ANEW || !t->policy->extensions)
+    if (terms->from_how == TP_ANEW || !t->side.policy->extensions)
         return;
     record->resume_from = advice_job(&t->advice, terms->from);
     record->resume_how = terms->from_how == TP_PROMOTED ? "promoted" : "cloned";
     if (record->resume_from == NULL)
-        log_warning(t->log,
+        log_warning(t->side.log,
                     "command %" PRIu64 " (%s): suggestion %" PRIu64
                     " is to go on from %" PRIu64 ", of whose trial nothing is "
                     "known, or any more: it starts anew",
-                    t->arrival, t->code, record->id, terms->from);
+                    t->side.arrival, t->side.input, record->id, terms->from);
 }
 
 /* Sends the TR of a suggestion whose parameters t->json holds. */
@@ -555,7 +484,8 @@ send_suggestion(struct tuning *t, struct parameter_record *record)
     record->parameters = buf_text(&t->json);
     record->parameters_len = t->json.len;
     record->bare = is_bare(t);
-    emit(t, (struct emission){.code = CMD_NEW_TRIAL, .gives = record});
+    side_emit(&t->side,
+              (struct emission){.code = CMD_NEW_TRIAL, .gives = record});
 }
 
 static int
@@ -567,7 +497,7 @@ refuse_label(struct tuning *t, uint64_t id, const char *label)
             "tuner %s: label '%s' of suggestion %" PRIu64
             " is in use, expected a new one",
             tuner_plugin(t->tuner)->name, label, id);
-    plugin_failed(t, &err);
+    side_failed(&t->side, &err);
     return TP_ERR;
 }
 
@@ -580,7 +510,7 @@ refuse_point(struct tuning *t, uint64_t id)
             "the parameters of trial %" PRIu64
             " are more than %zu bytes of JSON, expected shorter choices",
             id, t->json.max);
-    complain(t, err.text);
+    side_complain(&t->side, err.text);
     return TP_ERR;
 }
 
@@ -601,15 +531,15 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     if (trial == NULL) {
         if (label != NULL)
             return refuse_label(t, id, label);
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
         return TP_ERR;
     }
     trial->theirs = id;
     if (terms->own &&
         advice_know(&t->advice, id, t->x, space_dims(t->space)->n_dims) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     if (keep_parameters(t, trial, terms) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     write_origin(t, terms, &record);
     send_suggestion(t, &record);
     say_decisions(t);
@@ -649,9 +579,9 @@ refuse_element(void *side, size_t i, struct err *err)
 
     err_place(err, "[%zu]", i);
     if (err->code == ERR_PLUGIN)
-        plugin_failed(t, err);
+        side_failed(&t->side, err);
     else
-        complain(t, err->text);
+        side_complain(&t->side, err->text);
 }
 
 /* ---- a manager that is started again, see reunion.h ---- */
@@ -697,16 +627,10 @@ give_again(void *side, const struct trial *trial, uint64_t was)
     buf_clear(&t->json);
     write_point(t, trial, &t->json);
     if (t->json.failed)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     else
         send_suggestion(t, &(struct parameter_record){.id = trial->id,
                                                       .label = trial->label});
-}
-
-static bool
-failed(const void *side)
-{
-    return ((const struct tuning *)side)->fatal;
 }
 
 static const struct reunion_ops reunion_hands = {
@@ -718,8 +642,6 @@ static const struct reunion_ops reunion_hands = {
     .tell = tell_result,
     .end = end_trial,
     .give = give_again,
-    .out_of_memory = out_of_memory,
-    .failed = failed,
 };
 
 /* ---- IN and SS ---- */
@@ -729,13 +651,14 @@ initialize(struct tuning *t, const struct command *cmd)
 {
     struct err why;
 
-    if (t->space != NULL && t->policy->nni) {
+    if (t->space != NULL && t->side.policy->nni) {
         reunion_begin(&t->reunion, cmd);
         return;
     }
     if (t->space != NULL) {
-        complain(t, "the search space is set already, expected SS to change "
-                    "it");
+        side_complain(&t->side,
+                      "the search space is set already, expected SS to change "
+                      "it");
         return;
     }
     if (set_space(t, cmd->space, &why))
@@ -770,8 +693,8 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
         *terms = *tuner_terms(t->tuner);
     if (rc != TP_ERR)
         return rc;
-    plugin_failed(t, &err);
-    if (t->fatal || t->policy->ask_error == ASK_REFUSE)
+    side_failed(&t->side, &err);
+    if (t->side.fatal || t->side.policy->ask_error == ASK_REFUSE)
         return TP_ERR;
     explain(t, err.text);
     explain(t, "in its place a sample of the prior (ask-error: prior)");
@@ -779,7 +702,7 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
     if (space_check(t->space, t->x, &err) == 0)
         return TP_OK;
     err_place(&err, "a sample of the prior (ask-error: prior)");
-    complain(t, err.text);
+    side_complain(&t->side, err.text);
     return TP_ERR;
 }
 
@@ -822,10 +745,10 @@ stuck(const struct tuning *t)
 static void
 say_stuck(struct tuning *t, int rc, uint64_t units)
 {
-    log_warning(t->log,
+    log_warning(t->side.log,
                 "command %" PRIu64 " (%s): tuner %s %s but no trial is out: "
                 "%" PRIu64 " requested trials are refused",
-                t->arrival, t->code, tuner_plugin(t->tuner)->name,
+                t->side.arrival, t->side.input, tuner_plugin(t->tuner)->name,
                 rc == TP_ERR ? "fails each time it is asked"
                              : "waits for results",
                 units);
@@ -835,7 +758,7 @@ say_stuck(struct tuning *t, int rc, uint64_t units)
 static bool
 is_owed(const struct tuning *t, int rc)
 {
-    return rc == TP_LATER || (rc == TP_ERR && t->policy->again);
+    return rc == TP_LATER || (rc == TP_ERR && t->side.policy->again);
 }
 
 /* What a tuner fails at may be that id: it is burnt, another one is owed. */
@@ -844,7 +767,7 @@ renew_first_owed(struct tuning *t)
 {
     owed_pop(&t->owed);
     if (owed_add(&t->owed, t->next_id++, 1) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
 }
 
 /* Serves what is owed, the oldest first, as far as the tuner goes; what it said
@@ -855,13 +778,13 @@ ask_owed(struct tuning *t)
 {
     int rc = TP_OK;
 
-    for (int tries = 0; t->owed.total > 0 && !t->fatal;) {
+    for (int tries = 0; t->owed.total > 0 && !t->side.fatal;) {
         rc = serve_one(t, owed_first(&t->owed));
         if (rc == TP_OK) {
             owed_pop(&t->owed);
             continue;
         }
-        if (rc != TP_ERR || !t->policy->again || t->fatal)
+        if (rc != TP_ERR || !t->side.policy->again || t->side.fatal)
             break;
         renew_first_owed(t);
         if (!stuck(t) || ++tries == POLICY_TRIES)
@@ -877,7 +800,7 @@ serve_owed(struct tuning *t)
 {
     int rc = ask_owed(t);
 
-    if (t->owed.total == 0 || t->fatal)
+    if (t->owed.total == 0 || t->side.fatal)
         return;
     if (!is_owed(t, rc)) {
         refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
@@ -906,13 +829,13 @@ owe_failed(struct tuning *t, uint64_t first, uint64_t next, uint64_t n)
     int rc = TP_ERR;
 
     if (owed_add(&t->owed, next, n) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     else
         renew_first_owed(t);
     if (stuck(t))
         rc = ask_owed(t);
     n = t->owed.total;
-    if (n == 0 || t->fatal)
+    if (n == 0 || t->side.fatal)
         return;
     if (is_owed(t, rc) && stuck(t))
         say_stuck(t, rc, n);
@@ -928,9 +851,9 @@ request(struct tuning *t, const struct command *cmd)
     int rc = TP_OK;
 
     if (cmd->request.problem != NULL || t->space == NULL) {
-        complain(t, cmd->request.problem != NULL
-                        ? cmd->request.problem
-                        : "no search space yet, expected IN first");
+        side_complain(&t->side, cmd->request.problem != NULL
+                                    ? cmd->request.problem
+                                    : "no search space yet, expected IN first");
         no_more(t, first, NO_FAILED, n);
         return;
     }
@@ -941,12 +864,12 @@ request(struct tuning *t, const struct command *cmd)
         serve_owed(t);
     if (t->owed.total > 0)
         rc = TP_LATER; /* the older ones come first */
-    while (rc == TP_OK && served < n && !t->fatal)
+    while (rc == TP_OK && served < n && !t->side.fatal)
         if ((rc = serve_one(t, first + served)) == TP_OK)
             served++;
-    if (served == n || t->fatal)
+    if (served == n || t->side.fatal)
         return;
-    if (rc == TP_ERR && t->policy->again) {
+    if (rc == TP_ERR && t->side.policy->again) {
         owe_failed(t, first, first + served, n - served);
         return;
     }
@@ -955,7 +878,7 @@ request(struct tuning *t, const struct command *cmd)
         rc = TP_DONE;
     } else if (rc == TP_LATER &&
                owed_add(&t->owed, first + served, n - served) != 0) {
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     }
     no_more(t, first, reason_of(rc), n - served);
 }
@@ -972,12 +895,12 @@ handle_final(struct tuning *t, const struct command *cmd)
     const char *why = reunion_refuse_result(&t->reunion, m, &trial, &late);
 
     if (m->parameter.kind == PARAMETER_NONE) {
-        log_info(t->log,
+        log_info(t->side.log,
                  "command %" PRIu64 " (ME): trial '%.64s' is the user's own: "
                  "its result is recorded, not told to the tuner",
-                 t->arrival, m->job);
+                 t->side.arrival, m->job);
     } else if (why != NULL) {
-        complain_trial(t, m->job, &m->parameter, why, late);
+        side_complain_trial(&t->side, m->job, &m->parameter, why, late);
     } else {
         note_run(t, m->job, trial);
         tell(t, trial, m->job, &result);
@@ -997,11 +920,11 @@ report(struct tuning *t, const struct command *cmd)
     if (!m->has_value || trial == NULL || trial->ended || trial->foreign)
         return; /* the user's own, or of another search space */
     note_run(t, m->job, trial);
-    if (t->fatal)
+    if (t->side.fatal)
         return;
     rc = advice_report(&t->advice, tuner_id(t, trial), trial->x, cmd, &err);
     if (rc < 0)
-        plugin_failed(t, &err);
+        side_failed(&t->side, &err);
     t->news = t->news || rc != 0;
 }
 
@@ -1013,10 +936,11 @@ metric(struct tuning *t, const struct command *cmd)
         handle_final(t, cmd);
         return;
     case METRIC_REQUEST:
-        complain_trial(t, cmd->metric.job, &cmd->metric.parameter,
-                       "REQUEST_PARAMETER: trials of several phases are not "
-                       "supported, expected one GE a trial",
-                       false);
+        side_complain_trial(
+            &t->side, cmd->metric.job, &cmd->metric.parameter,
+            "REQUEST_PARAMETER: trials of several phases are not "
+            "supported, expected one GE a trial",
+            false);
         return;
     case METRIC_PERIODICAL:
         report(t, cmd);
@@ -1031,14 +955,15 @@ acknowledge(struct tuning *t, const struct command *cmd)
     const struct metric *m = &cmd->metric;
     const struct trial *trial = trials_find(t->trials, &m->parameter);
 
-    emit(t, (struct emission){
-                .code = CMD_ACKNOWLEDGE,
-                .job = m->job,
-                .number = m->sequence,
-                .decision =
-                    trial == NULL
-                        ? TRIAL_GO
-                        : advice_decision(&t->advice, tuner_id(t, trial))});
+    side_emit(
+        &t->side,
+        (struct emission){
+            .code = CMD_ACKNOWLEDGE,
+            .job = m->job,
+            .number = m->sequence,
+            .decision = trial == NULL
+                            ? TRIAL_GO
+                            : advice_decision(&t->advice, tuner_id(t, trial))});
 }
 
 /* ---- EN ---- */
@@ -1046,7 +971,7 @@ acknowledge(struct tuning *t, const struct command *cmd)
 static void
 tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
 {
-    const struct mark *mark = policy_mark(t->policy, end);
+    const struct mark *mark = policy_mark(t->side.policy, end);
     struct tp_result result = {.how = TP_RESULT_STOPPED};
 
     if (mark == NULL)
@@ -1066,7 +991,7 @@ end_one(struct tuning *t, const struct trial_end *end)
     if (end->parameter.kind == PARAMETER_NONE)
         return; /* the user's own trial, or one that nobody can name */
     if (why != NULL) {
-        complain_trial(t, end->job, &end->parameter, why, late);
+        side_complain_trial(&t->side, end->job, &end->parameter, why, late);
         return;
     }
     name(t, trial, end->job, true);
@@ -1093,10 +1018,10 @@ reunite(struct tuning *t, const struct command *cmd)
 {
     struct reunion_count n = reunion_import(&t->reunion, cmd);
 
-    log_info(t->log,
+    log_info(t->side.log,
              "command %" PRIu64 " (FD): %zu of %zu results imported, %zu were "
              "on record",
-             t->arrival, n.told, n.all, n.known);
+             t->side.arrival, n.told, n.all, n.known);
     t->news = true;
 }
 
@@ -1109,17 +1034,18 @@ import(struct tuning *t, const struct command *cmd)
 
     if (!has_space(t))
         return;
-    if (t->policy->nni) {
+    if (t->side.policy->nni) {
         reunite(t, cmd);
         return;
     }
-    for (size_t i = 0; i < n && !t->fatal; i++)
+    for (size_t i = 0; i < n && !t->side.fatal; i++)
         if (import_one(t, jval_at(list, i), &err) == 0)
             imported++;
         else
             refuse_element(t, i, &err);
-    log_info(t->log, "command %" PRIu64 " (FD): %zu of %zu results imported",
-             t->arrival, imported, n);
+    log_info(t->side.log,
+             "command %" PRIu64 " (FD): %zu of %zu results imported",
+             t->side.arrival, imported, n);
     t->news = true;
 }
 
@@ -1182,17 +1108,17 @@ replace_point(struct tuning *t, struct trial *trial, struct err *err)
     if (!t->reunion.restarted || trial->ended)
         return err_set(err, ERR_INPUT,
                        "parameter_id %" PRIu64 " is in use already", trial->id);
-    log_warning(t->log,
+    log_warning(t->side.log,
                 "command %" PRIu64 " (AD): parameter_id %" PRIu64
                 " runs with other parameters than were given out: its result "
                 "will be imported",
-                t->arrival, trial->id);
+                t->side.arrival, trial->id);
     if (!trial->foreign && tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
                                        TP_ENDED_CANCELLED, err) != 0)
-        plugin_failed(t, err);
+        side_failed(&t->side, err);
     advice_end(&t->advice, tuner_id(t, trial), false);
     if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
-        out_of_memory(t);
+        side_out_of_memory(&t->side);
     trial->foreign = true;
     trial->unfit = false;
     return 0;
@@ -1239,7 +1165,7 @@ keep_special(struct tuning *t, struct jval record)
     enum reunion_record what;
     struct trial *trial;
 
-    if (!t->policy->nni)
+    if (!t->side.policy->nni)
         return false;
     what = reunion_read(&t->reunion, record, &trial);
     if (what != RECORD_LABEL)
@@ -1258,17 +1184,17 @@ custom(struct tuning *t, const struct command *cmd)
     if (!has_space(t))
         return;
     reunion_advise(&t->reunion);
-    if (t->policy->nni && t->next_id == 0)
+    if (t->side.policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
-    for (size_t i = 0; i < n && !t->fatal; i++)
+    for (size_t i = 0; i < n && !t->side.fatal; i++)
         if (keep_special(t, jval_at(list, i)) ||
             recover_one(t, jval_at(list, i), &err) == 0)
             recovered++;
         else
             refuse_element(t, i, &err);
-    log_info(t->log,
+    log_info(t->side.log,
              "command %" PRIu64 " (AD): %zu of %zu unfinished trials known",
-             t->arrival, recovered, n);
+             t->side.arrival, recovered, n);
 }
 
 static void
@@ -1305,25 +1231,22 @@ handle(struct side *s, const struct command *cmd, struct err *err)
 
     if (handlers[cmd->code] == NULL || drops(s, cmd))
         return 0;
-    t->arrival = cmd->arrival;
-    t->code = command_info(cmd->code)->code;
+    side_begin(s, cmd->arrival, command_info(cmd->code)->code, err);
     t->news = false;
-    t->fatal = false;
-    t->failure = err;
     handlers[cmd->code](t, cmd);
     say_decisions(t);
-    if (t->news && t->owed.total > 0 && !t->closed && !t->fatal)
+    if (t->news && t->owed.total > 0 && !t->closed && !t->side.fatal)
         serve_owed(t);
     say_decisions(t);
     if (cmd->code == CMD_METRIC && cmd->metric.sync &&
-        cmd->metric.type == METRIC_PERIODICAL && !t->fatal)
+        cmd->metric.type == METRIC_PERIODICAL && !t->side.fatal)
         acknowledge(t, cmd);
-    if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->fatal)
-        emit(t, (struct emission){/* all that follows is written */
-                                  .code = CMD_ACKNOWLEDGE,
-                                  .job = cmd->end.job,
-                                  .ends = true});
-    return t->fatal ? -1 : 0;
+    if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->side.fatal)
+        side_emit(&t->side, (struct emission){/* all that follows is written */
+                                              .code = CMD_ACKNOWLEDGE,
+                                              .job = cmd->end.job,
+                                              .ends = true});
+    return side_end(s);
 }
 
 /* ---- packed ---- */
@@ -1574,7 +1497,7 @@ free_tuning(struct side *s)
     space_free(t->space);
     free(t->x);
     buf_fini(&t->json);
-    buf_fini(&t->payload);
+    side_fini(s);
     free(t);
 }
 
@@ -1606,14 +1529,10 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
         err_set(err, ERR_MEMORY, "trial table: out of memory");
         return NULL;
     }
-    t->side.ops = &ops;
+    side_init(&t->side, &ops, SENDER_DEFAULT, policy, emitter, log);
     t->tuner = tuner;
-    t->policy = policy;
-    t->emitter = emitter;
-    t->log = log;
-    reunion_init(&t->reunion, &reunion_hands, t, policy, t->trials, log);
-    advice_init(&t->advice, tuner, policy, log, emit, t);
+    reunion_init(&t->reunion, &reunion_hands, &t->side, t->trials);
+    advice_init(&t->advice, tuner, &t->side);
     buf_init(&t->json, (size_t)64 << 20);
-    buf_init(&t->payload, (size_t)65 << 20);
     return &t->side;
 }

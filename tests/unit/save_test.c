@@ -10,6 +10,7 @@
 #include "dispatcher/owed.h"
 #include "dispatcher/policy.h"
 #include "dispatcher/reunion.h"
+#include "dispatcher/side.h"
 #include "dispatcher/trials.h"
 
 #include <math.h>
@@ -218,11 +219,17 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
 
 /* ---- launches ---- */
 
+/* A side that notes what it is to give out again. */
+struct giving_side {
+    struct side side;
+    uint64_t given;
+};
+
 static void
 note_given(void *side, const struct trial *trial, uint64_t was)
 {
     CHECK_EQ(trial->id, was);
-    *(uint64_t *)side = was;
+    ((struct giving_side *)side)->given = was;
 }
 
 static void *
@@ -231,10 +238,12 @@ reunion_make(void)
     static const struct policy policy = {.nni = true, .again = true};
     static const struct reunion_ops ops = {.give = note_given};
     static const struct log quiet = {.fd = -1};
+    static struct giving_side giver;
     struct reunion *r = malloc(sizeof *r);
 
     CHECK(r != NULL);
-    reunion_init(r, &ops, NULL, &policy, NULL, &quiet);
+    giver.side = (struct side){.policy = &policy, .log = &quiet};
+    reunion_init(r, &ops, &giver.side, NULL);
     return r;
 }
 
@@ -270,9 +279,10 @@ TEST(save_launches)
     struct trials *trials = trials_new();
     struct reunion *r, *twin;
     const double x = 1;
-    uint64_t given = 0;
+    const struct giving_side *giver;
 
     r = reunion_make();
+    giver = (const struct giving_side *)r->side;
     reunion_launch(r, 7, NULL);
     reunion_launch(r, 8, name);
     CHECK(trials_add(trials, 90, NULL, &x, 1) != NULL);
@@ -287,12 +297,11 @@ TEST(save_launches)
     reunion_drop(r);
     r = saved_twin(&reunion_kind, twin);
     r->trials = trials;
-    r->side = &given;
     CHECK_EQ(r->n_lost, 2);
     CHECK(reunion_give_again(r, 0));
-    CHECK_EQ(given, 3);
+    CHECK_EQ(giver->given, 3);
     CHECK(reunion_give_again(r, 0));
-    CHECK_EQ(given, 90);
+    CHECK_EQ(giver->given, 90);
     CHECK_EQ(r->n_lost, 0);
     CHECK(!reunion_give_again(r, 0));
     trials_free(trials);
