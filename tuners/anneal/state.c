@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "anneal/state.h"
 
+#include "tunepipe/shell.h"
+
 void
 anneal_save(const struct anneal *a, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, a->n_results);
-    sink->f64(sink->ctx, a->n_results > 0 ? a->least : 0);
-    sink->f64(sink->ctx, a->n_results > 0 ? a->greatest : 0);
-    sink->f64(sink->ctx, a->sum);
+    tp_put_u64(sink, a->n_results);
+    tp_put_f64(sink, a->n_results > 0 ? a->least : 0);
+    tp_put_f64(sink, a->n_results > 0 ? a->greatest : 0);
+    tp_put_f64(sink, a->sum);
     for (size_t i = 0; i < a->n_groups; i++)
-        sink->u64(sink->ctx, a->groups[i].count);
-    sink->u64(sink->ctx, a->n_points);
+        tp_put_u64(sink, a->groups[i].count);
+    tp_put_u64(sink, a->n_points);
     for (size_t i = 0; i < a->n_points; i++) {
         const struct anneal_point *p = a->points[i];
 
-        sink->u64(sink->ctx, p->order);
-        sink->u64(sink->ctx, p->id);
-        sink->f64(sink->ctx, p->loss);
-        sink->f64s(sink->ctx, p->x, a->prior.n_dims);
+        tp_put_u64(sink, p->order);
+        tp_put_u64(sink, p->id);
+        tp_put_f64(sink, p->loss);
+        tp_put_f64s(sink, p->x, a->prior.n_dims);
     }
-    sink->u64(sink->ctx, a->n_pending);
+    tp_put_u64(sink, a->n_pending);
     for (size_t i = 0; i < a->n_pending; i++) {
-        sink->u64(sink->ctx, a->pending[i].id);
-        sink->f64s(sink->ctx, a->pending[i].x, a->prior.n_dims);
+        tp_put_u64(sink, a->pending[i].id);
+        tp_put_f64s(sink, a->pending[i].x, a->prior.n_dims);
     }
 }
 
@@ -34,12 +36,12 @@ load_x(const struct anneal *a, const struct tp_source *s, const char **wrong)
     double *x = NULL;
 
     *wrong = "a saved point is none of this search space";
-    if (s->left(s->ctx) / sizeof *x < n_dims)
+    if (tp_left(s) / sizeof *x < n_dims)
         return NULL;
     x = malloc((n_dims + 1) * sizeof *x);
     if (x == NULL) {
         *wrong = "out of memory";
-    } else if (s->f64s(s->ctx, x, n_dims) != TP_OK ||
+    } else if (tp_get_f64s(s, x, n_dims) != TP_OK ||
                !prior_holds(&a->prior, x)) {
         free(x);
         x = NULL;
@@ -56,8 +58,8 @@ load_point(struct anneal *a, const struct tp_source *s, uint64_t *next)
     double loss, *x;
     int rc;
 
-    if (s->u64(s->ctx, &order) != TP_OK || s->u64(s->ctx, &id) != TP_OK ||
-        s->f64(s->ctx, &loss) != TP_OK || isnan(loss) || order < *next ||
+    if (tp_get_u64(s, &order) != TP_OK || tp_get_u64(s, &id) != TP_OK ||
+        tp_get_f64(s, &loss) != TP_OK || isnan(loss) || order < *next ||
         order >= a->n_results)
         return "a saved result is out of order";
     *next = order + 1;
@@ -77,7 +79,7 @@ load_pending(struct anneal *a, const struct tp_source *s)
     double *x;
     int rc;
 
-    if (s->u64(s->ctx, &id) != TP_OK || (x = load_x(a, s, &wrong)) == NULL)
+    if (tp_get_u64(s, &id) != TP_OK || (x = load_x(a, s, &wrong)) == NULL)
         return wrong;
     rc = anneal_pend(a, id, x);
     free(x);
@@ -104,21 +106,20 @@ anneal_load(struct anneal *a, const struct tp_source *s)
     const char *wrong = NULL;
     uint64_t n, next = 0;
 
-    if (s->u64(s->ctx, &a->n_results) != TP_OK ||
-        s->f64(s->ctx, &a->least) != TP_OK ||
-        s->f64(s->ctx, &a->greatest) != TP_OK ||
-        s->f64(s->ctx, &a->sum) != TP_OK)
+    if (tp_get_u64(s, &a->n_results) != TP_OK ||
+        tp_get_f64(s, &a->least) != TP_OK ||
+        tp_get_f64(s, &a->greatest) != TP_OK || tp_get_f64(s, &a->sum) != TP_OK)
         return "the saved results are cut off";
     for (size_t i = 0; i < a->n_groups; i++)
-        if (s->u64(s->ctx, &a->groups[i].count) != TP_OK)
+        if (tp_get_u64(s, &a->groups[i].count) != TP_OK)
             return "the saved results are cut off";
-    if (s->u64(s->ctx, &n) != TP_OK)
+    if (tp_get_u64(s, &n) != TP_OK)
         return "the saved results are cut off";
     while (wrong == NULL && n-- > 0)
         wrong = load_point(a, s, &next);
     if (wrong == NULL)
         wrong = check_counts(a);
-    if (wrong == NULL && s->u64(s->ctx, &n) != TP_OK)
+    if (wrong == NULL && tp_get_u64(s, &n) != TP_OK)
         wrong = "the saved trials are cut off";
     while (wrong == NULL && n-- > 0)
         wrong = load_pending(a, s);

@@ -7,6 +7,7 @@
 #include "asha/state.h"
 
 #include "asha/asha.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 
@@ -15,53 +16,53 @@
 static void
 save_pool(const struct asha *a, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, a->n_pool);
-    sink->u64(sink->ctx, a->free);
+    tp_put_u64(sink, a->n_pool);
+    tp_put_u64(sink, a->free);
     for (size_t i = 0; i < a->n_pool; i++) {
         const struct asha_config *c = &a->pool[i];
 
-        sink->u64(sink->ctx, c->is_used);
+        tp_put_u64(sink, c->is_used);
         if (!c->is_used) {
-            sink->u64(sink->ctx, c->next);
+            tp_put_u64(sink, c->next);
             continue;
         }
-        sink->u64(sink->ctx, c->first);
-        sink->f64(sink->ctx, c->loss);
-        sink->u64(sink->ctx, c->entry);
-        sink->u64(sink->ctx, c->bracket);
-        sink->u64(sink->ctx, c->rung);
-        sink->u64(sink->ctx, c->is_stopped);
+        tp_put_u64(sink, c->first);
+        tp_put_f64(sink, c->loss);
+        tp_put_u64(sink, c->entry);
+        tp_put_u64(sink, c->bracket);
+        tp_put_u64(sink, c->rung);
+        tp_put_u64(sink, c->is_stopped);
         if (a->x != NULL)
-            sink->f64s(sink->ctx, a->x + i * a->n_dims, a->n_dims);
+            tp_put_f64s(sink, a->x + i * a->n_dims, a->n_dims);
     }
 }
 
 static void
 save_outs(const struct asha *a, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, a->n_outs - a->n_ended);
+    tp_put_u64(sink, a->n_outs - a->n_ended);
     for (size_t i = 0; i < a->n_outs; i++) {
         const struct asha_out *o = &a->outs[i];
 
         if (o->config == RUNG_NONE)
             continue;
-        sink->u64(sink->ctx, o->id);
-        sink->u64(sink->ctx, o->from);
-        sink->u64(sink->ctx, o->config);
+        tp_put_u64(sink, o->id);
+        tp_put_u64(sink, o->from);
+        tp_put_u64(sink, o->config);
     }
 }
 
 static void
 save_rung(const struct rung *r, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, r->n);
+    tp_put_u64(sink, r->n);
     for (size_t i = 0; i < r->n; i++) {
         const struct rung_entry *e = &r->entries[i];
 
-        sink->f64(sink->ctx, e->loss);
-        sink->u64(sink->ctx, e->id);
-        sink->u64(sink->ctx, e->config);
-        sink->u64(sink->ctx, e->state);
+        tp_put_f64(sink, e->loss);
+        tp_put_u64(sink, e->id);
+        tp_put_u64(sink, e->config);
+        tp_put_u64(sink, e->state);
     }
 }
 
@@ -71,13 +72,13 @@ asha_save(const struct asha *a, const struct tp_sink *sink)
     save_pool(a, sink);
     save_outs(a, sink);
     for (size_t s = 0; s < a->options.brackets; s++) {
-        sink->u64(sink->ctx, a->brackets[s].begun);
+        tp_put_u64(sink, a->brackets[s].begun);
         for (size_t k = 0; k < a->brackets[s].n_rungs; k++)
             save_rung(&a->brackets[s].rungs[k], sink);
     }
-    sink->u64(sink->ctx, a->n_released);
+    tp_put_u64(sink, a->n_released);
     for (size_t i = 0; i < a->n_released; i++)
-        sink->u64(sink->ctx, a->released[i]);
+        tp_put_u64(sink, a->released[i]);
 }
 
 /* A number below `end`, or RUNG_NONE. */
@@ -86,7 +87,7 @@ load_place(const struct tp_source *s, size_t end, uint32_t *out)
 {
     uint64_t v;
 
-    if (s->u64(s->ctx, &v) != TP_OK || (v >= end && v != RUNG_NONE))
+    if (tp_get_u64(s, &v) != TP_OK || (v >= end && v != RUNG_NONE))
         return -1;
     *out = (uint32_t)v;
     return 0;
@@ -98,7 +99,7 @@ load_small(const struct tp_source *s, uint64_t most, uint8_t *out)
 {
     uint64_t v;
 
-    if (s->u64(s->ctx, &v) != TP_OK || v > most)
+    if (tp_get_u64(s, &v) != TP_OK || v > most)
         return -1;
     *out = (uint8_t)v;
     return 0;
@@ -111,16 +112,15 @@ load_config(struct asha *a, size_t i, const struct tp_source *s)
     struct asha_config *c = &a->pool[i];
     size_t most;
 
-    if (s->u64(s->ctx, &c->first) != TP_OK ||
-        s->f64(s->ctx, &c->loss) != TP_OK || isnan(c->loss) ||
-        load_place(s, RUNG_NONE, &c->entry) != 0 ||
+    if (tp_get_u64(s, &c->first) != TP_OK || tp_get_f64(s, &c->loss) != TP_OK ||
+        isnan(c->loss) || load_place(s, RUNG_NONE, &c->entry) != 0 ||
         load_small(s, a->options.brackets - 1, &c->bracket) != 0)
         return -1;
     most = a->brackets[c->bracket].n_rungs - a->options.promotes;
     if (load_small(s, most, &c->rung) != 0 ||
         load_small(s, !a->options.promotes, &c->is_stopped) != 0 ||
         (a->x != NULL &&
-         s->f64s(s->ctx, a->x + i * a->n_dims, a->n_dims) != TP_OK))
+         tp_get_f64s(s, a->x + i * a->n_dims, a->n_dims) != TP_OK))
         return -1;
     return 0;
 }
@@ -131,7 +131,7 @@ load_pool(struct asha *a, const struct tp_source *s)
     uint64_t n;
     uint8_t is_used;
 
-    if (s->u64(s->ctx, &n) != TP_OK || n > s->left(s->ctx) / 16 ||
+    if (tp_get_u64(s, &n) != TP_OK || n > tp_left(s) / 16 ||
         load_place(s, (size_t)n, &a->free) != 0)
         return -1;
     while (a->n_pool < n) {
@@ -180,13 +180,13 @@ load_outs(struct asha *a, const struct tp_source *s)
     uint64_t n, id, from, last = 0;
     uint32_t place;
 
-    if (s->u64(s->ctx, &n) != TP_OK)
+    if (tp_get_u64(s, &n) != TP_OK)
         return -1;
     for (uint64_t i = 0; i < n; i++) {
         struct asha_out *o;
 
-        if (s->u64(s->ctx, &id) != TP_OK || (i > 0 && id <= last) ||
-            s->u64(s->ctx, &from) != TP_OK ||
+        if (tp_get_u64(s, &id) != TP_OK || (i > 0 && id <= last) ||
+            tp_get_u64(s, &from) != TP_OK ||
             load_place(s, a->n_pool, &place) != 0 || claim(a, place) != 0)
             return -1;
         o = asha_places_out(a, id, place);
@@ -223,13 +223,13 @@ load_rung(struct asha *a, size_t bracket, size_t k, const struct tp_source *s)
     uint8_t state;
     double loss;
 
-    if (s->u64(s->ctx, &n) != TP_OK)
+    if (tp_get_u64(s, &n) != TP_OK)
         return -1;
     while (n-- > 0) {
         uint32_t i;
 
-        if (s->f64(s->ctx, &loss) != TP_OK || isnan(loss) ||
-            s->u64(s->ctx, &id) != TP_OK || s->u64(s->ctx, &config) != TP_OK ||
+        if (tp_get_f64(s, &loss) != TP_OK || isnan(loss) ||
+            tp_get_u64(s, &id) != TP_OK || tp_get_u64(s, &config) != TP_OK ||
             config >= RUNG_NONE || load_small(s, RUNG_PROMOTED, &state) != 0)
             return -1;
         i = asha_rung_add(r, loss, id, (uint32_t)config);
@@ -246,7 +246,7 @@ static int
 load_brackets(struct asha *a, const struct tp_source *source)
 {
     for (size_t s = 0; s < a->options.brackets; s++) {
-        if (source->u64(source->ctx, &a->brackets[s].begun) != TP_OK)
+        if (tp_get_u64(source, &a->brackets[s].begun) != TP_OK)
             return -1;
         for (size_t k = 0; k < a->brackets[s].n_rungs; k++)
             if (load_rung(a, s, k, source) != 0)
@@ -284,10 +284,10 @@ load_released(struct asha *a, const struct tp_source *s)
 {
     uint64_t n, id;
 
-    if (s->u64(s->ctx, &n) != TP_OK)
+    if (tp_get_u64(s, &n) != TP_OK)
         return -1;
     while (n-- > 0)
-        if (s->u64(s->ctx, &id) != TP_OK || asha_release(a, id) != 0)
+        if (tp_get_u64(s, &id) != TP_OK || asha_release(a, id) != 0)
             return -1;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "bands/state.h"
 
 #include "bands/bands.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 
@@ -23,8 +24,8 @@ save_slot(const struct bands_slot *slot, const struct tp_sink *sink)
     const double others[] = {slot->value, slot->before, slot->cut};
 
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        sink->u64(sink->ctx, whole[i]);
-    sink->f64s(sink->ctx, others, sizeof others / sizeof *others);
+        tp_put_u64(sink, whole[i]);
+    tp_put_f64s(sink, others, sizeof others / sizeof *others);
 }
 
 static void
@@ -35,10 +36,10 @@ save_bracket(const struct bands *b, const struct bands_bracket *k,
                              k->round, k->size,  k->n_given};
 
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        sink->u64(sink->ctx, head[i]);
+        tp_put_u64(sink, head[i]);
     for (size_t i = 0; i < slots_of(k); i++)
         save_slot(&k->slots[i], sink);
-    sink->f64s(sink->ctx, k->x, slots_of(k) * b->n_dims);
+    tp_put_f64s(sink, k->x, slots_of(k) * b->n_dims);
 }
 
 void
@@ -48,10 +49,10 @@ bands_save(const struct bands *b, const struct tp_sink *sink)
                              b->last_id,  b->again,  b->n_stale};
 
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        sink->u64(sink->ctx, head[i]);
+        tp_put_u64(sink, head[i]);
     for (size_t i = 0; i < b->n_stale; i++)
-        sink->u64(sink->ctx, b->stale[i]);
-    sink->u64(sink->ctx, b->n_open);
+        tp_put_u64(sink, b->stale[i]);
+    tp_put_u64(sink, b->n_open);
     for (size_t i = 0; i < b->n_open; i++)
         save_bracket(b, b->open[i], sink);
 }
@@ -60,7 +61,7 @@ static int
 read_all(const struct tp_source *source, uint64_t *const *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (source->u64(source->ctx, out[i]) != TP_OK)
+        if (tp_get_u64(source, out[i]) != TP_OK)
             return -1;
     return 0;
 }
@@ -75,9 +76,9 @@ load_slot(const struct bands *b, struct bands_bracket *k, size_t i,
     bool is_given = i < k->n_given;
 
     if (read_all(source, whole, sizeof whole / sizeof *whole) != 0 ||
-        source->f64(source->ctx, &slot->value) != TP_OK ||
-        source->f64(source->ctx, &slot->before) != TP_OK ||
-        source->f64(source->ctx, &slot->cut) != TP_OK)
+        tp_get_f64(source, &slot->value) != TP_OK ||
+        tp_get_f64(source, &slot->before) != TP_OK ||
+        tp_get_f64(source, &slot->cut) != TP_OK)
         return "a saved trial is cut off";
     if (is_given != (slot->id != BANDS_NO_ID) || slot->n >= b->next_n ||
         slot->flags > 2 * BANDS_ENDED - 1 || (!is_given && slot->flags != 0) ||
@@ -95,7 +96,7 @@ load_slots(struct bands *b, struct bands_bracket *k, const struct prior *prior,
     size_t n = slots_of(k);
     const char *wrong = NULL;
 
-    if (n > source->left(source->ctx) / (8 * (N_MEMBERS + b->n_dims)))
+    if (n > tp_left(source) / (8 * (N_MEMBERS + b->n_dims)))
         return "a saved bracket is cut off";
     if (bands_reserve(k, n, b->n_dims) != 0)
         return OUT_OF_MEMORY;
@@ -103,7 +104,7 @@ load_slots(struct bands *b, struct bands_bracket *k, const struct prior *prior,
         wrong = load_slot(b, k, i, source);
     if (wrong != NULL)
         return wrong;
-    if (source->f64s(source->ctx, k->x, n * b->n_dims) != TP_OK)
+    if (tp_get_f64s(source, k->x, n * b->n_dims) != TP_OK)
         return "a saved bracket is cut off";
     for (size_t i = 0; i < n; i++) {
         const struct bands_slot *slot = &k->slots[i];
@@ -177,12 +178,12 @@ load_bracket(struct bands *b, const struct prior *prior,
 static const char *
 load_stale(struct bands *b, uint64_t n, const struct tp_source *source)
 {
-    if (n > source->left(source->ctx) / sizeof n)
+    if (n > tp_left(source) / sizeof n)
         return "the saved trials to be released are cut off";
     if (bands_stale_reserve(b, (size_t)n) != 0)
         return OUT_OF_MEMORY;
     while (b->n_stale < n)
-        if (source->u64(source->ctx, &b->stale[b->n_stale++]) != TP_OK)
+        if (tp_get_u64(source, &b->stale[b->n_stale++]) != TP_OK)
             return "the saved trials to be released are cut off";
     return NULL;
 }
@@ -201,7 +202,7 @@ bands_load(struct bands *b, const struct prior *prior,
     wrong = load_stale(b, n_stale, source);
     if (wrong != NULL)
         return wrong;
-    if (source->u64(source->ctx, &n_open) != TP_OK || b->begun > b->next_seq ||
+    if (tp_get_u64(source, &n_open) != TP_OK || b->begun > b->next_seq ||
         n_open > b->begun)
         return "the number of saved brackets is damaged";
     while (n_open-- > 0) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bohb/state.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,11 +14,11 @@ model_save(const struct model *m, const struct tp_sink *sink)
     for (size_t i = 0; i < m->n_levels; i++) {
         const struct model_level *l = &m->levels[i];
 
-        sink->u64(sink->ctx, l->n);
+        tp_put_u64(sink, l->n);
         for (size_t k = 0; k < l->n; k++) {
-            sink->u64(sink->ctx, l->results[k].n);
-            sink->f64(sink->ctx, l->results[k].loss);
-            sink->f64s(sink->ctx, l->x + k * n_dims, n_dims);
+            tp_put_u64(sink, l->results[k].n);
+            tp_put_f64(sink, l->results[k].loss);
+            tp_put_f64s(sink, l->x + k * n_dims, n_dims);
         }
     }
 }
@@ -27,9 +29,9 @@ load_result(struct model *m, size_t level, double *x,
 {
     struct model_result r;
 
-    if (source->u64(source->ctx, &r.n) != TP_OK ||
-        source->f64(source->ctx, &r.loss) != TP_OK ||
-        source->f64s(source->ctx, x, m->prior.n_dims) != TP_OK)
+    if (tp_get_u64(source, &r.n) != TP_OK ||
+        tp_get_f64(source, &r.loss) != TP_OK ||
+        tp_get_f64s(source, x, m->prior.n_dims) != TP_OK)
         return "a saved result is cut off";
     if (isnan(r.loss) || !prior_holds(&m->prior, x))
         return "a saved result is none of this search space";
@@ -50,7 +52,7 @@ model_load(struct model *m, const struct tp_source *source)
     for (size_t i = 0; wrong == NULL && i < m->n_levels; i++) {
         uint64_t n = 0;
 
-        if (source->u64(source->ctx, &n) != TP_OK)
+        if (tp_get_u64(source, &n) != TP_OK)
             wrong = "the saved results are cut off";
         while (wrong == NULL && n-- > 0)
             wrong = load_result(m, i, x, source);

@@ -5,9 +5,8 @@
 #include "pbt/state.h"
 #include "pbt/words.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
-
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -32,50 +31,40 @@ enum {
 };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [ROOT] = {"all_checkpoint_dir", TP_ARG_STRING, 1, "null", 0, 0, NULL,
-              "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
-              "the experiment's"},
-    [SIZE] = {"population_size", TP_ARG_INT, 0, "10", 1, PBT_SIZE_MAX, NULL,
-              "members; also the most trials at a time"},
-    [FACTOR] = {"factor", TP_ARG_DOUBLE, 0, "0.2", 0, 1e6, NULL,
-                "how far a copy's numbers go, in ranges or sigmas"},
-    [RESAMPLE] = {"resample_probability", TP_ARG_DOUBLE, 0, "0.25", 0, 1, NULL,
-                  "of a copy's parameter being drawn anew instead"},
-    [FRACTION] = {"fraction", TP_ARG_DOUBLE, 0, "0.2", 0, 1, NULL,
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [ROOT] = TP_STRING_OR_NULL(
+        "all_checkpoint_dir",
+        "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
+        "the experiment's"),
+    [SIZE] = TP_INT("population_size", 10, 1, PBT_SIZE_MAX,
+                    "members; also the most trials at a time"),
+    [FACTOR] = TP_DOUBLE("factor", 0.2, 0, 1e6,
+                         "how far a copy's numbers go, in ranges or sigmas"),
+    [RESAMPLE] = TP_DOUBLE("resample_probability", 0.25, 0, 1,
+                           "of a copy's parameter being drawn anew instead"),
+    [FRACTION] =
+        TP_DOUBLE("fraction", 0.2, 0, 1,
                   "of the members: the best, that are copied, and the worst, "
-                  "that copy"},
-    [WAY] = {"mode", TP_ARG_STRING, 0, "\"rounds\"", 0, 0, "rounds|async",
-             "rounds: all members wait for each other, as in NNI; async: "
-             "nobody waits"},
-    [INTERVAL] = {"interval", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
-                  "a turn, in intermediate results; 0: as long as the trial "
-                  "runs (rounds)"},
-    [BUDGET] = {"max_budget", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
-                "what a member gets in all, in intermediate results; 0: no "
-                "end"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+                  "that copy"),
+    [WAY] =
+        TP_ONE_OF("mode", "rounds", "rounds|async",
+                  "rounds: all members wait for each other, as in NNI; async: "
+                  "nobody waits"),
+    [INTERVAL] =
+        TP_INT("interval", 0, 0, 1e15,
+               "a turn, in intermediate results; 0: as long as the trial "
+               "runs (rounds)"),
+    [BUDGET] =
+        TP_INT("max_budget", 0, 0, 1e15,
+               "what a member gets in all, in intermediate results; 0: no "
+               "end"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -92,8 +81,7 @@ release(void *ctx, uint64_t id)
 {
     const struct shell *self = ctx;
 
-    if (TP_HAS(self->host, decide))
-        self->host->decide(self->host->ctx, id, TP_RELEASE);
+    tp_decide(self->host, id, TP_RELEASE);
 }
 
 static int
@@ -105,25 +93,26 @@ config(void *vself, const struct tp_value *values, size_t n)
         .factor = values[FACTOR].number,
         .resample = values[RESAMPLE].number,
         .fraction = values[FRACTION].number,
-        .async = strcmp(values[WAY].text, "async") == 0,
+        .async = tp_is(&values[WAY], "async"),
         .interval = (uint64_t)values[INTERVAL].integer,
         .max_budget = (uint64_t)values[BUDGET].integer,
     };
 
     (void)n;
     if (set.async && set.interval == 0)
-        return fail(self, "interval: is 0, expected the intermediate results "
-                          "of a turn, at least 1, in mode async");
+        return tp_error(self->host,
+                        "interval: is 0, expected the intermediate results of "
+                        "a turn, at least 1, in mode async");
     if (set.max_budget > 0 && set.interval == 0)
-        return fail(self, "max_budget is given without interval, which counts "
-                          "in intermediate results too");
-    self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
+        return tp_error(self->host, "max_budget is given without interval, "
+                                    "which counts in intermediate results too");
+    self->root = tp_text_or_null(&values[ROOT]);
     if (folder_wrong(self->root) != NULL)
-        return fail(self, folder_wrong(self->root));
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+        return tp_error(self->host, "%s", folder_wrong(self->root));
+    self->maximize = tp_maximizes(&values[MODE]);
     self->pbt = pbt_new(&set, prior_host_random(self->host));
     if (self->pbt == NULL)
-        return fail(self, "out of memory for that many members");
+        return tp_error(self->host, "out of memory for that many members");
     self->pbt->release = release;
     self->pbt->release_ctx = self;
     return TP_OK;
@@ -134,7 +123,7 @@ value_of(void *ctx, size_t dim, double x)
 {
     const struct tp_host *host = ctx;
 
-    return host->value(host->ctx, dim, x);
+    return tp_value_of(host, dim, x);
 }
 
 static int
@@ -149,13 +138,13 @@ space(void *vself, const struct tp_space *s)
 
     if (mine.q == NULL || prior_of_space(&mine.prior, s) != 0) {
         explore_space_fini(&mine);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     for (size_t i = 0; i < s->n_dims; i++)
         mine.q[i] = TP_DIM(s, i)->q;
     if (pbt_space(self->pbt, &mine) != 0) {
         explore_space_fini(&mine);
-        return fail(self, "out of memory for that many members");
+        return tp_error(self->host, "out of memory for that many members");
     }
     self->space = s;
     return TP_OK;
@@ -263,9 +252,8 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong = pbt_load(self->pbt, source);
 
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, pbt_load(self->pbt, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -274,9 +262,7 @@ static const struct tp_tuner tuner = {
     .doc = "a population that trains; the worst become copies of the best, "
            "with other parameters",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

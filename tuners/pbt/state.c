@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pbt/state.h"
 
+#include "tunepipe/shell.h"
+
 #define FIELD(name) offsetof(struct pbt_member, name)
 
 /* The whole numbers of a member. */
@@ -28,18 +30,18 @@ save_member(const struct pbt *p, const struct pbt_member *m,
     uint64_t flags = (m->scored ? SCORED : 0) | (m->started ? STARTED : 0) |
                      (m->told ? TOLD : 0) | (m->heard ? HEARD : 0);
 
-    s->u64(s->ctx, (uint64_t)m->state);
-    s->u64(s->ctx, (uint64_t)m->kind);
-    s->u64(s->ctx, (uint64_t)m->verdict);
-    s->u64(s->ctx, flags);
+    tp_put_u64(s, (uint64_t)m->state);
+    tp_put_u64(s, (uint64_t)m->kind);
+    tp_put_u64(s, (uint64_t)m->verdict);
+    tp_put_u64(s, flags);
     for (size_t i = 0; i < N_NUMBERS; i++)
-        s->u64(s->ctx,
-               *(const uint64_t *)(const void *)((const char *)m + numbers[i]));
-    s->f64(s->ctx, m->score);
-    s->f64(s->ctx, m->latest);
-    s->f64s(s->ctx, m->x, p->space.prior.n_dims);
+        tp_put_u64(
+            s, *(const uint64_t *)(const void *)((const char *)m + numbers[i]));
+    tp_put_f64(s, m->score);
+    tp_put_f64(s, m->latest);
+    tp_put_f64s(s, m->x, p->space.prior.n_dims);
     if (has_base(m))
-        s->f64s(s->ctx, m->base, p->space.prior.n_dims);
+        tp_put_f64s(s, m->base, p->space.prior.n_dims);
 }
 
 void
@@ -48,18 +50,18 @@ pbt_save(const struct pbt *p, const struct tp_sink *s)
     for (size_t i = 0; i < p->set.size; i++)
         save_member(p, &p->members[i], s);
     for (size_t i = 0; i < p->set.size; i++)
-        s->u64(s->ctx, p->ranking[i]);
-    s->u64(s->ctx, p->n_donors);
-    s->u64(s->ctx, p->n_given);
-    s->u64(s->ctx, p->first);
-    s->u64(s->ctx, p->turn);
-    s->u64(s->ctx, p->n_scored);
-    s->u64(s->ctx, p->last_id);
-    s->u64(s->ctx, p->again);
-    s->u64(s->ctx, p->n_starts);
+        tp_put_u64(s, p->ranking[i]);
+    tp_put_u64(s, p->n_donors);
+    tp_put_u64(s, p->n_given);
+    tp_put_u64(s, p->first);
+    tp_put_u64(s, p->turn);
+    tp_put_u64(s, p->n_scored);
+    tp_put_u64(s, p->last_id);
+    tp_put_u64(s, p->again);
+    tp_put_u64(s, p->n_starts);
     for (size_t i = 0; i < p->n_starts; i++) {
-        s->f64(s->ctx, p->starts[i].value);
-        s->f64s(s->ctx, p->starts[i].x, p->space.prior.n_dims);
+        tp_put_f64(s, p->starts[i].value);
+        tp_put_f64s(s, p->starts[i].x, p->space.prior.n_dims);
     }
 }
 
@@ -67,13 +69,13 @@ pbt_save(const struct pbt *p, const struct tp_sink *s)
 static int
 load_u64(const struct tp_source *s, uint64_t most, uint64_t *out)
 {
-    return s->u64(s->ctx, out) == TP_OK && *out <= most ? 0 : -1;
+    return tp_get_u64(s, out) == TP_OK && *out <= most ? 0 : -1;
 }
 
 static int
 load_point(const struct pbt *p, const struct tp_source *s, double *x)
 {
-    return s->f64s(s->ctx, x, p->space.prior.n_dims) == TP_OK &&
+    return tp_get_f64s(s, x, p->space.prior.n_dims) == TP_OK &&
                    prior_holds(&p->space.prior, x)
                ? 0
                : -1;
@@ -100,8 +102,8 @@ load_member(const struct pbt *p, struct pbt_member *m,
     m->started = flags & STARTED;
     m->told = flags & TOLD;
     m->heard = flags & HEARD;
-    if (m->donor >= p->set.size || s->f64(s->ctx, &m->score) != TP_OK ||
-        isnan(m->score) || s->f64(s->ctx, &m->latest) != TP_OK ||
+    if (m->donor >= p->set.size || tp_get_f64(s, &m->score) != TP_OK ||
+        isnan(m->score) || tp_get_f64(s, &m->latest) != TP_OK ||
         load_point(p, s, m->x) != 0)
         return -1;
     return has_base(m) ? load_point(p, s, m->base) : 0;
@@ -117,7 +119,7 @@ load_starts(struct pbt *p, const struct tp_source *s)
     for (p->n_starts = 0; p->n_starts < n; p->n_starts++) {
         struct pbt_start *start = &p->starts[p->n_starts];
 
-        if (s->f64(s->ctx, &start->value) != TP_OK || isnan(start->value) ||
+        if (tp_get_f64(s, &start->value) != TP_OK || isnan(start->value) ||
             load_point(p, s, start->x) != 0)
             return "a saved starting point is none of this search space";
     }

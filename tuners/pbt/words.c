@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "pbt/words.h"
 
+#include "tunepipe/shell.h"
+
 #include <stdio.h>
 
 #define VALUE_MAX 80
 
 typedef unsigned long long ull;
 
-static bool
-wanted(const struct words *w)
-{
-    return TP_HAS(w->host, explain) && w->host->explain(w->host->ctx, NULL);
-}
-
 /* An element by what it says, anything else as a number. */
 static void
 value_text(const struct words *w, size_t dim, double x, char out[VALUE_MAX])
 {
     const struct tp_host *host = w->host;
-    struct tp_element e = {._struct_size = sizeof e};
-    double value = host->value(host->ctx, dim, x);
+    struct tp_element e;
+    double value = tp_value_of(host, dim, x);
 
     if (isnan(x)) {
         snprintf(out, VALUE_MAX, "nothing");
         return;
     }
-    if (TP_DIM(w->space, dim)->kind == TP_CHOICE && TP_HAS(host, element) &&
-        host->element(host->ctx, dim, (uint64_t)x, &e) == TP_OK) {
+    if (TP_DIM(w->space, dim)->kind == TP_CHOICE &&
+        tp_element_of(host, dim, (uint64_t)x, &e) == TP_OK) {
         if (e.kind == TP_ELEMENT_TEXT) {
             snprintf(out, VALUE_MAX, "%.40s", e.text);
             return;
@@ -51,8 +47,7 @@ explored(const struct words *w, const struct pbt_answer *a)
             continue;
         value_text(w, i, a->base[i], from);
         value_text(w, i, a->x[i], to);
-        w->host->explain(w->host->ctx, "%s %s -> %s", TP_DIM(w->space, i)->name,
-                         from, to);
+        tp_explain(w->host, "%s %s -> %s", TP_DIM(w->space, i)->name, from, to);
     }
 }
 
@@ -62,26 +57,24 @@ words_asked(const struct words *w, const struct pbt_answer *a)
     const char *turn = w->pbt->set.async ? "turn" : "round";
     ull size = w->pbt->set.size;
 
-    if (!wanted(w))
+    if (!tp_explains(w->host))
         return;
     switch (a->kind) {
     case PBT_FRESH:
-        w->host->explain(w->host->ctx, "%s %llu: member %llu begins at %s",
-                         turn, (ull)a->turn, (ull)a->member,
-                         a->imported ? "an imported point"
-                                     : "a draw of the prior");
+        tp_explain(w->host, "%s %llu: member %llu begins at %s", turn,
+                   (ull)a->turn, (ull)a->member,
+                   a->imported ? "an imported point" : "a draw of the prior");
         return;
     case PBT_ON:
-        w->host->explain(
-            w->host->ctx, "%s %llu: member %llu (rank %llu of %llu) goes on",
-            turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size);
+        tp_explain(w->host, "%s %llu: member %llu (rank %llu of %llu) goes on",
+                   turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size);
         return;
     case PBT_COPY:
-        w->host->explain(w->host->ctx,
-                         "%s %llu: member %llu (rank %llu of %llu) copies "
-                         "member %llu (rank %llu)",
-                         turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1,
-                         size, (ull)a->donor, (ull)a->donor_rank + 1);
+        tp_explain(w->host,
+                   "%s %llu: member %llu (rank %llu of %llu) copies "
+                   "member %llu (rank %llu)",
+                   turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size,
+                   (ull)a->donor, (ull)a->donor_rank + 1);
         explored(w, a);
         return;
     }
@@ -98,16 +91,15 @@ words_judged(const struct words *w, uint64_t used,
         [PBT_FINISH] = "it has had its budget",
     };
 
-    if (!wanted(w) || (!j->ranked && j->verdict == PBT_GO))
+    if (!tp_explains(w->host) || (!j->ranked && j->verdict == PBT_GO))
         return;
     if (j->ranked)
-        w->host->explain(
-            w->host->ctx,
-            "after %llu results: rank %llu of %llu, cut at %llu: %s", (ull)used,
-            (ull)j->rank + 1, (ull)w->pbt->set.size, (ull)j->cut,
-            what[j->verdict]);
+        tp_explain(w->host,
+                   "after %llu results: rank %llu of %llu, cut at %llu: %s",
+                   (ull)used, (ull)j->rank + 1, (ull)w->pbt->set.size,
+                   (ull)j->cut, what[j->verdict]);
     else
-        w->host->explain(w->host->ctx, "after %llu results: %s", (ull)used,
-                         j->verdict == PBT_PAUSE ? "its round is over"
-                                                 : what[j->verdict]);
+        tp_explain(w->host, "after %llu results: %s", (ull)used,
+                   j->verdict == PBT_PAUSE ? "its round is over"
+                                           : what[j->verdict]);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "percentile/state.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,11 +22,11 @@ percentile_save(const struct percentile *p, const struct tp_sink *sink)
 {
     size_t n = steps_used(p);
 
-    sink->u64(sink->ctx, p->n_completed);
-    sink->u64(sink->ctx, n);
+    tp_put_u64(sink, p->n_completed);
+    tp_put_u64(sink, n);
     for (size_t i = 0; i < n; i++) {
-        sink->u64(sink->ctx, p->steps[i].n);
-        sink->f64s(sink->ctx, p->steps[i].values, p->steps[i].n);
+        tp_put_u64(sink, p->steps[i].n);
+        tp_put_f64s(sink, p->steps[i].values, p->steps[i].n);
     }
 }
 
@@ -33,15 +35,14 @@ load_step(struct percentile_step *step, const struct tp_source *s)
 {
     uint64_t n;
 
-    if (s->u64(s->ctx, &n) != TP_OK ||
-        n > s->left(s->ctx) / sizeof *step->values)
+    if (tp_get_u64(s, &n) != TP_OK || n > tp_left(s) / sizeof *step->values)
         return "the saved values are cut off";
     step->values = calloc((size_t)n + 1, sizeof *step->values);
     if (step->values == NULL)
         return "out of memory";
     step->cap = (size_t)n + 1;
     step->n = (size_t)n;
-    if (s->f64s(s->ctx, step->values, step->n) != TP_OK)
+    if (tp_get_f64s(s, step->values, step->n) != TP_OK)
         return "the saved values are cut off";
     for (size_t i = 0; i < step->n; i++)
         if (isnan(step->values[i]) ||
@@ -56,8 +57,8 @@ percentile_load(struct percentile *p, const struct tp_source *s)
     const char *wrong = NULL;
     uint64_t n;
 
-    if (s->u64(s->ctx, &p->n_completed) != TP_OK ||
-        s->u64(s->ctx, &n) != TP_OK || n > s->left(s->ctx) / sizeof(uint64_t))
+    if (tp_get_u64(s, &p->n_completed) != TP_OK || tp_get_u64(s, &n) != TP_OK ||
+        n > tp_left(s) / sizeof(uint64_t))
         return "the saved steps are cut off";
     p->steps = calloc((size_t)n + 1, sizeof *p->steps);
     if (p->steps == NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/save.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,19 +13,19 @@ tpe_save(const struct tpe *t, const struct tp_sink *sink)
 {
     const struct points *p = &t->points;
 
-    sink->u64(sink->ctx, t->last_id);
-    sink->u64(sink->ctx, t->attempt);
-    sink->u64(sink->ctx, p->n);
+    tp_put_u64(sink, t->last_id);
+    tp_put_u64(sink, t->attempt);
+    tp_put_u64(sink, p->n);
     for (size_t i = 0; i < p->n; i++) {
-        sink->u64(sink->ctx, p->all[i].id);
-        sink->u64(sink->ctx, (uint64_t)p->all[i].state);
-        sink->f64(sink->ctx, p->all[i].loss);
-        sink->u64(sink->ctx, p->all[i].step);
-        sink->f64s(sink->ctx, p->x + i * p->n_dims, p->n_dims);
+        tp_put_u64(sink, p->all[i].id);
+        tp_put_u64(sink, (uint64_t)p->all[i].state);
+        tp_put_f64(sink, p->all[i].loss);
+        tp_put_u64(sink, p->all[i].step);
+        tp_put_f64s(sink, p->x + i * p->n_dims, p->n_dims);
     }
-    sink->u64(sink->ctx, t->left.n);
+    tp_put_u64(sink, t->left.n);
     for (size_t i = 0; i < t->left.n; i++)
-        sink->u64(sink->ctx, t->left.keys[i][0]);
+        tp_put_u64(sink, t->left.keys[i][0]);
 }
 
 static const char *
@@ -32,11 +34,11 @@ load_point(struct tpe *t, const struct tp_source *source, double *x)
     uint64_t state, i = t->points.n;
     struct point point;
 
-    source->u64(source->ctx, &point.id);
-    source->u64(source->ctx, &state);
-    source->f64(source->ctx, &point.loss);
-    source->u64(source->ctx, &point.step);
-    if (source->f64s(source->ctx, x, t->n_dims) != TP_OK)
+    tp_get_u64(source, &point.id);
+    tp_get_u64(source, &state);
+    tp_get_f64(source, &point.loss);
+    tp_get_u64(source, &point.step);
+    if (tp_get_f64s(source, x, t->n_dims) != TP_OK)
         return "a point is missing";
     if (state > POINT_GONE || !isfinite(point.loss) ||
         !tpe_axis_is_point(t->axes, t->n_dims, x) ||
@@ -51,11 +53,11 @@ load_left(struct tpe *t, const struct tp_source *source)
 {
     uint64_t n = 0, key[2] = {0, 0};
 
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / sizeof *key || (n > 0 && !t->repeats))
+    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof *key ||
+        (n > 0 && !t->repeats))
         return "the number of places that were left is damaged";
     while (n-- > 0) {
-        source->u64(source->ctx, &key[0]);
+        tp_get_u64(source, &key[0]);
         if (keyset_add(&t->left, key, NULL) < 0 ||
             keyset_add(&t->twins, key, NULL) < 0)
             return "out of memory";
@@ -70,10 +72,10 @@ tpe_load(struct tpe *t, const struct tp_source *source)
     const char *why = NULL;
     double *x;
 
-    source->u64(source->ctx, &t->last_id);
-    source->u64(source->ctx, &attempt);
-    if (source->u64(source->ctx, &n) != TP_OK || attempt > UINT32_MAX ||
-        n > source->left(source->ctx) / (8 * (HEAD_MEMBERS + t->n_dims)))
+    tp_get_u64(source, &t->last_id);
+    tp_get_u64(source, &attempt);
+    if (tp_get_u64(source, &n) != TP_OK || attempt > UINT32_MAX ||
+        n > tp_left(source) / (8 * (HEAD_MEMBERS + t->n_dims)))
         return "the number of points is damaged";
     t->attempt = (uint32_t)attempt;
     x = calloc(t->n_dims + 1, sizeof *x);
