@@ -4,7 +4,6 @@
  * points, and a draw of the prior in the place of parameters that were tried.
  */
 #include "anneal/anneal.h"
-#include "anneal/state.h"
 #include "elementary.h"
 #include "keyset/saved.h"
 #include "prior/space.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `asha`: asha.h behind the plugin interface. */
-#include "asha/arguments.h"
 #include "asha/asha.h"
 #include "asha/searcher.h"
-#include "asha/state.h"
 #include "parts/budgets.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
@@ -11,11 +9,48 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define BUDGET_MAX 1e15
+
 struct shell {
     const struct tp_host *host;
     struct asha *asha;
     struct searcher searcher;
     bool maximize;
+};
+
+enum {
+    MODE,
+    MIN_BUDGET,
+    MAX_BUDGET,
+    ETA,
+    BRACKETS,
+    TYPE,
+    SEARCHER,
+    CONFIGURATIONS,
+    SEED,
+    N_ARGS
+};
+
+static const struct tp_arg args[N_ARGS] = {
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [MIN_BUDGET] = TP_INT("min_budget", 1, 1, BUDGET_MAX,
+                          "the first rung, in intermediate results"),
+    [MAX_BUDGET] = TP_INT("max_budget", 27, 1, BUDGET_MAX,
+                          "the most a trial gets, in intermediate results"),
+    [ETA] = TP_INT("eta", 3, 2, 1000,
+                   "one in so many goes on from a rung to the next"),
+    [BRACKETS] = TP_INT("brackets", 1, 1, ASHA_LEVELS_MAX,
+                        "ladders of rungs, each begins one rung higher"),
+    [TYPE] =
+        TP_ONE_OF("type", "stopping", "stopping|promotion",
+                  "trials are stopped at rungs, or paused there and promoted"),
+    [SEARCHER] =
+        TP_ONE_OF("searcher", "tpe", "tpe|random",
+                  "where new configurations come from: a model of all results, "
+                  "or samples"),
+    [CONFIGURATIONS] = TP_INT("configurations", 0, 0, BUDGET_MAX,
+                              "points that are tried; 0: any number"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
 
 static void *
@@ -34,22 +69,52 @@ destroy(void *vself)
     free(self);
 }
 
+/* What the table of arguments cannot say. */
+static int
+check(const struct tp_host *host, const struct asha_options *o)
+{
+    uint64_t levels[ASHA_LEVELS_MAX];
+    size_t n;
+
+    if (o->max_budget < o->min_budget)
+        return tp_error(host,
+                        "min_budget: is %llu, expected at most "
+                        "max_budget, which is %llu",
+                        (unsigned long long)o->min_budget,
+                        (unsigned long long)o->max_budget);
+    n = asha_levels(o, levels);
+    if (o->brackets <= n)
+        return TP_OK;
+    return tp_error(host,
+                    "brackets: is %zu, expected at most %zu, one for "
+                    "each rung from %llu to %llu by %llu",
+                    o->brackets, n, (unsigned long long)o->min_budget,
+                    (unsigned long long)o->max_budget,
+                    (unsigned long long)o->eta);
+}
+
 static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct shell *self = vself;
-    struct asha_options o;
+    struct asha_options o = {
+        .min_budget = (uint64_t)values[MIN_BUDGET].integer,
+        .max_budget = (uint64_t)values[MAX_BUDGET].integer,
+        .eta = (uint64_t)values[ETA].integer,
+        .brackets = (size_t)values[BRACKETS].integer,
+        .promotes = tp_is(&values[TYPE], "promotion"),
+        .configs = (uint64_t)values[CONFIGURATIONS].integer,
+    };
 
     (void)n;
-    if (asha_options_of(self->host, values, &o) != TP_OK)
+    if (check(self->host, &o) != TP_OK)
         return TP_ERR;
-    self->maximize = tp_maximizes(&values[ARG_MODE]);
+    self->maximize = tp_maximizes(&values[MODE]);
     self->asha = asha_new(&o);
     if (self->asha == NULL)
         return tp_out_of_memory(self->host);
     return searcher_init(&self->searcher, self->host,
-                         tp_is(&values[ARG_SEARCHER], "tpe"),
-                         values[ARG_MODE].text);
+                         tp_is(&values[SEARCHER], "tpe"), values[MODE].text);
 }
 
 /* Of n in a rung n / eta are promoted. */
@@ -296,7 +361,7 @@ static const struct tp_tuner tuner = {
     .name = "asha",
     .doc = "asynchronous successive halving: the best 1/eta of a rung go on",
     .version = 1,
-    .args = TP_ARGS(asha_arguments),
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

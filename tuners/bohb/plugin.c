@@ -2,9 +2,8 @@
 /* The tuner `bohb`: bands.h with configurations of model.h, behind the plugin
  * interface. */
 #include "bands/shell.h"
-#include "bands/state.h"
+#include "bands/bands.h"
 #include "bohb/model.h"
-#include "bohb/state.h"
 #include "parts/budgets.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `evolution`: evolution.h behind the plugin interface. */
 #include "evolution/evolution.h"
-#include "evolution/state.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"

@@ -3,7 +3,6 @@
  * configurations drawn from the prior. */
 #include "bands/bands.h"
 #include "bands/shell.h"
-#include "bands/state.h"
 #include "parts/budgets.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"

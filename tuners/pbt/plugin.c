@@ -2,11 +2,17 @@
 /* The tuner `pbt`: pbt.h behind the plugin interface. */
 #include "pbt/folder.h"
 #include "pbt/pbt.h"
-#include "pbt/state.h"
-#include "pbt/words.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VALUE_MAX 80 /* bytes of a value, for explanations */
+
+typedef unsigned long long ull;
 
 struct shell {
     const struct tp_host *host;
@@ -150,10 +156,101 @@ space(void *vself, const struct tp_space *s)
     return TP_OK;
 }
 
-static struct words
-words_of(const struct shell *self)
+/* An element by what it says, anything else as a number. */
+static void
+value_text(const struct shell *self, size_t dim, double x, char out[VALUE_MAX])
 {
-    return (struct words){self->host, self->space, self->pbt};
+    const struct tp_host *host = self->host;
+    struct tp_element e;
+    double value = tp_value_of(host, dim, x);
+
+    if (isnan(x)) {
+        snprintf(out, VALUE_MAX, "nothing");
+        return;
+    }
+    if (TP_DIM(self->space, dim)->kind == TP_CHOICE &&
+        tp_element_of(host, dim, (uint64_t)x, &e) == TP_OK) {
+        if (e.kind == TP_ELEMENT_TEXT) {
+            snprintf(out, VALUE_MAX, "%.40s", e.text);
+            return;
+        }
+        if (e.kind == TP_ELEMENT_TRUTH) {
+            snprintf(out, VALUE_MAX, "%s", e.number != 0 ? "true" : "false");
+            return;
+        }
+        if (e.kind == TP_ELEMENT_NUMBER)
+            value = e.number;
+    }
+    snprintf(out, VALUE_MAX, "%.9g", value);
+}
+
+static void
+explain_exploring(const struct shell *self, const struct pbt_answer *a)
+{
+    char from[VALUE_MAX], to[VALUE_MAX];
+
+    for (size_t i = 0; i < self->space->n_dims; i++) {
+        if (a->base[i] == a->x[i] || (isnan(a->base[i]) && isnan(a->x[i])))
+            continue;
+        value_text(self, i, a->base[i], from);
+        value_text(self, i, a->x[i], to);
+        tp_explain(self->host, "%s %s -> %s", TP_DIM(self->space, i)->name,
+                   from, to);
+    }
+}
+
+static void
+explain_ask(const struct shell *self, const struct pbt_answer *a)
+{
+    const char *turn = self->pbt->set.async ? "turn" : "round";
+    ull size = self->pbt->set.size;
+
+    if (!tp_explains(self->host))
+        return;
+    switch (a->kind) {
+    case PBT_FRESH:
+        tp_explain(self->host, "%s %llu: member %llu begins at %s", turn,
+                   (ull)a->turn, (ull)a->member,
+                   a->imported ? "an imported point" : "a draw of the prior");
+        return;
+    case PBT_ON:
+        tp_explain(self->host,
+                   "%s %llu: member %llu (rank %llu of %llu) goes on", turn,
+                   (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size);
+        return;
+    case PBT_COPY:
+        tp_explain(self->host,
+                   "%s %llu: member %llu (rank %llu of %llu) copies "
+                   "member %llu (rank %llu)",
+                   turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size,
+                   (ull)a->donor, (ull)a->donor_rank + 1);
+        explain_exploring(self, a);
+        return;
+    }
+}
+
+static void
+explain_judgement(const struct shell *self, uint64_t used,
+                  const struct pbt_judgement *j)
+{
+    static const char *const what[] = {
+        [PBT_GO] = "it goes on",
+        [PBT_STOP] = "it is stopped, and its member becomes a copy",
+        [PBT_PAUSE] = "it makes place for a member that has had less",
+        [PBT_FINISH] = "it has had its budget",
+    };
+
+    if (!tp_explains(self->host) || (!j->ranked && j->verdict == PBT_GO))
+        return;
+    if (j->ranked)
+        tp_explain(self->host,
+                   "after %llu results: rank %llu of %llu, cut at %llu: %s",
+                   (ull)used, (ull)j->rank + 1, (ull)self->pbt->set.size,
+                   (ull)j->cut, what[j->verdict]);
+    else
+        tp_explain(self->host, "after %llu results: %s", (ull)used,
+                   j->verdict == PBT_PAUSE ? "its round is over"
+                                           : what[j->verdict]);
 }
 
 static int
@@ -163,7 +260,6 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         [PBT_FRESH] = TP_ANEW, [PBT_ON] = TP_PROMOTED, [PBT_COPY] = TP_CLONED};
     struct shell *self = vself;
     struct pbt_answer a = {.x = out->x};
-    struct words words = words_of(self);
 
     switch (pbt_ask(self->pbt, id, &a)) {
     case PBT_LATER:
@@ -181,7 +277,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     folder_both(self->host, self->root,
                 (const uint64_t[2]){a.load.member, a.load.turn},
                 (const uint64_t[2]){a.save.member, a.save.turn});
-    words_asked(&words, &a);
+    explain_ask(self, &a);
     return TP_OK;
 }
 
@@ -213,7 +309,6 @@ metric(void *vself, uint64_t id, const double *x,
                                     [PBT_PAUSE] = TP_PAUSE,
                                     [PBT_FINISH] = TP_FINISH};
     struct shell *self = vself;
-    struct words words = words_of(self);
     struct pbt_judgement j = pbt_metric(
         self->pbt, id, x, goodness(self, metric->value), metric->step + 1);
 
@@ -223,7 +318,7 @@ metric(void *vself, uint64_t id, const double *x,
         out->threshold = goodness(self, j.limit);
         out->rule = "among the worst of the population";
     }
-    words_judged(&words, metric->step + 1, &j);
+    explain_judgement(self, metric->step + 1, &j);
     return TP_OK;
 }
 

@@ -2,7 +2,6 @@
 /* The assessor `percentile`: percentile.h behind the plugin interface.  A
  * trial's slot holds no pointer but the number of values seen last. */
 #include "percentile/percentile.h"
-#include "percentile/state.h"
 #include "tunepipe/assessor.h"
 #include "tunepipe/shell.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `regularized_evolution`: aging.h behind the plugin interface. */
 #include "regularized_evolution/aging.h"
-#include "regularized_evolution/state.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
 #include "tpe/carry.h"
-#include "tpe/save.h"
 #include "tpe/tpe.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
