@@ -120,7 +120,8 @@ bands_options(const struct shell *self, const struct tp_value *values)
         .table = bands_table((uint64_t)values[MIN_BUDGET].integer,
                              (uint64_t)values[MAX_BUDGET].integer,
                              (uint64_t)values[ETA].integer),
-        .order = values[EXEC].text[0] == 'p' ? BANDS_PARALLEL : BANDS_FINISHED,
+        .order = tp_is(&values[EXEC], "parallelism") ? BANDS_PARALLEL
+                                                     : BANDS_FINISHED,
         .maximize = tp_maximizes(&values[MODE]),
         .limit = (uint64_t)values[BRACKETS].integer,
         .release = bands_release,

@@ -19,9 +19,9 @@ struct cmaes_tuner {
 static const struct tp_arg args[] = {
     TP_MODE("minimize", "whether larger or smaller results are better"),
     TP_SEED("seed of the random numbers"),
-    TP_INT(
-        "population", 0, 0, 10000,
-        "results between two moves of the distribution; 0: 4 + 3 ln(parameters)"),
+    TP_INT("population", 0, 0, 10000,
+           "results between two moves of the distribution; 0: 4 + 3 "
+           "ln(parameters)"),
     TP_DOUBLE("sigma", 0.3, 1e-6, 10,
               "the first standard deviation, in ranges of a parameter"),
     TP_ONE_OF("restarts", "ipop", "none|ipop|bipop",

@@ -62,7 +62,8 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct bands_options options = {
         .table = bands_table(1, (uint64_t)values[BUDGET].integer,
                              (uint64_t)values[ETA].integer),
-        .order = values[EXEC].text[0] == 'p' ? BANDS_PARALLEL : BANDS_BEGUN,
+        .order =
+            tp_is(&values[EXEC], "parallelism") ? BANDS_PARALLEL : BANDS_BEGUN,
         .maximize = tp_maximizes(&values[MODE]),
         .limit = (uint64_t)values[BRACKETS].integer,
         .release = bands_release,

@@ -37,9 +37,9 @@ static const struct tp_arg args[] = {
     {"tpe_args.constant_liar_type", TP_ARG_STRING, 1, "\"worst\"", 0, 0,
      "best|worst|mean|none",
      "what is assumed of running trials; none or null: nothing (NNI: best)"},
-    TP_INT(
-        "tpe_args.n_startup_jobs", 10, 1, 1e6,
-        "results before the model begins; before, the prior is sampled (NNI: 20)"),
+    TP_INT("tpe_args.n_startup_jobs", 10, 1, 1e6,
+           "results before the model begins; before, the prior is sampled "
+           "(NNI: 20)"),
     TP_INT("tpe_args.n_ei_candidates", 24, 1, 4096,
            "points drawn for each suggestion"),
     TP_INT_OR_NULL(
