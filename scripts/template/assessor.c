@@ -1,16 +1,17 @@
 /* The assessor `newname`: stops a trial whose best value is worse than a
  * threshold once it has reported a number of values.
  *
- * tunepipe/assessor.h tells when each callback is called. */
+ * tunepipe/assessor.h tells when each callback is called; tunepipe/shell.h has
+ * what begins with tp_ and TP_ here and is not in there. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <tunepipe/assessor.h>
+#include <tunepipe/shell.h>
 
 /* One object; there may be several in a process, so nothing is global. */
 struct gate {
-    const struct tp_host *host; /* lent until destroy */
+    const struct tp_host *host; /* first, for tp_new; lent until destroy */
     double threshold, sign;
     int64_t start_step;
     uint64_t stopped;
@@ -23,29 +24,16 @@ enum { THRESHOLD, OPTIMIZE_MODE, START_STEP };
 static const struct tp_arg args[] = {
     {"threshold", TP_ARG_DOUBLE, 0, NULL, 0, 0, NULL,
      "a trial has to be at least as good as this"},
-    {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-     "maximize|minimize", "which values are good"},
-    {"start_step", TP_ARG_INT, 0, "3", 1, 1000000, NULL,
-     "values a trial reports before it is judged"},
+    TP_MODE("maximize", "which values are good"),
+    TP_INT("start_step", 3, 1, 1000000,
+           "values a trial reports before it is judged"),
 };
 
-/* Step 2: an object is made and unmade. */
+/* Step 2: an object is made; what unmakes it is free() here. */
 static void *
 create(const struct tp_host *host)
 {
-    struct gate *self = (struct gate *)calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *self)
-{
-    free(self);
+    return tp_new(host, sizeof(struct gate));
 }
 
 /* Step 3: the arguments come, in the order of the table. */
@@ -55,7 +43,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct gate *self = (struct gate *)vself;
 
     (void)n;
-    self->sign = strcmp(values[OPTIMIZE_MODE].text, "maximize") == 0 ? 1 : -1;
+    self->sign = tp_maximizes(&values[OPTIMIZE_MODE]) ? 1 : -1;
     self->threshold = values[THRESHOLD].number;
     self->start_step = values[START_STEP].integer;
     return TP_OK;
@@ -91,9 +79,8 @@ ended(void *vself, const struct tp_history *history, int how)
     struct gate *self = (struct gate *)vself;
 
     if (how == TP_TRIAL_STOPPED)
-        self->host->log(
-            self->host->ctx, TP_LOG_INFO, "trial %lu was stopped, %lu so far",
-            (unsigned long)history->trial, (unsigned long)++self->stopped);
+        tp_log(self->host, TP_LOG_INFO, "trial %lu was stopped, %lu so far",
+               (unsigned long)history->trial, (unsigned long)++self->stopped);
     return TP_OK;
 }
 
@@ -109,7 +96,7 @@ save(void *vself, const struct tp_history *const *living, size_t n,
 
     (void)living;
     (void)n;
-    sink->u64(sink->ctx, self->stopped);
+    tp_put_u64(sink, self->stopped);
     return TP_OK;
 }
 
@@ -121,10 +108,9 @@ load(void *vself, const struct tp_history *const *living, size_t n,
 
     (void)living;
     (void)n;
-    if (source->u64(source->ctx, &self->stopped) == TP_OK)
-        return TP_OK;
-    self->host->error(self->host->ctx, "what it knew is damaged");
-    return TP_ERR;
+    if (tp_get_u64(source, &self->stopped) != TP_OK)
+        return tp_error(self->host, "what it knew is damaged");
+    return TP_OK;
 }
 
 /* Step 7: all of it in one table.  Raise the version when the answers
@@ -134,11 +120,9 @@ static const struct tp_assessor assessor = {
     .name = "newname",
     .doc = "stops trials whose best value is worse than a threshold",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .assess = assess,
     .ended = ended,

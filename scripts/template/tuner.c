@@ -2,16 +2,18 @@
  * prior; from then on each is a step from the best point so far towards
  * another sample.
  *
- * tunepipe/tuner.h tells when each callback is called. */
+ * tunepipe/tuner.h tells when each callback is called; tunepipe/shell.h has
+ * what begins with tp_ and TP_ here and is not in there. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <tunepipe/shell.h>
 #include <tunepipe/tuner.h>
 
 /* One object; there may be several in a process, so nothing is global. */
 struct climber {
-    const struct tp_host *host;   /* lent until destroy */
+    const struct tp_host *host;   /* first, for tp_new; lent until destroy */
     const struct tp_space *space; /* lent until the next space, or destroy */
     int64_t warmup;
     double step, sign;
@@ -26,27 +28,17 @@ struct climber {
  * experiment's direction. */
 enum { OPTIMIZE_MODE, WARMUP, STEP, SEED };
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-     "maximize|minimize", "which values are good"},
-    {"warmup", TP_ARG_INT, 0, "10", 0, 1000000, NULL,
-     "results before the first step"},
-    {"step", TP_ARG_DOUBLE, 0, "0.3", 0, 1, NULL,
-     "how far towards a sample, as a fraction"},
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the random numbers; null: the experiment's"},
+    TP_MODE("maximize", "which values are good"),
+    TP_INT("warmup", 10, 0, 1000000, "results before the first step"),
+    TP_DOUBLE("step", 0.3, 0, 1, "how far towards a sample, as a fraction"),
+    TP_SEED("seed of the random numbers"),
 };
 
 /* Step 2: an object is made and unmade. */
 static void *
 create(const struct tp_host *host)
 {
-    struct climber *self = (struct climber *)calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct climber));
 }
 
 static void
@@ -65,7 +57,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct climber *self = (struct climber *)vself;
 
     (void)n;
-    self->sign = strcmp(values[OPTIMIZE_MODE].text, "maximize") == 0 ? 1 : -1;
+    self->sign = tp_maximizes(&values[OPTIMIZE_MODE]) ? 1 : -1;
     self->warmup = values[WARMUP].integer;
     self->step = values[STEP].number;
     return TP_OK;
@@ -79,10 +71,8 @@ space(void *vself, const struct tp_space *s)
     struct climber *self = (struct climber *)vself;
     double *best = (double *)malloc((s->n_dims + 1) * sizeof *best);
 
-    if (best == NULL) {
-        self->host->error(self->host->ctx, "out of memory");
-        return TP_ERR;
-    }
+    if (best == NULL)
+        return tp_out_of_memory(self->host);
     free(self->best);
     self->best = best;
     self->has_best = 0;
@@ -95,15 +85,13 @@ space(void *vself, const struct tp_space *s)
 static double
 between(const struct climber *self, uint64_t id, size_t i, double sample)
 {
-    const struct tp_host *host = self->host;
     double best = self->best[i];
 
     if (isnan(best) || isnan(sample))
         return isnan(best) ? sample : best;
     if (TP_DIM(self->space, i)->flags & TP_DIM_INDEX)
-        return host->uniform(host->ctx, id, (uint32_t)i, 0) < self->step
-                   ? sample
-                   : best;
+        return tp_uniform(self->host, id, (uint32_t)i, 0) < self->step ? sample
+                                                                       : best;
     return best + self->step * (sample - best);
 }
 
@@ -115,7 +103,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct climber *self = (struct climber *)vself;
     size_t i;
 
-    self->host->sample(self->host->ctx, id, out->x);
+    tp_sample(self->host, id, out->x);
     if (!self->has_best || self->told < (uint64_t)self->warmup)
         return TP_OK;
     for (i = 0; i < self->space->n_dims; i++) {
@@ -128,9 +116,8 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
             out->x[i] = between(self, id, i, out->x[i]);
     }
     /* Why, for who asks with `tunepipe explain`. */
-    if (TP_HAS(self->host, explain))
-        self->host->explain(self->host->ctx, "near the best result so far, %g",
-                            self->sign * self->best_value);
+    tp_explain(self->host, "near the best result so far, %g",
+               self->sign * self->best_value);
     return TP_OK;
 }
 
@@ -163,9 +150,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
     (void)x;
     if (how == TP_ENDED_FAILED)
-        self->host->log(self->host->ctx, TP_LOG_DEBUG,
-                        "trial %lu failed, %lu so far", (unsigned long)id,
-                        (unsigned long)++self->failed);
+        tp_log(self->host, TP_LOG_DEBUG, "trial %lu failed, %lu so far",
+               (unsigned long)id, (unsigned long)++self->failed);
     return TP_OK;
 }
 
@@ -177,12 +163,12 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct climber *self = (const struct climber *)vself;
 
-    sink->u64(sink->ctx, self->told);
-    sink->u64(sink->ctx, self->failed);
-    sink->u64(sink->ctx, (uint64_t)self->has_best);
+    tp_put_u64(sink, self->told);
+    tp_put_u64(sink, self->failed);
+    tp_put_u64(sink, (uint64_t)self->has_best);
     if (self->has_best) {
-        sink->f64(sink->ctx, self->best_value);
-        sink->f64s(sink->ctx, self->best, self->space->n_dims);
+        tp_put_f64(sink, self->best_value);
+        tp_put_f64s(sink, self->best, self->space->n_dims);
     }
     return TP_OK;
 }
@@ -196,18 +182,16 @@ load(void *vself, const struct tp_source *source)
     uint64_t has_best;
     int rc;
 
-    source->u64(source->ctx, &self->told);
-    source->u64(source->ctx, &self->failed);
-    rc = source->u64(source->ctx, &has_best);
+    tp_get_u64(source, &self->told);
+    tp_get_u64(source, &self->failed);
+    rc = tp_get_u64(source, &has_best);
     self->has_best = has_best == 1;
     if (rc == TP_OK && self->has_best) {
-        source->f64(source->ctx, &self->best_value);
-        rc = source->f64s(source->ctx, self->best, self->space->n_dims);
+        tp_get_f64(source, &self->best_value);
+        rc = tp_get_f64s(source, self->best, self->space->n_dims);
     }
-    if (rc != TP_OK || has_best > 1) {
-        self->host->error(self->host->ctx, "what it knew is damaged");
-        return TP_ERR;
-    }
+    if (rc != TP_OK || has_best > 1)
+        return tp_error(self->host, "what it knew is damaged");
     return TP_OK;
 }
 
@@ -218,9 +202,7 @@ static const struct tp_tuner tuner = {
     .name = "newname",
     .doc = "steps from the best point so far towards samples",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

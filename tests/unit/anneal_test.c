@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "anneal/anneal.h"
 
-#include "anneal/state.h"
 #include "core/pack.h"
 #include "plugin/state.h"
 #include "unit/prior_help.h"

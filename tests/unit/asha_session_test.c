@@ -3,7 +3,6 @@
  * written down as it stands there, saved and loaded, and large. */
 #include "asha/asha.h"
 
-#include "asha/state.h"
 #include "core/buf.h"
 #include "core/pack.h"
 #include "plugin/state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bands/state.h"
+#include "bands/bands.h"
 
 #include "core/pack.h"
 #include "plugin/state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bohb/state.h"
+#include "bohb/model.h"
 
 #include "plugin/state.h"
 #include "unit/save_help.h"

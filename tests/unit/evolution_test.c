@@ -2,7 +2,6 @@
 #include "evolution/evolution.h"
 
 #include "core/pack.h"
-#include "evolution/state.h"
 #include "plugin/state.h"
 #include "unit/prior_help.h"
 

@@ -4,7 +4,6 @@
 #include "pbt/pbt.h"
 
 #include "core/pack.h"
-#include "pbt/state.h"
 #include "plugin/state.h"
 #include "unit/pbt_help.h"
 

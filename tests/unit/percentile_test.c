@@ -4,7 +4,6 @@
 #include "core/pack.h"
 #include "medianstop/medianstop.h"
 #include "numerics/random.h"
-#include "percentile/state.h"
 #include "plugin/state.h"
 #include "t.h"
 

@@ -3,7 +3,6 @@
 
 #include "core/pack.h"
 #include "plugin/state.h"
-#include "regularized_evolution/state.h"
 #include "unit/prior_help.h"
 
 #include <math.h>

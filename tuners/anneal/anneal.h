@@ -33,6 +33,9 @@
 
 #include "prior/prior.h"
 
+struct tp_sink;
+struct tp_source;
+
 #define ANNEAL_NO_ID (~(uint64_t)0)
 #define ANNEAL_BEST 54
 
@@ -67,7 +70,7 @@ struct anneal_pending {
     double *x;
 };
 
-/* Members are anneal.c's and, for saving, state.c's. */
+/* Members are anneal.c's. */
 struct anneal {
     struct prior prior;
     struct prior_random random;
@@ -120,9 +123,11 @@ void anneal_unpend(struct anneal *a, uint64_t id);
 /* A result; lower is better.  NaN is none.  -1 when out of memory. */
 int anneal_tell(struct anneal *a, uint64_t id, const double *x, double loss);
 
-/* A point with `order`, into the lists of its groups; counts nothing.  For
- * loading, in ascending order.  -1 when out of memory. */
-int anneal_enter(struct anneal *a, uint64_t id, uint64_t order, const double *x,
-                 double loss);
+/* Points and pending ones, as values in a row. */
+void anneal_save(const struct anneal *a, const struct tp_sink *sink);
+
+/* Right after anneal_space().  NULL, or what was wrong; then it may only be
+ * freed. */
+const char *anneal_load(struct anneal *a, const struct tp_source *source);
 
 #endif

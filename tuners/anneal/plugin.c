@@ -4,10 +4,10 @@
  * points, and a draw of the prior in the place of parameters that were tried.
  */
 #include "anneal/anneal.h"
-#include "anneal/state.h"
 #include "elementary.h"
 #include "keyset/saved.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdio.h>
@@ -29,39 +29,20 @@ struct shell {
 enum { MODE, PARALLEL, LIE, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [PARALLEL] = {"parallel_optimize", TP_ARG_BOOL, 0, "false", 0, 0, NULL,
-                  "true: pending trials count with a made-up result"},
-    [LIE] = {"constant_liar_type", TP_ARG_STRING, 0, "\"min\"", 0, 0,
-             "min|max|mean", "which: the least, greatest or mean loss so far"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [MODE] = TP_MODE("minimize", "whether larger results are better"),
+    [PARALLEL] = TP_BOOL("parallel_optimize", false,
+                         "true: pending trials count with a made-up result"),
+    [LIE] = TP_ONE_OF("constant_liar_type", "min", "min|max|mean",
+                      "which: the least, greatest or mean loss so far"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self;
-
-    if (!TP_HAS(host, key)) {
-        host->error(host->ctx, "this program is too old: it has no "
-                               "host->value() and key()");
-        return NULL;
-    }
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->value() and key()");
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -89,11 +70,11 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct shell *self = vself;
 
     (void)n;
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximize = tp_maximizes(&values[MODE]);
     self->anneal = anneal_new(
         values[PARALLEL].integer ? lie_of(values[LIE].text) : ANNEAL_LIE_NONE,
         prior_host_random(self->host));
-    return self->anneal != NULL ? TP_OK : fail(self, "out of memory");
+    return self->anneal != NULL ? TP_OK : tp_out_of_memory(self->host);
 }
 
 /* A continuous parameter that is always there never repeats itself. */
@@ -119,13 +100,13 @@ space(void *vself, const struct tp_space *s)
 
     if (x == NULL || prior_of_space(&prior, s) != 0) {
         free(x);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     self->repeats = can_repeat(&prior);
     if (anneal_space(self->anneal, &prior) != 0) {
         prior_fini(&prior);
         free(x);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     free(self->x);
     self->x = x;
@@ -146,7 +127,7 @@ as_tried(const struct shell *self, const double *x)
         self->x[i] = x[i];
         if (!d->is_q || isnan(x[i]))
             continue;
-        value = self->host->value(self->host->ctx, i, x[i]);
+        value = tp_value_of(self->host, i, x[i]);
         if (!d->is_log && isfinite(value))
             self->x[i] = value;
         else if (d->is_log && value > 0 && isfinite(value))
@@ -167,19 +148,19 @@ explain(const struct shell *self, const struct anneal_origin *o)
     const struct tp_host *host = self->host;
     char who[64] = "an imported point";
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+    if (!tp_explains(host))
         return;
     if (!o->has_base) {
-        host->explain(host->ctx, "a draw of the prior: no results yet");
+        tp_explain(host, "a draw of the prior: no results yet");
         return;
     }
     if (o->base != ANNEAL_NO_ID)
         snprintf(who, sizeof who, "trial %llu", (unsigned long long)o->base);
-    host->explain(host->ctx, "near %s, number %zu of %llu, of %s %.9g", who,
-                  o->rank + 1, (unsigned long long)o->results,
-                  o->is_pending ? "assumed value" : "value",
-                  as_reported(self, o->base_loss));
-    host->explain(host->ctx, "within %.3g of each range or spread", o->shrink);
+    tp_explain(host, "near %s, number %zu of %llu, of %s %.9g", who,
+               o->rank + 1, (unsigned long long)o->results,
+               o->is_pending ? "assumed value" : "value",
+               as_reported(self, o->base_loss));
+    tp_explain(host, "within %.3g of each range or spread", o->shrink);
 }
 
 /* 1: those parameters are new, or need not be; -1: out of memory. */
@@ -188,7 +169,7 @@ is_new(struct shell *self, const double *x)
 {
     uint64_t key[2];
 
-    if (!self->repeats || self->host->key(self->host->ctx, x, key) != TP_OK)
+    if (!self->repeats || tp_key(self->host, x, key) != TP_OK)
         return 1;
     return keyset_add(&self->tried, key, NULL);
 }
@@ -207,14 +188,12 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     rc = is_new(self, out->x);
     if (rc == 0) {
         anneal_random(self->anneal, id, (uint32_t)self->again, out->x);
-        if (TP_HAS(self->host, explain))
-            self->host->explain(self->host->ctx,
-                                "those parameters had been tried: in their "
-                                "place a draw of the prior");
+        tp_explain(self->host, "those parameters had been tried: in their "
+                               "place a draw of the prior");
         rc = is_new(self, out->x);
     }
     if (rc < 0 || anneal_pend(self->anneal, id, as_tried(self, out->x)) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -226,10 +205,10 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     if (id != TP_NO_ID)
         anneal_unpend(self->anneal, id);
     else if (is_new(self, x) < 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (anneal_tell(self->anneal, id == TP_NO_ID ? ANNEAL_NO_ID : id,
                     as_tried(self, x), as_reported(self, result->value)) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -249,8 +228,8 @@ save(void *vself, const struct tp_sink *sink)
 {
     struct shell *self = vself;
 
-    sink->u64(sink->ctx, self->last_id);
-    sink->u64(sink->ctx, self->again);
+    tp_put_u64(sink, self->last_id);
+    tp_put_u64(sink, self->again);
     anneal_save(self->anneal, sink);
     keyset_save(&self->tried, sink);
     return TP_OK;
@@ -262,13 +241,13 @@ load(void *vself, const struct tp_source *s)
     struct shell *self = vself;
     const char *wrong;
 
-    if (s->u64(s->ctx, &self->last_id) != TP_OK ||
-        s->u64(s->ctx, &self->again) != TP_OK)
-        return fail(self, "what was saved is cut off");
+    if (tp_get_u64(s, &self->last_id) != TP_OK ||
+        tp_get_u64(s, &self->again) != TP_OK)
+        return tp_error(self->host, "what was saved is cut off");
     wrong = anneal_load(self->anneal, s);
     if (wrong == NULL)
         wrong = keyset_load(&self->tried, s);
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, wrong);
 }
 
 static const struct tp_tuner tuner = {
@@ -276,9 +255,7 @@ static const struct tp_tuner tuner = {
     .name = "anneal",
     .doc = "draws near the best trials, ever nearer",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -35,6 +35,9 @@
 
 #include "asha/rung.h"
 
+struct tp_sink;
+struct tp_source;
+
 #define ASHA_NO_ID (~(uint64_t)0)
 #define ASHA_LEVELS_MAX 64
 
@@ -140,15 +143,9 @@ int asha_final(struct asha *a, uint64_t id, const double *x, double loss,
 /* `is_whole`: it was ended as it should be, and can go on from where it is. */
 int asha_ended(struct asha *a, uint64_t id, bool is_whole);
 
-/* After a load: what is not saved, as it follows from the rest. */
-int asha_restore(struct asha *a);
-
 /* The trial with which the configuration of `id` began, or ASHA_NO_ID when
  * it is not out. */
 uint64_t asha_first(const struct asha *a, uint64_t id);
-
-/* Trial `id` is one of those that asha_released() tells of. */
-int asha_release(struct asha *a, uint64_t id);
 
 /* A trial from whose checkpoint nobody goes on any more; false: no other. */
 bool asha_released(struct asha *a, uint64_t *id);
@@ -172,14 +169,10 @@ asha_level(const struct asha *a, size_t bracket, size_t rung)
     return a->levels[bracket + rung];
 }
 
-/* A place, all zero but for `entry`; RUNG_NONE when out of memory. */
-uint32_t asha_places_add(struct asha *a);
-/* Its point; nothing, where points are not kept. */
-void asha_places_put(struct asha *a, uint32_t place, const double *x);
-/* Trial `id`, as a rule higher than all before, is out for that place, as none
- * that was promoted.  Lent until the next one; NULL when out of memory. */
-struct asha_out *asha_places_out(struct asha *a, uint64_t id, uint32_t place);
-/* NULL: it is not out. */
-struct asha_out *asha_places_find(const struct asha *a, uint64_t id);
+/* Rungs and configurations, as values in a row. */
+void asha_save(const struct asha *a, const struct tp_sink *sink);
+
+/* After asha_space().  NULL, or what was wrong; then a may only be freed. */
+const char *asha_load(struct asha *a, const struct tp_source *source);
 
 #endif

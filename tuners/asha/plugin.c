@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `asha`: asha.h behind the plugin interface. */
-#include "asha/arguments.h"
 #include "asha/asha.h"
 #include "asha/searcher.h"
-#include "asha/state.h"
 #include "parts/budgets.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define BUDGET_MAX 1e15
 
 struct shell {
     const struct tp_host *host;
@@ -18,24 +18,45 @@ struct shell {
     bool maximize;
 };
 
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
+enum {
+    MODE,
+    MIN_BUDGET,
+    MAX_BUDGET,
+    ETA,
+    BRACKETS,
+    TYPE,
+    SEARCHER,
+    CONFIGURATIONS,
+    SEED,
+    N_ARGS
+};
+
+static const struct tp_arg args[N_ARGS] = {
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [MIN_BUDGET] = TP_INT("min_budget", 1, 1, BUDGET_MAX,
+                          "the first rung, in intermediate results"),
+    [MAX_BUDGET] = TP_INT("max_budget", 27, 1, BUDGET_MAX,
+                          "the most a trial gets, in intermediate results"),
+    [ETA] = TP_INT("eta", 3, 2, 1000,
+                   "one in so many goes on from a rung to the next"),
+    [BRACKETS] = TP_INT("brackets", 1, 1, ASHA_LEVELS_MAX,
+                        "ladders of rungs, each begins one rung higher"),
+    [TYPE] =
+        TP_ONE_OF("type", "stopping", "stopping|promotion",
+                  "trials are stopped at rungs, or paused there and promoted"),
+    [SEARCHER] =
+        TP_ONE_OF("searcher", "tpe", "tpe|random",
+                  "where new configurations come from: a model of all results, "
+                  "or samples"),
+    [CONFIGURATIONS] = TP_INT("configurations", 0, 0, BUDGET_MAX,
+                              "points that are tried; 0: any number"),
+    [SEED] = TP_SEED("seed of the random numbers"),
+};
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL) {
-        host->error(host->ctx, "out of memory");
-        return NULL;
-    }
-    self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -48,22 +69,52 @@ destroy(void *vself)
     free(self);
 }
 
+/* What the table of arguments cannot say. */
+static int
+check(const struct tp_host *host, const struct asha_options *o)
+{
+    uint64_t levels[ASHA_LEVELS_MAX];
+    size_t n;
+
+    if (o->max_budget < o->min_budget)
+        return tp_error(host,
+                        "min_budget: is %llu, expected at most "
+                        "max_budget, which is %llu",
+                        (unsigned long long)o->min_budget,
+                        (unsigned long long)o->max_budget);
+    n = asha_levels(o, levels);
+    if (o->brackets <= n)
+        return TP_OK;
+    return tp_error(host,
+                    "brackets: is %zu, expected at most %zu, one for "
+                    "each rung from %llu to %llu by %llu",
+                    o->brackets, n, (unsigned long long)o->min_budget,
+                    (unsigned long long)o->max_budget,
+                    (unsigned long long)o->eta);
+}
+
 static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct shell *self = vself;
-    struct asha_options o;
+    struct asha_options o = {
+        .min_budget = (uint64_t)values[MIN_BUDGET].integer,
+        .max_budget = (uint64_t)values[MAX_BUDGET].integer,
+        .eta = (uint64_t)values[ETA].integer,
+        .brackets = (size_t)values[BRACKETS].integer,
+        .promotes = tp_is(&values[TYPE], "promotion"),
+        .configs = (uint64_t)values[CONFIGURATIONS].integer,
+    };
 
     (void)n;
-    if (asha_options_of(self->host, values, &o) != TP_OK)
+    if (check(self->host, &o) != TP_OK)
         return TP_ERR;
-    self->maximize = strcmp(values[ARG_MODE].text, "maximize") == 0;
+    self->maximize = tp_maximizes(&values[MODE]);
     self->asha = asha_new(&o);
     if (self->asha == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return searcher_init(&self->searcher, self->host,
-                         strcmp(values[ARG_SEARCHER].text, "tpe") == 0,
-                         values[ARG_MODE].text);
+                         tp_is(&values[SEARCHER], "tpe"), values[MODE].text);
 }
 
 /* Of n in a rung n / eta are promoted. */
@@ -77,11 +128,11 @@ announce(const struct shell *self)
     for (size_t k = 1; k < self->asha->n_levels; k++)
         left /= o->eta;
     if (o->promotes && o->configs > 0 && left == 0)
-        host->log(host->ctx, TP_LOG_WARNING,
-                  "of %llu configurations none may get to max_budget, on the "
-                  "last of %zu rungs: one in %llu is promoted from each",
-                  (unsigned long long)o->configs, self->asha->n_levels,
-                  (unsigned long long)o->eta);
+        tp_log(host, TP_LOG_WARNING,
+               "of %llu configurations none may get to max_budget, on the last "
+               "of %zu rungs: one in %llu is promoted from each",
+               (unsigned long long)o->configs, self->asha->n_levels,
+               (unsigned long long)o->eta);
 }
 
 static int
@@ -94,7 +145,7 @@ space(void *vself, const struct tp_space *s)
     if (searcher_space(&self->searcher, s) != TP_OK)
         return TP_ERR;
     if (asha_space(self->asha, s->n_dims) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     announce(self);
     return TP_OK;
 }
@@ -103,14 +154,6 @@ static double
 as_loss(const struct shell *self, double value)
 {
     return self->maximize ? -value : value;
-}
-
-static bool
-is_explaining(const struct shell *self)
-{
-    const struct tp_host *host = self->host;
-
-    return TP_HAS(host, explain) && host->explain(host->ctx, NULL);
 }
 
 /* Bracket and rung are counted from 1 for people. */
@@ -122,26 +165,25 @@ explain_ask(const struct shell *self, const struct asha_suggestion *s, int rc)
     const struct rung *below;
     size_t n_rungs = a->brackets[s->bracket].n_rungs;
 
-    if (!is_explaining(self))
+    if (!tp_explains(host))
         return;
     if (rc == ASHA_NEW) {
-        host->explain(host->ctx,
-                      "a new configuration in bracket %zu of %zu: no other "
-                      "waits to be promoted; first rung of %zu: at budget "
-                      "%llu",
-                      s->bracket + 1, a->options.brackets, n_rungs,
-                      (unsigned long long)asha_level(a, s->bracket, s->rung));
+        tp_explain(host,
+                   "a new configuration in bracket %zu of %zu: no other waits "
+                   "to be promoted; first rung of %zu: at budget %llu",
+                   s->bracket + 1, a->options.brackets, n_rungs,
+                   (unsigned long long)asha_level(a, s->bracket, s->rung));
         return;
     }
     below = asha_rung(a, s->bracket, s->rung - 1);
-    host->explain(
-        host->ctx,
-        "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
-        "that waited in rung %zu of %zu, and in the top %zu of %zu",
-        s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
-        as_loss(self, s->loss), s->rung, n_rungs, below->top.n, below->n);
-    host->explain(host->ctx, "it goes on to rung %zu: to budget %llu",
-                  s->rung + 1, (unsigned long long)s->budget);
+    tp_explain(host,
+               "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
+               "that waited in rung %zu of %zu, and in the top %zu of %zu",
+               s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
+               as_loss(self, s->loss), s->rung, n_rungs, below->top.n,
+               below->n);
+    tp_explain(host, "it goes on to rung %zu: to budget %llu", s->rung + 1,
+               (unsigned long long)s->budget);
 }
 
 static void
@@ -151,34 +193,32 @@ explain_entry(const struct shell *self, const struct asha_judgement *j)
     const struct asha *a = self->asha;
     const struct rung *r = asha_rung(a, j->bracket, j->rung);
 
-    if (!j->is_recorded || !is_explaining(self))
+    if (!j->is_recorded || !tp_explains(host))
         return;
-    host->explain(host->ctx,
-                  "bracket %zu of %zu, rung %zu of %zu (budget %llu): rank "
-                  "%zu of %zu",
-                  j->bracket + 1, a->options.brackets, j->rung + 1,
-                  a->brackets[j->bracket].n_rungs,
-                  (unsigned long long)asha_level(a, j->bracket, j->rung),
-                  asha_rung_rank(r, j->entry), r->n);
+    tp_explain(host,
+               "bracket %zu of %zu, rung %zu of %zu (budget %llu): rank "
+               "%zu of %zu",
+               j->bracket + 1, a->options.brackets, j->rung + 1,
+               a->brackets[j->bracket].n_rungs,
+               (unsigned long long)asha_level(a, j->bracket, j->rung),
+               asha_rung_rank(r, j->entry), r->n);
     if (r->top.n > 0)
-        host->explain(
-            host->ctx, "the best %zu are its top (1/%llu); the cut is at %.9g",
-            r->top.n, (unsigned long long)r->eta, as_loss(self, j->cut));
+        tp_explain(host,
+                   "the best %zu are its top (1/%llu); the cut is at %.9g",
+                   r->top.n, (unsigned long long)r->eta, as_loss(self, j->cut));
     else
-        host->explain(host->ctx, "it has no top yet: that takes %llu results",
-                      (unsigned long long)r->eta);
+        tp_explain(host, "it has no top yet: that takes %llu results",
+                   (unsigned long long)r->eta);
 }
 
 /* Those that nobody goes on from. */
 static void
 release(struct shell *self)
 {
-    const struct tp_host *host = self->host;
     uint64_t id;
 
     while (asha_released(self->asha, &id))
-        if (TP_HAS(host, decide))
-            host->decide(host->ctx, id, TP_RELEASE);
+        tp_decide(self->host, id, TP_RELEASE);
 }
 
 static int
@@ -190,7 +230,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
     release(self);
     if (rc < 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (rc == ASHA_LATER || rc == ASHA_DONE)
         return rc == ASHA_LATER ? TP_LATER : TP_DONE;
     explain_ask(self, &s, rc);
@@ -235,7 +275,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
                              result->value, 0);
     rc = asha_final(self->asha, id, x, as_loss(self, result->value), &j);
     if (rc < 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (rc == ASHA_GO || rc == ASHA_STOP)
         return TP_OK;
     return tell_model(self, id, x, result->value, rc, &j);
@@ -260,7 +300,7 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
                          as_loss(self, m->value), &j);
 
     if (rc < 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     out->decision = says[rc].decision;
     if (!j.is_recorded)
         return TP_OK;
@@ -283,7 +323,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
     release(self);
     if (rc != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return searcher_ended(&self->searcher, first != ASHA_NO_ID ? first : id, x,
                           how);
 }
@@ -304,7 +344,7 @@ load(void *vself, const struct tp_source *source)
     const char *wrong = asha_load(self->asha, source);
 
     if (wrong != NULL)
-        return fail(self, wrong);
+        return tp_error(self->host, "%s", wrong);
     return searcher_load(&self->searcher, source);
 }
 
@@ -321,9 +361,7 @@ static const struct tp_tuner tuner = {
     .name = "asha",
     .doc = "asynchronous successive halving: the best 1/eta of a rung go on",
     .version = 1,
-    .args = asha_arguments,
-    .n_args = N_ARGUMENTS,
-    .arg_size = sizeof asha_arguments[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "asha/searcher.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 
 int
@@ -16,10 +18,8 @@ searcher_init(struct searcher *s, const struct tp_host *host, bool has_model,
     if (s->model == NULL)
         return TP_ERR;
     if (defaults_fill(&s->defaults, s->table->args, s->table->n_args, mode) !=
-        0) {
-        host->error(host->ctx, "tpe: its arguments have no defaults");
-        return TP_ERR;
-    }
+        0)
+        return tp_error(host, "tpe: its arguments have no defaults");
     return s->table->config(s->model, s->defaults.values, s->table->n_args);
 }
 
@@ -43,7 +43,7 @@ sample(struct searcher *s, uint64_t id, double *x)
 {
     s->again = id == s->last_id ? s->again + 1 : 0;
     s->last_id = id;
-    s->host->sample(s->host->ctx, id ^ (s->again << 40), x);
+    tp_sample(s->host, id ^ (s->again << 40), x);
 }
 
 int
@@ -93,8 +93,8 @@ searcher_save(const struct searcher *s, const struct tp_sink *sink)
 {
     if (s->table != NULL)
         return s->table->save(s->model, sink);
-    sink->u64(sink->ctx, s->last_id);
-    sink->u64(sink->ctx, s->again);
+    tp_put_u64(sink, s->last_id);
+    tp_put_u64(sink, s->again);
     return TP_OK;
 }
 
@@ -103,9 +103,8 @@ searcher_load(struct searcher *s, const struct tp_source *source)
 {
     if (s->table != NULL)
         return s->table->load(s->model, source);
-    if (source->u64(source->ctx, &s->last_id) == TP_OK &&
-        source->u64(source->ctx, &s->again) == TP_OK)
+    if (tp_get_u64(source, &s->last_id) == TP_OK &&
+        tp_get_u64(source, &s->again) == TP_OK)
         return TP_OK;
-    s->host->error(s->host->ctx, "what was asked for last is cut off");
-    return TP_ERR;
+    return tp_error(s->host, "what was asked for last is cut off");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "auto/owners.h"
 
+#include "tunepipe/shell.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,15 +114,15 @@ owners_close_all(struct owners *o)
 void
 owners_save(const struct owners *o, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, o->last);
-    sink->u64(sink->ctx, o->n);
+    tp_put_u64(sink, o->last);
+    tp_put_u64(sink, o->n);
     for (size_t i = 0; i < o->n; i++) {
-        sink->u64(sink->ctx, o->runs[i].first);
-        sink->u64(sink->ctx, o->runs[i].part);
+        tp_put_u64(sink, o->runs[i].first);
+        tp_put_u64(sink, o->runs[i].part);
     }
-    sink->u64(sink->ctx, o->n_open);
+    tp_put_u64(sink, o->n_open);
     for (size_t i = 0; i < o->n_open; i++)
-        sink->u64(sink->ctx, o->open[i]);
+        tp_put_u64(sink, o->open[i]);
 }
 
 static int
@@ -128,11 +130,10 @@ load_open(struct owners *o, const struct tp_source *source)
 {
     uint64_t n, id;
 
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / sizeof id)
+    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof id)
         return -1;
     for (uint64_t i = 0; i < n; i++)
-        if (source->u64(source->ctx, &id) != TP_OK || owners_of(o, id) < 0 ||
+        if (tp_get_u64(source, &id) != TP_OK || owners_of(o, id) < 0 ||
             (i > 0 && id <= o->open[i - 1]) || add_open(o, id) != 0)
             return -1;
     return 0;
@@ -144,13 +145,12 @@ owners_load(struct owners *o, const struct tp_source *source, size_t n_parts)
     uint64_t n, first, part, last;
 
     owners_fini(o);
-    if (source->u64(source->ctx, &last) != TP_OK ||
-        source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / 16 || (n == 0) != (last == TP_NO_ID))
+    if (tp_get_u64(source, &last) != TP_OK || tp_get_u64(source, &n) != TP_OK ||
+        n > tp_left(source) / 16 || (n == 0) != (last == TP_NO_ID))
         return -1;
     for (uint64_t i = 0; i < n; i++) {
-        if (source->u64(source->ctx, &first) != TP_OK ||
-            source->u64(source->ctx, &part) != TP_OK || part >= n_parts ||
+        if (tp_get_u64(source, &first) != TP_OK ||
+            tp_get_u64(source, &part) != TP_OK || part >= n_parts ||
             first > last ||
             (o->n > 0 && (first <= o->runs[o->n - 1].first ||
                           part == o->runs[o->n - 1].part)) ||

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "auto/plan.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 
 #define ROUND 3
@@ -54,10 +56,10 @@ plan_result(struct plan *p, int part, double value)
 void
 plan_save(const struct plan *p, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, p->asked);
-    sink->u64(sink->ctx, p->results);
-    sink->f64(sink->ctx, p->best);
-    sink->u64(sink->ctx, p->lead);
+    tp_put_u64(sink, p->asked);
+    tp_put_u64(sink, p->results);
+    tp_put_f64(sink, p->best);
+    tp_put_u64(sink, p->lead);
 }
 
 int
@@ -65,10 +67,10 @@ plan_load(struct plan *p, const struct tp_source *source)
 {
     struct plan read = {.round = p->round};
 
-    if (source->u64(source->ctx, &read.asked) != TP_OK ||
-        source->u64(source->ctx, &read.results) != TP_OK ||
-        source->f64(source->ctx, &read.best) != TP_OK ||
-        source->u64(source->ctx, &read.lead) != TP_OK || !isfinite(read.best) ||
+    if (tp_get_u64(source, &read.asked) != TP_OK ||
+        tp_get_u64(source, &read.results) != TP_OK ||
+        tp_get_f64(source, &read.best) != TP_OK ||
+        tp_get_u64(source, &read.lead) != TP_OK || !isfinite(read.best) ||
         read.lead >= PLAN_N)
         return -1;
     *p = read;

@@ -10,10 +10,10 @@
 #include "auto/parts.h"
 #include "auto/plan.h"
 #include "parts/defaults.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct auto_tuner {
     const struct tp_host *host;
@@ -28,18 +28,9 @@ struct auto_tuner {
 enum { MODE, SEED, N_ARGS };
 
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
-     "maximize|minimize", "whether larger or smaller results are better"},
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the random numbers; null: the experiment's"},
+    TP_MODE("minimize", "whether larger or smaller results are better"),
+    TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct auto_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void
 destroy(void *vself)
@@ -56,13 +47,10 @@ destroy(void *vself)
 static void *
 create(const struct tp_host *host)
 {
-    struct auto_tuner *self = calloc(1, sizeof *self);
+    struct auto_tuner *self = tp_new(host, sizeof *self);
 
-    if (self == NULL) {
-        host->error(host->ctx, "out of memory");
+    if (self == NULL)
         return NULL;
-    }
-    self->host = host;
     owners_init(&self->owners);
     self->tables[PLAN_CMAES] = parts_cmaes();
     self->tables[PLAN_TPE] = parts_tpe();
@@ -82,13 +70,13 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct auto_tuner *self = vself;
 
     (void)n;
-    self->maximizes = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximizes = tp_maximizes(&values[MODE]);
     for (size_t i = 0; i < PLAN_N; i++) {
         const struct tp_tuner *t = self->tables[i];
         struct defaults *d = &self->defaults[i];
 
         if (defaults_fill(d, t->args, t->n_args, values[MODE].text) != 0)
-            return fail(self, "a part's arguments have no defaults");
+            return tp_error(self->host, "a part's arguments have no defaults");
         if (t->config(self->parts[i], d->values, t->n_args) != TP_OK)
             return TP_ERR;
     }
@@ -101,13 +89,13 @@ announce(const struct auto_tuner *self)
     const struct tp_host *host = self->host;
 
     if (self->plan.round == 0)
-        host->log(host->ctx, TP_LOG_INFO,
-                  "all parameters are continuous: cmaes suggests all trials");
+        tp_log(host, TP_LOG_INFO,
+               "all parameters are continuous: cmaes suggests all trials");
     else
-        host->log(host->ctx, TP_LOG_INFO,
-                  "cmaes suggests the first %d trials; then tpe, too: one of "
-                  "%u, or all others while it has the best result",
-                  PLAN_ALONE, self->plan.round);
+        tp_log(host, TP_LOG_INFO,
+               "cmaes suggests the first %d trials; then tpe, too: one of %u, "
+               "or all others while it has the best result",
+               PLAN_ALONE, self->plan.round);
 }
 
 static int
@@ -131,21 +119,16 @@ explain(const struct auto_tuner *self, size_t part)
     const struct plan *p = &self->plan;
     const char *name = self->tables[part]->name;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (p->round == 0)
-        host->explain(host->ctx, "by %s, since all parameters are continuous",
-                      name);
+        tp_explain(host, "by %s, since all parameters are continuous", name);
     else if (p->asked <= PLAN_ALONE)
-        host->explain(host->ctx, "by %s, as the first %d trials are", name,
-                      PLAN_ALONE);
+        tp_explain(host, "by %s, as the first %d trials are", name, PLAN_ALONE);
     else
-        host->explain(
-            host->ctx,
-            "by %s: after %llu results %s leads and suggests %u of %u "
-            "trials",
-            name, (unsigned long long)p->results, self->tables[p->lead]->name,
-            p->round - 1, p->round);
+        tp_explain(host,
+                   "by %s: after %llu results %s leads and suggests %u "
+                   "of %u trials",
+                   name, (unsigned long long)p->results,
+                   self->tables[p->lead]->name, p->round - 1, p->round);
 }
 
 /* Asked again, the same part answers. */
@@ -158,7 +141,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     if (owner < 0) {
         owner = (int)plan_next(&self->plan);
         if (owners_add(&self->owners, id, (size_t)owner) != 0)
-            return fail(self, "out of memory");
+            return tp_out_of_memory(self->host);
     }
     explain(self, (size_t)owner);
     return self->tables[owner]->ask(self->parts[owner], id, out);
@@ -171,11 +154,11 @@ count(struct auto_tuner *self, int owner, double value)
     struct plan *p = &self->plan;
 
     if (plan_result(p, owner, self->maximizes ? -value : value) && p->round > 0)
-        host->log(host->ctx, TP_LOG_INFO,
-                  "%s has the best of %llu results, %.6g: it suggests %u of %u "
-                  "trials",
-                  self->tables[p->lead]->name, (unsigned long long)p->results,
-                  value, p->round - 1, p->round);
+        tp_log(host, TP_LOG_INFO,
+               "%s has the best of %llu results, %.6g: it "
+               "suggests %u of %u trials",
+               self->tables[p->lead]->name, (unsigned long long)p->results,
+               value, p->round - 1, p->round);
 }
 
 /* `owner` is told of its trial, the others of one from elsewhere. */
@@ -261,7 +244,8 @@ load(void *vself, const struct tp_source *source)
 
     if (plan_load(&self->plan, source) != 0 ||
         owners_load(&self->owners, source, PLAN_N) != 0)
-        return fail(self, "what was saved is damaged, or out of memory");
+        return tp_error(self->host,
+                        "what was saved is damaged, or out of memory");
     for (size_t i = 0; i < PLAN_N; i++)
         if (self->tables[i]->load(self->parts[i], source) != TP_OK)
             return TP_ERR;
@@ -274,9 +258,7 @@ static const struct tp_tuner tuner = {
     .doc = "chooses among the other tuners, by search space and results",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

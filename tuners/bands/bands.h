@@ -31,6 +31,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct prior;
+struct tp_sink;
+struct tp_source;
+
 #define BANDS_NO_ID (~(uint64_t)0)
 
 enum bands_order {
@@ -151,16 +155,12 @@ bands_is_last(const struct bands_job *job)
     return job->bracket->round == job->bracket->s;
 }
 
-/* Room for n trials of the round.  -1: out of memory. */
-int bands_reserve(struct bands_bracket *k, size_t n, size_t n_dims);
-/* Puts it behind the open ones, and takes it, also when it fails: -1. */
-int bands_add(struct bands *b, struct bands_bracket *k);
-/* The trial's place among those that are out, or where it belongs. */
-size_t bands_out_find(const struct bands *b, uint64_t id);
-/* -1: out of memory. */
-int bands_out_add(struct bands *b, uint64_t id, struct bands_bracket *k,
-                  size_t slot);
-/* So many more may be released later.  -1: out of memory. */
-int bands_stale_reserve(struct bands *b, size_t more);
+/* The brackets, as values in a row. */
+void bands_save(const struct bands *b, const struct tp_sink *sink);
+
+/* Right after bands_space(); points have to be of the prior.  NULL, or what
+ * was wrong: then b may only be freed. */
+const char *bands_load(struct bands *b, const struct prior *prior,
+                       const struct tp_source *source);
 
 #endif

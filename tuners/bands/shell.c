@@ -1,36 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "bands/shell.h"
 
+#include "tunepipe/shell.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-
-bool
-bands_host_is_fit(const struct tp_host *host)
-{
-    if (TP_HAS(host, decide))
-        return true;
-    host->error(host->ctx, "this program is too old: it has no "
-                           "host->decide()");
-    return false;
-}
 
 void
 bands_warn(const struct tp_host *host, const struct bands_table *table,
            const char *max)
 {
     if (table->s_max == 0)
-        host->log(host->ctx, TP_LOG_WARNING,
-                  "%s: is %" PRIu64 ", less than eta (%" PRIu64
-                  ") times the least budget: no trial is ever promoted",
-                  max, table->max, table->eta);
+        tp_log(host, TP_LOG_WARNING,
+               "%s: is %" PRIu64 ", less than eta (%" PRIu64
+               ") times the least budget: no trial is ever promoted",
+               max, table->max, table->eta);
 }
 
 void
 bands_release(void *vhost, uint64_t id)
 {
-    const struct tp_host *host = vhost;
-
-    host->decide(host->ctx, id, TP_RELEASE);
+    tp_decide(vhost, id, TP_RELEASE);
 }
 
 void
@@ -59,22 +49,22 @@ bands_explain(const struct bands_job *job, const struct tp_host *host)
     const struct bands_slot *slot = job->slot;
     char name[BANDS_LABEL_SIZE];
 
-    if (!host->explain(host->ctx, NULL))
+    if (!tp_explains(host))
         return;
     bands_name(job, name);
     if (slot->from == BANDS_NO_ID) {
-        host->explain(host->ctx,
-                      "bracket %s, round 0 of 0 to %u: configuration "
-                      "%" PRIu64 " of %" PRIu64 ", budget %" PRIu64,
-                      name, k->s, slot->n - k->first + 1, k->size, job->budget);
+        tp_explain(host,
+                   "bracket %s, round 0 of 0 to %u: configuration "
+                   "%" PRIu64 " of %" PRIu64 ", budget %" PRIu64,
+                   name, k->s, slot->n - k->first + 1, k->size, job->budget);
         return;
     }
-    host->explain(host->ctx,
-                  "bracket %s, round %u of 0 to %u: in round %u rank "
-                  "%" PRIu64 " of %" PRIu64 " by value %.9g, cut at %.9g; "
-                  "promoted to budget %" PRIu64,
-                  name, k->round, k->s, k->round - 1, slot->rank, slot->of,
-                  slot->before, slot->cut, job->budget);
+    tp_explain(host,
+               "bracket %s, round %u of 0 to %u: in round %u rank "
+               "%" PRIu64 " of %" PRIu64 " by value %.9g, cut at %.9g; "
+               "promoted to budget %" PRIu64,
+               name, k->round, k->s, k->round - 1, slot->rank, slot->of,
+               slot->before, slot->cut, job->budget);
 }
 
 void
@@ -89,17 +79,17 @@ bands_verdict(const struct bands_job *job, const struct tp_host *host,
     out->value = value;
     out->rule = is_last ? "the greatest budget is used up"
                         : "the budget of its round is used up";
-    if (!host->explain(host->ctx, NULL))
+    if (!tp_explains(host))
         return;
     bands_name(job, name);
     if (is_last)
-        host->explain(host->ctx,
-                      "bracket %s, round %u: budget %" PRIu64 " is used up, "
-                      "the greatest",
-                      name, k->round, job->budget);
+        tp_explain(host,
+                   "bracket %s, round %u: budget %" PRIu64 " is used up, "
+                   "the greatest",
+                   name, k->round, job->budget);
     else
-        host->explain(host->ctx,
-                      "bracket %s, round %u: budget %" PRIu64 " is used up; "
-                      "%zu of %" PRIu64 " trials have ended before",
-                      name, k->round, job->budget, k->n_ended, k->size);
+        tp_explain(host,
+                   "bracket %s, round %u: budget %" PRIu64 " is used up; "
+                   "%zu of %" PRIu64 " trials have ended before",
+                   name, k->round, job->budget, k->n_ended, k->size);
 }

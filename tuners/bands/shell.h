@@ -9,9 +9,6 @@
 
 #define BANDS_LABEL_SIZE 96
 
-/* Whether the host is young enough; else it is told. */
-bool bands_host_is_fit(const struct tp_host *host);
-
 /* Warns of budgets so near to each other that nothing is ever promoted; `max`
  * is what the argument with the greatest is called. */
 void bands_warn(const struct tp_host *host, const struct bands_table *table,

@@ -2,6 +2,7 @@
 /* The tuner `batch`: batch.h behind the plugin interface.  It wants a space
  * that is one choice, of which the host emits the elements themselves. */
 #include "batch/batch.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -13,16 +14,8 @@ struct batch_tuner {
 
 /* optimize_mode says which of the results is the best one. */
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
-     "accepted and not looked at"},
+    TP_MODE_IGNORED,
 };
-
-static int
-fail(const struct batch_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void
 destroy(void *vself)
@@ -36,23 +29,19 @@ destroy(void *vself)
 static void *
 create(const struct tp_host *host)
 {
-    struct batch_tuner *self = NULL;
+    struct batch_tuner *self;
 
-    if (!TP_HAS(host, key)) {
-        host->error(host->ctx, "this program is too old: it has no "
-                               "host->key()");
-        return NULL;
-    }
-    self = calloc(1, sizeof *self);
-    if (self != NULL && (self->batch = batch_new()) == NULL) {
-        free(self);
-        self = NULL;
-    }
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->key()");
+    self = tp_new(host, sizeof *self);
     if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+        return NULL;
+    self->batch = batch_new();
+    if (self->batch != NULL)
+        return self;
+    tp_out_of_memory(host);
+    free(self);
+    return NULL;
 }
 
 static int
@@ -61,8 +50,9 @@ read_keys(struct batch_tuner *self, struct batch_key *keys, size_t n)
     for (size_t i = 0; i < n; i++) {
         double x = (double)i;
 
-        if (self->host->key(self->host->ctx, &x, keys[i].word) != TP_OK)
-            return fail(self, "an element that the host does not know");
+        if (tp_key(self->host, &x, keys[i].word) != TP_OK)
+            return tp_error(self->host,
+                            "an element that the host does not know");
     }
     return TP_OK;
 }
@@ -76,14 +66,14 @@ space(void *vself, const struct tp_space *s)
     int rc;
 
     if (s->n_dims != 1 || !(TP_DIM(s, 0)->flags & TP_DIM_WHOLE))
-        return fail(self, "the search space is more than one choice");
+        return tp_error(self->host, "the search space is more than one choice");
     n = (size_t)TP_DIM(s, 0)->n_choices;
     keys = malloc(n * sizeof *keys);
     if (keys == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     rc = read_keys(self, keys, n);
     if (rc == TP_OK && batch_list(self->batch, keys, n) != 0)
-        rc = fail(self, "out of memory");
+        rc = tp_out_of_memory(self->host);
     free(keys);
     return rc;
 }
@@ -100,14 +90,11 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         return TP_DONE;
     case 1:
         out->x[0] = (double)i;
-        if (TP_HAS(self->host, explain))
-            self->host->explain(self->host->ctx,
-                                "element %zu of the list, the first that is "
-                                "left",
-                                i);
+        tp_explain(self->host,
+                   "element %zu of the list, the first that is left", i);
         return TP_OK;
     }
-    return fail(self, "out of memory");
+    return tp_out_of_memory(self->host);
 }
 
 /* Work done elsewhere is not given out, whatever came of it. */
@@ -118,11 +105,10 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     struct batch_key key;
 
     (void)result;
-    if (id != TP_NO_ID ||
-        self->host->key(self->host->ctx, x, key.word) != TP_OK)
+    if (id != TP_NO_ID || tp_key(self->host, x, key.word) != TP_OK)
         return TP_OK;
     return batch_strike(self->batch, key) == 0 ? TP_OK
-                                               : fail(self, "out of memory");
+                                               : tp_out_of_memory(self->host);
 }
 
 /* The list itself comes with the search space. */
@@ -133,10 +119,10 @@ save(void *vself, const struct tp_sink *sink)
     size_t n;
     const struct batch_key *done = batch_done(self->batch, &n);
 
-    sink->u64(sink->ctx, n);
+    tp_put_u64(sink, n);
     for (size_t i = 0; i < n; i++) {
-        sink->u64(sink->ctx, done[i].word[0]);
-        sink->u64(sink->ctx, done[i].word[1]);
+        tp_put_u64(sink, done[i].word[0]);
+        tp_put_u64(sink, done[i].word[1]);
     }
     return TP_OK;
 }
@@ -148,14 +134,13 @@ load(void *vself, const struct tp_source *source)
     struct batch_key key;
     uint64_t n;
 
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / sizeof key)
-        return fail(self, "the elements that are done are missing");
+    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof key)
+        return tp_error(self->host, "the elements that are done are missing");
     for (uint64_t i = 0; i < n; i++) {
-        source->u64(source->ctx, &key.word[0]);
-        source->u64(source->ctx, &key.word[1]);
+        tp_get_u64(source, &key.word[0]);
+        tp_get_u64(source, &key.word[1]);
         if (batch_take_done(self->batch, key) != 0)
-            return fail(self, "out of memory");
+            return tp_out_of_memory(self->host);
     }
     return TP_OK;
 }
@@ -166,9 +151,7 @@ static const struct tp_tuner tuner = {
     .doc = "gives out the elements of one choice, each as a whole, in order",
     .version = 1,
     .flags = TP_TUNER_WHOLE,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .space = space,

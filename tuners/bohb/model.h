@@ -25,6 +25,9 @@
 
 #include <stdbool.h>
 
+struct tp_sink;
+struct tp_source;
+
 #define MODEL_NO_N (~(uint64_t)0)
 
 struct model_options {
@@ -93,5 +96,12 @@ void model_ask(struct model *m, const struct prior_random *random, uint64_t id,
 /* log l - log g of each point; NaN without a model.  -1: out of memory. */
 int model_score(struct model *m, const double *const *points, size_t n,
                 double *out);
+
+/* The results, as values in a row. */
+void model_save(const struct model *m, const struct tp_sink *sink);
+
+/* Right after model_space().  NULL, or what was wrong: then m may only be
+ * freed. */
+const char *model_load(struct model *m, const struct tp_source *source);
 
 #endif

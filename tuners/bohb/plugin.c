@@ -2,11 +2,11 @@
 /* The tuner `bohb`: bands.h with configurations of model.h, behind the plugin
  * interface. */
 #include "bands/shell.h"
-#include "bands/state.h"
+#include "bands/bands.h"
 #include "bohb/model.h"
-#include "bohb/state.h"
 #include "parts/budgets.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,62 +41,47 @@ enum {
 #define COUNT_MAX 1000000
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [MIN_BUDGET] = {"min_budget", TP_ARG_INT, 0, "1", 1, BANDS_BUDGET_MAX, NULL,
-                    "the least budget, in intermediate results"},
-    [MAX_BUDGET] = {"max_budget", TP_ARG_INT, 0, "3", 1, BANDS_BUDGET_MAX, NULL,
-                    "the greatest budget, in intermediate results"},
-    [ETA] = {"eta", TP_ARG_INT, 0, "3", BANDS_ETA_MIN, BANDS_ETA_MAX, NULL,
-             "one of so many goes on to the next round"},
-    [MIN_POINTS] = {"min_points_in_model", TP_ARG_INT, 1, "null", 1, COUNT_MAX,
-                    NULL,
-                    "good results, at least; null, and at least: parameters "
-                    "+ 1"},
-    [TOP_PERCENT] = {"top_n_percent", TP_ARG_INT, 0, "15", 1, 99, NULL,
-                     "percentage of the results that is good"},
-    [NUM_SAMPLES] = {"num_samples", TP_ARG_INT, 0, "64", 1, COUNT_MAX, NULL,
-                     "draws from the model, the best of which is tried"},
-    [RANDOM_FRACTION] = {"random_fraction", TP_ARG_DOUBLE, 0,
-                         "0.3333333333333333", 0, 1, NULL,
-                         "share of configurations drawn from the prior"},
-    [BANDWIDTH_FACTOR] = {"bandwidth_factor", TP_ARG_DOUBLE, 0, "3", 1e-6, 9999,
-                          NULL,
-                          "draws are so many times as wide as the model's "
-                          "kernels"},
-    [MIN_BANDWIDTH] = {"min_bandwidth", TP_ARG_DOUBLE, 0, "0.001", 1e-6, 9999,
-                       NULL, "least width of a kernel, in units of the range"},
-    [CONFIG_SPACE] = {"config_space", TP_ARG_STRING, 1, "null", 0, 0, NULL,
-                      "refused: the search space tells all"},
-    [EXEC] = {"exec_mode", TP_ARG_STRING, 0, "\"serial\"", 0, 0,
-              "serial|parallelism",
-              "whether a bracket begins before the one before it is over"},
-    [BRACKETS] = {"brackets", TP_ARG_INT, 0, "0", 0, BANDS_BUDGET_MAX, NULL,
-                  "how many are run; 0: no end"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [MIN_BUDGET] = TP_INT("min_budget", 1, 1, BANDS_BUDGET_MAX,
+                          "the least budget, in intermediate results"),
+    [MAX_BUDGET] = TP_INT("max_budget", 3, 1, BANDS_BUDGET_MAX,
+                          "the greatest budget, in intermediate results"),
+    [ETA] = TP_INT("eta", 3, BANDS_ETA_MIN, BANDS_ETA_MAX,
+                   "one of so many goes on to the next round"),
+    [MIN_POINTS] =
+        TP_INT_OR_NULL("min_points_in_model", 1, COUNT_MAX,
+                       "good results, at least; null, and at least: parameters "
+                       "+ 1"),
+    [TOP_PERCENT] = TP_INT("top_n_percent", 15, 1, 99,
+                           "percentage of the results that is good"),
+    [NUM_SAMPLES] = TP_INT("num_samples", 64, 1, COUNT_MAX,
+                           "draws from the model, the best of which is tried"),
+    [RANDOM_FRACTION] =
+        TP_DOUBLE("random_fraction", 0.3333333333333333, 0, 1,
+                  "share of configurations drawn from the prior"),
+    [BANDWIDTH_FACTOR] =
+        TP_DOUBLE("bandwidth_factor", 3, 1e-6, 9999,
+                  "draws are so many times as wide as the model's "
+                  "kernels"),
+    [MIN_BANDWIDTH] =
+        TP_DOUBLE("min_bandwidth", 0.001, 1e-6, 9999,
+                  "least width of a kernel, in units of the range"),
+    [CONFIG_SPACE] = TP_STRING_OR_NULL("config_space",
+                                       "refused: the search space tells all"),
+    [EXEC] =
+        TP_ONE_OF("exec_mode", "serial", "serial|parallelism",
+                  "whether a bracket begins before the one before it is over"),
+    [BRACKETS] = TP_INT("brackets", 0, 0, BANDS_BUDGET_MAX,
+                        "how many are run; 0: no end"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self;
-
-    if (!bands_host_is_fit(host))
-        return NULL;
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, decide))
+        return tp_too_old(host, "host->decide()");
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -115,20 +100,16 @@ check(const struct shell *self, const struct tp_value *values)
 {
     const struct tp_host *host = self->host;
 
-    if (!values[CONFIG_SPACE].is_null) {
-        host->error(host->ctx,
-                    "config_space: is \"%.200s\", expected null: files of "
-                    "ConfigSpace are not read, the search space tells all",
-                    values[CONFIG_SPACE].text);
-        return TP_ERR;
-    }
-    if (values[MIN_BUDGET].integer > values[MAX_BUDGET].integer) {
-        host->error(host->ctx,
-                    "min_budget: is %" PRId64 ", expected at most "
-                    "max_budget, which is %" PRId64,
-                    values[MIN_BUDGET].integer, values[MAX_BUDGET].integer);
-        return TP_ERR;
-    }
+    if (!values[CONFIG_SPACE].is_null)
+        return tp_error(host,
+                        "config_space: is \"%.200s\", expected null: files of "
+                        "ConfigSpace are not read, the search space tells all",
+                        values[CONFIG_SPACE].text);
+    if (values[MIN_BUDGET].integer > values[MAX_BUDGET].integer)
+        return tp_error(host,
+                        "min_budget: is %" PRId64 ", expected at most "
+                        "max_budget, which is %" PRId64,
+                        values[MIN_BUDGET].integer, values[MAX_BUDGET].integer);
     return TP_OK;
 }
 
@@ -139,8 +120,9 @@ bands_options(const struct shell *self, const struct tp_value *values)
         .table = bands_table((uint64_t)values[MIN_BUDGET].integer,
                              (uint64_t)values[MAX_BUDGET].integer,
                              (uint64_t)values[ETA].integer),
-        .order = values[EXEC].text[0] == 'p' ? BANDS_PARALLEL : BANDS_FINISHED,
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .order = tp_is(&values[EXEC], "parallelism") ? BANDS_PARALLEL
+                                                     : BANDS_FINISHED,
+        .maximize = tp_maximizes(&values[MODE]),
         .limit = (uint64_t)values[BRACKETS].integer,
         .release = bands_release,
         .ctx = (void *)(uintptr_t)self->host,
@@ -150,11 +132,9 @@ bands_options(const struct shell *self, const struct tp_value *values)
 static struct model_options
 model_options(const struct tp_value *values)
 {
-    const struct tp_value *points = &values[MIN_POINTS];
-
     return (struct model_options){
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
-        .min_points = points->is_null ? 0 : (size_t)points->integer,
+        .maximize = tp_maximizes(&values[MODE]),
+        .min_points = (size_t)tp_integer_or(&values[MIN_POINTS], 0),
         .top_percent = (size_t)values[TOP_PERCENT].integer,
         .num_samples = (size_t)values[NUM_SAMPLES].integer,
         .random_fraction = values[RANDOM_FRACTION].number,
@@ -178,7 +158,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     self->model = model_new(&model, bands.table.s_max + 1);
     return self->bands != NULL && self->model != NULL
                ? TP_OK
-               : fail(self, "out of memory");
+               : tp_out_of_memory(self->host);
 }
 
 static int
@@ -195,12 +175,12 @@ space(void *vself, const struct tp_space *s)
         bands_space(self->bands, s->n_dims) != 0) {
         prior_fini(&prior);
         free(axes);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     for (size_t i = 0; i < s->n_dims; i++)
         axes[i] = tpe_axis_of(TP_DIM(s, i));
     if (model_space(self->model, &prior, axes) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -217,26 +197,23 @@ explain(const struct shell *self, const struct model_origin *o)
 {
     const struct tp_host *host = self->host;
 
-    if (!host->explain(host->ctx, NULL))
-        return;
     if (o->is_modelled)
-        host->explain(host->ctx,
-                      "draw %zu from the model of %zu results of budget "
-                      "%" PRIu64 ", %zu of them good: log density %.4g above "
-                      "that of the %zu worst",
-                      o->candidate + 1, o->n_results,
-                      bands_table_budget(&self->bands->options.table,
-                                         self->bands->options.table.s_max,
-                                         (unsigned)o->level),
-                      o->n_good, o->score, o->n_others);
+        tp_explain(host,
+                   "draw %zu from the model of %zu results of budget "
+                   "%" PRIu64 ", %zu of them good: log density %.4g above "
+                   "that of the %zu worst",
+                   o->candidate + 1, o->n_results,
+                   bands_table_budget(&self->bands->options.table,
+                                      self->bands->options.table.s_max,
+                                      (unsigned)o->level),
+                   o->n_good, o->score, o->n_others);
     else if (o->is_fraction)
-        host->explain(host->ctx, "a draw of the prior, as random_fraction "
-                                 "wants");
+        tp_explain(host, "a draw of the prior, as random_fraction wants");
     else
-        host->explain(host->ctx,
-                      "a draw of the prior: no budget has the %zu results "
-                      "that a model begins with, %zu at most",
-                      o->needed, o->n_results);
+        tp_explain(host,
+                   "a draw of the prior: no budget has the %zu results "
+                   "that a model begins with, %zu at most",
+                   o->needed, o->n_results);
 }
 
 static int
@@ -249,7 +226,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int rc = bands_ask(self->bands, id, &job);
 
     if (rc == BANDS_ERROR)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (rc != BANDS_JOB)
         return rc == BANDS_LATER ? TP_LATER : TP_DONE;
     snprintf(self->label, sizeof self->label, "%u_%u_%" PRIu64, job.bracket->s,
@@ -271,7 +248,7 @@ learn(struct shell *self, const struct bands_job *job, const double *x,
 {
     if (model_learn(self->model, level_of(self, job), job->slot->n, x, value,
                     again) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -301,7 +278,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     if (id == TP_NO_ID) {
         if (model_learn(self->model, self->model->n_levels - 1, MODEL_NO_N, x,
                         result->value, false) != 0)
-            return fail(self, "out of memory");
+            return tp_out_of_memory(self->host);
         return TP_OK;
     }
     if (!bands_find(self->bands, id, &job))
@@ -322,7 +299,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
         (job.slot->flags & (BANDS_USED | BANDS_FINAL)) == 0)
         rc = learn(self, &job, x, (double)NAN, false);
     if (bands_ended(self->bands, id, x) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return rc;
 }
 
@@ -332,7 +309,7 @@ score(void *vself, const double *const *points, size_t n, double *out)
     struct shell *self = vself;
 
     if (model_score(self->model, points, n, out) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -354,7 +331,7 @@ load(void *vself, const struct tp_source *source)
 
     if (wrong == NULL)
         wrong = model_load(self->model, source);
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, wrong);
 }
 
 static const struct tp_tuner tuner = {
@@ -363,9 +340,7 @@ static const struct tp_tuner tuner = {
     .doc = "hyperband, whose configurations a model of good results suggests",
     .version = 1,
     .flags = TP_TUNER_UNITS,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

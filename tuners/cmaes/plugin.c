@@ -2,6 +2,7 @@
 /* The tuner `cmaes`: cmaes.h behind the plugin interface. */
 #include "cmaes/cmaes.h"
 #include "cmaes/save.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
@@ -16,45 +17,27 @@ struct cmaes_tuner {
 };
 
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
-     "maximize|minimize", "whether larger or smaller results are better"},
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the random numbers; null: the experiment's"},
-    {"population", TP_ARG_INT, 0, "0", 0, 10000, NULL,
-     "results between two moves of the distribution; 0: 4 + 3 ln(parameters)"},
-    {"sigma", TP_ARG_DOUBLE, 0, "0.3", 1e-6, 10, NULL,
-     "the first standard deviation, in ranges of a parameter"},
-    {"restarts", TP_ARG_STRING, 0, "\"ipop\"", 0, 0, "none|ipop|bipop",
-     "what follows when the search has converged: nothing, twice the "
-     "population, or that and small ones in turn"},
-    {"surrogate", TP_ARG_BOOL, 0, "true", 0, 0, NULL,
-     "choose each point among several by a model of the results"},
+    TP_MODE("minimize", "whether larger or smaller results are better"),
+    TP_SEED("seed of the random numbers"),
+    TP_INT("population", 0, 0, 10000,
+           "results between two moves of the distribution; 0: 4 + 3 "
+           "ln(parameters)"),
+    TP_DOUBLE("sigma", 0.3, 1e-6, 10,
+              "the first standard deviation, in ranges of a parameter"),
+    TP_ONE_OF("restarts", "ipop", "none|ipop|bipop",
+              "what follows when the search has converged: nothing, twice the "
+              "population, or that and small ones in turn"),
+    TP_BOOL("surrogate", true,
+            "choose each point among several by a model of the results"),
 };
 enum { MODE, SEED, POPULATION, SIGMA, RESTARTS, SURROGATE, N_ARGS };
-
-static int
-fail(const struct cmaes_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct cmaes_tuner *self;
-
-    if (!TP_HAS(host, key)) {
-        host->error(host->ctx, "this program is too old: it has no "
-                               "host->key()");
-        return NULL;
-    }
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->key()");
+    return tp_new(host, sizeof(struct cmaes_tuner));
 }
 
 static void
@@ -73,10 +56,11 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct cmaes_tuner *self = vself;
 
     (void)n;
-    self->maximizes = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximizes = tp_maximizes(&values[MODE]);
     self->options.population = (size_t)values[POPULATION].integer;
     if (self->options.population == 1)
-        return fail(self, "population is 1, expected 0 or at least 2");
+        return tp_error(self->host,
+                        "population is 1, expected 0 or at least 2");
     self->options.sigma = values[SIGMA].number;
     self->options.surrogate = values[SURROGATE].integer != 0;
     for (int i = 0; i < 3; i++)
@@ -128,7 +112,7 @@ space(void *vself, const struct tp_space *s)
     }
     free(dims);
     if (search == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     cmaes_free(self->search);
     self->search = search;
     return TP_OK;
@@ -140,29 +124,28 @@ explain(const struct cmaes_tuner *self)
     const struct tp_host *host = self->host;
     struct cmaes_story s;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+    if (!tp_explains(host))
         return;
     s = cmaes_story(self->search);
     if (isnan(s.gain))
-        host->explain(host->ctx,
-                      "drawn from the distribution of generation %llu, whose "
-                      "step is %.3g of the range",
-                      (unsigned long long)s.generation, s.sigma);
+        tp_explain(host,
+                   "drawn from the distribution of generation %llu, "
+                   "whose step is %.3g of the range",
+                   (unsigned long long)s.generation, s.sigma);
     else
-        host->explain(host->ctx,
-                      "the model of %zu results expects most of it among the "
-                      "points it was shown (logarithm of the improvement, in "
-                      "standard deviations of the results: %.3g)",
-                      s.modelled, s.gain);
-    host->explain(host->ctx,
-                  "%zu of %zu results have come for generation %llu, after "
-                  "%llu restarts",
-                  s.arrived, s.population, (unsigned long long)s.generation + 1,
-                  (unsigned long long)s.restart);
+        tp_explain(host,
+                   "the model of %zu results expects most of it among the "
+                   "points it was shown (logarithm of the improvement, in "
+                   "standard deviations of the results: %.3g)",
+                   s.modelled, s.gain);
+    tp_explain(host,
+               "%zu of %zu results have come for generation %llu, after "
+               "%llu restarts",
+               s.arrived, s.population, (unsigned long long)s.generation + 1,
+               (unsigned long long)s.restart);
     if (s.repeated > 0)
-        host->explain(host->ctx,
-                      "%llu before it were left out: they had been tried",
-                      (unsigned long long)s.repeated);
+        tp_explain(host, "%llu before it were left out: they had been tried",
+                   (unsigned long long)s.repeated);
 }
 
 static int
@@ -171,7 +154,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct cmaes_tuner *self = vself;
 
     if (cmaes_ask(self->search, id, out->x) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     explain(self);
     return TP_OK;
 }
@@ -186,7 +169,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 
     if (cmaes_tell(self->search, id == TP_NO_ID ? CMAES_NO_ID : id, x, class,
                    value) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -201,7 +184,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
         return TP_OK;
     if (cmaes_lost(self->search, id,
                    how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -211,7 +194,7 @@ score(void *vself, const double *const *points, size_t n, double *out)
     struct cmaes_tuner *self = vself;
 
     if (cmaes_score(self->search, points, n, out) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -228,9 +211,8 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct cmaes_tuner *self = vself;
-    const char *why = cmaes_load(self->search, source);
 
-    return why == NULL ? TP_OK : fail(self, why);
+    return tp_ok_unless(self->host, cmaes_load(self->search, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -239,9 +221,7 @@ static const struct tp_tuner tuner = {
     .doc = "moves a normal distribution, and a model, to better results",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -4,11 +4,11 @@
  * judged last. */
 #include "curvefitting/curvefitting.h"
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -18,43 +18,22 @@ struct shell {
 enum { EPOCHS, START_STEP, THRESHOLD, GAP, MODE, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [EPOCHS] = {"epoch_num", TP_ARG_INT, 0, "20", 1, 1e9, NULL,
-                "values a whole trial reports: where the curve is read off"},
-    [START_STEP] = {"start_step", TP_ARG_INT, 0, "6", 0, 1e9, NULL,
-                    "values a trial has to report before it is judged"},
-    [THRESHOLD] = {"threshold", TP_ARG_DOUBLE, 0, "0.95", 0, 1e9, NULL,
-                   "share of the best value that has to be in reach"},
-    [GAP] = {"gap", TP_ARG_INT, 0, "1", 1, 1e9, NULL,
-             "values from one judgement to the next"},
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger values are better"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [EPOCHS] =
+        TP_INT("epoch_num", 20, 1, 1e9,
+               "values a whole trial reports: where the curve is read off"),
+    [START_STEP] = TP_INT("start_step", 6, 0, 1e9,
+                          "values a trial has to report before it is judged"),
+    [THRESHOLD] = TP_DOUBLE("threshold", 0.95, 0, 1e9,
+                            "share of the best value that has to be in reach"),
+    [GAP] = TP_INT("gap", 1, 1, 1e9, "values from one judgement to the next"),
+    [MODE] = TP_MODE("maximize", "whether larger values are better"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-out_of_memory(const struct shell *self)
-{
-    self->host->error(self->host->ctx, "out of memory");
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *vself)
-{
-    free(vself);
+    return tp_new(host, sizeof(struct shell));
 }
 
 static int
@@ -64,7 +43,7 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->rule = (struct curvefitting){
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .maximize = tp_maximizes(&values[MODE]),
         .target = values[EPOCHS].number,
         .threshold = values[THRESHOLD].number,
         .start_step = (size_t)values[START_STEP].integer,
@@ -86,8 +65,7 @@ uniform(void *ctx, uint32_t b, uint32_t draw)
 {
     const struct judgement *j = ctx;
 
-    return j->host->uniform(j->host->ctx, j->trial, j->n,
-                            b * (N_CURVES + 1) + draw);
+    return tp_uniform(j->host, j->trial, j->n, b * (N_CURVES + 1) + draw);
 }
 
 static void
@@ -102,11 +80,11 @@ explain_curves(const struct tp_host *host, const struct prediction *p,
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s %.6g",
                                i > 0 ? ", " : "", curves[p->agreed[i]].name,
                                sign * p->at_target[i]);
-    host->explain(host->ctx,
-                  "%zu of %d curves could be fitted, %zu agree with each "
-                  "other%s%s",
-                  p->n_fitted, N_CURVES, p->n_agreed,
-                  p->n_agreed > 0 ? ": " : "", text);
+    tp_explain(host,
+               "%zu of %d curves could be fitted, %zu agree with each "
+               "other%s%s",
+               p->n_fitted, N_CURVES, p->n_agreed, p->n_agreed > 0 ? ": " : "",
+               text);
 }
 
 static void
@@ -116,31 +94,30 @@ explain(const struct shell *self, size_t n,
     const struct tp_host *host = self->host;
     const struct curvefitting *c = &self->rule;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
+    if (!tp_explains(host))
         return;
     switch (v->reason) {
     case CURVEFITTING_NO_BEST:
-        host->explain(host->ctx, "not judged: no trial has succeeded yet");
+        tp_explain(host, "not judged: no trial has succeeded yet");
         return;
     case CURVEFITTING_EARLY:
-        host->explain(host->ctx,
-                      "not judged: %zu values, fewer than start_step", n);
+        tp_explain(host, "not judged: %zu values, fewer than start_step", n);
         return;
     case CURVEFITTING_GAP:
-        host->explain(host->ctx, "not judged: too few values since it was "
-                                 "judged last: see gap");
+        tp_explain(host, "not judged: too few values since it was judged last: "
+                         "see gap");
         return;
     case CURVEFITTING_NOT_FINITE:
-        host->explain(host->ctx, "not judged: a value is not finite");
+        tp_explain(host, "not judged: a value is not finite");
         return;
     case CURVEFITTING_NO_PREDICTION:
-        host->explain(host->ctx, "no prediction: fewer than 4 curves agree");
+        tp_explain(host, "no prediction: fewer than 4 curves agree");
         break;
     case CURVEFITTING_JUDGED:
-        host->explain(host->ctx,
-                      "predicted for %.0f values: %.9g; the best trial ended "
-                      "with %.9g, which times %g allows %.9g",
-                      c->target, v->predicted, v->best, c->threshold, v->limit);
+        tp_explain(host,
+                   "predicted for %.0f values: %.9g; the best trial "
+                   "ended with %.9g, which times %g allows %.9g",
+                   c->target, v->predicted, v->best, c->threshold, v->limit);
         break;
     }
     explain_curves(host, &v->prediction, c->maximize ? 1 : -1);
@@ -157,7 +134,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 
     if (curvefitting_assess(&self->rule, h->values, h->n, &judged, &random,
                             &v) != 0)
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     *h->slot = (void *)(uintptr_t)judged;
     explain(self, h->n, &v);
     out->decision = v.stop ? TP_STOP : TP_GO;
@@ -186,10 +163,10 @@ save(void *vself, const struct tp_history *const *living, size_t n,
 {
     const struct shell *self = vself;
 
-    sink->u64(sink->ctx, self->rule.has_best);
-    sink->f64(sink->ctx, self->rule.best);
+    tp_put_u64(sink, self->rule.has_best);
+    tp_put_f64(sink, self->rule.best);
     for (size_t i = 0; i < n; i++)
-        sink->u64(sink->ctx, (uint64_t)(uintptr_t)*living[i]->slot);
+        tp_put_u64(sink, (uint64_t)(uintptr_t)*living[i]->slot);
     return TP_OK;
 }
 
@@ -199,22 +176,21 @@ load(void *vself, const struct tp_history *const *living, size_t n,
 {
     struct shell *self = vself;
     uint64_t has_best, judged;
-    int rc = s->u64(s->ctx, &has_best);
+    int rc = tp_get_u64(s, &has_best);
 
     if (rc == TP_OK)
-        rc = s->f64(s->ctx, &self->rule.best);
+        rc = tp_get_f64(s, &self->rule.best);
     if (has_best > 1 || !isfinite(self->rule.best))
         rc = TP_ERR;
     self->rule.has_best = has_best;
     for (size_t i = 0; rc == TP_OK && i < n; i++) {
-        rc = s->u64(s->ctx, &judged);
+        rc = tp_get_u64(s, &judged);
         if (judged > living[i]->n)
             rc = TP_ERR;
         *living[i]->slot = (void *)(uintptr_t)judged;
     }
     if (rc != TP_OK)
-        self->host->error(self->host->ctx,
-                          "what was saved is cut off or damaged");
+        tp_error(self->host, "what was saved is cut off or damaged");
     return rc;
 }
 
@@ -223,11 +199,9 @@ static const struct tp_assessor assessor = {
     .name = "curvefitting",
     .doc = "stops a trial whose learning curve will not come near the best",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .assess = assess,
     .ended = ended,

@@ -26,6 +26,9 @@
 
 #include "prior/prior.h"
 
+struct tp_sink;
+struct tp_source;
+
 #define EVOLUTION_NO_ID (~(uint64_t)0)
 #define EVOLUTION_SIZE_MAX 1000000
 
@@ -41,7 +44,7 @@ struct evolution_out {
     bool told;
 };
 
-/* Members are evolution.c's and, for saving, state.c's. */
+/* Members are evolution.c's. */
 struct evolution {
     struct prior prior;
     struct prior_random random;
@@ -84,5 +87,12 @@ int evolution_ask(struct evolution *e, uint64_t id, double *x,
 void evolution_tell(struct evolution *e, uint64_t id, const double *x,
                     double value);
 void evolution_ended(struct evolution *e, uint64_t id);
+
+/* The population, as values in a row. */
+void evolution_save(const struct evolution *e, const struct tp_sink *sink);
+
+/* After evolution_space().  NULL, or what was wrong; then e may only be
+ * freed. */
+const char *evolution_load(struct evolution *e, const struct tp_source *source);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `evolution`: evolution.h behind the plugin interface. */
 #include "evolution/evolution.h"
-#include "evolution/state.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -18,31 +17,16 @@ struct shell {
 enum { MODE, SIZE, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [SIZE] = {"population_size", TP_ARG_INT, 0, "32", 1, EVOLUTION_SIZE_MAX,
-              NULL, "members; also the most trials at a time"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [SIZE] = TP_INT("population_size", 32, 1, EVOLUTION_SIZE_MAX,
+                    "members; also the most trials at a time"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -60,10 +44,10 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct shell *self = vself;
 
     (void)n;
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximize = tp_maximizes(&values[MODE]);
     self->population = evolution_new((size_t)values[SIZE].integer,
                                      prior_host_random(self->host));
-    return self->population != NULL ? TP_OK : fail(self, "out of memory");
+    return self->population != NULL ? TP_OK : tp_out_of_memory(self->host);
 }
 
 static int
@@ -73,10 +57,10 @@ space(void *vself, const struct tp_space *s)
     struct prior prior;
 
     if (prior_of_space(&prior, s) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (evolution_space(self->population, &prior) != 0) {
         prior_fini(&prior);
-        return fail(self, "out of memory for that many members");
+        return tp_error(self->host, "out of memory for that many members");
     }
     self->space = s;
     return TP_OK;
@@ -93,26 +77,24 @@ explain(const struct shell *self, const struct evolution_origin *o)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (!o->mutated) {
-        host->explain(host->ctx, "a draw of the prior, which begins the "
-                                 "population or makes up for a failed trial");
+        tp_explain(host, "a draw of the prior, which begins the population or "
+                         "makes up for a failed trial");
         return;
     }
     if (o->parent == EVOLUTION_NO_ID)
-        host->explain(host->ctx, "a child of an imported point, of value %.9g",
-                      as_reported(self, o->parent_value));
+        tp_explain(host, "a child of an imported point, of value %.9g",
+                   as_reported(self, o->parent_value));
     else
-        host->explain(host->ctx, "a child of trial %llu, of value %.9g",
-                      (unsigned long long)o->parent,
-                      as_reported(self, o->parent_value));
+        tp_explain(host, "a child of trial %llu, of value %.9g",
+                   (unsigned long long)o->parent,
+                   as_reported(self, o->parent_value));
     if (o->had_loser && o->loser != EVOLUTION_NO_ID)
-        host->explain(host->ctx, "trial %llu, no better, left the population",
-                      (unsigned long long)o->loser);
+        tp_explain(host, "trial %llu, no better, left the population",
+                   (unsigned long long)o->loser);
     if (o->dim < self->space->n_dims)
-        host->explain(host->ctx, "%s was drawn anew from its prior",
-                      TP_DIM(self->space, o->dim)->name);
+        tp_explain(host, "%s was drawn anew from its prior",
+                   TP_DIM(self->space, o->dim)->name);
 }
 
 static int
@@ -161,9 +143,8 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong = evolution_load(self->population, source);
 
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, evolution_load(self->population, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -171,9 +152,7 @@ static const struct tp_tuner tuner = {
     .name = "evolution",
     .doc = "tournaments of two; the winner's copy is changed in one parameter",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

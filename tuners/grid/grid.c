@@ -13,10 +13,10 @@
 
 #include "elementary.h"
 #include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct interval {
     double l, r;
@@ -275,22 +275,22 @@ grid_epoch(const struct grid *g)
 void
 grid_save(const struct grid *g, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, g->epoch);
-    sink->u64(sink->ctx, (uint64_t)g->started);
-    sink->u64(sink->ctx, (uint64_t)g->ended);
+    tp_put_u64(sink, g->epoch);
+    tp_put_u64(sink, (uint64_t)g->started);
+    tp_put_u64(sink, (uint64_t)g->ended);
     for (size_t i = 0; i < g->n; i++) {
         const struct axis *a = &g->axes[i];
 
-        sink->u64(sink->ctx, g->vector[i]);
+        tp_put_u64(sink, g->vector[i]);
         if (a->dim.n_choices > 0)
             continue;
-        sink->u64(sink->ctx, a->bar);
-        sink->u64(sink->ctx, a->n_points);
-        sink->f64s(sink->ctx, a->points, a->n_points);
-        sink->u64(sink->ctx, a->n_intervals);
+        tp_put_u64(sink, a->bar);
+        tp_put_u64(sink, a->n_points);
+        tp_put_f64s(sink, a->points, a->n_points);
+        tp_put_u64(sink, a->n_intervals);
         for (size_t k = 0; k < a->n_intervals; k++) {
-            sink->f64(sink->ctx, a->intervals[k].l);
-            sink->f64(sink->ctx, a->intervals[k].r);
+            tp_put_f64(sink, a->intervals[k].l);
+            tp_put_f64(sink, a->intervals[k].r);
         }
     }
 }
@@ -301,8 +301,7 @@ read_count(const struct tp_source *source, size_t size, size_t *out)
 {
     uint64_t n;
 
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / size)
+    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / size)
         return -1;
     *out = (size_t)n;
     return 0;
@@ -330,7 +329,7 @@ load_points(struct axis *a, const struct tp_source *source)
     a->points = malloc(n * sizeof *a->points);
     if (a->points == NULL)
         return "out of memory";
-    source->f64s(source->ctx, a->points, n);
+    tp_get_f64s(source, a->points, n);
     for (size_t k = 0; k < n; k++)
         if (!is_point(&a->dim, a->points[k]))
             return "its values are damaged";
@@ -353,8 +352,8 @@ load_intervals(struct axis *a, const struct tp_source *source)
     for (size_t k = 0; k < n; k++) {
         struct interval *v = &a->intervals[k];
 
-        source->f64(source->ctx, &v->l);
-        source->f64(source->ctx, &v->r);
+        tp_get_f64(source, &v->l);
+        tp_get_f64(source, &v->r);
         if (!(v->l >= 0 && v->l < v->r && v->r <= 1))
             return "its intervals are damaged";
     }
@@ -367,11 +366,11 @@ load_axis(struct grid *g, size_t i, const struct tp_source *source)
     struct axis *a = &g->axes[i];
     const char *why = NULL;
 
-    source->u64(source->ctx, &g->vector[i]);
+    tp_get_u64(source, &g->vector[i]);
     if (a->dim.n_choices > 0) {
         a->bar = g->epoch > 0 ? a->length : 0;
     } else {
-        source->u64(source->ctx, &a->bar);
+        tp_get_u64(source, &a->bar);
         why = load_points(a, source);
         if (why == NULL)
             why = load_intervals(a, source);
@@ -386,9 +385,9 @@ grid_load(struct grid *g, const struct tp_source *source)
     const char *why = NULL;
     uint64_t started, ended;
 
-    if (source->u64(source->ctx, &g->epoch) != TP_OK ||
-        source->u64(source->ctx, &started) != TP_OK ||
-        source->u64(source->ctx, &ended) != TP_OK || started > 1 || ended > 1)
+    if (tp_get_u64(source, &g->epoch) != TP_OK ||
+        tp_get_u64(source, &started) != TP_OK ||
+        tp_get_u64(source, &ended) != TP_OK || started > 1 || ended > 1)
         return "the state of the grid is damaged";
     g->started = (int)started;
     g->ended = (int)ended;

@@ -3,6 +3,7 @@
  * equality are the host's: it alone rounds, clips and decodes. */
 #include "grid/grid.h"
 #include "keyset/saved.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
@@ -25,33 +26,15 @@ struct grid_tuner {
 
 /* optimize_mode is what NNI's configurations give to every tuner. */
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
-     "accepted and not looked at"},
+    TP_MODE_IGNORED,
 };
-
-static int
-fail(const struct grid_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct grid_tuner *self;
-
-    if (!TP_HAS(host, key)) {
-        host->error(host->ctx, "this program is too old: it has no "
-                               "host->value() and key()");
-        return NULL;
-    }
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->value() and key()");
+    return tp_new(host, sizeof(struct grid_tuner));
 }
 
 static void
@@ -69,7 +52,7 @@ value(void *ctx, size_t i, double x)
 {
     const struct tp_host *host = ctx;
 
-    return host->value(host->ctx, i, x);
+    return tp_value_of(host, i, x);
 }
 
 static struct grid_dim
@@ -105,9 +88,9 @@ tell_size(struct grid_tuner *self)
                 (size_t)snprintf(text + at, sizeof text - at, "%s%llu",
                                  i > 0 ? "x" : "", (unsigned long long)length);
     }
-    self->host->log(self->host->ctx, TP_LOG_INFO, "grid %s: %s%s = %.15g",
-                    grid_epoch(self->grid) == 0 ? "initialized" : "subdivided",
-                    text, at < sizeof text ? "" : "...", product);
+    tp_log(self->host, TP_LOG_INFO, "grid %s: %s%s = %.15g",
+           grid_epoch(self->grid) == 0 ? "initialized" : "subdivided", text,
+           at < sizeof text ? "" : "...", product);
 }
 
 static void
@@ -115,8 +98,7 @@ tell_epoch(struct grid_tuner *self, int ended)
 {
     self->epoch = grid_epoch(self->grid);
     if (ended)
-        self->host->log(self->host->ctx, TP_LOG_INFO,
-                        "the search space is fully explored");
+        tp_log(self->host, TP_LOG_INFO, "the search space is fully explored");
     else
         tell_size(self);
 }
@@ -130,16 +112,17 @@ space(void *vself, const struct tp_space *s)
     struct grid *grid;
 
     if (s->n_dims == 0)
-        return fail(self, "is empty, expected at least one parameter");
+        return tp_error(self->host,
+                        "is empty, expected at least one parameter");
     dims = calloc(s->n_dims, sizeof *dims);
     if (dims == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     for (size_t i = 0; i < s->n_dims; i++)
         dims[i] = dim_of(TP_DIM(s, i));
     grid = grid_new(dims, s->n_dims, value, (void *)(uintptr_t)self->host);
     free(dims);
     if (grid == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     grid_free(self->grid);
     self->grid = grid;
     self->space = s;
@@ -154,18 +137,15 @@ explain(const struct grid_tuner *self, uint64_t left_out)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
-    host->explain(host->ctx,
-                  "point %llu of the grid, which is subdivided for the %lluth "
-                  "time",
-                  (unsigned long long)self->points,
-                  (unsigned long long)grid_epoch(self->grid));
+    tp_explain(host,
+               "point %llu of the grid, which is subdivided for the "
+               "%lluth time",
+               (unsigned long long)self->points,
+               (unsigned long long)grid_epoch(self->grid));
     if (left_out > 0)
-        host->explain(host->ctx,
-                      "%llu before it were left out: their values had been "
-                      "tried",
-                      (unsigned long long)left_out);
+        tp_explain(host,
+                   "%llu before it were left out: their values had been tried",
+                   (unsigned long long)left_out);
 }
 
 /* The first dimension of which trials cannot be given what x has; n_dims: of
@@ -178,7 +158,7 @@ find_beyond(const struct grid_tuner *self, const double *x)
 
     for (i = 0; i < self->n_dims; i++) {
         uint32_t flags = TP_DIM(self->space, i)->flags;
-        double v = host->value(host->ctx, i, x[i]);
+        double v = tp_value_of(host, i, x[i]);
 
         if (!isnan(x[i]) &&
             (!isfinite(x[i]) || !isfinite(v) ||
@@ -206,7 +186,7 @@ find_new(struct grid_tuner *self, double *x, int *rc)
         self->points++;
         self->in_vain++;
         /* A lognormal's far quantiles may be beyond the doubles. */
-        if (self->host->key(self->host->ctx, x, key) == TP_OK)
+        if (tp_key(self->host, x, key) == TP_OK)
             added = keyset_add(&self->seen, key, NULL);
     } while (added == 0 &&
              self->in_vain < IN_VAIN_MAX + 2 * (uint64_t)self->seen.n);
@@ -217,23 +197,20 @@ find_new(struct grid_tuner *self, double *x, int *rc)
 static int
 refuse(const struct grid_tuner *self, const double *x)
 {
-    const struct tp_host *host = self->host;
     size_t i = find_beyond(self, x);
 
     if (i < self->n_dims)
-        host->error(host->ctx,
-                    "%s: in %llu points of the grid all values are too large "
-                    "or too small for a double, the last is %.9g in internal "
-                    "coordinates, expected mu and sigma of values that a "
-                    "double can hold",
-                    TP_DIM(self->space, i)->name,
-                    (unsigned long long)self->in_vain, x[i]);
-    else
-        host->error(host->ctx,
+        return tp_error(self->host,
+                        "%s: in %llu points of the grid all values are too "
+                        "large or too small for a double, the last is %.9g in "
+                        "internal coordinates, expected mu and sigma of values "
+                        "that a double can hold",
+                        TP_DIM(self->space, i)->name,
+                        (unsigned long long)self->in_vain, x[i]);
+    return tp_error(self->host,
                     "the last %llu points of the grid have parameters that "
                     "were tried before, expected choices without equal values",
                     (unsigned long long)self->in_vain);
-    return TP_ERR;
 }
 
 static int
@@ -246,7 +223,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     if (grid_epoch(self->grid) != self->epoch)
         tell_epoch(self, rc == GRID_END);
     if (added < 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (added == 1) {
         explain(self, self->in_vain - 1);
         self->in_vain = 0;
@@ -266,9 +243,9 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     uint64_t key[2];
 
     (void)result;
-    if (id != TP_NO_ID || self->host->key(self->host->ctx, x, key) != TP_OK)
+    if (id != TP_NO_ID || tp_key(self->host, x, key) != TP_OK)
         return TP_OK;
-    return keyset_add(&self->seen, key, NULL) < 0 ? fail(self, "out of memory")
+    return keyset_add(&self->seen, key, NULL) < 0 ? tp_out_of_memory(self->host)
                                                   : TP_OK;
 }
 
@@ -277,12 +254,12 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct grid_tuner *self = vself;
 
-    sink->u64(sink->ctx, self->epoch);
-    sink->u64(sink->ctx, self->points);
+    tp_put_u64(sink, self->epoch);
+    tp_put_u64(sink, self->points);
     grid_save(self->grid, sink);
     keyset_save(&self->seen, sink);
     if (self->in_vain > 0)
-        sink->u64(sink->ctx, self->in_vain);
+        tp_put_u64(sink, self->in_vain);
     return TP_OK;
 }
 
@@ -293,17 +270,16 @@ load(void *vself, const struct tp_source *source)
     struct grid_tuner *self = vself;
     const char *why;
 
-    source->u64(source->ctx, &self->epoch);
-    source->u64(source->ctx, &self->points);
+    tp_get_u64(source, &self->epoch);
+    tp_get_u64(source, &self->points);
     why = grid_load(self->grid, source);
     if (why == NULL)
         why = keyset_load(&self->seen, source);
     self->in_vain = 0;
-    if (why == NULL && source->left(source->ctx) > 0 &&
-        (source->u64(source->ctx, &self->in_vain) != TP_OK ||
-         self->in_vain == 0))
+    if (why == NULL && tp_left(source) > 0 &&
+        (tp_get_u64(source, &self->in_vain) != TP_OK || self->in_vain == 0))
         why = "how many points were left out is damaged";
-    return why == NULL ? TP_OK : fail(self, why);
+    return tp_ok_unless(self->host, why);
 }
 
 static const struct tp_tuner tuner = {
@@ -311,9 +287,7 @@ static const struct tp_tuner tuner = {
     .name = "grid",
     .doc = "walks a grid that becomes finer until every value was tried",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .space = space,

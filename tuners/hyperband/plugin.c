@@ -3,9 +3,9 @@
  * configurations drawn from the prior. */
 #include "bands/bands.h"
 #include "bands/shell.h"
-#include "bands/state.h"
 #include "parts/budgets.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <inttypes.h>
@@ -23,42 +23,26 @@ struct shell {
 enum { MODE, BUDGET, ETA, EXEC, BRACKETS, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [BUDGET] = {"R", TP_ARG_INT, 0, "60", 1, BANDS_BUDGET_MAX, NULL,
-                "the greatest budget, in intermediate results"},
-    [ETA] = {"eta", TP_ARG_INT, 0, "3", BANDS_ETA_MIN, BANDS_ETA_MAX, NULL,
-             "one of so many goes on to the next round"},
-    [EXEC] = {"exec_mode", TP_ARG_STRING, 0, "\"parallelism\"", 0, 0,
-              "parallelism|serial",
-              "whether a bracket begins before the last round of the one "
-              "before it"},
-    [BRACKETS] = {"brackets", TP_ARG_INT, 0, "0", 0, BANDS_BUDGET_MAX, NULL,
-                  "how many are run; 0: no end"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [BUDGET] = TP_INT("R", 60, 1, BANDS_BUDGET_MAX,
+                      "the greatest budget, in intermediate results"),
+    [ETA] = TP_INT("eta", 3, BANDS_ETA_MIN, BANDS_ETA_MAX,
+                   "one of so many goes on to the next round"),
+    [EXEC] =
+        TP_ONE_OF("exec_mode", "parallelism", "parallelism|serial",
+                  "whether a bracket begins before the last round of the one "
+                  "before it"),
+    [BRACKETS] = TP_INT("brackets", 0, 0, BANDS_BUDGET_MAX,
+                        "how many are run; 0: no end"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self;
-
-    if (!bands_host_is_fit(host))
-        return NULL;
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, decide))
+        return tp_too_old(host, "host->decide()");
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -78,8 +62,9 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct bands_options options = {
         .table = bands_table(1, (uint64_t)values[BUDGET].integer,
                              (uint64_t)values[ETA].integer),
-        .order = values[EXEC].text[0] == 'p' ? BANDS_PARALLEL : BANDS_BEGUN,
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .order =
+            tp_is(&values[EXEC], "parallelism") ? BANDS_PARALLEL : BANDS_BEGUN,
+        .maximize = tp_maximizes(&values[MODE]),
         .limit = (uint64_t)values[BRACKETS].integer,
         .release = bands_release,
         .ctx = (void *)(uintptr_t)self->host,
@@ -88,7 +73,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     (void)n;
     bands_warn(self->host, &options.table, "R");
     self->bands = bands_new(&options);
-    return self->bands != NULL ? TP_OK : fail(self, "out of memory");
+    return self->bands != NULL ? TP_OK : tp_out_of_memory(self->host);
 }
 
 static int
@@ -102,7 +87,7 @@ space(void *vself, const struct tp_space *s)
     if (prior_of_space(&prior, s) != 0 ||
         bands_space(self->bands, s->n_dims) != 0) {
         prior_fini(&prior);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     prior_fini(&self->prior);
     self->prior = prior;
@@ -119,7 +104,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int rc = bands_ask(self->bands, id, &job);
 
     if (rc == BANDS_ERROR)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (rc != BANDS_JOB)
         return rc == BANDS_LATER ? TP_LATER : TP_DONE;
     if (job.slot->from == BANDS_NO_ID)
@@ -164,7 +149,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
     (void)how;
     if (bands_ended(self->bands, id, x) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -181,9 +166,9 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong = bands_load(self->bands, &self->prior, source);
 
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host,
+                        bands_load(self->bands, &self->prior, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -192,9 +177,7 @@ static const struct tp_tuner tuner = {
     .doc = "many trials with little budget, of which the best go on",
     .version = 1,
     .flags = TP_TUNER_UNITS,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -5,15 +5,15 @@
 #define KEYSET_SAVED_H
 
 #include "keyset/keyset.h"
-#include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 static inline void
 keyset_save(const struct keyset *s, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, s->n);
+    tp_put_u64(sink, s->n);
     for (size_t i = 0; i < s->n; i++) {
-        sink->u64(sink->ctx, s->keys[i][0]);
-        sink->u64(sink->ctx, s->keys[i][1]);
+        tp_put_u64(sink, s->keys[i][0]);
+        tp_put_u64(sink, s->keys[i][1]);
     }
 }
 
@@ -23,13 +23,13 @@ keyset_load(struct keyset *s, const struct tp_source *source)
 {
     uint64_t n, key[2];
 
-    if (source->u64(source->ctx, &n) != TP_OK)
+    if (tp_get_u64(source, &n) != TP_OK)
         return "the saved keys are cut off";
     while (n-- > 0) {
         int rc;
 
-        if (source->u64(source->ctx, &key[0]) != TP_OK ||
-            source->u64(source->ctx, &key[1]) != TP_OK)
+        if (tp_get_u64(source, &key[0]) != TP_OK ||
+            tp_get_u64(source, &key[1]) != TP_OK)
             return "the saved keys are cut off";
         rc = keyset_add(s, key, NULL);
         if (rc != 1)

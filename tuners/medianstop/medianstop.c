@@ -12,6 +12,7 @@
 #include "medianstop/medianstop.h"
 
 #include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -271,14 +272,14 @@ medianstop_ended(struct medianstop *m, struct medianstop_trial **trial,
 void
 medianstop_save(const struct medianstop *m, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, m->n_steps);
+    tp_put_u64(sink, m->n_steps);
     for (size_t i = 0; i < m->n_steps; i++) {
         const struct step *s = &m->steps[i];
 
-        sink->u64(sink->ctx, s->n_lower);
-        sink->u64(sink->ctx, s->n_upper);
-        sink->f64s(sink->ctx, s->values, s->n_lower);
-        sink->f64s(sink->ctx, s->values + s->half, s->n_upper);
+        tp_put_u64(sink, s->n_lower);
+        tp_put_u64(sink, s->n_upper);
+        tp_put_f64s(sink, s->values, s->n_lower);
+        tp_put_f64s(sink, s->values + s->half, s->n_upper);
     }
 }
 
@@ -296,9 +297,9 @@ load_step(struct step *s, const struct tp_source *source)
 {
     uint64_t lower, upper;
 
-    source->u64(source->ctx, &lower);
-    source->u64(source->ctx, &upper);
-    if (lower > source->left(source->ctx) / sizeof(double) || upper > lower ||
+    tp_get_u64(source, &lower);
+    tp_get_u64(source, &upper);
+    if (lower > tp_left(source) / sizeof(double) || upper > lower ||
         lower - upper > 1)
         return "the number of averages is damaged";
     s->values = malloc((2 * (size_t)lower + 1) * sizeof *s->values);
@@ -306,8 +307,8 @@ load_step(struct step *s, const struct tp_source *source)
         return "out of memory";
     s->half = s->n_lower = (size_t)lower;
     s->n_upper = (size_t)upper;
-    source->f64s(source->ctx, s->values, s->n_lower);
-    source->f64s(source->ctx, s->values + s->half, s->n_upper);
+    tp_get_f64s(source, s->values, s->n_lower);
+    tp_get_f64s(source, s->values + s->half, s->n_upper);
     if (!is_heap(s->values, s->n_lower, false) ||
         !is_heap(s->values + s->half, s->n_upper, true) ||
         (upper > 0 && s->values[0] > s->values[s->half]))
@@ -320,8 +321,8 @@ medianstop_load(struct medianstop *m, const struct tp_source *source)
 {
     uint64_t n;
 
-    if (source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / (2 * sizeof(uint64_t)))
+    if (tp_get_u64(source, &n) != TP_OK ||
+        n > tp_left(source) / (2 * sizeof(uint64_t)))
         return "the number of steps is damaged";
     m->steps = calloc((size_t)n + 1, sizeof *m->steps);
     if (m->steps == NULL)
@@ -340,9 +341,9 @@ void
 medianstop_save_trial(const struct medianstop_trial *trial,
                       const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, trial == NULL ? 0 : trial->n_seen);
+    tp_put_u64(sink, trial == NULL ? 0 : trial->n_seen);
     if (trial != NULL)
-        sink->f64(sink->ctx, trial->best);
+        tp_put_f64(sink, trial->best);
 }
 
 const char *
@@ -352,7 +353,7 @@ medianstop_load_trial(struct medianstop *m, size_t n,
 {
     uint64_t n_seen;
 
-    if (source->u64(source->ctx, &n_seen) != TP_OK || n_seen > n)
+    if (tp_get_u64(source, &n_seen) != TP_OK || n_seen > n)
         return "what a running trial reported is damaged";
     if (n_seen == 0)
         return NULL;
@@ -360,7 +361,7 @@ medianstop_load_trial(struct medianstop *m, size_t n,
     if (*trial == NULL)
         return "out of memory";
     (*trial)->n_seen = (size_t)n_seen;
-    return source->f64(source->ctx, &(*trial)->best) == TP_OK
+    return tp_get_f64(source, &(*trial)->best) == TP_OK
                ? NULL
                : "what a running trial reported is missing";
 }

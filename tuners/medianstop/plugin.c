@@ -3,9 +3,9 @@
  * in medianstop.c. */
 #include "medianstop/medianstop.h"
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -16,22 +16,15 @@ struct shell {
 enum { MODE, START_STEP, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger values are better"},
-    [START_STEP] = {"start_step", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
-                    "values a trial has to report before it is judged"},
+    [MODE] = TP_MODE("maximize", "whether larger values are better"),
+    [START_STEP] = TP_INT("start_step", 0, 0, 1e9,
+                          "values a trial has to report before it is judged"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -44,22 +37,15 @@ destroy(void *vself)
 }
 
 static int
-out_of_memory(const struct shell *self)
-{
-    self->host->error(self->host->ctx, "out of memory");
-    return TP_ERR;
-}
-
-static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct shell *self = vself;
-    int maximize = strcmp(values[MODE].text, "maximize") == 0;
+    int maximize = tp_maximizes(&values[MODE]);
 
     (void)n;
     self->rule = medianstop_new(maximize, (size_t)values[START_STEP].integer);
     if (self->rule == NULL)
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     self->text = maximize ? "best value below the median of averages"
                           : "best value above the median of averages";
     return TP_OK;
@@ -70,19 +56,15 @@ explain(const struct shell *self, size_t n, const struct medianstop_verdict *v)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (v->compared)
-        host->explain(
-            host->ctx,
-            "its best of %zu: %.9g; the median of the averages of the first %zu, over %zu completed trials: %.9g",
-            n, v->best, n, v->averages, v->median);
+        tp_explain(host,
+                   "its best of %zu: %.9g; the median of the averages of the "
+                   "first %zu, over %zu completed trials: %.9g",
+                   n, v->best, n, v->averages, v->median);
     else if (v->early)
-        host->explain(host->ctx,
-                      "not judged: %zu values, fewer than start_step", n);
+        tp_explain(host, "not judged: %zu values, fewer than start_step", n);
     else
-        host->explain(host->ctx,
-                      "not judged: no trial has completed %zu values", n);
+        tp_explain(host, "not judged: no trial has completed %zu values", n);
 }
 
 static int
@@ -95,7 +77,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 
     *h->slot = trial;
     if (rc != 0)
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     explain(self, h->n, &v);
     out->decision = v.stop ? TP_STOP : TP_GO;
     out->value = v.best;
@@ -114,7 +96,7 @@ ended(void *vself, const struct tp_history *h, int how)
                               how == TP_TRIAL_SUCCEEDED);
 
     *h->slot = trial;
-    return rc == 0 ? TP_OK : out_of_memory(self);
+    return rc == 0 ? TP_OK : tp_out_of_memory(self->host);
 }
 
 static int
@@ -142,10 +124,7 @@ load(void *vself, const struct tp_history *const *living, size_t n,
         why = medianstop_load_trial(self->rule, living[i]->n, &trial, source);
         *living[i]->slot = trial;
     }
-    if (why == NULL)
-        return TP_OK;
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
+    return tp_ok_unless(self->host, why);
 }
 
 static const struct tp_assessor assessor = {
@@ -154,9 +133,7 @@ static const struct tp_assessor assessor = {
     .doc = "stops a trial whose best value is worse than the median of the "
            "completed trials' averages at the same step",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

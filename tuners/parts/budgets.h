@@ -3,7 +3,7 @@
 #ifndef PARTS_BUDGETS_H
 #define PARTS_BUDGETS_H
 
-#include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 #include <stdbool.h>
 
@@ -14,9 +14,9 @@ budgets_fit(const struct tp_host *host, const struct tp_space *s)
 {
     if (s->n_dims == 0 || !(TP_DIM(s, 0)->flags & TP_DIM_WHOLE))
         return true;
-    host->error(host->ctx, "the search space is one choice of whole sets of "
-                           "parameters, expected parameters by name, beside "
-                           "which TRIAL_BUDGET is given");
+    tp_error(host, "the search space is one choice of whole sets of "
+                   "parameters, expected parameters by name, beside which "
+                   "TRIAL_BUDGET is given");
     return false;
 }
 

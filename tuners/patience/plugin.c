@@ -3,9 +3,9 @@
  * the trial's own history, which the host keeps: there is nothing to save. */
 #include "patience/patience.h"
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -15,32 +15,19 @@ struct shell {
 enum { MODE, PATIENCE, MIN_DELTA, START_STEP, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger values are better"},
-    [PATIENCE] = {"patience", TP_ARG_INT, 0, "10", 1, 1e9, NULL,
-                  "values that may pass without a better one"},
-    [MIN_DELTA] = {"min_delta", TP_ARG_DOUBLE, 0, "0", 0, 0, NULL,
-                   "what is better is better by more than this"},
-    [START_STEP] = {"start_step", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
-                    "values a trial has to report before it is judged"},
+    [MODE] = TP_MODE("maximize", "whether larger values are better"),
+    [PATIENCE] = TP_INT("patience", 10, 1, 1e9,
+                        "values that may pass without a better one"),
+    [MIN_DELTA] = TP_DOUBLE("min_delta", 0, 0, 0,
+                            "what is better is better by more than this"),
+    [START_STEP] = TP_INT("start_step", 0, 0, 1e9,
+                          "values a trial has to report before it is judged"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *vself)
-{
-    free(vself);
+    return tp_new(host, sizeof(struct shell));
 }
 
 static int
@@ -50,7 +37,7 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->rule = (struct patience){
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .maximize = tp_maximizes(&values[MODE]),
         .patience = (size_t)values[PATIENCE].integer,
         .min_delta = values[MIN_DELTA].number,
         .start_step = (size_t)values[START_STEP].integer,
@@ -63,18 +50,16 @@ explain(const struct shell *self, size_t n, const struct patience_verdict *v)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (!v->judged)
-        host->explain(host->ctx, "not judged: %zu values are too few", n);
+        tp_explain(host, "not judged: %zu values are too few", n);
     else if (v->at == 0)
-        host->explain(host->ctx, "nothing but NaN before its last %zu values",
-                      self->rule.patience);
+        tp_explain(host, "nothing but NaN before its last %zu values",
+                   self->rule.patience);
     else
-        host->explain(host->ctx,
-                      "the best of its last %zu values: %.9g; the best before: "
-                      "%.9g, value %zu",
-                      self->rule.patience, v->after, v->before, v->at);
+        tp_explain(host,
+                   "the best of its last %zu values: %.9g; the best "
+                   "before: %.9g, value %zu",
+                   self->rule.patience, v->after, v->before, v->at);
 }
 
 static int
@@ -93,41 +78,17 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
     return TP_OK;
 }
 
-static int
-save(void *vself, const struct tp_history *const *living, size_t n,
-     const struct tp_sink *sink)
-{
-    (void)vself;
-    (void)living;
-    (void)n;
-    (void)sink;
-    return TP_OK;
-}
-
-static int
-load(void *vself, const struct tp_history *const *living, size_t n,
-     const struct tp_source *source)
-{
-    (void)vself;
-    (void)living;
-    (void)n;
-    (void)source;
-    return TP_OK;
-}
-
 static const struct tp_assessor assessor = {
     TP_ASSESSOR_HEAD,
     .name = "patience",
     .doc = "stops a trial that has not become better for a while",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .assess = assess,
-    .save = save,
-    .load = load,
+    .save = tp_assessor_save_nothing,
+    .load = tp_assessor_load_nothing,
 };
 TP_REGISTER_ASSESSOR(assessor)

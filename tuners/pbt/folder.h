@@ -4,7 +4,7 @@
 #ifndef PBT_FOLDER_H
 #define PBT_FOLDER_H
 
-#include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ folder_name(const struct tp_host *host, const char *root, const char *key,
     snprintf(path, sizeof path, "%s%s%llu/%llu", root,
              len > 0 && root[len - 1] == '/' ? "" : "/",
              (unsigned long long)member, (unsigned long long)turn);
-    host->extra(host->ctx, key, path);
+    tp_extra(host, key, path);
 }
 
 /* root NULL: none are named. */
@@ -42,7 +42,7 @@ static inline void
 folder_both(const struct tp_host *host, const char *root,
             const uint64_t load[2], const uint64_t save[2])
 {
-    if (root == NULL || !TP_HAS(host, extra))
+    if (root == NULL)
         return;
     folder_name(host, root, "load_checkpoint_dir", load[0], load[1]);
     folder_name(host, root, "save_checkpoint_dir", save[0], save[1]);

@@ -29,6 +29,9 @@
 
 #include "pbt/explore.h"
 
+struct tp_sink;
+struct tp_source;
+
 #define PBT_NO_ID (~(uint64_t)0)
 #define PBT_SIZE_MAX 100000
 
@@ -199,5 +202,11 @@ struct pbt_way {
 };
 
 extern const struct pbt_way pbt_rounds, pbt_async;
+
+/* The population, as values in a row. */
+void pbt_save(const struct pbt *p, const struct tp_sink *sink);
+
+/* After pbt_space().  NULL, or what was wrong; then p may only be freed. */
+const char *pbt_load(struct pbt *p, const struct tp_source *source);
 
 #endif

@@ -2,12 +2,17 @@
 /* The tuner `pbt`: pbt.h behind the plugin interface. */
 #include "pbt/folder.h"
 #include "pbt/pbt.h"
-#include "pbt/state.h"
-#include "pbt/words.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VALUE_MAX 80 /* bytes of a value, for explanations */
+
+typedef unsigned long long ull;
 
 struct shell {
     const struct tp_host *host;
@@ -32,50 +37,40 @@ enum {
 };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [ROOT] = {"all_checkpoint_dir", TP_ARG_STRING, 1, "null", 0, 0, NULL,
-              "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
-              "the experiment's"},
-    [SIZE] = {"population_size", TP_ARG_INT, 0, "10", 1, PBT_SIZE_MAX, NULL,
-              "members; also the most trials at a time"},
-    [FACTOR] = {"factor", TP_ARG_DOUBLE, 0, "0.2", 0, 1e6, NULL,
-                "how far a copy's numbers go, in ranges or sigmas"},
-    [RESAMPLE] = {"resample_probability", TP_ARG_DOUBLE, 0, "0.25", 0, 1, NULL,
-                  "of a copy's parameter being drawn anew instead"},
-    [FRACTION] = {"fraction", TP_ARG_DOUBLE, 0, "0.2", 0, 1, NULL,
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [ROOT] = TP_STRING_OR_NULL(
+        "all_checkpoint_dir",
+        "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
+        "the experiment's"),
+    [SIZE] = TP_INT("population_size", 10, 1, PBT_SIZE_MAX,
+                    "members; also the most trials at a time"),
+    [FACTOR] = TP_DOUBLE("factor", 0.2, 0, 1e6,
+                         "how far a copy's numbers go, in ranges or sigmas"),
+    [RESAMPLE] = TP_DOUBLE("resample_probability", 0.25, 0, 1,
+                           "of a copy's parameter being drawn anew instead"),
+    [FRACTION] =
+        TP_DOUBLE("fraction", 0.2, 0, 1,
                   "of the members: the best, that are copied, and the worst, "
-                  "that copy"},
-    [WAY] = {"mode", TP_ARG_STRING, 0, "\"rounds\"", 0, 0, "rounds|async",
-             "rounds: all members wait for each other, as in NNI; async: "
-             "nobody waits"},
-    [INTERVAL] = {"interval", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
-                  "a turn, in intermediate results; 0: as long as the trial "
-                  "runs (rounds)"},
-    [BUDGET] = {"max_budget", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
-                "what a member gets in all, in intermediate results; 0: no "
-                "end"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+                  "that copy"),
+    [WAY] =
+        TP_ONE_OF("mode", "rounds", "rounds|async",
+                  "rounds: all members wait for each other, as in NNI; async: "
+                  "nobody waits"),
+    [INTERVAL] =
+        TP_INT("interval", 0, 0, 1e15,
+               "a turn, in intermediate results; 0: as long as the trial "
+               "runs (rounds)"),
+    [BUDGET] =
+        TP_INT("max_budget", 0, 0, 1e15,
+               "what a member gets in all, in intermediate results; 0: no "
+               "end"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -92,8 +87,7 @@ release(void *ctx, uint64_t id)
 {
     const struct shell *self = ctx;
 
-    if (TP_HAS(self->host, decide))
-        self->host->decide(self->host->ctx, id, TP_RELEASE);
+    tp_decide(self->host, id, TP_RELEASE);
 }
 
 static int
@@ -105,25 +99,26 @@ config(void *vself, const struct tp_value *values, size_t n)
         .factor = values[FACTOR].number,
         .resample = values[RESAMPLE].number,
         .fraction = values[FRACTION].number,
-        .async = strcmp(values[WAY].text, "async") == 0,
+        .async = tp_is(&values[WAY], "async"),
         .interval = (uint64_t)values[INTERVAL].integer,
         .max_budget = (uint64_t)values[BUDGET].integer,
     };
 
     (void)n;
     if (set.async && set.interval == 0)
-        return fail(self, "interval: is 0, expected the intermediate results "
-                          "of a turn, at least 1, in mode async");
+        return tp_error(self->host,
+                        "interval: is 0, expected the intermediate results of "
+                        "a turn, at least 1, in mode async");
     if (set.max_budget > 0 && set.interval == 0)
-        return fail(self, "max_budget is given without interval, which counts "
-                          "in intermediate results too");
-    self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
+        return tp_error(self->host, "max_budget is given without interval, "
+                                    "which counts in intermediate results too");
+    self->root = tp_text_or_null(&values[ROOT]);
     if (folder_wrong(self->root) != NULL)
-        return fail(self, folder_wrong(self->root));
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+        return tp_error(self->host, "%s", folder_wrong(self->root));
+    self->maximize = tp_maximizes(&values[MODE]);
     self->pbt = pbt_new(&set, prior_host_random(self->host));
     if (self->pbt == NULL)
-        return fail(self, "out of memory for that many members");
+        return tp_error(self->host, "out of memory for that many members");
     self->pbt->release = release;
     self->pbt->release_ctx = self;
     return TP_OK;
@@ -134,7 +129,7 @@ value_of(void *ctx, size_t dim, double x)
 {
     const struct tp_host *host = ctx;
 
-    return host->value(host->ctx, dim, x);
+    return tp_value_of(host, dim, x);
 }
 
 static int
@@ -149,22 +144,113 @@ space(void *vself, const struct tp_space *s)
 
     if (mine.q == NULL || prior_of_space(&mine.prior, s) != 0) {
         explore_space_fini(&mine);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     for (size_t i = 0; i < s->n_dims; i++)
         mine.q[i] = TP_DIM(s, i)->q;
     if (pbt_space(self->pbt, &mine) != 0) {
         explore_space_fini(&mine);
-        return fail(self, "out of memory for that many members");
+        return tp_error(self->host, "out of memory for that many members");
     }
     self->space = s;
     return TP_OK;
 }
 
-static struct words
-words_of(const struct shell *self)
+/* An element by what it says, anything else as a number. */
+static void
+value_text(const struct shell *self, size_t dim, double x, char out[VALUE_MAX])
 {
-    return (struct words){self->host, self->space, self->pbt};
+    const struct tp_host *host = self->host;
+    struct tp_element e;
+    double value = tp_value_of(host, dim, x);
+
+    if (isnan(x)) {
+        snprintf(out, VALUE_MAX, "nothing");
+        return;
+    }
+    if (TP_DIM(self->space, dim)->kind == TP_CHOICE &&
+        tp_element_of(host, dim, (uint64_t)x, &e) == TP_OK) {
+        if (e.kind == TP_ELEMENT_TEXT) {
+            snprintf(out, VALUE_MAX, "%.40s", e.text);
+            return;
+        }
+        if (e.kind == TP_ELEMENT_TRUTH) {
+            snprintf(out, VALUE_MAX, "%s", e.number != 0 ? "true" : "false");
+            return;
+        }
+        if (e.kind == TP_ELEMENT_NUMBER)
+            value = e.number;
+    }
+    snprintf(out, VALUE_MAX, "%.9g", value);
+}
+
+static void
+explain_exploring(const struct shell *self, const struct pbt_answer *a)
+{
+    char from[VALUE_MAX], to[VALUE_MAX];
+
+    for (size_t i = 0; i < self->space->n_dims; i++) {
+        if (a->base[i] == a->x[i] || (isnan(a->base[i]) && isnan(a->x[i])))
+            continue;
+        value_text(self, i, a->base[i], from);
+        value_text(self, i, a->x[i], to);
+        tp_explain(self->host, "%s %s -> %s", TP_DIM(self->space, i)->name,
+                   from, to);
+    }
+}
+
+static void
+explain_ask(const struct shell *self, const struct pbt_answer *a)
+{
+    const char *turn = self->pbt->set.async ? "turn" : "round";
+    ull size = self->pbt->set.size;
+
+    if (!tp_explains(self->host))
+        return;
+    switch (a->kind) {
+    case PBT_FRESH:
+        tp_explain(self->host, "%s %llu: member %llu begins at %s", turn,
+                   (ull)a->turn, (ull)a->member,
+                   a->imported ? "an imported point" : "a draw of the prior");
+        return;
+    case PBT_ON:
+        tp_explain(self->host,
+                   "%s %llu: member %llu (rank %llu of %llu) goes on", turn,
+                   (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size);
+        return;
+    case PBT_COPY:
+        tp_explain(self->host,
+                   "%s %llu: member %llu (rank %llu of %llu) copies "
+                   "member %llu (rank %llu)",
+                   turn, (ull)a->turn, (ull)a->member, (ull)a->rank + 1, size,
+                   (ull)a->donor, (ull)a->donor_rank + 1);
+        explain_exploring(self, a);
+        return;
+    }
+}
+
+static void
+explain_judgement(const struct shell *self, uint64_t used,
+                  const struct pbt_judgement *j)
+{
+    static const char *const what[] = {
+        [PBT_GO] = "it goes on",
+        [PBT_STOP] = "it is stopped, and its member becomes a copy",
+        [PBT_PAUSE] = "it makes place for a member that has had less",
+        [PBT_FINISH] = "it has had its budget",
+    };
+
+    if (!tp_explains(self->host) || (!j->ranked && j->verdict == PBT_GO))
+        return;
+    if (j->ranked)
+        tp_explain(self->host,
+                   "after %llu results: rank %llu of %llu, cut at %llu: %s",
+                   (ull)used, (ull)j->rank + 1, (ull)self->pbt->set.size,
+                   (ull)j->cut, what[j->verdict]);
+    else
+        tp_explain(self->host, "after %llu results: %s", (ull)used,
+                   j->verdict == PBT_PAUSE ? "its round is over"
+                                           : what[j->verdict]);
 }
 
 static int
@@ -174,7 +260,6 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         [PBT_FRESH] = TP_ANEW, [PBT_ON] = TP_PROMOTED, [PBT_COPY] = TP_CLONED};
     struct shell *self = vself;
     struct pbt_answer a = {.x = out->x};
-    struct words words = words_of(self);
 
     switch (pbt_ask(self->pbt, id, &a)) {
     case PBT_LATER:
@@ -192,7 +277,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     folder_both(self->host, self->root,
                 (const uint64_t[2]){a.load.member, a.load.turn},
                 (const uint64_t[2]){a.save.member, a.save.turn});
-    words_asked(&words, &a);
+    explain_ask(self, &a);
     return TP_OK;
 }
 
@@ -224,7 +309,6 @@ metric(void *vself, uint64_t id, const double *x,
                                     [PBT_PAUSE] = TP_PAUSE,
                                     [PBT_FINISH] = TP_FINISH};
     struct shell *self = vself;
-    struct words words = words_of(self);
     struct pbt_judgement j = pbt_metric(
         self->pbt, id, x, goodness(self, metric->value), metric->step + 1);
 
@@ -234,7 +318,7 @@ metric(void *vself, uint64_t id, const double *x,
         out->threshold = goodness(self, j.limit);
         out->rule = "among the worst of the population";
     }
-    words_judged(&words, metric->step + 1, &j);
+    explain_judgement(self, metric->step + 1, &j);
     return TP_OK;
 }
 
@@ -263,9 +347,8 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong = pbt_load(self->pbt, source);
 
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, pbt_load(self->pbt, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -274,9 +357,7 @@ static const struct tp_tuner tuner = {
     .doc = "a population that trains; the worst become copies of the best, "
            "with other parameters",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

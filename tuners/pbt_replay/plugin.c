@@ -4,6 +4,7 @@
 #include "pbt_replay/line.h"
 #include "pbt_replay/points.h"
 #include "pbt_replay/schedule.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -22,38 +23,26 @@ struct shell {
 enum { MODE, SCHEDULE, ROOT, BUDGET, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "accepted and not looked at"},
-    [SCHEDULE] = {"schedule", TP_ARG_STRING, 0, "\"0:\"", 0, 0, NULL,
+    [MODE] = TP_MODE("maximize", "accepted and not looked at"),
+    [SCHEDULE] =
+        TP_STRING("schedule", "0:",
                   "\"0: lr=0.1 act=#2; 10: lr=0.2 act=#0\": parameters from "
-                  "so many results on, as `tunepipe export --schedule` has it"},
-    [ROOT] = {"all_checkpoint_dir", TP_ARG_STRING, 1, "null", 0, 0, NULL,
-              "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
-              "the experiment's"},
-    [BUDGET] = {"max_budget", TP_ARG_INT, 0, "0", 0, 1e15, NULL,
-                "what the line gets in all, in intermediate results; 0: no "
-                "end"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "of what no segment names; null: the experiment's"},
+                  "so many results on, as `tunepipe export --schedule` has it"),
+    [ROOT] = TP_STRING_OR_NULL(
+        "all_checkpoint_dir",
+        "folder of load_checkpoint_dir and save_checkpoint_dir; null: "
+        "the experiment's"),
+    [BUDGET] =
+        TP_INT("max_budget", 0, 0, 1e15,
+               "what the line gets in all, in intermediate results; 0: no "
+               "end"),
+    [SEED] = TP_SEED("of what no segment names"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -73,12 +62,12 @@ config(void *vself, const struct tp_value *values, size_t n)
     char why[SCHEDULE_WHY_MAX];
 
     (void)n;
-    self->root = values[ROOT].is_null ? NULL : values[ROOT].text;
+    self->root = tp_text_or_null(&values[ROOT]);
     if (folder_wrong(self->root) != NULL)
-        return fail(self, folder_wrong(self->root));
+        return tp_error(self->host, "%s", folder_wrong(self->root));
     self->max_budget = (uint64_t)values[BUDGET].integer;
     if (schedule_parse(&self->schedule, values[SCHEDULE].text, why) != 0)
-        return fail(self, why);
+        return tp_error(self->host, "%s", why);
     return TP_OK;
 }
 
@@ -91,10 +80,10 @@ space(void *vself, const struct tp_space *s)
     char why[SCHEDULE_WHY_MAX];
 
     if (x == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (points_place(&self->schedule, self->host, s, x, why) != 0) {
         free(x);
-        return fail(self, why);
+        return tp_error(self->host, "%s", why);
     }
     free(self->x);
     self->x = x;
@@ -130,21 +119,9 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     }
     folder_both(host, self->root, (const uint64_t[2]){0, begins},
                 (const uint64_t[2]){0, l->turn});
-    if (TP_HAS(host, explain))
-        host->explain(
-            host->ctx, "segment %llu of %zu, from result %llu on",
-            (unsigned long long)l->segment + 1, self->schedule.n_segments,
-            (unsigned long long)self->schedule.segments[l->segment].from);
-    return TP_OK;
-}
-
-static int
-tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
-{
-    (void)vself;
-    (void)id;
-    (void)x;
-    (void)result;
+    tp_explain(host, "segment %llu of %zu, from result %llu on",
+               (unsigned long long)l->segment + 1, self->schedule.n_segments,
+               (unsigned long long)self->schedule.segments[l->segment].from);
     return TP_OK;
 }
 
@@ -170,8 +147,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
     uint64_t done = line_ended(&self->line, id, well);
 
     (void)x;
-    if (done != LINE_NO_ID && TP_HAS(self->host, decide))
-        self->host->decide(self->host->ctx, done, TP_RELEASE);
+    if (done != LINE_NO_ID)
+        tp_decide(self->host, done, TP_RELEASE);
     return TP_OK;
 }
 
@@ -184,7 +161,7 @@ save(void *vself, const struct tp_sink *sink)
                                 l->turn,    l->from_turn, l->verdict};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        sink->u64(sink->ctx, numbers[i]);
+        tp_put_u64(sink, numbers[i]);
     return TP_OK;
 }
 
@@ -198,11 +175,11 @@ load(void *vself, const struct tp_source *source)
                                  &l->turn,    &l->from_turn, &verdict};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (source->u64(source->ctx, numbers[i]) != TP_OK)
-            return fail(self, "a saved line is cut off");
+        if (tp_get_u64(source, numbers[i]) != TP_OK)
+            return tp_error(self->host, "a saved line is cut off");
     if (l->segment > self->schedule.n_segments || verdict > LINE_FINISH ||
         (l->id != LINE_NO_ID && l->segment == self->schedule.n_segments))
-        return fail(self, "a saved line is none of this schedule");
+        return tp_error(self->host, "a saved line is none of this schedule");
     l->verdict = (enum line_verdict)verdict;
     return TP_OK;
 }
@@ -212,15 +189,13 @@ static const struct tp_tuner tuner = {
     .name = "pbt_replay",
     .doc = "runs a schedule that pbt has found again",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,
     .space = space,
     .ask = ask,
-    .tell = tell,
+    .tell = tp_tell_nothing,
     .ended = ended,
     .save = save,
     .load = load,

@@ -2,6 +2,7 @@
 #include "pbt_replay/points.h"
 
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ logarithm(const struct place *p, size_t dim, double value)
     double x = num_log(value > 0 ? value : d->q / 4), near = x;
 
     for (int k = 0; k < 2 * NEIGHBOURS; k++) {
-        if (p->host->value(p->host->ctx, dim, near) == value)
+        if (tp_value_of(p->host, dim, near) == value)
             return near;
         if (k + 1 == NEIGHBOURS)
             near = x;
@@ -81,7 +82,7 @@ place_number(const struct place *p, size_t dim, double value, double *x)
     double got;
 
     *x = d->flags & TP_DIM_LOG ? logarithm(p, dim, value) : value;
-    got = p->host->value(p->host->ctx, dim, *x);
+    got = tp_value_of(p->host, dim, *x);
     if (isfinite(*x) && got == value)
         return 0;
     return refuse(p, d->name, "is %.17g, which no trial can be given here",
@@ -96,10 +97,9 @@ unnamed(const struct place *p, size_t dim, const double *x)
         p->segment > 0 ? *(x + dim - p->space->n_dims) : (double)NAN;
     const struct tp_host *host = p->host;
 
-    return isnan(before)
-               ? prior_draw(&p->prior.dims[dim],
-                            host->uniform(host->ctx, 0, (uint32_t)dim, 0))
-               : before;
+    return isnan(before) ? prior_draw(&p->prior.dims[dim],
+                                      tp_uniform(host, 0, (uint32_t)dim, 0))
+                         : before;
 }
 
 static int

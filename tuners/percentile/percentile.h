@@ -22,6 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tp_sink;
+struct tp_source;
+
 struct percentile_rule {
     bool maximize;
     bool averages;           /* of completed trials, instead of values */
@@ -38,7 +41,7 @@ struct percentile_step {
     size_t n, cap;
 };
 
-/* Members are percentile.c's and, for saving, state.c's. */
+/* Members are percentile.c's. */
 struct percentile {
     struct percentile_rule rule;
     struct percentile_step *steps;
@@ -75,5 +78,12 @@ int percentile_succeeded(struct percentile *p, const double *values, size_t n);
 
 /* Of v[0..n-1], ascending, n > 0. */
 double percentile_of(const double *v, size_t n, double percentile);
+
+/* The completed trials, as values in a row. */
+void percentile_save(const struct percentile *p, const struct tp_sink *sink);
+
+/* Into a new one.  NULL, or what was wrong; then p may only be freed. */
+const char *percentile_load(struct percentile *p,
+                            const struct tp_source *source);
 
 #endif

@@ -5,7 +5,7 @@
 #define PRIOR_SPACE_H
 
 #include "prior/prior.h"
-#include "tunepipe/plugin.h"
+#include "tunepipe/shell.h"
 
 /* To be given to prior_fini(); -1 when out of memory. */
 static inline int
@@ -37,7 +37,7 @@ prior_host_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 {
     const struct tp_host *host = ctx;
 
-    return host->uniform(host->ctx, a, b, draw);
+    return tp_uniform(host, a, b, draw);
 }
 
 static inline struct prior_random

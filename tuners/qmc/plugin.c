@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `qmc`: qmc.h behind the plugin interface. */
 #include "qmc/qmc.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -13,29 +14,14 @@ struct qmc_tuner {
 
 /* optimize_mode is what NNI's configurations give to every tuner. */
 static const struct tp_arg args[] = {
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the scrambling; null: the experiment's"},
-    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
-     "accepted and not looked at"},
+    TP_SEED("seed of the scrambling"),
+    TP_MODE_IGNORED,
 };
-
-static int
-fail(const struct qmc_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct qmc_tuner *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct qmc_tuner));
 }
 
 static void
@@ -74,11 +60,11 @@ space(void *vself, const struct tp_space *s)
     if (dims != NULL) {
         for (size_t i = 0; i < s->n_dims; i++)
             dims[i] = dim_of(TP_DIM(s, i));
-        sequence = qmc_new(dims, s->n_dims, host->bits(host->ctx, 0, 0, 0));
+        sequence = qmc_new(dims, s->n_dims, tp_bits(host, 0, 0, 0));
     }
     free(dims);
     if (sequence == NULL)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     qmc_free(self->sequence);
     self->sequence = sequence;
     self->next = 0;
@@ -92,23 +78,12 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
     (void)id;
     qmc_point(self->sequence, self->next, out->x);
-    if (TP_HAS(self->host, explain))
-        self->host->explain(self->host->ctx,
-                            "point %llu of a scrambled Sobol sequence of %u "
-                            "dimensions, whatever the results are",
-                            (unsigned long long)self->next,
-                            (unsigned)qmc_dimensions(self->sequence));
+    tp_explain(self->host,
+               "point %llu of a scrambled Sobol sequence of %u "
+               "dimensions, whatever the results are",
+               (unsigned long long)self->next,
+               (unsigned)qmc_dimensions(self->sequence));
     self->next++;
-    return TP_OK;
-}
-
-static int
-tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
-{
-    (void)vself;
-    (void)id;
-    (void)x;
-    (void)result;
     return TP_OK;
 }
 
@@ -117,7 +92,7 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct qmc_tuner *self = vself;
 
-    sink->u64(sink->ctx, self->next);
+    tp_put_u64(sink, self->next);
     return TP_OK;
 }
 
@@ -126,8 +101,8 @@ load(void *vself, const struct tp_source *source)
 {
     struct qmc_tuner *self = vself;
 
-    if (source->u64(source->ctx, &self->next) != TP_OK)
-        return fail(self, "the number of the next point is damaged");
+    if (tp_get_u64(source, &self->next) != TP_OK)
+        return tp_error(self->host, "the number of the next point is damaged");
     return TP_OK;
 }
 
@@ -137,14 +112,12 @@ static const struct tp_tuner tuner = {
     .doc = "fills the search space evenly, whatever the results are",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .space = space,
     .ask = ask,
-    .tell = tell,
+    .tell = tp_tell_nothing,
     .save = save,
     .load = load,
 };

@@ -4,6 +4,7 @@
  * The host samples, so there is no algorithm file beside this shell.  What a
  * trial gets depends on seed and id alone, and on how often it was asked for:
  * a filter that asks again wants another sample. */
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -15,30 +16,18 @@ struct random_tuner {
 
 /* optimize_mode is what NNI's configurations give to every tuner. */
 static const struct tp_arg args[] = {
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the random numbers; null: the experiment's"},
-    {"optimize_mode", TP_ARG_STRING, 1, "null", 0, 0, "maximize|minimize",
-     "accepted and not looked at"},
+    TP_SEED("seed of the random numbers"),
+    TP_MODE_IGNORED,
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct random_tuner *self = calloc(1, sizeof *self);
+    struct random_tuner *self = tp_new(host, sizeof *self);
 
-    if (self == NULL) {
-        host->error(host->ctx, "out of memory");
-        return NULL;
-    }
-    self->host = host;
-    self->last_id = TP_NO_ID;
+    if (self != NULL)
+        self->last_id = TP_NO_ID;
     return self;
-}
-
-static void
-destroy(void *vself)
-{
-    free(vself);
 }
 
 static int
@@ -48,23 +37,9 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
     self->again = id == self->last_id ? self->again + 1 : 0;
     self->last_id = id;
-    self->host->sample(self->host->ctx, id ^ (self->again << 40), out->x);
-    if (TP_HAS(self->host, explain))
-        self->host->explain(self->host->ctx,
-                            "draw %llu of the prior%s, whatever the results "
-                            "are",
-                            (unsigned long long)id,
-                            self->again > 0 ? ", another one" : "");
-    return TP_OK;
-}
-
-static int
-tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
-{
-    (void)vself;
-    (void)id;
-    (void)x;
-    (void)result;
+    tp_sample(self->host, id ^ (self->again << 40), out->x);
+    tp_explain(self->host, "draw %llu of the prior%s, whatever the results are",
+               (unsigned long long)id, self->again > 0 ? ", another one" : "");
     return TP_OK;
 }
 
@@ -76,8 +51,8 @@ save(void *vself, const struct tp_sink *sink)
 
     if (self->last_id == TP_NO_ID)
         return TP_OK;
-    sink->u64(sink->ctx, self->last_id);
-    sink->u64(sink->ctx, self->again);
+    tp_put_u64(sink, self->last_id);
+    tp_put_u64(sink, self->again);
     return TP_OK;
 }
 
@@ -86,14 +61,12 @@ load(void *vself, const struct tp_source *source)
 {
     struct random_tuner *self = vself;
 
-    if (source->left(source->ctx) == 0)
+    if (tp_left(source) == 0)
         return TP_OK;
-    if (source->u64(source->ctx, &self->last_id) == TP_OK &&
-        source->u64(source->ctx, &self->again) == TP_OK &&
-        self->last_id != TP_NO_ID)
+    if (tp_get_u64(source, &self->last_id) == TP_OK &&
+        tp_get_u64(source, &self->again) == TP_OK && self->last_id != TP_NO_ID)
         return TP_OK;
-    self->host->error(self->host->ctx, "what was asked for last is damaged");
-    return TP_ERR;
+    return tp_error(self->host, "what was asked for last is damaged");
 }
 
 static const struct tp_tuner tuner = {
@@ -102,13 +75,11 @@ static const struct tp_tuner tuner = {
     .doc = "samples the prior, whatever the results are",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .ask = ask,
-    .tell = tell,
+    .tell = tp_tell_nothing,
     .save = save,
     .load = load,
 };

@@ -24,6 +24,9 @@
 
 #include "prior/prior.h"
 
+struct tp_sink;
+struct tp_source;
+
 #define AGING_NO_ID (~(uint64_t)0)
 #define AGING_SIZE_MAX 1000000
 
@@ -33,7 +36,7 @@ struct aging_member {
     uint64_t id;  /* or AGING_NO_ID */
 };
 
-/* Members are aging.c's and, for saving, state.c's. */
+/* Members are aging.c's. */
 struct aging {
     struct prior prior;
     struct prior_random random;
@@ -77,5 +80,12 @@ void aging_ended(struct aging *a, uint64_t id);
 
 /* The i-th member, the oldest first. */
 struct aging_member *aging_at(const struct aging *a, size_t i);
+
+/* The population, as values in a row. */
+void aging_save(const struct aging *a, const struct tp_sink *sink);
+
+/* Right after aging_space().  NULL, or what was wrong; then a may only be
+ * freed. */
+const char *aging_load(struct aging *a, const struct tp_source *source);
 
 #endif

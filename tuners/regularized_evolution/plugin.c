@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `regularized_evolution`: aging.h behind the plugin interface. */
 #include "regularized_evolution/aging.h"
-#include "regularized_evolution/state.h"
 #include "prior/space.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -18,33 +17,18 @@ struct shell {
 enum { MODE, SIZE, SAMPLE, SEED, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger results are better"},
-    [SIZE] = {"population_size", TP_ARG_INT, 0, "100", 1, AGING_SIZE_MAX, NULL,
-              "members; the oldest leaves"},
-    [SAMPLE] = {"sample_size", TP_ARG_INT, 0, "25", 1, AGING_SIZE_MAX, NULL,
-                "members drawn, the best of which becomes the parent"},
-    [SEED] = {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-              "seed of the random numbers; null: the experiment's"},
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [SIZE] = TP_INT("population_size", 100, 1, AGING_SIZE_MAX,
+                    "members; the oldest leaves"),
+    [SAMPLE] = TP_INT("sample_size", 25, 1, AGING_SIZE_MAX,
+                      "members drawn, the best of which becomes the parent"),
+    [SEED] = TP_SEED("seed of the random numbers"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -62,11 +46,11 @@ config(void *vself, const struct tp_value *values, size_t n)
     struct shell *self = vself;
 
     (void)n;
-    self->maximize = strcmp(values[MODE].text, "maximize") == 0;
+    self->maximize = tp_maximizes(&values[MODE]);
     self->population =
         aging_new((size_t)values[SIZE].integer, (size_t)values[SAMPLE].integer,
                   prior_host_random(self->host));
-    return self->population != NULL ? TP_OK : fail(self, "out of memory");
+    return self->population != NULL ? TP_OK : tp_out_of_memory(self->host);
 }
 
 static int
@@ -76,7 +60,7 @@ space(void *vself, const struct tp_space *s)
     struct prior prior;
 
     if (prior_of_space(&prior, s) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     aging_space(self->population, &prior);
     self->space = s;
     return TP_OK;
@@ -93,27 +77,24 @@ explain(const struct shell *self, const struct aging_origin *o)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (!o->mutated) {
-        host->explain(host->ctx, "a draw of the prior: one of the first "
-                                 "population_size");
+        tp_explain(host, "a draw of the prior: one of the first "
+                         "population_size");
         return;
     }
     if (o->parent == AGING_NO_ID)
-        host->explain(host->ctx,
-                      "a child of an imported point, of value %.9g, the best "
-                      "of its sample",
-                      as_reported(self, o->parent_value));
+        tp_explain(host,
+                   "a child of an imported point, of value %.9g, the "
+                   "best of its sample",
+                   as_reported(self, o->parent_value));
     else
-        host->explain(host->ctx,
-                      "a child of trial %llu, of value %.9g, the best of its "
-                      "sample",
-                      (unsigned long long)o->parent,
-                      as_reported(self, o->parent_value));
+        tp_explain(host,
+                   "a child of trial %llu, of value %.9g, the best of "
+                   "its sample",
+                   (unsigned long long)o->parent,
+                   as_reported(self, o->parent_value));
     if (o->dim < self->space->n_dims)
-        host->explain(host->ctx, "%s was changed",
-                      TP_DIM(self->space, o->dim)->name);
+        tp_explain(host, "%s was changed", TP_DIM(self->space, o->dim)->name);
 }
 
 static int
@@ -125,7 +106,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int rc = aging_ask(self->population, id, out->x, &origin);
 
     if (rc == AGING_ERROR)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     if (rc == AGING_LATER)
         return TP_LATER;
     explain(self, &origin);
@@ -139,7 +120,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 
     if (aging_tell(self->population, id == TP_NO_ID ? AGING_NO_ID : id, x,
                    as_reported(self, result->value)) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -167,9 +148,8 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct shell *self = vself;
-    const char *wrong = aging_load(self->population, source);
 
-    return wrong == NULL ? TP_OK : fail(self, wrong);
+    return tp_ok_unless(self->host, aging_load(self->population, source));
 }
 
 static const struct tp_tuner tuner = {
@@ -177,9 +157,7 @@ static const struct tp_tuner tuner = {
     .name = "regularized_evolution",
     .doc = "changes one parameter of the best of a sample; the oldest leave",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

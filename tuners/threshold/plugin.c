@@ -3,6 +3,7 @@
  * trial's slot holds no pointer but the number of values seen last. */
 #include "threshold/threshold.h"
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,32 +16,20 @@ struct shell {
 enum { LOWER, UPPER, START_STEP, INTERVAL, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [LOWER] = {"lower", TP_ARG_DOUBLE, 1, "null", 0, 0, NULL,
-               "a value below it stops the trial; null: none does"},
-    [UPPER] = {"upper", TP_ARG_DOUBLE, 1, "null", 0, 0, NULL,
-               "a value above it stops the trial; null: none does"},
-    [START_STEP] = {"start_step", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
-                    "values a trial has to report before it is judged"},
-    [INTERVAL] = {"interval", TP_ARG_INT, 0, "1", 1, 1e9, NULL,
-                  "values from one judgement to the next"},
+    [LOWER] = TP_DOUBLE_OR_NULL(
+        "lower", 0, 0, "a value below it stops the trial; null: none does"),
+    [UPPER] = TP_DOUBLE_OR_NULL(
+        "upper", 0, 0, "a value above it stops the trial; null: none does"),
+    [START_STEP] = TP_INT("start_step", 0, 0, 1e9,
+                          "values a trial has to report before it is judged"),
+    [INTERVAL] =
+        TP_INT("interval", 1, 1, 1e9, "values from one judgement to the next"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *vself)
-{
-    free(vself);
+    return tp_new(host, sizeof(struct shell));
 }
 
 static int
@@ -50,16 +39,14 @@ config(void *vself, const struct tp_value *values, size_t n)
     const struct tp_value *lower = &values[LOWER], *upper = &values[UPPER];
 
     (void)n;
-    if (!lower->is_null && !upper->is_null && lower->number > upper->number) {
-        self->host->error(self->host->ctx,
-                          "lower is %.17g, expected at most upper, which is "
-                          "%.17g",
-                          lower->number, upper->number);
-        return TP_ERR;
-    }
+    if (!lower->is_null && !upper->is_null && lower->number > upper->number)
+        return tp_error(self->host,
+                        "lower is %.17g, expected at most upper, "
+                        "which is %.17g",
+                        lower->number, upper->number);
     self->rule = (struct threshold){
-        .lower = lower->is_null ? -INFINITY : lower->number,
-        .upper = upper->is_null ? INFINITY : upper->number,
+        .lower = tp_number_or(lower, -INFINITY),
+        .upper = tp_number_or(upper, INFINITY),
         .start_step = (size_t)values[START_STEP].integer,
         .interval = (size_t)values[INTERVAL].integer,
     };
@@ -71,15 +58,13 @@ explain(const struct shell *self, const struct threshold_verdict *v)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (v->reason == THRESHOLD_EARLY)
-        host->explain(host->ctx, "not judged: fewer values than start_step");
+        tp_explain(host, "not judged: fewer values than start_step");
     else if (v->reason == THRESHOLD_BETWEEN)
-        host->explain(host->ctx, "not judged: its values lie within interval");
+        tp_explain(host, "not judged: its values lie within interval");
     else
-        host->explain(host->ctx, "value %zu: %.9g; bounds: %.9g to %.9g",
-                      v->step, v->value, self->rule.lower, self->rule.upper);
+        tp_explain(host, "value %zu: %.9g; bounds: %.9g to %.9g", v->step,
+                   v->value, self->rule.lower, self->rule.upper);
 }
 
 static void
@@ -126,7 +111,7 @@ save(void *vself, const struct tp_history *const *living, size_t n,
 {
     (void)vself;
     for (size_t i = 0; i < n; i++)
-        sink->u64(sink->ctx, (uint64_t)(uintptr_t)*living[i]->slot);
+        tp_put_u64(sink, (uint64_t)(uintptr_t)*living[i]->slot);
     return TP_OK;
 }
 
@@ -139,12 +124,9 @@ load(void *vself, const struct tp_history *const *living, size_t n,
     for (size_t i = 0; i < n; i++) {
         uint64_t seen;
 
-        if (s->u64(s->ctx, &seen) != TP_OK || seen > living[i]->n) {
-            self->host->error(self->host->ctx,
-                              "a saved trial is cut off or longer than its "
-                              "history");
-            return TP_ERR;
-        }
+        if (tp_get_u64(s, &seen) != TP_OK || seen > living[i]->n)
+            return tp_error(self->host, "a saved trial is cut off or longer "
+                                        "than its history");
         *living[i]->slot = (void *)(uintptr_t)seen;
     }
     return TP_OK;
@@ -155,11 +137,9 @@ static const struct tp_assessor assessor = {
     .name = "threshold",
     .doc = "stops a trial that reports a value beyond a bound, or NaN",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .assess = assess,
     .save = save,

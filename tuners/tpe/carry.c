@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/carry.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +28,8 @@ tpe_carry_init(struct carry *c, const struct tp_host *host,
     for (size_t i = 0; i < space->n_dims && TP_HAS(host, element); i++)
         for (uint64_t k = 0; TP_DIM(space, i)->kind == TP_CHOICE &&
                              k < TP_DIM(space, i)->n_choices;
-             k++) {
-            struct tp_element *e = &c->elements[c->at[i] + (size_t)k];
-
-            e->_struct_size = sizeof *e;
-            host->element(host->ctx, i, k, e);
-        }
+             k++)
+            tp_element_of(host, i, k, &c->elements[c->at[i] + (size_t)k]);
     return 0;
 }
 

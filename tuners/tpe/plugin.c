@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
 #include "tpe/carry.h"
-#include "tpe/save.h"
 #include "tpe/tpe.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <math.h>
@@ -32,49 +32,33 @@ enum {
 };
 
 static const struct tp_arg args[] = {
-    {"optimize_mode", TP_ARG_STRING, 0, "\"minimize\"", 0, 0,
-     "maximize|minimize", "which values are good"},
-    {"seed", TP_ARG_SEED, 1, "null", 0, 0, NULL,
-     "seed of the random numbers; null: the experiment's"},
+    TP_MODE("minimize", "which values are good"),
+    TP_SEED("seed of the random numbers"),
     {"tpe_args.constant_liar_type", TP_ARG_STRING, 1, "\"worst\"", 0, 0,
      "best|worst|mean|none",
      "what is assumed of running trials; none or null: nothing (NNI: best)"},
-    {"tpe_args.n_startup_jobs", TP_ARG_INT, 0, "10", 1, 1e6, NULL,
-     "results before the model begins; before, the prior is sampled (NNI: 20)"},
-    {"tpe_args.n_ei_candidates", TP_ARG_INT, 0, "24", 1, 4096, NULL,
-     "points drawn for each suggestion"},
-    {"tpe_args.linear_forgetting", TP_ARG_INT, 1, "null", 1, 1e6, NULL,
-     "not more results are good, and so many of the latest others count in "
-     "full, older ones less; null: 25 and all (NNI: 25)"},
-    {"tpe_args.prior_weight", TP_ARG_DOUBLE, 0, "1", 1e-6, 1e6, NULL,
-     "weight of the prior, in results"},
-    {"tpe_args.gamma", TP_ARG_DOUBLE, 1, "null", 1e-6, 1e6, NULL,
-     "of n results gamma * sqrt(n) are good; null: n / 5 (NNI: 0.25)"},
+    TP_INT("tpe_args.n_startup_jobs", 10, 1, 1e6,
+           "results before the model begins; before, the prior is sampled "
+           "(NNI: 20)"),
+    TP_INT("tpe_args.n_ei_candidates", 24, 1, 4096,
+           "points drawn for each suggestion"),
+    TP_INT_OR_NULL(
+        "tpe_args.linear_forgetting", 1, 1e6,
+        "not more results are good, and so many of the latest others count in "
+        "full, older ones less; null: 25 and all (NNI: 25)"),
+    TP_DOUBLE("tpe_args.prior_weight", 1, 1e-6, 1e6,
+              "weight of the prior, in results"),
+    TP_DOUBLE_OR_NULL(
+        "tpe_args.gamma", 1e-6, 1e6,
+        "of n results gamma * sqrt(n) are good; null: n / 5 (NNI: 0.25)"),
 };
-
-static int
-fail(const struct tpe_tuner *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct tpe_tuner *self;
-
-    if (!TP_HAS(host, key)) {
-        host->error(host->ctx, "this program is too old: it has no "
-                               "host->value() and key()");
-        return NULL;
-    }
-    self = calloc(1, sizeof *self);
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->value() and key()");
+    return tp_new(host, sizeof(struct tpe_tuner));
 }
 
 static void
@@ -113,15 +97,14 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->options = (struct tpe_options){
-        .maximize = strcmp(values[ARG_MODE].text, "maximize") == 0,
+        .maximize = tp_maximizes(&values[ARG_MODE]),
         .liar = liar_of(&values[ARG_LIAR]),
         .startup = (size_t)values[ARG_STARTUP].integer,
         .candidates = (size_t)values[ARG_CANDIDATES].integer,
-        .forgetting = forgetting->is_null ? 0 : (size_t)forgetting->integer,
-        .good_most =
-            forgetting->is_null ? GOOD_MOST : (size_t)forgetting->integer,
+        .forgetting = (size_t)tp_integer_or(forgetting, 0),
+        .good_most = (size_t)tp_integer_or(forgetting, GOOD_MOST),
         .prior = values[ARG_PRIOR].number,
-        .gamma = values[ARG_GAMMA].is_null ? 0 : values[ARG_GAMMA].number,
+        .gamma = tp_number_or(&values[ARG_GAMMA], 0),
     };
     return TP_OK;
 }
@@ -155,7 +138,7 @@ add_key(struct tpe_tuner *self, size_t index, const double *x)
         self->keys = keys;
         self->keys_room = room;
     }
-    if (self->host->key(self->host->ctx, x, self->keys[index]) != TP_OK)
+    if (tp_key(self->host, x, self->keys[index]) != TP_OK)
         self->keys[index][0] = self->keys[index][1] = 0;
     if (self->n_keys <= index)
         self->n_keys = index + 1;
@@ -172,8 +155,8 @@ project(const struct tpe_tuner *self, const struct tpe *t,
 
     return tpe_carry_point(&self->carry, new_, from, old, x) &&
            tpe_axis_is_point(t->axes, t->n_dims, x) &&
-           self->host->key(self->host->ctx, x, key) == TP_OK &&
-           key[0] == self->keys[i][0] && key[1] == self->keys[i][1];
+           tp_key(self->host, x, key) == TP_OK && key[0] == self->keys[i][0] &&
+           key[1] == self->keys[i][1];
 }
 
 /* What is known of parameters that the new space has, too, stays known. */
@@ -216,7 +199,7 @@ space(void *vself, const struct tp_space *s)
         (self->tpe != NULL && take_over(self, t, &carry) != 0)) {
         tpe_carry_fini(&carry);
         tpe_free(t);
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     }
     tpe_free(self->tpe);
     tpe_carry_fini(&self->carry);
@@ -231,26 +214,22 @@ explain(const struct tpe_tuner *self, const struct tpe_reason *why)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     if (why == NULL) {
-        host->explain(host->ctx,
-                      "a sample of the prior: %zu results of the %zu that the "
-                      "model begins with",
-                      tpe_points_ranked(&self->tpe->points),
-                      self->options.startup);
+        tp_explain(host,
+                   "a sample of the prior: %zu results of the %zu that "
+                   "the model begins with",
+                   tpe_points_ranked(&self->tpe->points),
+                   self->options.startup);
         return;
     }
-    host->explain(host->ctx,
-                  "draw %zu from the model of what was good (%zu of %zu "
-                  "results): log density %.4g above that of the rest (%zu "
-                  "points, running trials among them)",
-                  why->candidate + 1, why->n_good,
-                  tpe_points_ranked(&self->tpe->points), why->score,
-                  why->n_rest);
+    tp_explain(host,
+               "draw %zu from the model of what was good (%zu of %zu "
+               "results): log density %.4g above that of the rest (%zu "
+               "points, running trials among them)",
+               why->candidate + 1, why->n_good,
+               tpe_points_ranked(&self->tpe->points), why->score, why->n_rest);
     if (why->twins > 0)
-        host->explain(host->ctx, "%zu draws were left out: tried before",
-                      why->twins);
+        tp_explain(host, "%zu draws were left out: tried before", why->twins);
 }
 
 static int
@@ -262,17 +241,17 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     bool again = self->tpe->last_id == id;
 
     if (!again && !tpe_is_ready(self->tpe)) {
-        host->sample(host->ctx, id, out->x);
+        tp_sample(host, id, out->x);
         self->tpe->last_id = id;
         self->tpe->attempt = 0;
         explain(self, NULL);
     } else {
         if (tpe_ask(self->tpe, host->uniform, host->ctx, id, out->x, &why) != 0)
-            return fail(self, "out of memory");
+            return tp_out_of_memory(self->host);
         explain(self, &why);
     }
     if (tpe_open(self->tpe, id, out->x) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -282,7 +261,7 @@ score(void *vself, const double *const *points, size_t n, double *out)
     struct tpe_tuner *self = vself;
 
     if (tpe_score(self->tpe, points, n, out) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -297,7 +276,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 
     if (add_key(self, index, x) != 0 ||
         tpe_tell(self->tpe, id, x, how, result->value, result->step) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -308,7 +287,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
     size_t index = tpe_points_find(&self->tpe->points, id);
 
     if (index < self->tpe->points.n && add_key(self, index, x) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     tpe_ended(self->tpe, id, how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
     return TP_OK;
 }
@@ -331,10 +310,10 @@ load(void *vself, const struct tp_source *source)
     const char *why = tpe_load(self->tpe, source);
 
     if (why != NULL)
-        return fail(self, why);
+        return tp_error(self->host, "%s", why);
     for (size_t i = 0; i < p->n; i++)
         if (add_key(self, i, p->x + i * p->n_dims) != 0)
-            return fail(self, "out of memory");
+            return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -345,9 +324,7 @@ static const struct tp_tuner tuner = {
            "(TPE)",
     .version = 1,
     .flags = TP_TUNER_DEDUP,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -19,6 +19,9 @@
 #include "tpe/points.h"
 #include "tpe/rest.h"
 
+struct tp_sink;
+struct tp_source;
+
 /* What is assumed of points that are still being tried. */
 enum tpe_liar {
     TPE_LIAR_NONE,  /* nothing: they are not looked at */
@@ -117,5 +120,13 @@ double tpe_weight(size_t forgetting, size_t n, size_t rank);
 
 /* How many of n results are good. */
 size_t tpe_n_good(const struct tpe_options *o, size_t n);
+
+/* The points, what became of them, and where points lay before, as values in a
+ * row; all else follows from these. */
+void tpe_save(const struct tpe *t, const struct tp_sink *sink);
+
+/* Into a tpe that knows nothing, of the same options and axes.  NULL, or what
+ * is wrong. */
+const char *tpe_load(struct tpe *t, const struct tp_source *source);
 
 #endif

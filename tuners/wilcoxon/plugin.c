@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The assessor `wilcoxon`: wilcoxon.h behind the plugin interface. */
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 #include "wilcoxon/wilcoxon.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct shell {
     const struct tp_host *host;
@@ -15,31 +15,17 @@ struct shell {
 enum { MODE, P_THRESHOLD, START_STEP, N_ARGS };
 
 static const struct tp_arg args[N_ARGS] = {
-    [MODE] = {"optimize_mode", TP_ARG_STRING, 0, "\"maximize\"", 0, 0,
-              "maximize|minimize", "whether larger values are better"},
-    [P_THRESHOLD] = {"p_threshold", TP_ARG_DOUBLE, 0, "0.1", 0, 1, NULL,
-                     "a trial is stopped below this probability"},
-    [START_STEP] = {"start_step", TP_ARG_INT, 0, "2", 0, 1e9, NULL,
-                    "pairs of values before a trial is judged"},
+    [MODE] = TP_MODE("maximize", "whether larger values are better"),
+    [P_THRESHOLD] = TP_DOUBLE("p_threshold", 0.1, 0, 1,
+                              "a trial is stopped below this probability"),
+    [START_STEP] = TP_INT("start_step", 2, 0, 1e9,
+                          "pairs of values before a trial is judged"),
 };
-
-static int
-fail(const struct shell *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
 
 static void *
 create(const struct tp_host *host)
 {
-    struct shell *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct shell));
 }
 
 static void
@@ -58,7 +44,7 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->rule = (struct wilcoxon){
-        .maximize = strcmp(values[MODE].text, "maximize") == 0,
+        .maximize = tp_maximizes(&values[MODE]),
         .p_threshold = values[P_THRESHOLD].number,
         .start_step = (size_t)values[START_STEP].integer,
     };
@@ -70,30 +56,28 @@ explain(const struct shell *self, const struct wilcoxon_verdict *v)
 {
     const struct tp_host *host = self->host;
 
-    if (!TP_HAS(host, explain) || !host->explain(host->ctx, NULL))
-        return;
     switch (v->reason) {
     case WILCOXON_NO_BEST:
-        host->explain(host->ctx, "not judged: no trial has succeeded with "
-                                 "finite values yet");
+        tp_explain(host, "not judged: no trial has succeeded with finite "
+                         "values yet");
         return;
     case WILCOXON_EARLY:
-        host->explain(host->ctx, "not judged: %zu pairs, fewer than start_step",
-                      v->pairs);
+        tp_explain(host, "not judged: %zu pairs, fewer than start_step",
+                   v->pairs);
         return;
     case WILCOXON_NOT_FINITE:
-        host->explain(host->ctx, "not judged: a value is not finite");
+        tp_explain(host, "not judged: a value is not finite");
         return;
     case WILCOXON_JUDGED:
     case WILCOXON_MEAN_IS_BEST:
         break;
     }
-    host->explain(host->ctx,
-                  "%zu pairs with the best completed trial, mean %.9g against "
-                  "its %.9g: so much worse by chance with probability %.6g",
-                  v->pairs, v->mean, v->best_mean, v->p);
+    tp_explain(host,
+               "%zu pairs with the best completed trial, mean %.9g against its "
+               "%.9g: so much worse by chance with probability %.6g",
+               v->pairs, v->mean, v->best_mean, v->p);
     if (v->reason == WILCOXON_MEAN_IS_BEST)
-        host->explain(host->ctx, "it goes on: on average it is as good");
+        tp_explain(host, "it goes on: on average it is as good");
 }
 
 static int
@@ -103,7 +87,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
     struct wilcoxon_verdict v;
 
     if (wilcoxon_assess(&self->rule, h->values, h->n, &v) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     explain(self, &v);
     out->decision = v.stop ? TP_STOP : TP_GO;
     out->value = v.p;
@@ -121,7 +105,7 @@ ended(void *vself, const struct tp_history *h, int how)
 
     if (how == TP_TRIAL_SUCCEEDED && h->n > 0 &&
         wilcoxon_succeeded(&self->rule, h->trial, h->values, h->n) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -134,11 +118,11 @@ save(void *vself, const struct tp_history *const *living, size_t n,
 
     (void)living;
     (void)n;
-    sink->u64(sink->ctx, w->best != NULL ? w->n_best : 0);
+    tp_put_u64(sink, w->best != NULL ? w->n_best : 0);
     if (w->best == NULL)
         return TP_OK;
-    sink->u64(sink->ctx, w->trial);
-    sink->f64s(sink->ctx, w->best, w->n_best);
+    tp_put_u64(sink, w->trial);
+    tp_put_f64s(sink, w->best, w->n_best);
     return TP_OK;
 }
 
@@ -153,20 +137,20 @@ load(void *vself, const struct tp_history *const *living, size_t n,
 
     (void)living;
     (void)n;
-    if (s->u64(s->ctx, &n_best) != TP_OK)
-        return fail(self, "the saved best trial is cut off");
+    if (tp_get_u64(s, &n_best) != TP_OK)
+        return tp_error(self->host, "the saved best trial is cut off");
     if (n_best == 0)
         return TP_OK;
-    if (s->u64(s->ctx, &trial) != TP_OK ||
-        n_best > s->left(s->ctx) / sizeof *best)
-        return fail(self, "the saved best trial is cut off");
+    if (tp_get_u64(s, &trial) != TP_OK || n_best > tp_left(s) / sizeof *best)
+        return tp_error(self->host, "the saved best trial is cut off");
     best = calloc((size_t)n_best, sizeof *best);
     if (best == NULL)
-        return fail(self, "out of memory");
-    if (s->f64s(s->ctx, best, (size_t)n_best) != TP_OK ||
+        return tp_out_of_memory(self->host);
+    if (tp_get_f64s(s, best, (size_t)n_best) != TP_OK ||
         wilcoxon_succeeded(&self->rule, trial, best, (size_t)n_best) != 0 ||
         self->rule.best == NULL)
-        rc = fail(self, "the saved best trial has values that are not finite");
+        rc = tp_error(self->host,
+                      "the saved best trial has values that are not finite");
     free(best);
     return rc;
 }
@@ -177,9 +161,7 @@ static const struct tp_assessor assessor = {
     .doc = "stops a trial that is worse than the best, fold by fold, by "
            "Wilcoxon's signed-rank test",
     .version = 1,
-    .args = args,
-    .n_args = N_ARGS,
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

@@ -2,6 +2,7 @@
 #include "expression.h"
 
 #include "elementary.h"
+#include "tunepipe/shell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +37,9 @@ value_of(const struct tp_host *host, const struct tp_space *space, size_t i,
     struct tp_element v = {sizeof v, TP_ELEMENT_NUMBER, 0, NULL};
 
     if (TP_DIM(space, i)->kind == TP_CHOICE)
-        host->element(host->ctx, i, (uint64_t)x[i], &v);
+        tp_element_of(host, i, (uint64_t)x[i], &v);
     else
-        v.number = host->value(host->ctx, i, x[i]);
+        v.number = tp_value_of(host, i, x[i]);
     return v;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "known.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -37,9 +39,9 @@ known_add(struct known *k, const double *x, size_t n_dims)
 void
 known_save(const struct known *k, size_t n_dims, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, k->n);
+    tp_put_u64(sink, k->n);
     for (size_t i = 0; i < k->n; i++)
-        sink->f64s(sink->ctx, k->points[i], n_dims);
+        tp_put_f64s(sink, k->points[i], n_dims);
 }
 
 static bool
@@ -70,11 +72,11 @@ known_load(struct known *k, const struct tp_space *space,
     uint64_t n;
     int rc = -1;
 
-    if (x == NULL || source->u64(source->ctx, &n) != TP_OK || n > KNOWN_MAX)
+    if (x == NULL || tp_get_u64(source, &n) != TP_OK || n > KNOWN_MAX)
         goto out;
     for (uint64_t i = 0; i < n; i++)
-        if (source->f64s(source->ctx, x, space->n_dims) != TP_OK ||
-            !fits(space, x) || known_add(k, x, space->n_dims) != 0)
+        if (tp_get_f64s(source, x, space->n_dims) != TP_OK || !fits(space, x) ||
+            known_add(k, x, space->n_dims) != 0)
             goto out;
     rc = 0;
 out:

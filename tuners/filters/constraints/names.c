@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
+#include "tunepipe/shell.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +50,7 @@ element_at(const struct tp_host *host, size_t dim, uint64_t i)
 {
     struct tp_element v = {sizeof v, TP_ELEMENT_OTHER, 0, NULL};
 
-    host->element(host->ctx, dim, i, &v);
+    tp_element_of(host, dim, i, &v);
     return v;
 }
 

@@ -3,6 +3,7 @@
 #include "parser.h"
 
 #include "names.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,10 @@ type_of(const struct parser *p, size_t dim)
 
     if (d->kind != TP_CHOICE)
         return TYPE_NUMBER;
-    p->host->element(p->host->ctx, dim, 0, &v);
+    tp_element_of(p->host, dim, 0, &v);
     type = type_of_element(&v);
     for (uint64_t i = 1; i < d->n_choices && type != TYPE_ANY; i++) {
-        p->host->element(p->host->ctx, dim, i, &v);
+        tp_element_of(p->host, dim, i, &v);
         one = type_of_element(&v);
         type = one == type ? type : TYPE_ANY;
     }

@@ -7,6 +7,7 @@
  * then answer otherwise, and after that moved to where all constraints hold;
  * see repair.h.  Points from elsewhere are told whatever they violate. */
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include "known.h"
 #include "repair.h"
@@ -28,24 +29,19 @@ struct constraints {
 };
 
 static const struct tp_arg args[] = {
-    {"constraints", TP_ARG_STRING, 0, "\"\"", 0, 0, NULL,
-     "what holds of the parameters: \"x < y; a + b <= 1\"; empty: nothing"},
-    {"tries", TP_ARG_INT, 0, "100", 0, 1e6, NULL,
-     "how often a tuner is asked again at most, as long as it varies"},
-    {"draws", TP_ARG_INT, 0, "1000", 0, 1e6, NULL,
-     "samples of the prior among which a point that holds is looked for"},
+    TP_STRING(
+        "constraints", "",
+        "what holds of the parameters: \"x < y; a + b <= 1\"; empty: nothing"),
+    TP_INT("tries", 100, 0, 1e6,
+           "how often a tuner is asked again at most, as long as it varies"),
+    TP_INT("draws", 1000, 0, 1e6,
+           "samples of the prior among which a point that holds is looked for"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct constraints *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct constraints));
 }
 
 static void
@@ -72,13 +68,6 @@ config(void *vself, const struct tp_value *values, size_t n)
 }
 
 static int
-fail(const struct constraints *self, const char *why)
-{
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
-}
-
-static int
 space(void *vself, const struct tp_next *next, const struct tp_space *space_)
 {
     struct constraints *self = vself;
@@ -93,13 +82,13 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     rc = rules_init(&rules, self->text, self->host, space_, why);
     if (rc != 0) {
         rules_fini(&rules);
-        return fail(self, why);
+        return tp_error(self->host, "%s", why);
     }
     rc = next->space(next->ctx, space_);
     before = rc == TP_OK ? malloc((space_->n_dims + 1) * sizeof *before) : NULL;
     if (before == NULL) {
         rules_fini(&rules);
-        return rc == TP_OK ? fail(self, "out of memory") : rc;
+        return rc == TP_OK ? tp_out_of_memory(self->host) : rc;
     }
     free(self->before);
     self->before = before;
@@ -113,7 +102,7 @@ static int
 give_out(struct constraints *self, const double *x)
 {
     if (known_add(&self->known, x, self->rules.space->n_dims) != 0)
-        return fail(self, "out of memory");
+        return tp_out_of_memory(self->host);
     return TP_OK;
 }
 
@@ -124,12 +113,12 @@ say_broken(const struct constraints *self, const struct expression *broken,
 {
     char values[VALUES_MAX];
 
-    if (!self->host->explain(self->host->ctx, NULL))
+    if (!tp_explains(self->host))
         return;
     expression_describe(broken, self->host, self->rules.space, x, values,
                         sizeof values);
-    self->host->explain(self->host->ctx, "`%.150s` does not hold for %s",
-                        broken->source, values);
+    tp_explain(self->host, "`%.150s` does not hold for %s", broken->source,
+               values);
 }
 
 static int
@@ -140,21 +129,19 @@ move(struct constraints *self, uint64_t id, struct tp_suggestion *out,
     int rc = repair_point(&self->rules, &self->known, id, self->draws, out->x);
 
     if (rc < 0)
-        return fail(self, "out of memory");
-    if (rc == 0) {
-        self->host->error(self->host->ctx,
-                          "`%.150s` does not hold, and in %llu samples of "
-                          "the prior no point does for which all constraints "
-                          "hold; give more `draws`, or import such a point",
-                          broken->source, (unsigned long long)self->draws);
-        return TP_ERR;
-    }
+        return tp_out_of_memory(self->host);
+    if (rc == 0)
+        return tp_error(self->host,
+                        "`%.150s` does not hold, and in %llu samples of the "
+                        "prior no point does for which all constraints hold; "
+                        "give more `draws`, or import such a point",
+                        broken->source, (unsigned long long)self->draws);
     if (out->budget == 0)
         out->label = NULL; /* else it names a place in a bracket */
-    self->host->explain(self->host->ctx,
-                        "asked again %llu times to no avail, so moved to "
-                        "where all constraints hold",
-                        asked);
+    tp_explain(self->host,
+               "asked again %llu times to no avail, so moved to "
+               "where all constraints hold",
+               asked);
     return give_out(self, out->x);
 }
 
@@ -181,10 +168,9 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
             return rc;
         again++;
         if (rules_broken(&self->rules, out->x) == NULL) {
-            self->host->explain(self->host->ctx,
-                                "asked again until all constraints held: %llu "
-                                "times",
-                                again);
+            tp_explain(self->host,
+                       "asked again until all constraints held: %llu times",
+                       again);
             return give_out(self, out->x);
         }
         equal = memcmp(self->before, out->x, bytes) == 0 ? equal + 1 : 0;
@@ -228,8 +214,8 @@ load(void *vself, const struct tp_source *source)
 
     if (known_load(&self->known, self->rules.space, source) == 0)
         return TP_OK;
-    return fail(self, "the points that are known to hold are damaged, or out "
-                      "of memory");
+    return tp_error(self->host, "the points that are known to hold are "
+                                "damaged, or out of memory");
 }
 
 static const struct tp_filter filter = {
@@ -237,9 +223,7 @@ static const struct tp_filter filter = {
     .name = "constraints",
     .doc = "gives out parameters for which the user's constraints hold",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

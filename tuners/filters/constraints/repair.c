@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "repair.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -80,8 +82,7 @@ find_goal(struct repair *r, const struct known *known, uint64_t id,
         if (rules_broken(r->rules, known->points[i]) == NULL)
             consider(r, known->points[i]);
     for (uint64_t k = 0; k < draws && hits < HITS_MAX; k++) {
-        host->sample(host->ctx, ((uint64_t)1 << 63) | ((id << 24) ^ k),
-                     r->trial);
+        tp_sample(host, ((uint64_t)1 << 63) | ((id << 24) ^ k), r->trial);
         if (rules_broken(r->rules, r->trial) != NULL)
             continue;
         hits++;

@@ -11,6 +11,7 @@
  * is promoted goes on with the point it has, and counts as the one that it was.
  */
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include "remaining.h"
 #include "tally.h"
@@ -39,22 +40,15 @@ struct dedup {
 };
 
 static const struct tp_arg args[] = {
-    {"repeat", TP_ARG_INT, 0, "0", 0, 1e9, NULL,
-     "how often the same parameters may come again"},
-    {"allow", TP_ARG_BOOL, 0, "false", 0, 0, NULL,
-     "true: as often as the tuner likes; this filter does nothing"},
+    TP_INT("repeat", 0, 0, 1e9, "how often the same parameters may come again"),
+    TP_BOOL("allow", false,
+            "true: as often as the tuner likes; this filter does nothing"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct dedup *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct dedup));
 }
 
 static void
@@ -76,13 +70,6 @@ config(void *vself, const struct tp_value *values, size_t n)
     self->most = (uint64_t)values[0].integer + 1;
     self->allow = values[1].integer != 0;
     return TP_OK;
-}
-
-static int
-out_of_memory(const struct dedup *self)
-{
-    self->host->error(self->host->ctx, "out of memory");
-    return TP_ERR;
 }
 
 static bool
@@ -121,7 +108,7 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
     self->space = space_;
     if (self->counts && remaining_init(&self->remaining, space_) != 0) {
         self->space = NULL;
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     }
     return TP_OK;
 }
@@ -137,7 +124,7 @@ take_back(struct dedup *self, uint64_t id)
     self->last_id = TP_NO_ID;
     count_1 = tally_count(&self->tally, self->last_key);
     if (count_1 == NULL)
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     *count_1 -= 1;
     self->left = LEFT_SOME;
     return TP_OK;
@@ -152,7 +139,7 @@ take_key(struct dedup *self, uint64_t id, const uint64_t key[2])
 
     count_1 = tally_count(&self->tally, key);
     if (count_1 == NULL)
-        return out_of_memory(self);
+        return tp_out_of_memory(self->host);
     if (*count_1 > self->most)
         return 0;
     *count_1 += 1;
@@ -167,10 +154,9 @@ take(struct dedup *self, uint64_t id, const double *x)
 {
     uint64_t key[2];
 
-    if (self->host->key(self->host->ctx, x, key) == TP_OK)
+    if (tp_key(self->host, x, key) == TP_OK)
         return take_key(self, id, key);
-    self->host->error(self->host->ctx, "it was given no valid point");
-    return TP_ERR;
+    return tp_error(self->host, "it was given no valid point");
 }
 
 /* 1: x is the next point of the grid that may be given out; 0: there is none,
@@ -194,8 +180,7 @@ walk(struct dedup *self, const struct tp_next *next, uint64_t id, double *x,
         if (rounds > 1 && *is_sure)
             return 0;
         /* Far multiples may be beyond the doubles: no point. */
-        if (self->host->key(self->host->ctx, x, key) == TP_OK &&
-            next->takes(next->ctx, x)) {
+        if (tp_key(self->host, x, key) == TP_OK && next->takes(next->ctx, x)) {
             rc = take_key(self, id, key);
             used++;
         } else {
@@ -228,11 +213,10 @@ ask_again(struct dedup *self, const struct tp_next *next, uint64_t id,
         if (rc != 0)
             return rc == TP_ERR ? rc : TP_OK;
     }
-    self->host->error(self->host->ctx,
-                      "found no new parameters that the filters inside take, "
-                      "in %d points of the grid and %d answers",
-                      REFUSED_MAX, AGAIN_MAX);
-    return TP_ERR;
+    return tp_error(self->host,
+                    "found no new parameters that the filters inside take, in "
+                    "%d points of the grid and %d answers",
+                    REFUSED_MAX, AGAIN_MAX);
 }
 
 static int
@@ -255,9 +239,8 @@ replace(struct dedup *self, const struct tp_next *next, uint64_t id,
         self->left = LEFT_NOTHING;
         return TP_DONE;
     }
-    self->host->explain(self->host->ctx,
-                        "those parameters had been given out before: in "
-                        "their place the next that are left");
+    tp_explain(self->host, "those parameters had been given out before: in "
+                           "their place the next that are left");
     return TP_OK;
 }
 
@@ -300,10 +283,10 @@ save(void *vself, const struct tp_sink *sink)
 
     if (!self->counts)
         return TP_OK;
-    sink->u64(sink->ctx, (uint64_t)self->left);
-    sink->u64(sink->ctx, self->last_id);
-    sink->u64(sink->ctx, self->last_key[0]);
-    sink->u64(sink->ctx, self->last_key[1]);
+    tp_put_u64(sink, (uint64_t)self->left);
+    tp_put_u64(sink, self->last_id);
+    tp_put_u64(sink, self->last_key[0]);
+    tp_put_u64(sink, self->last_key[1]);
     tally_save(&self->tally, sink);
     remaining_save(&self->remaining, sink);
     return TP_OK;
@@ -315,12 +298,12 @@ load_counts(struct dedup *self, const struct tp_source *source)
     uint64_t left;
     const char *why;
 
-    if (source->u64(source->ctx, &left) != TP_OK || left > LEFT_EQUALS)
+    if (tp_get_u64(source, &left) != TP_OK || left > LEFT_EQUALS)
         return "whether all was given out is damaged";
     self->left = (enum left)left;
-    source->u64(source->ctx, &self->last_id);
-    source->u64(source->ctx, &self->last_key[0]);
-    source->u64(source->ctx, &self->last_key[1]);
+    tp_get_u64(source, &self->last_id);
+    tp_get_u64(source, &self->last_key[0]);
+    tp_get_u64(source, &self->last_key[1]);
     why = tally_load(&self->tally, source);
     if (why == NULL && self->last_id != TP_NO_ID &&
         !tally_has(&self->tally, self->last_key))
@@ -335,10 +318,7 @@ load(void *vself, const struct tp_source *source)
     struct dedup *self = vself;
     const char *why = self->counts ? load_counts(self, source) : NULL;
 
-    if (why == NULL)
-        return TP_OK;
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
+    return tp_ok_unless(self->host, why);
 }
 
 static const struct tp_filter filter = {
@@ -346,9 +326,7 @@ static const struct tp_filter filter = {
     .name = "dedup",
     .doc = "gives out no parameters twice, and ends when all were given out",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,

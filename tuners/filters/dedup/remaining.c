@@ -2,6 +2,7 @@
 #include "remaining.h"
 
 #include "elementary.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static double
 sample(const struct tp_dim *d, const struct tp_host *host, uint64_t id,
        size_t i, uint32_t draw)
 {
-    double u = host->uniform(host->ctx, id, (uint32_t)i, draw);
+    double u = tp_uniform(host, id, (uint32_t)i, draw);
 
     if (!(d->flags & TP_DIM_NORMAL))
         return limit(d->low + (d->high - d->low) * u, d->low, d->high);
@@ -154,10 +155,10 @@ remaining_has_drawn(const struct remaining *r)
 void
 remaining_save(const struct remaining *r, const struct tp_sink *sink)
 {
-    sink->u64(sink->ctx, r->begun);
+    tp_put_u64(sink, r->begun);
     for (size_t i = 0; i < r->space->n_dims; i++) {
-        sink->u64(sink->ctx, r->dims[i].digit);
-        sink->u64(sink->ctx, r->dims[i].active);
+        tp_put_u64(sink, r->dims[i].digit);
+        tp_put_u64(sink, r->dims[i].active);
     }
 }
 
@@ -166,14 +167,14 @@ remaining_load(struct remaining *r, const struct tp_source *source)
 {
     uint64_t begun, active;
 
-    if (source->u64(source->ctx, &begun) != TP_OK || begun > 1)
+    if (tp_get_u64(source, &begun) != TP_OK || begun > 1)
         return "the place in the grid of what is left is damaged";
     r->begun = begun == 1;
     for (size_t i = 0; i < r->space->n_dims; i++) {
         struct remaining_dim *d = &r->dims[i];
 
-        source->u64(source->ctx, &d->digit);
-        if (source->u64(source->ctx, &active) != TP_OK || active > 1 ||
+        tp_get_u64(source, &d->digit);
+        if (tp_get_u64(source, &active) != TP_OK || active > 1 ||
             d->digit >= d->n)
             return "the place in the grid of what is left is damaged";
         d->active = active == 1;

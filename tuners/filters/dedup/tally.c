@@ -2,6 +2,7 @@
 #include "tally.h"
 
 #include "keyset/saved.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 
@@ -60,7 +61,7 @@ tally_save(const struct tally *s, const struct tp_sink *sink)
 {
     keyset_save(&s->keys, sink);
     for (size_t i = 0; i < s->keys.n; i++)
-        sink->u64(sink->ctx, s->counts_1[i]);
+        tp_put_u64(sink, s->counts_1[i]);
 }
 
 const char *
@@ -71,8 +72,7 @@ tally_load(struct tally *s, const struct tp_source *source)
     if (why == NULL && make_room(s, s->keys.n) != 0)
         why = "out of memory";
     for (size_t i = 0; why == NULL && i < s->keys.n; i++)
-        if (source->u64(source->ctx, &s->counts_1[i]) != TP_OK ||
-            s->counts_1[i] == 0)
+        if (tp_get_u64(source, &s->counts_1[i]) != TP_OK || s->counts_1[i] == 0)
             why = "how often parameters were given out is damaged";
     return why;
 }

@@ -3,6 +3,7 @@
  * injector: what a slow tuner does to an experiment. */
 #define _POSIX_C_SOURCE 200809L
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,26 +19,13 @@ struct delay {
 static const struct tp_arg args[] = {
     {"ms", TP_ARG_INT, 0, NULL, 0, 86400000, NULL,
      "milliseconds before each call goes on to the tuner"},
-    {"call", TP_ARG_STRING, 0, "\"ask\"", 0, 0, "ask|tell|ended|space",
-     "which calls are delayed"},
+    TP_ONE_OF("call", "ask", "ask|tell|ended|space", "which calls are delayed"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct delay *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *self)
-{
-    free(self);
+    return tp_new(host, sizeof(struct delay));
 }
 
 static int
@@ -99,39 +87,20 @@ ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return next->ended(next->ctx, id, x, how);
 }
 
-/* It knows its arguments and nothing else. */
-static int
-save(void *vself, const struct tp_sink *sink)
-{
-    (void)vself;
-    (void)sink;
-    return TP_OK;
-}
-
-static int
-load(void *vself, const struct tp_source *source)
-{
-    (void)vself;
-    (void)source;
-    return TP_OK;
-}
-
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "delay",
     .doc = "makes calls slow, to see what a slow tuner does",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .space = space,
     .ask = ask,
     .tell = tell,
     .ended = ended,
-    .save = save,
-    .load = load,
+    .save = tp_save_nothing,
+    .load = tp_load_nothing,
 };
 TP_REGISTER_FILTER(filter)

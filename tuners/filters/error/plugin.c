@@ -2,6 +2,7 @@
 /* The filter `error`: every n-th call fails and does not reach the tuner.  A
  * fault injector: what a failing tuner does to an experiment. */
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,26 +16,13 @@ struct error_filter {
 static const struct tp_arg args[] = {
     {"every", TP_ARG_INT, 0, NULL, 1, 1e9, NULL,
      "of so many calls the last one fails; 1: each"},
-    {"call", TP_ARG_STRING, 0, "\"ask\"", 0, 0, "ask|tell|ended|space",
-     "which calls fail"},
+    TP_ONE_OF("call", "ask", "ask|tell|ended|space", "which calls fail"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct error_filter *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
-}
-
-static void
-destroy(void *self)
-{
-    free(self);
+    return tp_new(host, sizeof(struct error_filter));
 }
 
 static int
@@ -53,8 +41,8 @@ fails(struct error_filter *self, const char *call)
 {
     if (strcmp(self->call, call) != 0 || ++self->n % self->every != 0)
         return 0;
-    self->host->error(self->host->ctx, "call %llu fails, as was wished",
-                      (unsigned long long)self->n);
+    tp_error(self->host, "call %llu fails, as was wished",
+             (unsigned long long)self->n);
     return 1;
 }
 
@@ -98,7 +86,7 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct error_filter *self = vself;
 
-    sink->u64(sink->ctx, self->n);
+    tp_put_u64(sink, self->n);
     return TP_OK;
 }
 
@@ -107,10 +95,9 @@ load(void *vself, const struct tp_source *source)
 {
     struct error_filter *self = vself;
 
-    if (source->u64(source->ctx, &self->n) == TP_OK)
+    if (tp_get_u64(source, &self->n) == TP_OK)
         return TP_OK;
-    self->host->error(self->host->ctx, "the number of calls is missing");
-    return TP_ERR;
+    return tp_error(self->host, "the number of calls is missing");
 }
 
 static const struct tp_filter filter = {
@@ -118,11 +105,9 @@ static const struct tp_filter filter = {
     .name = "error",
     .doc = "makes calls fail, to see what a failing tuner does",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .config = config,
     .space = space,
     .ask = ask,

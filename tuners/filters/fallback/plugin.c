@@ -5,6 +5,7 @@
  * The tuner knows nothing of such a suggestion: its result is told as an
  * imported one, and its end is not told. */
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 
@@ -18,13 +19,7 @@ struct fallback {
 static void *
 create(const struct tp_host *host)
 {
-    struct fallback *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct fallback));
 }
 
 static void
@@ -82,10 +77,8 @@ remember(struct fallback *self, uint64_t id)
         return TP_OK;
     if (self->n == self->cap) {
         ids = realloc(self->ids, cap * sizeof *ids);
-        if (ids == NULL) {
-            self->host->error(self->host->ctx, "out of memory");
-            return TP_ERR;
-        }
+        if (ids == NULL)
+            return tp_out_of_memory(self->host);
         self->ids = ids;
         self->cap = cap;
     }
@@ -108,18 +101,18 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     }
     if (rc == TP_OK || rc == TP_DONE || (rc == TP_LATER && self->out > 0))
         return rc;
-    self->host->log(self->host->ctx, TP_LOG_WARNING,
-                    "suggestion %llu is a sample of the prior: %s",
-                    (unsigned long long)id,
-                    rc == TP_LATER ? "the tuner waits and nothing is out"
-                                   : next->why(next->ctx));
-    self->host->explain(self->host->ctx, "a sample of the prior: %s",
-                        rc == TP_LATER ? "the tuner waits and nothing is out"
-                                       : next->why(next->ctx));
+    tp_log(self->host, TP_LOG_WARNING,
+           "suggestion %llu is a sample of the prior: %s",
+           (unsigned long long)id,
+           rc == TP_LATER ? "the tuner waits and nothing is out"
+                          : next->why(next->ctx));
+    tp_explain(self->host, "a sample of the prior: %s",
+               rc == TP_LATER ? "the tuner waits and nothing is out"
+                              : next->why(next->ctx));
     if (remember(self, id) != TP_OK)
         return TP_ERR;
     out->label = NULL;
-    self->host->sample(self->host->ctx, id, out->x);
+    tp_sample(self->host, id, out->x);
     self->out++;
     return TP_OK;
 }
@@ -159,18 +152,17 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct fallback *self = vself;
 
-    sink->u64(sink->ctx, self->out);
-    sink->u64(sink->ctx, self->n);
+    tp_put_u64(sink, self->out);
+    tp_put_u64(sink, self->n);
     for (size_t i = 0; i < self->n; i++)
-        sink->u64(sink->ctx, self->ids[i]);
+        tp_put_u64(sink, self->ids[i]);
     return TP_OK;
 }
 
 static int
 damaged(const struct fallback *self)
 {
-    self->host->error(self->host->ctx, "the ids of its samples are damaged");
-    return TP_ERR;
+    return tp_error(self->host, "the ids of its samples are damaged");
 }
 
 static int
@@ -179,12 +171,11 @@ load(void *vself, const struct tp_source *source)
     struct fallback *self = vself;
     uint64_t out, n, id;
 
-    if (source->u64(source->ctx, &out) != TP_OK ||
-        source->u64(source->ctx, &n) != TP_OK ||
-        n > source->left(source->ctx) / sizeof id)
+    if (tp_get_u64(source, &out) != TP_OK || tp_get_u64(source, &n) != TP_OK ||
+        n > tp_left(source) / sizeof id)
         return damaged(self);
     for (uint64_t i = 0; i < n; i++) {
-        source->u64(source->ctx, &id);
+        tp_get_u64(source, &id);
         if (self->n > 0 && id <= self->ids[self->n - 1])
             return damaged(self);
         if (remember(self, id) != TP_OK)

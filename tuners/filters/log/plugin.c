@@ -2,6 +2,7 @@
 /* The filter `log`: a line for each call, when it has returned; with `both`
  * also before, so that what lies inside stands in between. */
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 
@@ -12,22 +13,15 @@ struct log_filter {
 };
 
 static const struct tp_arg args[] = {
-    {"title", TP_ARG_STRING, 0, "\"log\"", 0, 0, NULL,
-     "begins each line, to tell several of these apart"},
-    {"both", TP_ARG_BOOL, 0, "false", 0, 0, NULL,
-     "true: a line before each call, too"},
+    TP_STRING("title", "log",
+              "begins each line, to tell several of these apart"),
+    TP_BOOL("both", false, "true: a line before each call, too"),
 };
 
 static void *
 create(const struct tp_host *host)
 {
-    struct log_filter *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct log_filter));
 }
 
 static void
@@ -36,8 +30,7 @@ destroy(void *vself)
     struct log_filter *self = vself;
 
     if (self->title != NULL)
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: destroy",
-                        self->title);
+        tp_log(self->host, TP_LOG_INFO, "%s: destroy", self->title);
     free(self);
 }
 
@@ -49,7 +42,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     (void)n;
     self->title = values[0].text;
     self->both = values[1].integer != 0;
-    self->host->log(self->host->ctx, TP_LOG_INFO, "%s: create", self->title);
+    tp_log(self->host, TP_LOG_INFO, "%s: create", self->title);
     return TP_OK;
 }
 
@@ -57,11 +50,10 @@ static void
 before(const struct log_filter *self, const char *call, uint64_t id)
 {
     if (self->both && id == TP_NO_ID)
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s", self->title,
-                        call);
+        tp_log(self->host, TP_LOG_INFO, "%s: %s", self->title, call);
     else if (self->both)
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s %llu",
-                        self->title, call, (unsigned long long)id);
+        tp_log(self->host, TP_LOG_INFO, "%s: %s %llu", self->title, call,
+               (unsigned long long)id);
 }
 
 static int
@@ -72,11 +64,10 @@ after(const struct log_filter *self, const struct tp_next *next,
     const char *word = rc == TP_ERR ? next->why(next->ctx) : words[rc];
 
     if (id == TP_NO_ID)
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s: %s", self->title,
-                        call, word);
+        tp_log(self->host, TP_LOG_INFO, "%s: %s: %s", self->title, call, word);
     else
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%s: %s %llu: %s",
-                        self->title, call, (unsigned long long)id, word);
+        tp_log(self->host, TP_LOG_INFO, "%s: %s %llu: %s", self->title, call,
+               (unsigned long long)id, word);
     return rc;
 }
 
@@ -111,31 +102,12 @@ ended(void *self, const struct tp_next *next, uint64_t id, const double *x,
     return after(self, next, "ended", id, next->ended(next->ctx, id, x, how));
 }
 
-/* It knows its arguments and nothing else. */
-static int
-save(void *vself, const struct tp_sink *sink)
-{
-    (void)vself;
-    (void)sink;
-    return TP_OK;
-}
-
-static int
-load(void *vself, const struct tp_source *source)
-{
-    (void)vself;
-    (void)source;
-    return TP_OK;
-}
-
 static const struct tp_filter filter = {
     TP_FILTER_HEAD,
     .name = "log",
     .doc = "writes a line for each call",
     .version = 1,
-    .args = args,
-    .n_args = sizeof args / sizeof args[0],
-    .arg_size = sizeof args[0],
+    .args = TP_ARGS(args),
     .create = create,
     .destroy = destroy,
     .config = config,
@@ -143,7 +115,7 @@ static const struct tp_filter filter = {
     .ask = ask,
     .tell = tell,
     .ended = ended,
-    .save = save,
-    .load = load,
+    .save = tp_save_nothing,
+    .load = tp_load_nothing,
 };
 TP_REGISTER_FILTER(filter)

@@ -3,6 +3,7 @@
  * end.  Time goes into that line and into no answer. */
 #define _POSIX_C_SOURCE 200809L
 #include "tunepipe/filter.h"
+#include "tunepipe/shell.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -21,13 +22,7 @@ struct timing {
 static void *
 create(const struct tp_host *host)
 {
-    struct timing *self = calloc(1, sizeof *self);
-
-    if (self == NULL)
-        host->error(host->ctx, "out of memory");
-    else
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct timing));
 }
 
 static void
@@ -40,11 +35,11 @@ destroy(void *vself)
         const struct taken *t = &self->taken[i];
 
         if (t->n > 0)
-            self->host->log(self->host->ctx, TP_LOG_INFO,
-                            "%s: %llu calls, mean %.1f us, max %.1f us",
-                            names[i], (unsigned long long)t->n,
-                            (double)t->sum_ns / (double)t->n / 1e3,
-                            (double)t->max_ns / 1e3);
+            tp_log(self->host, TP_LOG_INFO,
+                   "%s: %llu calls, mean %.1f us, max %.1f us", names[i],
+                   (unsigned long long)t->n,
+                   (double)t->sum_ns / (double)t->n / 1e3,
+                   (double)t->max_ns / 1e3);
     }
     free(self);
 }
@@ -114,9 +109,9 @@ save(void *vself, const struct tp_sink *sink)
     const struct timing *self = vself;
 
     for (int i = 0; i < N_CALLS; i++) {
-        sink->u64(sink->ctx, self->taken[i].n);
-        sink->u64(sink->ctx, self->taken[i].sum_ns);
-        sink->u64(sink->ctx, self->taken[i].max_ns);
+        tp_put_u64(sink, self->taken[i].n);
+        tp_put_u64(sink, self->taken[i].sum_ns);
+        tp_put_u64(sink, self->taken[i].max_ns);
     }
     return TP_OK;
 }
@@ -129,12 +124,10 @@ load(void *vself, const struct tp_source *source)
     for (int i = 0; i < N_CALLS; i++) {
         struct taken *t = &self->taken[i];
 
-        if (source->u64(source->ctx, &t->n) != TP_OK ||
-            source->u64(source->ctx, &t->sum_ns) != TP_OK ||
-            source->u64(source->ctx, &t->max_ns) != TP_OK) {
-            self->host->error(self->host->ctx, "times are missing");
-            return TP_ERR;
-        }
+        if (tp_get_u64(source, &t->n) != TP_OK ||
+            tp_get_u64(source, &t->sum_ns) != TP_OK ||
+            tp_get_u64(source, &t->max_ns) != TP_OK)
+            return tp_error(self->host, "times are missing");
     }
     return TP_OK;
 }
