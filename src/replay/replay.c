@@ -359,7 +359,8 @@ take_end(struct replay *r, const struct record *record)
             side_close(r->session->sides[SENDER_DEFAULT]);
 }
 
-/* The session goes on: first with what its end left. */
+/* The session goes on: first with what its end left, up to what fails of that;
+ * then with what arrives, whatever failed. */
 static void
 take_resumed(struct replay *r)
 {
@@ -372,6 +373,7 @@ take_resumed(struct replay *r)
         for (struct command *cmd = left.first; cmd != NULL; cmd = cmd->next)
             skip_of(r, cmd->arrival, side)->left--;
         handle_chain(r, side, &left);
+        r->failed[side] = false;
     }
 }
 
