@@ -102,7 +102,7 @@ static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct batch_tuner *self = vself;
-    struct batch_key key;
+    struct batch_key key = {{0}};
 
     (void)result;
     if (id != TP_NO_ID || tp_key(self->host, x, key.word) != TP_OK)
