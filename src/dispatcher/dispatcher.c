@@ -146,6 +146,13 @@ answer(struct dispatcher *d)
         wake_signal(d->setup->wanted);
 }
 
+static void
+drop_routed(struct inbound *in)
+{
+    chain_clear(&in->routed.by_default);
+    chain_clear(&in->routed.assessor);
+}
+
 /* What the log holds was never taken in. */
 static void
 take_back(struct dispatcher *d)
@@ -153,11 +160,10 @@ take_back(struct dispatcher *d)
     struct inbound *in = &d->inbound;
 
     companions_take_back(d->companions);
-    chain_clear(&in->routed.by_default);
-    chain_clear(&in->routed.assessor);
     if (!in->waits)
         return;
     in->waits = false;
+    drop_routed(in);
     d->arrivals -= in->count;
     logwriter_take_back(d->commandlog);
 }
@@ -300,6 +306,35 @@ rotate(struct dispatcher *d)
 
 /* ---- inbound ---- */
 
+/* A session that goes on handles first what was left; but a request that a
+ * stop drops is void. */
+static void
+record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
+            bool is_void)
+{
+    const char *letter = side == SENDER_DEFAULT ? "T" : "A";
+    char text[80];
+    int len = snprintf(text, sizeof text, "%s left by the stop",
+                       is_void ? "t" : letter);
+
+    logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
+}
+
+/* What nobody handles any more of a side's commands. */
+static void
+record_chain(struct dispatcher *d, enum sender side, struct chain *left)
+{
+    struct command *cmd;
+
+    while ((cmd = chain_take(left)) != NULL) {
+        if (!snapshotting_is_marker(cmd->arrival))
+            record_left(d, side, cmd->arrival,
+                        d->phase == TERMINATING &&
+                            cmd->code == CMD_REQUEST_TRIALS);
+        command_free(cmd);
+    }
+}
+
 static void
 warn_length(struct dispatcher *d, struct lane *lane, size_t length)
 {
@@ -318,6 +353,10 @@ push(struct dispatcher *d, enum sender side, struct chain *chain)
 
     if (chain->first == NULL || companions_tell(d->companions, side, chain))
         return;
+    if (d->phase != RUNNING) { /* the other side's half has ended it */
+        record_chain(d, side, chain);
+        return;
+    }
     queue_push(lane->queue, chain, &length);
     warn_length(d, lane, length - fresh); /* a burst alone is no lag */
 }
@@ -363,10 +402,13 @@ take_frames(struct dispatcher *d)
         in->word =
             router_frame(d->session->router, &frame, d->arrivals, &in->routed);
     }
-    if (flush(d))
+    if (flush(d)) {
         take_inbound(d);
-    else
-        in->waits = logwriter_held(d->commandlog);
+        return;
+    }
+    in->waits = logwriter_held(d->commandlog);
+    if (!in->waits) /* it never will be in the log */
+        drop_routed(in);
 }
 
 static void
@@ -630,20 +672,6 @@ step(struct dispatcher *d)
 
 /* ---- the end, on record ---- */
 
-/* A session that goes on handles first what was left; but a request that a
- * stop drops is void. */
-static void
-record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
-            bool is_void)
-{
-    const char *letter = side == SENDER_DEFAULT ? "T" : "A";
-    char text[80];
-    int len = snprintf(text, sizeof text, "%s left by the stop",
-                       is_void ? "t" : letter);
-
-    logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
-}
-
 static void
 note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
 {
@@ -669,7 +697,6 @@ record_rest(struct dispatcher *d)
 {
     struct chain left[2];
     uint64_t busy[2];
-    struct command *cmd;
 
     for (int i = 0; i < 2; i++) {
         left[i] = queue_abandon(d->lanes[i].queue, &busy[i]);
@@ -684,13 +711,7 @@ record_rest(struct dispatcher *d)
 
         if (busy[i] != 0 && !snapshotting_is_marker(busy[i]))
             record_left(d, side, busy[i], false);
-        while ((cmd = chain_take(&left[i])) != NULL) {
-            if (!snapshotting_is_marker(cmd->arrival))
-                record_left(d, side, cmd->arrival,
-                            d->phase == TERMINATING &&
-                                cmd->code == CMD_REQUEST_TRIALS);
-            command_free(cmd);
-        }
+        record_chain(d, side, &left[i]);
     }
 }
 
