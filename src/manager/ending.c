@@ -8,10 +8,10 @@
 #include "trial/lastwords.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
+#include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/shown.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -35,12 +35,12 @@ ending_send(struct manager *m, const struct trial *t)
                t->id, trial_event_name(t->state));
     json_write_string(&payload, t->record, t->record_len);
     buf_printf(&payload, ", \"attempt\": %llu",
-               (unsigned long long)stepping_attempt(m, t));
+               (unsigned long long)reading_attempt(m, t));
     buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
     if (m->lockstep.on && t->exited) /* one that never ran has no turn */
-        stepping_sent(m, &payload);
+        lockstep_sent(&m->expected, &payload, m->exchange.last);
     buf_fini(&payload);
 }
 

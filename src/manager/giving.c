@@ -3,7 +3,6 @@
 
 #include "core/err.h"
 #include "core/process.h"
-#include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -45,8 +44,8 @@ giving_first(struct manager *m, struct trial *t)
     return false;
 }
 
-static void
-end(struct manager *m, struct trial *t)
+void
+giving_exited(struct manager *m, struct trial *t)
 {
     siginfo_t info;
 
@@ -57,13 +56,6 @@ end(struct manager *m, struct trial *t)
         checkpoints_inherited(&m->checkpoints, t);
 }
 
-void
-giving_exited(struct manager *m, struct trial *t)
-{
-    end(m, t);
-    placing_wake(m);
-}
-
 /* One that waits has no other process. */
 void
 giving_stop(struct manager *m, struct trial *t)
@@ -71,5 +63,5 @@ giving_stop(struct manager *m, struct trial *t)
     if (t->pidfd < 0 || t->folder != NULL)
         return;
     kill(t->pid, SIGKILL);
-    end(m, t);
+    giving_exited(m, t);
 }

@@ -248,3 +248,13 @@ lockstep_answered(struct lockstep *l)
 {
     l->expects = false;
 }
+
+void
+lockstep_sent(struct lockstep_event *e, const struct buf *payload,
+              uint64_t frame)
+{
+    buf_clear(&e->payload);
+    e->payload.max = SIZE_MAX / 2;
+    buf_add(&e->payload, payload->data, payload->len);
+    e->frame = frame;
+}

@@ -15,6 +15,8 @@
 #ifndef MANAGER_LOCKSTEP_H
 #define MANAGER_LOCKSTEP_H
 
+#include "core/buf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +47,15 @@ struct lockstep {
     bool news;  /* since the last request */
     uint64_t rounds;
     int64_t waited_ns; /* by all trials together */
+};
+
+/* The event whose AK is awaited. */
+struct lockstep_event {
+    char id[24]; /* the trial's */
+    bool end;    /* its EN, else its ME with this */
+    uint64_t sequence;
+    struct buf payload; /* of it, to be told again */
+    uint64_t frame;     /* its number in the exchange; 0: another manager's */
 };
 
 void lockstep_fini(struct lockstep *l);
@@ -93,6 +104,10 @@ void lockstep_resumed(struct lockstep *l, uint64_t owed, uint64_t served,
 
 /* There may be more to ask for, though no trial has ended. */
 void lockstep_stir(struct lockstep *l);
+
+/* The event was sent as that frame of the exchange; copies. */
+void lockstep_sent(struct lockstep_event *e, const struct buf *payload,
+                   uint64_t frame);
 
 /* What was delivered is answered; without effect when nothing was. */
 void lockstep_answered(struct lockstep *l);

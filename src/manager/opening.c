@@ -12,7 +12,9 @@
 #include "manager/peer.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
+#include "manager/reading.h"
 #include "manager/restore.h"
+#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <fcntl.h>
@@ -138,6 +140,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
+    m->deliver = m->lockstep.on ? stepping_take : reading_at_once;
     m->launch.lockstep = m->lockstep.on;
     m->launch.minimize = x->minimize;
     m->outcome->folder = strdup(m->folder.path);

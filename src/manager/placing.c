@@ -9,7 +9,6 @@
 #include "manager/adopt.h"
 #include "manager/giving.h"
 #include "manager/origin.h"
-#include "manager/preparing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
@@ -48,9 +47,57 @@ placing_claim(struct manager *m, struct trial *t, bool devices, char *why,
     return PLACING_LATER;
 }
 
-/* Whether it has its turn, whatever the machine has. */
+bool
+placing_prepares(const struct manager *m, const struct trial *t)
+{
+    return m->x->prepare_command != NULL && t->state == TRIAL_WAITING;
+}
+
+static uint64_t
+prepare_slots(const struct manager *m)
+{
+    return m->x->prepare_concurrency > 0 ? m->x->prepare_concurrency
+                                         : m->scheduler.concurrency;
+}
+
 static bool
-is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
+may_prepare(const struct manager *m, const struct trial *t)
+{
+    if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
+        t->due[TRIAL_DUE_AGAIN].place > 0)
+        return false;
+    if (m->lockstep.on)
+        return m->n_preparing + m->n_running < m->scheduler.concurrency &&
+               (t->attempt > 0 || t->unbegun || stepping_may_start(m));
+    return m->n_preparing < prepare_slots(m);
+}
+
+/* Whether it is its turn to be prepared, whatever the machine has. */
+static bool
+is_next_to_prepare(const struct manager *m, const struct trial *t, char *why,
+                   size_t size)
+{
+    if (origin_waits(m, t, why, size))
+        return false;
+    if (may_prepare(m, t))
+        return true;
+    if (m->scheduler.paused)
+        snprintf(why, size, "the experiment is paused (tunepipe continue)");
+    else if (t->due[TRIAL_DUE_OFFER].place > 0)
+        snprintf(why, size, "starting it failed, it is tried again");
+    else if (m->lockstep.on)
+        snprintf(why, size, "in lock step it starts with the next round");
+    else
+        snprintf(why, size,
+                 "%llu trials are being prepared (prepareConcurrency)",
+                 (unsigned long long)m->n_preparing);
+    return false;
+}
+
+/* Whether it is its turn to run, whatever the machine has. */
+static bool
+is_next_to_run(const struct manager *m, const struct trial *t, char *why,
+               size_t size)
 {
     const struct deadline *again = &t->due[TRIAL_DUE_AGAIN];
     const struct deadline *offer = &t->due[TRIAL_DUE_OFFER];
@@ -82,6 +129,13 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
     return !origin_waits(m, t, why, size);
 }
 
+static bool
+is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
+{
+    return placing_prepares(m, t) ? is_next_to_prepare(m, t, why, size)
+                                  : is_next_to_run(m, t, why, size);
+}
+
 enum placing
 placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
@@ -91,23 +145,21 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
         snprintf(why, size, GIVING_WHY);
         return PLACING_LATER;
     }
-    return placing_claim(m, t, true, why, size);
+    return placing_claim(m, t, !placing_prepares(m, t), why, size);
 }
 
 void
 placing_explain(struct manager *m, const struct trial *t, struct buf *out)
 {
-    bool devices = !preparing_wanted(m, t);
     size_t before = out->len;
     char why[300] = "";
 
     if (t->state == TRIAL_WAITING && t->pidfd >= 0)
         buf_add_text(out, GIVING_WHY);
-    else if (devices ? !is_next(m, t, why, sizeof why)
-                     : !preparing_is_next(m, t, why, sizeof why))
+    else if (!is_next(m, t, why, sizeof why))
         buf_add_text(out, why);
     else
-        resources_explain(&m->resources, t, devices, out);
+        resources_explain(&m->resources, t, !placing_prepares(m, t), out);
     if (out->len == before)
         buf_add_text(out, "it is about to be started");
 }

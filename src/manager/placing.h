@@ -28,9 +28,10 @@ enum placing {
     PLACING_LATER, /* something is missing; those behind it may have theirs */
 };
 
-/* Whether it may start now.  Of LATER `why` says the reason, one
- * line for people; what was claimed for NOW is given back by
- * placing_release(). */
+/* Whether its start is that of prepareCommand. */
+bool placing_prepares(const struct manager *m, const struct trial *t);
+/* Whether it may start now.  Of LATER `why` says the reason, one line for
+ * people; what was claimed for NOW is given back by placing_release(). */
 enum placing placing_try(struct manager *m, struct trial *t, char *why,
                          size_t size);
 /* The last part of it: memory, and devices where it is not only prepared. */

@@ -6,7 +6,6 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
-#include "manager/giving.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
 #include "manager/reading.h"
@@ -23,58 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t
-slots(const struct manager *m)
-{
-    return m->x->prepare_concurrency > 0 ? m->x->prepare_concurrency
-                                         : m->scheduler.concurrency;
-}
-
 uint64_t
 preparing_ahead(const struct experiment *x)
 {
     if (x->prepare_command == NULL || x->deterministic)
         return 0;
     return x->prepare_concurrency > 0 ? x->prepare_concurrency : x->concurrency;
-}
-
-bool
-preparing_wanted(const struct manager *m, const struct trial *t)
-{
-    return m->x->prepare_command != NULL && t->state == TRIAL_WAITING;
-}
-
-static bool
-may_start(const struct manager *m, const struct trial *t)
-{
-    if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
-        t->due[TRIAL_DUE_AGAIN].place > 0)
-        return false;
-    if (m->lockstep.on)
-        return m->n_preparing + m->n_running < m->scheduler.concurrency &&
-               (t->attempt > 0 || t->unbegun || stepping_may_start(m));
-    return m->n_preparing < slots(m);
-}
-
-bool
-preparing_is_next(const struct manager *m, const struct trial *t, char *why,
-                  size_t size)
-{
-    if (origin_waits(m, t, why, size))
-        return false;
-    if (may_start(m, t))
-        return true;
-    if (m->scheduler.paused)
-        snprintf(why, size, "the experiment is paused (tunepipe continue)");
-    else if (t->due[TRIAL_DUE_OFFER].place > 0)
-        snprintf(why, size, "starting it failed, it is tried again");
-    else if (m->lockstep.on)
-        snprintf(why, size, "in lock step it starts with the next round");
-    else
-        snprintf(why, size,
-                 "%llu trials are being prepared (prepareConcurrency)",
-                 (unsigned long long)m->n_preparing);
-    return false;
 }
 
 /* `began_ns`: monotonic, when prepareCommand did. */
@@ -102,8 +55,7 @@ preparing_offer(struct manager *m, struct trial *t)
     struct err err = {0};
     char why[300];
 
-    if (!preparing_is_next(m, t, why, sizeof why) || giving_first(m, t) ||
-        placing_claim(m, t, false, why, sizeof why) != PLACING_NOW)
+    if (placing_try(m, t, why, sizeof why) != PLACING_NOW)
         return;
     placing_clear(m, t);
     if (launch_prepare(&m->launch, t, &err) != 0) {

@@ -11,7 +11,6 @@
 #define MANAGER_PREPARING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct experiment;
@@ -20,13 +19,6 @@ struct trial;
 
 /* How many trials are asked for beyond those that run. */
 uint64_t preparing_ahead(const struct experiment *x);
-
-/* Whether it has to be prepared before it is placed. */
-bool preparing_wanted(const struct manager *m, const struct trial *t);
-
-/* Whether it may begin, whatever the machine has; else why not. */
-bool preparing_is_next(const struct manager *m, const struct trial *t,
-                       char *why, size_t size);
 
 /* Starts that if there is room for it; may free t. */
 void preparing_offer(struct manager *m, struct trial *t);

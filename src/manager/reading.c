@@ -15,7 +15,6 @@
 #include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -73,8 +72,8 @@ take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
 
 /* One that uses up the budget is judged, as if the trial waited: else chance
  * would decide whether a trial that ends there is paused or has failed. */
-static void
-take_counted(struct manager *m, struct trial *t, struct metric_line *metric)
+void
+reading_at_once(struct manager *m, struct trial *t, struct metric_line *metric)
 {
     metric->judges = !metric->final && !t->told && trial_unjudged(t) &&
                      trial_reaches(t, metric->sequence);
@@ -101,10 +100,10 @@ take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
     }
     if (!counts(m, t, metric))
         take_late(m, t, metric);
-    else if (m->lockstep.on && !t->told)
-        stepping_take(m, t, metric);
+    else if (t->told)
+        reading_at_once(m, t, metric);
     else
-        take_counted(m, t, metric);
+        m->deliver(m, t, metric);
     if (metric->done && counts(m, t, metric))
         running_done(m, t);
 }
@@ -414,6 +413,12 @@ reading_count(const struct manager *m, const struct trial *t)
 
 /* ---- told to the dispatcher ---- */
 
+uint64_t
+reading_attempt(const struct manager *m, const struct trial *t)
+{
+    return m->x->deterministic ? 0 : t->attempt;
+}
+
 static void
 send_metric(struct manager *m, struct trial *t,
             const struct metric_line *metric)
@@ -421,12 +426,12 @@ send_metric(struct manager *m, struct trial *t,
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
-    metrics_write(&payload, t->id, t->parameter_id, stepping_attempt(m, t),
+    metrics_write(&payload, t->id, t->parameter_id, reading_attempt(m, t),
                   t->step, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
     if (metric->sync && m->lockstep.on)
-        stepping_sent(m, &payload);
+        lockstep_sent(&m->expected, &payload, m->exchange.last);
     else if (metric->sync)
         holding_sent(&t->holding, metric->sequence, m->exchange.last,
                      payload.data, payload.len);

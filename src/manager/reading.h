@@ -30,12 +30,21 @@ void reading_feed(struct manager *m, struct trial *t);
  * while there is more: it is then hungry.  A stopped trial's is left. */
 bool reading_drain(struct manager *m, struct trial *t);
 
-/* reading_send.c.  The metric counts: it is sent. */
+/* A report that counts is told at once; one that uses up the budget is judged,
+ * as if the trial waited. */
+void reading_at_once(struct manager *m, struct trial *t,
+                     struct metric_line *metric);
+
+/* The metric is told. */
 void reading_apply(struct manager *m, struct trial *t,
                    const struct metric_line *metric);
 /* What it has reported so far. */
 struct metrics_count reading_count(const struct manager *m,
                                    const struct trial *t);
+
+/* What the dispatcher knows as the trial's attempt: in lock step one that is
+ * started again goes on where it was. */
+uint64_t reading_attempt(const struct manager *m, const struct trial *t);
 
 /* Sends as its final result what it did not report. */
 void reading_tell(struct manager *m, struct trial *t, double value);

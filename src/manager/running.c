@@ -292,7 +292,7 @@ running_start_waiting(struct manager *m)
             running_leave(m, t); /* the experiment is not over */
         else if (m->end_known && !t->cut_off)
             give_up(m, t);
-        else if (preparing_wanted(m, t))
+        else if (placing_prepares(m, t))
             preparing_offer(m, t);
         else if (m->n_running >= m->scheduler.concurrency &&
                  m->x->prepare_command == NULL)
@@ -314,6 +314,7 @@ running_exited(struct manager *m, struct trial *t)
     }
     if (t->state == TRIAL_WAITING) {
         giving_exited(m, t);
+        placing_wake(m);
         return;
     }
     if (outcome_read(t->folder, &t->outcome, &err) != 0)

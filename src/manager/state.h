@@ -59,6 +59,7 @@
 
 struct experiment;
 struct manager;
+struct metric_line;
 struct outcome;
 struct pattern;
 struct trial;
@@ -100,15 +101,6 @@ enum source {
     SOURCE_RESOURCES,
     SOURCE_TRASH,
     SOURCE_COUNT
-};
-
-/* The event whose AK is awaited in lock step. */
-struct expected {
-    char id[24]; /* the trial's */
-    bool end;    /* its EN, else its ME with this */
-    uint64_t sequence;
-    struct buf payload; /* of it, to be told again */
-    uint64_t frame;     /* its number in the exchange; 0: another manager's */
 };
 
 /* What came for trials that had ended, or for one that was told to: it is
@@ -182,7 +174,11 @@ struct manager {
     struct resources resources;
     struct scheduler scheduler;
     struct lockstep lockstep;
-    struct expected expected;
+    struct lockstep_event expected;
+    /* What becomes of a report that counts: reading_at_once(), or in lock step
+     * stepping_take(). */
+    void (*deliver)(struct manager *m, struct trial *t,
+                    struct metric_line *metric);
     struct progress progress;
     struct commands commands;
     struct pattern *pattern; /* NULL: none */

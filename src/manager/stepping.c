@@ -45,8 +45,7 @@ stepping_started(struct manager *m, struct trial *t)
 }
 
 void
-stepping_take(struct manager *m, struct trial *t,
-              const struct metric_line *metric)
+stepping_take(struct manager *m, struct trial *t, struct metric_line *metric)
 {
     struct err err = {0};
 
@@ -167,7 +166,7 @@ static bool
 is_expected(const struct manager *m, const char *job, bool end,
             uint64_t sequence)
 {
-    const struct expected *e = &m->expected;
+    const struct lockstep_event *e = &m->expected;
 
     return m->lockstep.on && m->lockstep.expects && strcmp(e->id, job) == 0 &&
            e->end == end && (end || e->sequence == sequence);
@@ -253,12 +252,6 @@ stepping_acknowledged(struct manager *m, const struct frame *frame)
 
 /* ---- going on ---- */
 
-uint64_t
-stepping_attempt(const struct manager *m, const struct trial *t)
-{
-    return m->x->deterministic ? 0 : t->attempt;
-}
-
 bool
 stepping_may_start(const struct manager *m)
 {
@@ -266,21 +259,10 @@ stepping_may_start(const struct manager *m)
 }
 
 void
-stepping_sent(struct manager *m, const struct buf *payload)
-{
-    struct expected *e = &m->expected;
-
-    buf_clear(&e->payload);
-    e->payload.max = SIZE_MAX / 2;
-    buf_add(&e->payload, payload->data, payload->len);
-    e->frame = m->exchange.last;
-}
-
-void
 stepping_resume(struct manager *m, const struct resume_log *log)
 {
     const struct last_told *told = &log->told;
-    struct expected *e = &m->expected;
+    struct lockstep_event *e = &m->expected;
     uint64_t last = 0;
 
     if (!m->lockstep.on || told->id == NULL ||
@@ -306,7 +288,7 @@ void
 stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
                  uint64_t served, uint64_t asked)
 {
-    struct expected *e = &m->expected;
+    struct lockstep_event *e = &m->expected;
 
     /* What is in the log may be answered, and its answer nowhere: said twice
      * it is answered again, behind all else that has to be said again. */

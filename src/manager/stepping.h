@@ -17,10 +17,6 @@ struct trial;
 /* AK: whoever waits for it goes on. */
 void stepping_acknowledged(struct manager *m, const struct frame *frame);
 
-/* What the dispatcher knows as the trial's attempt: in lock step one that is
- * started again goes on where it was. */
-uint64_t stepping_attempt(const struct manager *m, const struct trial *t);
-
 /* Whether new trials may be started now; those that are started again have
  * their turn in any case. */
 bool stepping_may_start(const struct manager *m);
@@ -33,21 +29,15 @@ void stepping_go(struct manager *m);
 /* A trial runs; it has reported; its processes are gone; it was stopped. */
 void stepping_started(struct manager *m, struct trial *t);
 void stepping_take(struct manager *m, struct trial *t,
-                   const struct metric_line *metric);
+                   struct metric_line *metric);
 void stepping_exited(struct manager *m, struct trial *t);
 void stepping_stopped(struct manager *m, struct trial *t);
-
-/* An event was sent. */
-void stepping_sent(struct manager *m, const struct buf *payload);
 
 /* Goes on where an earlier manager was. */
 void stepping_resume(struct manager *m, const struct resume_log *log);
 /* The dispatcher goes on from its log of `last` commands. */
 void stepping_resumed(struct manager *m, uint64_t last, uint64_t owed,
                       uint64_t served, uint64_t asked);
-
-/* Gives up lock step: what trials have reported counts, who has ended has. */
-void stepping_release(struct manager *m);
 
 /* The price: a line for people. */
 void stepping_say(struct manager *m);
