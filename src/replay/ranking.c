@@ -364,7 +364,7 @@ take_result(struct ranking_walk *w, struct ranking_trial *t, struct err *err)
     return tell(w, w->x, t->final, err);
 }
 
-/* Imported results as tuning_import() takes them; those that it refused are
+/* Imported results as the tuner's side takes them; those that it refused are
  * passed over. */
 static int
 take_import(struct ranking_walk *w, const struct command *cmd, struct err *err)
