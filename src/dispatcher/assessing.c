@@ -332,6 +332,14 @@ listen(struct side *s, const struct explainer *explainer)
                         explainer == NULL ? NULL : &explainer->listener);
 }
 
+static const char *
+argument(const struct side *s, const char *name)
+{
+    const struct assessor *assessor = look(s)->assessor;
+
+    return assessor == NULL ? NULL : assessor_argument(assessor, name);
+}
+
 static void
 describe(const struct side *s, struct buf *out)
 {
@@ -375,6 +383,7 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
         .listen = listen,
         .save = save,
         .load = load,
+        .argument = argument,
         .describe = describe,
         .check = check,
     };

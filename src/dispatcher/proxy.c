@@ -7,6 +7,7 @@
 #include "dispatcher/proxy_setup.h"
 #include "frame.h"
 #include "json.h"
+#include "plugin/arguments.h"
 #include "scan.h"
 
 #include <inttypes.h>
@@ -342,6 +343,12 @@ key_of(const struct side *s)
     return s->sender == SENDER_DEFAULT ? "tuner" : "assessor";
 }
 
+static const char *
+argument(const struct side *s, const char *name)
+{
+    return arguments_text(look(s)->setup->args, name);
+}
+
 static void
 describe(const struct side *s, struct buf *out)
 {
@@ -376,6 +383,7 @@ static const struct side_ops ops = {
     .waits = waits,
     .owed = count_owed,
     .see = see,
+    .argument = argument,
     .describe = describe,
     .check = check,
     .proxy = self,

@@ -29,49 +29,13 @@
 
 #define OPTIMIZE_MODE "optimize_mode" /* NNI's name of the direction */
 
-/* The optimize_mode among the arguments of the tuner or the assessor in `head`,
- * which are all the sides say of themselves; NULL: it has none. */
-static const char *
-find_mode(const struct json *head, const char *key)
-{
-    struct jval side, arguments, mode;
-    const char *text;
-
-    if (head != NULL && jval_get(json_root(head), key, &side) &&
-        jval_get(side, "arguments", &arguments) &&
-        jval_get(arguments, OPTIMIZE_MODE, &mode) &&
-        jval_string(mode, &text, NULL))
-        return text;
-    return NULL;
-}
-
-/* NULL when there is no memory for it. */
-static struct json *
-describe(const struct session *s)
-{
-    struct buf text;
-    struct json *doc;
-
-    buf_init(&text, (size_t)32 << 20);
-    buf_add_text(&text, "{");
-    side_describe(s->sides[SENDER_DEFAULT], &text);
-    buf_add_text(&text, ", ");
-    side_describe(s->sides[SENDER_ASSESSOR], &text);
-    buf_add_text(&text, "}");
-    doc = json_parse(text.data, text.len, JSON_STRICT, NULL);
-    buf_fini(&text);
-    return doc;
-}
-
 /* What "best" means for a trial that was stopped: the optimize_mode of the
  * tuner's arguments, else of the assessor's, else maximize. */
 static bool
 find_maximize(const struct session *s, const struct log *log)
 {
-    struct json *said = describe(s);
-    const char *mode = find_mode(said, "tuner");
-    const char *other = find_mode(said, "assessor");
-    bool maximize;
+    const char *mode = side_argument(s->sides[SENDER_DEFAULT], OPTIMIZE_MODE);
+    const char *other = side_argument(s->sides[SENDER_ASSESSOR], OPTIMIZE_MODE);
 
     if (mode != NULL && other != NULL && strcmp(mode, other) != 0)
         log_warning(log,
@@ -80,9 +44,7 @@ find_maximize(const struct session *s, const struct log *log)
                     mode, other);
     if (mode == NULL)
         mode = other;
-    maximize = mode == NULL || strcmp(mode, "minimize") != 0;
-    json_free(said);
-    return maximize;
+    return mode == NULL || strcmp(mode, "minimize") != 0;
 }
 
 /* What a tuner wants around it, unless the user names it himself. */

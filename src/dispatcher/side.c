@@ -158,6 +158,12 @@ side_load(struct side *s, struct unpack *in, struct err *err)
                                 : s->ops->load(s, in, err);
 }
 
+const char *
+side_argument(const struct side *s, const char *name)
+{
+    return s->ops->argument == NULL ? NULL : s->ops->argument(s, name);
+}
+
 void
 side_describe(const struct side *s, struct buf *out)
 {

@@ -74,6 +74,7 @@ struct side_ops {
     void (*listen)(struct side *s, const struct explainer *explainer);
     int (*save)(const struct side *s, struct buf *out, struct err *err);
     int (*load)(struct side *s, struct unpack *in, struct err *err);
+    const char *(*argument)(const struct side *s, const char *name);
     void (*describe)(const struct side *s, struct buf *out);
     int (*check)(const struct side *s, struct jval head, struct err *err);
     struct proxy *(*proxy)(struct side *s);
@@ -133,6 +134,9 @@ int side_save(const struct side *s, struct buf *out, struct err *err);
  * fit or is damaged; the side is then of no use any more. */
 int side_load(struct side *s, struct unpack *in, struct err *err);
 
+/* The text of the argument of that name that its plugin or program was given;
+ * NULL: it has none, or null.  Borrowed. */
+const char *side_argument(const struct side *s, const char *name);
 /* Appends its members of the head record: "tuner": {...}, "filters": [...],
  * or "assessor": {...}. */
 void side_describe(const struct side *s, struct buf *out);

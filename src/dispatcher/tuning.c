@@ -1451,6 +1451,12 @@ listen(struct side *s, const struct explainer *explainer)
     tuner_listen(t->tuner, explainer == NULL ? NULL : &explainer->listener);
 }
 
+static const char *
+argument(const struct side *s, const char *name)
+{
+    return tuner_argument(look(s)->tuner, name);
+}
+
 static void
 describe(const struct side *s, struct buf *out)
 {
@@ -1519,6 +1525,7 @@ tuning_new(struct tuner *tuner, const struct policy *policy,
         .listen = listen,
         .save = save,
         .load = load,
+        .argument = argument,
         .describe = describe,
         .check = check,
     };

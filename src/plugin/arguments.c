@@ -254,6 +254,16 @@ arguments_seed(const struct arguments *a, uint64_t *out)
     return false;
 }
 
+const char *
+arguments_text(const struct arguments *a, const char *name)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->table[i].type == TP_ARG_STRING && !a->values[i].is_null &&
+            strcmp(a->table[i].name, name) == 0)
+            return a->values[i].text;
+    return NULL;
+}
+
 /* Whether an argument before i has the same first `len` letters: then the
  * object of that name has been written with it. */
 static bool

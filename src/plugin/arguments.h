@@ -41,6 +41,10 @@ const struct tp_value *arguments_values(const struct arguments *a);
 /* False when there is no argument of the type TP_ARG_SEED, or it is null. */
 bool arguments_seed(const struct arguments *a, uint64_t *out);
 
+/* The text of the argument of that name; NULL: there is none of the type
+ * TP_ARG_STRING, or it is null.  Borrowed. */
+const char *arguments_text(const struct arguments *a, const char *name);
+
 /* Appends all of them, defaults included, as one JSON object in the order of
  * the table: parsed again it gives the same arguments. */
 void arguments_write(const struct arguments *a, struct buf *out);

@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/pack.h"
+#include "plugin/arguments.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "plugin/state.h"
@@ -62,6 +63,12 @@ uint64_t
 assessor_seed(const struct assessor *a)
 {
     return a->instance.seed;
+}
+
+const char *
+assessor_argument(const struct assessor *a, const char *name)
+{
+    return arguments_text(a->instance.args, name);
 }
 
 void

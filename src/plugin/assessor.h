@@ -30,6 +30,8 @@ void assessor_listen(struct assessor *a, const struct host_listener *listener);
 
 const struct plugin *assessor_plugin(const struct assessor *a);
 uint64_t assessor_seed(const struct assessor *a);
+/* The text of its argument of that name, as arguments_text(). */
+const char *assessor_argument(const struct assessor *a, const char *name);
 void assessor_describe(const struct assessor *a, struct buf *out);
 
 /* history->_struct_size need not be set.  0: *out holds the verdict, its

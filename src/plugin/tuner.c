@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/pack.h"
+#include "plugin/arguments.h"
 #include "plugin/demands.h"
 #include "plugin/filter.h"
 #include "plugin/host.h"
@@ -199,6 +200,12 @@ uint64_t
 tuner_seed(const struct tuner *t)
 {
     return t->instance.seed;
+}
+
+const char *
+tuner_argument(const struct tuner *t, const char *name)
+{
+    return arguments_text(t->instance.args, name);
 }
 
 void

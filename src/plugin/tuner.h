@@ -56,6 +56,8 @@ const struct plugin *tuner_plugin(const struct tuner *t);
 
 /* The seed in use: that of the arguments, or the one given to tuner_new(). */
 uint64_t tuner_seed(const struct tuner *t);
+/* The text of its argument of that name, as arguments_text(). */
+const char *tuner_argument(const struct tuner *t, const char *name);
 
 /* Appends {"name", "version", "file" (without its folder), "seed" (the one in
  * use), "arguments" (all, with defaults)} as one JSON object. */
