@@ -331,6 +331,8 @@ running_exited(struct manager *m, struct trial *t)
     if (running_unbegun(m, t, &t->outcome, &info))
         return;
     resources_learn(&m->resources, t);
+    if (t->again && t->outcome.alone && running_unseen(m, t))
+        t->stop = STOP_INTERRUPT; /* as where it is found ended */
     if (t->again && running_in_vain(m, t))
         running_again(m, t);
     else

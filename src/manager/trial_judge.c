@@ -49,7 +49,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
         return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended; its result counts already. */
     if (run && t->again && t->has_final &&
-        (outcome->kind == OUTCOME_LOST || outcome->abandoned))
+        (outcome->kind == OUTCOME_LOST || outcome->abandoned ||
+         (outcome->alone && outcome_by_signal(outcome))))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
     case OUTCOME_EXITED:

@@ -297,6 +297,39 @@ E
 }
 check "with a result that nobody heard" same_kill_result
 
+# Its wrapper still lives when the next manager comes.
+same_kill_adopted() {
+    experiment 'maxTrialNumber: 1' 'grace: 1h' << 'E'
+[ -e "$HERE/second" ] && exec tunepipe trial report --final 3
+touch "$HERE/second"
+( # not the first process, which has to end at once
+    trap 'until [ -e "$HERE/go" ]; do sleep 0.01; done
+        tunepipe trial report --final 7; exit 0' TERM
+    echo > "$HERE/ready"
+    while :; do sleep 0.01; done
+) &
+until [ -e "$HERE/ready" ]; do sleep 0.01; done
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+read -r first rest < "/proc/$wrapper/task/$wrapper/children"
+echo "$wrapper $first" > "$HERE/processes"
+manager=$(cat "$HERE/pid")
+kill -KILL "$manager"
+while kill -0 "$manager" 2>&-; do sleep 0.01; done
+kill -TERM "$wrapper"
+while :; do sleep 0.01; done
+E
+    run 137
+    read -r wrapper first < processes
+    while kill -0 "$first" 2>&-; do sleep 0.01; done
+    until grep -q ') S ' "/proc/$wrapper/stat"; do sleep 0.01; done
+    printf '%s\n' '#!/bin/sh' 'touch go' 'exec "$T" "$@"' > watch
+    chmod +x watch && export T
+    resume 0 --dispatcher ./watch && once 1 && told 1 && replays &&
+        has out '1 adopted' && has show.json '"value": 7.0' &&
+        has "$dir/trials/00000/exit" 'alone 1' && [ ! -e "$dir/trials/00000.1" ]
+}
+check "and with one that the next manager hears" same_kill_adopted
+
 alone() {
     experiment 'maxTrialNumber: 2' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00001 ] && exec tunepipe trial report --final 3
