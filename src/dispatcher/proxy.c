@@ -3,7 +3,6 @@
 
 #include "core/err.h"
 #include "core/log.h"
-#include "dispatcher/naming.h"
 #include "dispatcher/proxy_setup.h"
 #include "frame.h"
 #include "json.h"
@@ -87,6 +86,14 @@ proxy_send(struct proxy *p, enum command_code code)
                      p->side.payload.len);
 }
 
+/* Appends "key": "text" to p->side.payload. */
+static void
+write_text(struct proxy *p, const char *key, const char *text)
+{
+    buf_printf(&p->side.payload, "\"%s\": ", key);
+    json_write_string(&p->side.payload, text, strlen(text));
+}
+
 void
 proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
 {
@@ -94,13 +101,13 @@ proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
 
     buf_clear(out);
     buf_add_char(out, '{');
-    proxy_write_text(p, "trial_job_id", end->job);
+    write_text(p, "trial_job_id", end->job);
     buf_add_text(out, ", ");
-    proxy_write_text(
+    write_text(
         p, "event",
         command_event_name(end->stopped ? END_EARLY_STOPPED : end->event));
     buf_add_text(out, ", ");
-    proxy_write_text(p, "hyper_params", buf_text(hyper));
+    write_text(p, "hyper_params", buf_text(hyper));
     buf_add_char(out, '}');
     out->failed = out->failed || hyper->failed;
     proxy_send(p, CMD_TRIAL_END);
@@ -152,13 +159,6 @@ proxy_says(struct proxy *p, const struct frame *frame)
 }
 
 void
-proxy_write_text(struct proxy *p, const char *key, const char *text)
-{
-    buf_printf(&p->side.payload, "\"%s\": ", key);
-    json_write_string(&p->side.payload, text, strlen(text));
-}
-
-void
 proxy_write_parameter(const struct parameter_id *id, struct buf *out)
 {
     buf_add_text(out, "{\"parameter_id\": ");
@@ -181,7 +181,7 @@ proxy_write_ids(struct proxy *p, const struct parameter_id *id, const char *job)
     buf_clear(&p->side.payload);
     proxy_write_parameter(id, &p->side.payload);
     buf_add_text(&p->side.payload, ", ");
-    proxy_write_text(p, "trial_job_id", job);
+    write_text(p, "trial_job_id", job);
 }
 
 void

@@ -119,8 +119,6 @@ void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
 /* Begins p->side.payload: {"parameter_id": ..., "trial_job_id": ... */
 void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
                      const char *job);
-/* Appends "key": "text" to p->side.payload. */
-void proxy_write_text(struct proxy *p, const char *key, const char *text);
 /* The `value` of the metric that is being handled, as the text it came as, or
  * that it would be; one that is no number as "NaN". */
 void proxy_write_value(struct proxy *p, const struct command *cmd);

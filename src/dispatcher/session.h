@@ -21,7 +21,6 @@ struct err;
 struct explainer;
 struct log;
 struct log_reader;
-struct problems;
 struct proxy_setup;
 struct record;
 struct router;
@@ -113,8 +112,7 @@ void session_write_head(const struct session *s,
                         const struct session_setup *setup, struct buf *out);
 
 /* Fills *setup from a log's first record.  *setup borrows from `head`, which
- * may be anybody's: its names are marked as a log's. Plugin versions other than
- * the installed ones' are told as problems. */
+ * may be anybody's: its names are marked as a log's. */
 int session_read_head(struct jval head, struct session_setup *setup,
                       struct err *err);
 /* Fills *setup from the head of a log that was just opened; the document, which

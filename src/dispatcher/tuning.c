@@ -18,7 +18,6 @@
 #include "dispatcher/advice.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/marks.h"
-#include "dispatcher/naming.h"
 #include "dispatcher/owed.h"
 #include "dispatcher/reunion.h"
 #include "dispatcher/side.h"

@@ -59,12 +59,6 @@ assessor_plugin(const struct assessor *a)
     return a->instance.plugin;
 }
 
-uint64_t
-assessor_seed(const struct assessor *a)
-{
-    return a->instance.seed;
-}
-
 const char *
 assessor_argument(const struct assessor *a, const char *name)
 {

@@ -29,7 +29,6 @@ void assessor_free(struct assessor *a);
 void assessor_listen(struct assessor *a, const struct host_listener *listener);
 
 const struct plugin *assessor_plugin(const struct assessor *a);
-uint64_t assessor_seed(const struct assessor *a);
 /* The text of its argument of that name, as arguments_text(). */
 const char *assessor_argument(const struct assessor *a, const char *name);
 void assessor_describe(const struct assessor *a, struct buf *out);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-demands_forget_extras(struct demands *w)
+static void
+forget_extras(struct demands *w)
 {
     for (size_t i = 0; i < w->n_extras; i++) {
         free(w->extras[i].key);
@@ -22,7 +22,7 @@ demands_forget_extras(struct demands *w)
 void
 demands_fini(struct demands *w)
 {
-    demands_forget_extras(w);
+    forget_extras(w);
     free(w->extras);
     free(w->decisions);
     *w = (struct demands){0};
@@ -32,7 +32,7 @@ void
 demands_open(struct demands *w, bool extras, bool decisions)
 {
     if (extras)
-        demands_forget_extras(w);
+        forget_extras(w);
     w->takes_extras = extras;
     w->takes_decisions = decisions;
     w->fault[0] = '\0';

@@ -38,7 +38,6 @@ void demands_fini(struct demands *w);
  * of the call before are forgotten where new ones may come. */
 void demands_open(struct demands *w, bool extras, bool decisions);
 void demands_close(struct demands *w);
-void demands_forget_extras(struct demands *w);
 
 /* Copies both; what is wrong goes into w->fault. */
 void demands_extra(struct demands *w, const char *key, const char *text);

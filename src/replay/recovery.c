@@ -2,7 +2,6 @@
 #include "replay/recovery.h"
 
 #include "core/err.h"
-#include "core/file.h"
 #include "dispatcher/resend.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"

@@ -14,11 +14,9 @@ struct logwriter;
 struct recovery {
     struct replay_rest rest;
     struct replay_report report;
-    uint64_t at_work[2]; /* what its workers were at when it ended, by sender;
-                            0: at nothing */
-    uint64_t owed;       /* ids whose TR, or refusal, is still to come */
-    uint64_t trials;     /* TR that follow: to be resent, or missing */
-    bool spaceless;      /* IN has to come again: no word on one is due */
+    uint64_t owed;   /* ids whose TR, or refusal, is still to come */
+    uint64_t trials; /* TR that follow: to be resent, or missing */
+    bool spaceless;  /* IN has to come again: no word on one is due */
 };
 
 struct recovery_setup {
