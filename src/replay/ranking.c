@@ -423,15 +423,13 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 /* ---- walking ---- */
 
 static int
-take_chain(struct ranking_walk *w, struct chain *chain, bool tells,
-           struct err *err)
+take_chain(struct ranking_walk *w, struct chain *chain, struct err *err)
 {
-    struct command *next;
+    struct command *cmd;
     int rc = 0;
 
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
-        rc = rc != 0 || !tells ? rc : tell_command(w, cmd, err);
+    while ((cmd = chain_take(chain)) != NULL) {
+        rc = rc != 0 ? rc : tell_command(w, cmd, err);
         command_free(cmd);
     }
     return rc;
@@ -442,14 +440,12 @@ take_in(struct ranking_walk *w, const struct record *r, struct err *err)
 {
     struct routed routed = {0};
     struct frame frame = {.payload = r->payload + 2, .len = r->len - 2};
-    int rc;
 
     memcpy(frame.code, r->payload, 2);
     if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
         return no_memory(err);
-    rc = take_chain(w, &routed.by_default, true, err);
-    take_chain(w, &routed.assessor, false, err);
-    return rc;
+    chain_clear(&routed.assessor);
+    return take_chain(w, &routed.by_default, err);
 }
 
 static int

@@ -321,12 +321,11 @@ handle(struct replay *r, enum sender side, const struct command *cmd)
 static void
 handle_chain(struct replay *r, enum sender side, struct chain *chain)
 {
-    struct command *next;
+    struct command *cmd;
 
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
+    while ((cmd = chain_take(chain)) != NULL) {
         const struct skip *s = skip_of(r, cmd->arrival, side);
 
-        next = cmd->next;
         if (s != NULL && s->left > 0 && !stands_for(r, cmd->arrival, side)) {
             chain_add(&r->left[side], cmd);
             continue;
@@ -707,11 +706,7 @@ static void
 end(struct replay *r)
 {
     for (int side = 0; side < 2; side++)
-        for (struct command *cmd = r->left[side].first, *next; cmd != NULL;
-             cmd = next) {
-            next = cmd->next;
-            command_free(cmd);
-        }
+        chain_clear(&r->left[side]);
     skips_fini(&r->skips);
     pending_fini(&r->pending);
     pending_fini(&r->early);

@@ -212,11 +212,10 @@ take_command(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_chain(struct whatif_walk *w, struct chain *chain, struct err *err)
 {
-    struct command *next;
+    struct command *cmd;
     int rc = 0;
 
-    for (struct command *cmd = chain->first; cmd != NULL; cmd = next) {
-        next = cmd->next;
+    while ((cmd = chain_take(chain)) != NULL) {
         rc = rc != 0 ? rc : take_command(w, cmd, err);
         command_free(cmd);
     }
