@@ -751,9 +751,9 @@ record_end(struct dispatcher *d)
 static void
 loop(struct dispatcher *d)
 {
-    tend_log(d); /* it may be held up from the first */
     if (frame_pending(&d->decoder) > 0)
         take_frames(d); /* read to see the digits */
+    tend_log(d);        /* it may be held up from the first, or by those */
     while (!finished(d)) {
         step(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)

@@ -44,6 +44,7 @@ struct fault {
 static struct fault fault;
 static bool pread_lies;
 static int64_t grace_ms = 30000;
+static int digits = FRAME_DIGITS;
 static uint64_t segment_size; /* 0: one is enough */
 static atomic_int *calls;     /* [CALLS] so far, shared with the child */
 
@@ -222,6 +223,7 @@ serve_session(struct sync_policy policy, int in, int out, int lines)
     d.lines.fd = lines;
     d.lines.most = LOG_WARNING;
     setup.session = d.setup;
+    setup.session.digits = digits;
     setup.log = &d.lines;
     err_clear(&err);
     end = dispatcher_run(&setup, &signal_number, &err);

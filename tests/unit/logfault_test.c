@@ -239,6 +239,28 @@ TEST(logfault_terminated_while_nothing_can_be_synced)
     }
 }
 
+/* The frame by which the digits are told is held, and another one is there. */
+TEST(logfault_terminated_by_the_very_first_frame)
+{
+    static const char bytes[] = "TE00000000000000PI00000000000000";
+    struct session_run r;
+    struct buf logged;
+    int kinds[32];
+
+    fault = (struct fault){CALL_PWRITE, 3, 1, ENOSPC};
+    digits = FRAME_DIGITS_DETECT;
+    run_begin(&r, never);
+    CHECK_EQ(write(r.to, bytes, sizeof bytes - 1), sizeof bytes - 1);
+    run_end(&r);
+    CHECK_EQ(run_said(&r, "nothing is read until it goes on"), 1);
+    CHECK_EQ(r.status, DISPATCHER_TERMINATED);
+    buf_init(&logged, 1 << 20);
+    CHECK_EQ(read_frames(&logged, kinds), LOG_END);
+    CHECK_EQ(kinds[RECORD_IN], 1);
+    buf_fini(&logged);
+    run_fini(&r);
+}
+
 /* What must still be written has its place. */
 TEST(logfault_terminated_while_nothing_can_be_reserved)
 {
