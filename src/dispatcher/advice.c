@@ -11,8 +11,6 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/log.h"
-#include "core/number.h"
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/side.h"
@@ -20,7 +18,6 @@
 #include "space/space.h"
 #include "tunepipe/tuner.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,45 +288,9 @@ advice_release_all(struct advice *a)
 
 /* ---- intermediate results ---- */
 
-static const char *const past_tense[] = {
-    [TRIAL_GO] = "goes on",       [TRIAL_STOP] = "stopped",
-    [TRIAL_PAUSE] = "paused",     [TRIAL_FINISH] = "finished",
-    [TRIAL_RELEASE] = "released",
-};
-
-static void
-say_why(const struct advice *a, const struct metric *m, uint64_t step,
-        const struct tp_verdict *v)
-{
-    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
-
-    number_format(v->value, value);
-    number_format(v->threshold, threshold);
-    log_info(a->side->log,
-             "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)", m->job,
-             past_tense[v->decision], step,
-             v->rule != NULL ? v->rule : "the tuner's word", value, threshold);
-}
-
-static void
-explain(const struct advice *a, const struct command *cmd, uint64_t step,
-        const struct tp_verdict *v)
-{
-    struct judgement j = {
-        .cause = cmd->arrival,
-        .job = cmd->metric.job,
-        .step = step,
-        .decision = (enum trial_decision)v->decision,
-        .value = v->value,
-        .threshold = v->threshold,
-        .rule = v->rule,
-    };
-
-    if (a->explainer != NULL)
-        a->explainer->judged(a->explainer->listener.ctx, &j);
-}
-
-/* Of one attempt the tuner sees the steps in their order. */
+/* Whether the tuner is to see that step of a trial.  It sees the steps of an
+ * attempt in rising order, none twice, and nothing of an attempt behind a later
+ * one. */
 static bool
 take_step(const struct advice *a, struct origin *o, const struct metric *m,
           uint64_t step)
@@ -356,6 +317,8 @@ advice_report(struct advice *a, uint64_t id, const double *x,
                                .value = m->value,
                                .step = m->base + m->sequence,
                                .attempt = m->attempt};
+    struct judgement j = {
+        .cause = cmd->arrival, .job = m->job, .step = metric.step};
     struct tp_verdict verdict;
 
     if (o == NULL || !take_step(a, o, m, metric.step) || (o->said & SAID_END))
@@ -364,12 +327,12 @@ advice_report(struct advice *a, uint64_t id, const double *x,
         a->explainer->begin(a->explainer->listener.ctx);
     if (tuner_metric(a->tuner, id, x, &metric, &verdict, err) != 0)
         return -1;
-    verdict.decision =
-        (int)known_decision(a, (enum trial_decision)verdict.decision);
-    explain(a, cmd, metric.step, &verdict);
-    if (verdict.decision != TP_GO)
-        say_why(a, m, metric.step, &verdict);
-    decide(a, o, (enum trial_decision)verdict.decision);
+    j.decision = known_decision(a, (enum trial_decision)verdict.decision);
+    j.value = verdict.value;
+    j.threshold = verdict.threshold;
+    j.rule = verdict.rule;
+    side_judge(a->side, a->explainer, &j);
+    decide(a, o, j.decision);
     return 1;
 }
 

@@ -3,8 +3,6 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/log.h"
-#include "core/number.h"
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/series.h"
@@ -14,7 +12,6 @@
 #include "plugin/loader.h"
 #include "tunepipe/assessor.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,38 +48,6 @@ lend(struct series *series)
 }
 
 static void
-say_why(const struct assessing *a, const struct metric *m,
-        const struct tp_history *h, const struct tp_verdict *v)
-{
-    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
-
-    number_format(v->value, value);
-    number_format(v->threshold, threshold);
-    log_info(a->side.log,
-             "trial '%.64s' stopped at step %zu: %s (%s, limit %s)", m->job,
-             h->n - 1, v->rule != NULL ? v->rule : "the assessor's word", value,
-             threshold);
-}
-
-static void
-explain(const struct assessing *a, const struct metric *m,
-        const struct tp_history *h, const struct tp_verdict *v)
-{
-    struct judgement j = {
-        .cause = a->side.arrival,
-        .job = m->job,
-        .step = h->n - 1,
-        .decision = v->decision == TP_STOP ? TRIAL_STOP : TRIAL_GO,
-        .value = v->value,
-        .threshold = v->threshold,
-        .rule = v->rule,
-    };
-
-    if (a->explainer != NULL)
-        a->explainer->judged(a->explainer->listener.ctx, &j);
-}
-
-static void
 assess(struct assessing *a, const struct metric *m, struct series *series)
 {
     struct tp_history lent = lend(series);
@@ -98,11 +63,19 @@ assess(struct assessing *a, const struct metric *m, struct series *series)
         side_failed(&a->side, &err);
         return;
     }
-    explain(a, m, &lent, &verdict);
-    if (verdict.decision != TP_STOP)
+    series->stopped = verdict.decision == TP_STOP;
+    side_judge(&a->side, a->explainer,
+               &(struct judgement){
+                   .cause = a->side.arrival,
+                   .job = m->job,
+                   .step = lent.n - 1,
+                   .decision = series->stopped ? TRIAL_STOP : TRIAL_GO,
+                   .value = verdict.value,
+                   .threshold = verdict.threshold,
+                   .rule = verdict.rule,
+               });
+    if (!series->stopped)
         return;
-    series->stopped = true;
-    say_why(a, m, &lent, &verdict);
     side_emit(&a->side, (struct emission){.code = CMD_KILL_TRIAL,
                                           .job = m->job,
                                           .decision = TRIAL_STOP});

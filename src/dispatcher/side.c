@@ -3,6 +3,8 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
+#include "dispatcher/explainer.h"
 #include "dispatcher/naming.h"
 #include "dispatcher/view.h"
 #include "json.h"
@@ -264,6 +266,31 @@ side_complain_trial(const struct side *s, const char *job,
     log_line(s->log, late ? LOG_INFO : LOG_ERROR,
              "command %" PRIu64 " (%s): %s: %s", s->arrival, s->input,
              naming_trial(which, job, id), text);
+}
+
+void
+side_judge(const struct side *s, const struct explainer *explainer,
+           const struct judgement *j)
+{
+    static const char *const past_tense[] = {
+        [TRIAL_STOP] = "stopped",
+        [TRIAL_PAUSE] = "paused",
+        [TRIAL_FINISH] = "finished",
+        [TRIAL_RELEASE] = "released",
+    };
+    const char *word = s->sender == SENDER_DEFAULT ? "the tuner's word"
+                                                   : "the assessor's word";
+    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
+
+    if (explainer != NULL)
+        explainer->judged(explainer->listener.ctx, j);
+    if (j->decision == TRIAL_GO)
+        return;
+    number_format(j->value, value);
+    number_format(j->threshold, threshold);
+    log_info(s->log, "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)",
+             j->job, past_tense[j->decision], j->step,
+             j->rule != NULL ? j->rule : word, value, threshold);
 }
 
 void

@@ -23,6 +23,7 @@ struct command;
 struct err;
 struct explainer;
 struct frame;
+struct judgement;
 struct jval;
 struct log;
 struct parameter_id;
@@ -176,6 +177,11 @@ void side_complain_trial(const struct side *s, const char *job,
  * session. */
 void side_failed(struct side *s, const struct err *err);
 void side_out_of_memory(struct side *s);
+
+/* What its plugin thought of a trial: told to who wants to know (NULL: nobody)
+ * and, where it is not "go on", in one line. */
+void side_judge(const struct side *s, const struct explainer *explainer,
+                const struct judgement *j);
 
 /* side_check() for one name in the head. */
 int side_check_version(struct jval described, const char *key, const char *name,
