@@ -232,7 +232,7 @@ load_early(struct series *series, struct unpack *in)
         series->early[i].value = unpack_f64(in);
         if (series->early[i].sequence < least)
             unpack_fail(in);
-        least = series->early[i].sequence;
+        least = series->early[i].sequence + 1;
     }
 }
 

@@ -183,6 +183,28 @@ TEST(save_histories)
     series_map_free(twin);
 }
 
+/* A value that waits twice would keep the gap before it open for ever. */
+TEST(save_histories_with_a_value_twice_are_damaged)
+{
+    for (uint64_t second = 6; second >= 4; second--) {
+        struct buf b;
+
+        buf_init(&b, 1024);
+        pack_u64(&b, 1); /* trials, and living ones */
+        pack_u64(&b, 1);
+        pack_text(&b, "A");
+        for (int i = 0; i < 4; i++) /* trial, attempt, stopped, values */
+            pack_u64(&b, 0);
+        pack_u64(&b, 2);
+        pack_u64(&b, 5);
+        pack_f64(&b, 0);
+        pack_u64(&b, second);
+        pack_f64(&b, 0);
+        CHECK_EQ(saved_reads(&series_kind, b.data, b.len), second > 5);
+        buf_fini(&b);
+    }
+}
+
 /* ---- trials ---- */
 
 static void
