@@ -450,11 +450,9 @@ request(struct proxy_tuner *t, const struct command *cmd)
 {
     struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
 
-    if (cmd->request.problem != NULL || t->state == PROXY_BARE) {
-        side_complain(&t->base.side, cmd->request.problem != NULL
-                                         ? cmd->request.problem
-                                         : "no search space yet, expected IN "
-                                           "first");
+    if (cmd->request.problem != NULL)
+        side_complain(&t->base.side, cmd->request.problem);
+    if (cmd->request.problem != NULL || !has_space(t)) {
         no_more(t, r.first, NO_FAILED, r.count);
         return;
     }

@@ -53,8 +53,8 @@ struct tuning {
     bool closed;
 };
 
-/* A function of a `side`, which is a struct tuning, is lent to its reunion or
- * its advice, too; one of a struct side is in its table. */
+/* Functions of a `void *side`, which is a struct tuning, are lent to its
+ * reunion; those of a `struct side *` stand in its table. */
 
 static struct tuning *
 self(struct side *s)
@@ -849,10 +849,9 @@ request(struct tuning *t, const struct command *cmd)
     uint64_t first = t->next_id, n = cmd->request.count, served = 0;
     int rc = TP_OK;
 
-    if (cmd->request.problem != NULL || t->space == NULL) {
-        side_complain(&t->side, cmd->request.problem != NULL
-                                    ? cmd->request.problem
-                                    : "no search space yet, expected IN first");
+    if (cmd->request.problem != NULL)
+        side_complain(&t->side, cmd->request.problem);
+    if (cmd->request.problem != NULL || !has_space(t)) {
         no_more(t, first, NO_FAILED, n);
         return;
     }
