@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "replay/resumption.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/own.h"
@@ -10,7 +11,6 @@
 #include "log/writer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,30 +43,24 @@ word_it(struct resumption *r, const uint64_t at_work[2])
     static const char *const sides[] = {
         [SENDER_DEFAULT] = "tuner", [SENDER_ASSESSOR] = "assessor"};
     const struct replay_report *report = &r->recovery.report;
-    size_t size = sizeof r->words;
-    int len = snprintf(r->words, size,
-                       "%" PRIu64 " commands on record, %zu answers derived",
-                       report->last, r->resume.n_missing);
+    struct buf *out = &r->words;
 
+    buf_printf(out, "%" PRIu64 " commands on record, %zu answers derived",
+               report->last, r->resume.n_missing);
     if (report->restored > 0)
-        len += snprintf(r->words + len, size - (size_t)len,
-                        ", from the snapshot behind command %" PRIu64,
-                        report->restored);
+        buf_printf(out, ", from the snapshot behind command %" PRIu64,
+                   report->restored);
     if (report->torn_bytes > 0)
-        len += snprintf(r->words + len, size - (size_t)len,
-                        ", %" PRIu64 " bytes cut from the end",
-                        report->torn_bytes);
+        buf_printf(out, ", %" PRIu64 " bytes cut from the end",
+                   report->torn_bytes);
     for (int side = 0; side < 2; side++)
         if (at_work[side] == LOCKFILE_SAVING)
-            len += snprintf(r->words + len, size - (size_t)len,
-                            ", the %s was being saved", sides[side]);
+            buf_printf(out, ", the %s was being saved", sides[side]);
         else if (at_work[side] == LOCKFILE_LOADING)
-            len += snprintf(r->words + len, size - (size_t)len,
-                            ", the %s was being loaded", sides[side]);
+            buf_printf(out, ", the %s was being loaded", sides[side]);
         else if (at_work[side] != 0)
-            len += snprintf(r->words + len, size - (size_t)len,
-                            ", the %s was at command %" PRIu64, sides[side],
-                            at_work[side]);
+            buf_printf(out, ", the %s was at command %" PRIu64, sides[side],
+                       at_work[side]);
 }
 
 static int
@@ -121,6 +115,7 @@ resumption_begin(struct resumption *r, const char *folder,
     struct dispatcher_resume *resume = &r->resume;
     uint64_t at_work[2];
 
+    buf_init(&r->words, 1024);
     for (size_t i = 0; i < n_skips; i++)
         if (read_skip(r, skips[i], err) != 0)
             return -1;
@@ -134,11 +129,13 @@ resumption_begin(struct resumption *r, const char *folder,
     if (r->missing == NULL)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     word_it(r, at_work);
-    log_info(log, "resumed: %s", r->words);
+    if (buf_check(&r->words, "recovery", err) != 0)
+        return -1;
+    log_info(log, "resumed: %s", buf_text(&r->words));
     for (int side = 0; side < 2; side++)
         resume->unsavable[side] = at_work[side] == LOCKFILE_SAVING;
     resume->head_sum = r->recovery.rest.head_sum;
-    resume->words = r->words;
+    resume->words = buf_text(&r->words);
     resume->skips = r->skips;
     resume->arrivals = r->recovery.report.last;
     resume->frames = r->recovery.report.commands;
@@ -159,5 +156,6 @@ resumption_fini(struct resumption *r)
     if (r->resume.session == NULL)
         logwriter_free(r->resume.log);
     recovery_fini(&r->recovery);
+    buf_fini(&r->words);
     free(r->missing);
 }

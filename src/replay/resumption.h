@@ -4,6 +4,7 @@
 #ifndef REPLAY_RESUMPTION_H
 #define REPLAY_RESUMPTION_H
 
+#include "core/buf.h"
 #include "core/log.h"
 #include "dispatcher/dispatcher.h"
 #include "replay/recovery.h"
@@ -18,7 +19,7 @@ struct resumption {
     struct replay_bar bars[RESUMPTION_SKIPS_MAX];
     struct dispatcher_skip skips[RESUMPTION_SKIPS_MAX];
     const struct emission **missing;
-    char words[200];
+    struct buf words; /* about it, for people and the log */
     struct dispatcher_resume resume;
 };
 
