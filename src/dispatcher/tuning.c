@@ -320,7 +320,7 @@ change_space(struct tuning *t, struct space *space, double *x,
     return true;
 }
 
-/* False: it was said why, err says it in short, and nothing has changed. */
+/* False: it was said why, err says it in short, and the space is as before. */
 static bool
 set_space(struct tuning *t, const struct json *doc, struct err *why)
 {
