@@ -166,7 +166,7 @@ is_moot(const struct origin *o, enum trial_decision decision)
     return o->ended || (o->said & SAID(TRIAL_STOP)) != 0;
 }
 
-/* What comes of a decision where the manager knows less. */
+/* What becomes of a decision under a manager that knows no extensions. */
 static enum trial_decision
 known_decision(const struct advice *a, enum trial_decision decision)
 {
@@ -253,8 +253,8 @@ advice_name(struct advice *a, uint64_t id, const char *job, bool over)
     return 0;
 }
 
-/* Nobody knows of the checkpoint of a trial that the tuner wanted stopped after
- * it had wanted it paused. */
+/* A trial that ended as paused although the tuner wants it stopped by now has
+ * a checkpoint that nobody knows of: it is released. */
 void
 advice_end(struct advice *a, uint64_t id, bool paused)
 {

@@ -91,7 +91,7 @@ check(struct companion *c, int rc, const struct err *err)
 
 static void take_failed_start(struct companion *c);
 
-/* Once the input is in the log. */
+/* Handles the input in hand, which is in the log. */
 static void
 handle(struct companion *c)
 {
@@ -151,7 +151,7 @@ take_frame(struct companion *c)
     log_and_handle(c, INPUT_FRAME);
 }
 
-/* Because of what stands in c->why. */
+/* Kills the program because of what stands in c->why. */
 static void
 kill_program(struct companion *c)
 {
@@ -173,7 +173,7 @@ blame_bytes(struct companion *c, const struct err *err)
              quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
-/* Up to one that the log holds. */
+/* Takes in all whole frames there are, up to one that the log holds. */
 static void
 take_frames(struct companion *c)
 {

@@ -153,7 +153,7 @@ drop_routed(struct inbound *in)
     chain_clear(&in->routed.assessor);
 }
 
-/* What the log holds was never taken in. */
+/* Forgets the inputs that the log holds: they were never taken in. */
 static void
 take_back(struct dispatcher *d)
 {
@@ -320,7 +320,7 @@ record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
     logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
 }
 
-/* What nobody handles any more of a side's commands. */
+/* Records and frees a side's commands, which nobody handles any more. */
 static void
 record_chain(struct dispatcher *d, enum sender side, struct chain *left)
 {

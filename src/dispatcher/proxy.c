@@ -127,7 +127,7 @@ proxy_failed(struct proxy *p, const char *fmt, ...)
     side_failed(&p->side, &err);
 }
 
-/* Cut, and made valid UTF-8. */
+/* Copies a frame's payload as text, cut and made valid UTF-8. */
 static void
 read_words(char *text, size_t size, const struct frame *frame)
 {

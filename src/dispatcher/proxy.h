@@ -98,9 +98,9 @@ void proxy_init(struct proxy *p, const struct proxy_kind *kind,
                 const struct log *log);
 void proxy_fini(struct proxy *p);
 
-/* What the side's payload holds, to the program. */
+/* Sends the program what the side's payload holds. */
 void proxy_send(struct proxy *p, enum command_code code);
-/* The end of a trial, whose hyper_params are those, JSON, to the program. */
+/* Sends the program the end of a trial, whose hyper_params are those, JSON. */
 void proxy_send_end(struct proxy *p, const struct trial_end *end,
                     struct buf *hyper);
 

@@ -1036,7 +1036,7 @@ owed(const struct proxy *p)
     return proxy_requests_ids(&t->owed) + proxy_requests_ids(&t->asked);
 }
 
-/* Whoever waits, waits no more. */
+/* Refuses the search space and the requests that wait for an answer. */
 static void
 let_down(struct proxy_tuner *t)
 {

@@ -101,7 +101,8 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
 
 /* ---- IN: a manager begins once more ---- */
 
-/* What was to be given out again is lost once more. */
+/* Forgets what the manager before has said.  Suggestions that were to be given
+ * out again are lost once more. */
 static void
 forget_manager(struct reunion *r)
 {
@@ -343,7 +344,8 @@ import_one(struct reunion *r, struct feed *f, struct jval entry,
     return 0;
 }
 
-/* What runs is known by the router before there is a result or an end. */
+/* Notes which jobs run: the router knows it before there is a result or an
+ * end. */
 static int
 note_runs(struct reunion *r, const struct command *cmd)
 {
@@ -510,7 +512,7 @@ reunion_lose(struct reunion *r, const struct command *cmd)
     free(lost);
 }
 
-/* The next one of those that is to be given out again; NULL: there is none. */
+/* The next suggestion that is to be given out again; NULL: there is none. */
 static struct trial *
 take_retry(struct reunion *r)
 {
@@ -556,8 +558,9 @@ end_launch(struct reunion *r, const struct parameter_id *hint)
     }
 }
 
-/* Nobody runs that one, and the tuner waits for it.  Whether it was not known
- * to be lost with the manager before, and not given out again yet. */
+/* Ends, or notes as lost, a suggestion that nobody runs and the tuner waits
+ * for; false: it was lost with the manager before, and is to be given out
+ * again. */
 static bool
 lose_one(struct reunion *r, struct trial *trial)
 {
@@ -603,7 +606,7 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
     return lost;
 }
 
-/* The next one of those that nobody has run since; NULL: there is none. */
+/* The next lost suggestion that nobody has run since; NULL: there is none. */
 static struct trial *
 take_lost(struct reunion *r)
 {

@@ -230,7 +230,7 @@ load_assessor(struct session *s, const struct session_setup *setup,
     return s->setups[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
 
-/* A payload that fits into the manager's frames. */
+/* The longest payload that fits into the manager's frames. */
 static size_t
 longest_payload(const struct session_setup *setup)
 {
@@ -264,7 +264,7 @@ limit(struct proxy *proxy, size_t longest)
     return &proxy->side;
 }
 
-/* What answers each queue's commands. */
+/* Makes the two sides, which answer each queue's commands. */
 static int
 make_sides(struct session *s, size_t longest, const struct log *log,
            struct err *err)

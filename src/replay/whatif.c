@@ -222,7 +222,7 @@ take_chain(struct whatif_walk *w, struct chain *chain, struct err *err)
     return rc;
 }
 
-/* The manager's frame, and the dispatcher's. */
+/* Routes a frame of the manager, and takes what comes of it. */
 static int
 take_in(struct whatif_walk *w, const struct record *r, struct err *err)
 {
