@@ -547,7 +547,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
 
 /* ---- results from elsewhere ---- */
 
-/* One result.  -1: err tells. */
+/* Imports one result.  -1: err tells. */
 static int
 import_one(void *side, struct jval entry, struct err *err)
 {
@@ -1200,9 +1200,11 @@ adopt(struct side *s, const char *payload, size_t len)
 {
     struct tuning *t = self(s);
     struct json *doc = json_parse(payload, len, JSON_STRICT, NULL);
+    struct err err;
 
+    side_begin(s, s->arrival, command_info(CMD_NEW_TRIAL)->code, &err);
     if (doc != NULL && t->space != NULL)
-        recover_one(t, json_root(doc), NULL);
+        recover_one(t, json_root(doc), &err);
     json_free(doc);
 }
 
