@@ -44,16 +44,6 @@ base_ask(void *vself, uint64_t id, struct tp_suggestion *out)
     return TP_OK;
 }
 
-static inline int
-base_assess(void *self, const struct tp_history *history,
-            struct tp_verdict *out)
-{
-    (void)self;
-    (void)history;
-    (void)out;
-    return TP_OK;
-}
-
 /* For those whose counts are all they know. */
 static inline int
 base_save(void *vself, const struct tp_sink *sink)
