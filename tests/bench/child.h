@@ -6,7 +6,6 @@
 
 #include "stream.h"
 
-#include "core/clock.h"
 #include "core/err.h"
 #include "frame.h"
 
@@ -37,7 +36,7 @@ struct child {
     uint64_t initialized, trials, kills, others; /* frames it sent */
 };
 
-static inline void
+__attribute__((noreturn)) static inline void
 child_die(const char *what)
 {
     fprintf(stderr, "bench: %s: %m\n", what);

@@ -7,7 +7,6 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/number.h"
 #include "json.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"

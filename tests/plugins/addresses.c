@@ -7,7 +7,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct base *self = vself;
 
-    self->host->sample(self->host->ctx, (uintptr_t)self / 16 + id, out->x);
+    tp_sample(self->host, (uintptr_t)self / 16 + id, out->x);
     return TP_OK;
 }
 

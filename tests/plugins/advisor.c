@@ -58,11 +58,7 @@ begin(struct advisor *self)
 static void *
 create(const struct tp_host *host)
 {
-    struct advisor *self = calloc(1, sizeof *self);
-
-    if (self != NULL)
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct advisor));
 }
 
 static int
@@ -112,8 +108,7 @@ suggest(struct advisor *self, struct member *m, struct tp_suggestion *out)
 {
     int anew = m->from == TP_NO_ID;
 
-    self->host->sample(self->host->ctx,
-                       anew || !self->clones ? m->first : m->id, out->x);
+    tp_sample(self->host, anew || !self->clones ? m->first : m->id, out->x);
     if (TP_HAS(out, budget))
         out->budget = (double)budget_of(self);
     if (TP_HAS(out, from_how)) {
@@ -253,19 +248,19 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct advisor *self = vself;
 
-    sink->u64(sink->ctx, self->rung);
-    sink->u64(sink->ctx, self->n);
-    sink->u64(sink->ctx, self->given);
-    sink->u64(sink->ctx, self->over);
-    sink->u64(sink->ctx, self->done);
+    tp_put_u64(sink, self->rung);
+    tp_put_u64(sink, self->n);
+    tp_put_u64(sink, self->given);
+    tp_put_u64(sink, self->over);
+    tp_put_u64(sink, self->done);
     for (uint64_t i = 0; i < self->n; i++) {
         const struct member *m = &self->members[i];
 
-        sink->u64(sink->ctx, m->id);
-        sink->u64(sink->ctx, m->first);
-        sink->u64(sink->ctx, m->from);
-        sink->f64(sink->ctx, m->value);
-        sink->u64(sink->ctx, m->ended);
+        tp_put_u64(sink, m->id);
+        tp_put_u64(sink, m->first);
+        tp_put_u64(sink, m->from);
+        tp_put_f64(sink, m->value);
+        tp_put_u64(sink, m->ended);
     }
     return TP_OK;
 }
@@ -276,11 +271,11 @@ load(void *vself, const struct tp_source *source)
     struct advisor *self = vself;
     int rc = TP_OK;
 
-    source->u64(source->ctx, &self->rung);
-    source->u64(source->ctx, &self->n);
-    source->u64(source->ctx, &self->given);
-    source->u64(source->ctx, &self->over);
-    rc = source->u64(source->ctx, &self->done);
+    tp_get_u64(source, &self->rung);
+    tp_get_u64(source, &self->n);
+    tp_get_u64(source, &self->given);
+    tp_get_u64(source, &self->over);
+    rc = tp_get_u64(source, &self->done);
     if (rc == TP_OK &&
         (self->rung > 64 || self->n > MEMBERS_MAX || self->given > self->n ||
          self->over > self->given || self->done > 1))
@@ -289,14 +284,14 @@ load(void *vself, const struct tp_source *source)
         struct member *m = &self->members[i];
 
         *m = (struct member){.id = 0};
-        source->u64(source->ctx, &m->id);
-        source->u64(source->ctx, &m->first);
-        source->u64(source->ctx, &m->from);
-        source->f64(source->ctx, &m->value);
-        rc = source->u64(source->ctx, &m->ended);
+        tp_get_u64(source, &m->id);
+        tp_get_u64(source, &m->first);
+        tp_get_u64(source, &m->from);
+        tp_get_f64(source, &m->value);
+        rc = tp_get_u64(source, &m->ended);
     }
     if (rc != TP_OK)
-        self->host->error(self->host->ctx, "its state is cut off, or damaged");
+        tp_error(self->host, "its state is cut off, or damaged");
     return rc;
 }
 
@@ -311,9 +306,9 @@ static const struct tp_tuner tuner = {
     .doc = "successive halving, for tests",
     .version = 1,
     .flags = ADVISOR_FLAGS,
-    ARGS(args),
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = base_destroy,
+    .destroy = free,
     .config = config,
     .space = space,
     .ask = ask,

@@ -10,11 +10,7 @@ struct all_set {
 static void *
 create(const struct tp_host *host)
 {
-    struct all_set *self = calloc(1, sizeof *self);
-
-    if (self != NULL)
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct all_set));
 }
 
 static int
@@ -31,7 +27,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct all_set *self = vself;
 
-    self->host->sample(self->host->ctx, id, out->x);
+    tp_sample(self->host, id, out->x);
     for (size_t i = 0; i < self->space->n_dims; i++)
         if (TP_DIM(self->space, i)->parent != TP_NO_PARENT)
             out->x[i] = 0;
@@ -40,7 +36,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,  .name = "all_set", .doc = "sets every dimension",
-    .version = 1,   .create = create,  .destroy = base_destroy,
-    .space = space, .ask = ask,        .tell = base_tell,
+    .version = 1,   .create = create,  .destroy = free,
+    .space = space, .ask = ask,        .tell = tp_tell_nothing,
 };
 TP_REGISTER_TUNER(tuner)

@@ -13,14 +13,13 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
     if (id < (uint64_t)self->number)
         return base_ask(self, id, out);
-    self->host->error(self->host->ctx, "the matrix is singular at %llu",
-                      (unsigned long long)id);
-    return TP_ERR;
+    return tp_error(self->host, "the matrix is singular at %llu",
+                    (unsigned long long)id);
 }
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("ask_fails", "ask fails"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
     .save = base_save,

@@ -22,13 +22,12 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
     out->rule = "should not be seen";
     if (h->n != 2)
         return TP_OK;
-    self->host->error(self->host->ctx, "value %g is odd", h->values[1]);
-    return TP_ERR;
+    return tp_error(self->host, "value %g is odd", h->values[1]);
 }
 
 static const struct tp_assessor assessor = {
     BASE_ASSESSOR("assess_fails", "fails at step 2"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .assess = assess,
     .save = base_assessor_save,

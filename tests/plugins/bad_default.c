@@ -8,7 +8,7 @@ static const struct tp_arg args[] = {
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("bad_default", "has a bad default"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .ask = base_ask,
 };
 TP_REGISTER_TUNER(tuner)

@@ -20,7 +20,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("bad_point", "gives no valid point"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
 };

@@ -71,8 +71,7 @@ static int
 fails(const struct base *self, const struct tp_next *next)
 {
     if (is(self, "blames itself"))
-        self->host->error(self->host->ctx, "it failed: %s",
-                          next->why(next->ctx));
+        tp_error(self->host, "it failed: %s", next->why(next->ctx));
     return TP_ERR;
 }
 
@@ -132,7 +131,7 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
     if (rc != TP_OK &&
         (is(self, "tells unknown") || is(self, "ends unknown"))) {
         self->ended |= (uint64_t)1 << id % 64;
-        self->host->sample(self->host->ctx, id, out->x);
+        tp_sample(self->host, id, out->x);
         return TP_OK;
     }
     return rc;
@@ -189,17 +188,9 @@ ended(void *vself, const struct tp_next *next, uint64_t id, const double *x,
 }
 
 static const struct tp_filter filter = {
-    TP_FILTER_HEAD,
-    .name = "badfilter",
-    .doc = "is wrong in one way",
-    .version = 1,
-    ARGS(args),
-    .create = base_create,
-    .destroy = base_destroy,
-    .config = base_config,
-    .space = space,
-    .ask = ask,
-    .tell = tell,
-    .ended = ended,
+    TP_FILTER_HEAD,  .name = "badfilter",   .doc = "is wrong in one way",
+    .version = 1,    .args = TP_ARGS(args), .create = base_create,
+    .destroy = free, .config = base_config, .space = space,
+    .ask = ask,      .tell = tell,          .ended = ended,
 };
 TP_REGISTER_FILTER(filter)

@@ -5,6 +5,7 @@
 #define TESTS_PLUGINS_BASE_H
 
 #include "tunepipe/assessor.h"
+#include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
@@ -19,17 +20,7 @@ struct base {
 static inline void *
 base_create(const struct tp_host *host)
 {
-    struct base *self = calloc(1, sizeof *self);
-
-    if (self != NULL)
-        self->host = host;
-    return self;
-}
-
-static inline void
-base_destroy(void *self)
-{
-    free(self);
+    return tp_new(host, sizeof(struct base));
 }
 
 static inline int
@@ -49,28 +40,7 @@ base_ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct base *self = vself;
 
-    self->host->sample(self->host->ctx, id, out->x);
-    return TP_OK;
-}
-
-static inline int
-base_tell(void *self, uint64_t id, const double *x,
-          const struct tp_result *result)
-{
-    (void)self;
-    (void)id;
-    (void)x;
-    (void)result;
-    return TP_OK;
-}
-
-static inline int
-base_assess(void *self, const struct tp_history *history,
-            struct tp_verdict *out)
-{
-    (void)self;
-    (void)history;
-    (void)out;
+    tp_sample(self->host, id, out->x);
     return TP_OK;
 }
 
@@ -80,8 +50,8 @@ base_save(void *vself, const struct tp_sink *sink)
 {
     struct base *self = vself;
 
-    sink->u64(sink->ctx, self->asked);
-    sink->u64(sink->ctx, self->ended);
+    tp_put_u64(sink, self->asked);
+    tp_put_u64(sink, self->ended);
     return TP_OK;
 }
 
@@ -90,11 +60,10 @@ base_load(void *vself, const struct tp_source *source)
 {
     struct base *self = vself;
 
-    if (source->u64(source->ctx, &self->asked) == TP_OK &&
-        source->u64(source->ctx, &self->ended) == TP_OK)
+    if (tp_get_u64(source, &self->asked) == TP_OK &&
+        tp_get_u64(source, &self->ended) == TP_OK)
         return TP_OK;
-    self->host->error(self->host->ctx, "its state is cut off");
-    return TP_ERR;
+    return tp_error(self->host, "its state is cut off");
 }
 
 static inline int
@@ -116,16 +85,12 @@ base_assessor_load(void *self, const struct tp_history *const *living, size_t n,
 }
 
 /* The members all test tuners have; more may follow. */
-#define BASE_TUNER(title, text)                                    \
-    TP_TUNER_HEAD, .name = title, .doc = text, .version = 1,       \
-                   .create = base_create, .destroy = base_destroy, \
-                   .tell = base_tell
+#define BASE_TUNER(title, text)                              \
+    TP_TUNER_HEAD, .name = title, .doc = text, .version = 1, \
+                   .create = base_create, .destroy = free,   \
+                   .tell = tp_tell_nothing
 #define BASE_ASSESSOR(title, text)                              \
     TP_ASSESSOR_HEAD, .name = title, .doc = text, .version = 1, \
-                      .create = base_create, .destroy = base_destroy
-
-#define ARGS(table)                                          \
-    .args = table, .n_args = sizeof table / sizeof table[0], \
-    .arg_size = sizeof table[0]
+                      .create = base_create, .destroy = free
 
 #endif

@@ -6,7 +6,7 @@
 static void *
 create(const struct tp_host *host)
 {
-    host->log(host->ctx, TP_LOG_INFO, "create");
+    tp_log(host, TP_LOG_INFO, "create");
     return base_create(host);
 }
 
@@ -15,8 +15,8 @@ destroy(void *vself)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "destroy");
-    base_destroy(self);
+    tp_log(self->host, TP_LOG_INFO, "destroy");
+    free(self);
 }
 
 static int
@@ -24,8 +24,7 @@ space(void *vself, const struct tp_space *space_)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "space of %d",
-                    (int)space_->n_dims);
+    tp_log(self->host, TP_LOG_INFO, "space of %d", (int)space_->n_dims);
     return TP_OK;
 }
 
@@ -34,7 +33,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "ask %d", (int)id);
+    tp_log(self->host, TP_LOG_INFO, "ask %d", (int)id);
     out->x[0] = 0.25;
     return TP_OK;
 }
@@ -44,8 +43,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "tell %d %g how %d", (int)id,
-                    x[0], result->how);
+    tp_log(self->host, TP_LOG_INFO, "tell %d %g how %d", (int)id, x[0],
+           result->how);
     return TP_OK;
 }
 
@@ -54,8 +53,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "ended %d %g how %d", (int)id,
-                    x[0], how);
+    tp_log(self->host, TP_LOG_INFO, "ended %d %g how %d", (int)id, x[0], how);
     return TP_OK;
 }
 

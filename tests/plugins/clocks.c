@@ -10,7 +10,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct base *self = vself;
     uint64_t now = (uint64_t)time(NULL);
 
-    self->host->sample(self->host->ctx, now * 1000 + id, out->x);
+    tp_sample(self->host, now * 1000 + id, out->x);
     return TP_OK;
 }
 

@@ -9,8 +9,7 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)values;
     (void)n;
-    self->host->error(self->host->ctx, "a and b do not go together");
-    return TP_ERR;
+    return tp_error(self->host, "a and b do not go together");
 }
 
 static const struct tp_tuner tuner = {

@@ -5,13 +5,13 @@
 static void *
 create(const struct tp_host *host)
 {
-    host->error(host->ctx, "no licence for %d cores", 64);
+    tp_error(host, "no licence for %d cores", 64);
     return NULL;
 }
 
 static const struct tp_tuner tuner = {
-    TP_TUNER_HEAD,     .name = "create_fails",  .doc = "create fails",
-    .create = create,  .destroy = base_destroy, .ask = base_ask,
-    .tell = base_tell,
+    TP_TUNER_HEAD,           .name = "create_fails", .doc = "create fails",
+    .create = create,        .destroy = free,        .ask = base_ask,
+    .tell = tp_tell_nothing,
 };
 TP_REGISTER_TUNER(tuner)

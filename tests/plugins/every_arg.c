@@ -17,16 +17,16 @@ config(void *vself, const struct tp_value *v, size_t n)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "%zu: %d %g %d %s %s %s", n,
-                    (int)v[0].integer, v[1].number, (int)v[2].integer,
-                    v[3].text, v[4].is_null ? "no seed" : "a seed",
-                    v[5].is_null ? "(null)" : v[5].text);
+    tp_log(self->host, TP_LOG_INFO, "%zu: %d %g %d %s %s %s", n,
+           (int)v[0].integer, v[1].number, (int)v[2].integer, v[3].text,
+           v[4].is_null ? "no seed" : "a seed",
+           v[5].is_null ? "(null)" : v[5].text);
     return TP_OK;
 }
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("every_arg", "logs its arguments"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = config,
     .ask = base_ask,
 };

@@ -23,7 +23,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("exits", "ends the process"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
 };

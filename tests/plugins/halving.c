@@ -83,7 +83,7 @@ ask(void *self, uint64_t id, struct tp_suggestion *out)
         return has_fault(h, "ends") ? TP_DONE : TP_LATER;
     m = &h->at[h->asked++];
     if (m->from == TP_NO_ID) {
-        host->sample(host->ctx, id, m->x);
+        tp_sample(host, id, m->x);
         m->number = h->asked;
     }
     memcpy(out->x, m->x, h->n_dims * sizeof *m->x);
@@ -252,8 +252,7 @@ load(void *self, const struct tp_source *s)
     }
     if (rc == TP_OK && h->n <= FIRST && h->asked <= h->n)
         return TP_OK;
-    h->base.host->error(h->base.host->ctx, "no state of mine");
-    return TP_ERR;
+    return tp_error(h->base.host, "no state of mine");
 }
 
 static const struct tp_tuner tuner = {
@@ -262,9 +261,9 @@ static const struct tp_tuner tuner = {
     "halves nine points twice, perhaps with a fault",
     1,
     0,
-    ARGS(args),
+    .args = TP_ARGS(args),
     .create = create,
-    .destroy = base_destroy,
+    .destroy = free,
     .config = base_config,
     .space = space,
     .ask = ask,

@@ -11,8 +11,8 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "trial %d: %d values, %g",
-                    (int)h->trial, (int)h->n, h->values[h->n - 1]);
+    tp_log(self->host, TP_LOG_INFO, "trial %d: %d values, %g", (int)h->trial,
+           (int)h->n, h->values[h->n - 1]);
     if (h->values[h->n - 1] < 0)
         out->decision = TP_STOP;
     return TP_OK;
@@ -23,8 +23,7 @@ ended(void *vself, const struct tp_history *h, int how)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "trial %d: %s", (int)h->trial,
-                    ends[how]);
+    tp_log(self->host, TP_LOG_INFO, "trial %d: %s", (int)h->trial, ends[how]);
     return TP_OK;
 }
 

@@ -17,11 +17,7 @@ static const struct tp_arg args[] = {
 static void *
 create(const struct tp_host *host)
 {
-    struct labels *self = calloc(1, sizeof *self);
-
-    if (self != NULL)
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct labels));
 }
 
 static int
@@ -41,31 +37,21 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
     snprintf(self->text, sizeof self->text, "0-%llu", (unsigned long long)id);
     out->label = self->fixed != NULL ? self->fixed : self->text;
-    self->host->sample(self->host->ctx, id, out->x);
-    return TP_OK;
-}
-
-/* What it says depends on the ids alone. */
-static int
-save(void *self, const struct tp_sink *sink)
-{
-    (void)self;
-    (void)sink;
-    return TP_OK;
-}
-
-static int
-load(void *self, const struct tp_source *source)
-{
-    (void)self;
-    (void)source;
+    tp_sample(self->host, id, out->x);
     return TP_OK;
 }
 
 static const struct tp_tuner tuner = {
-    TP_TUNER_HEAD,    .name = "labels", .doc = "names its trials",
-    ARGS(args),       .create = create, .destroy = base_destroy,
-    .config = config, .ask = ask,       .tell = base_tell,
-    .save = save,     .load = load,
+    TP_TUNER_HEAD,
+    .name = "labels",
+    .doc = "names its trials",
+    .args = TP_ARGS(args),
+    .create = create,
+    .destroy = free,
+    .config = config,
+    .ask = ask,
+    .tell = tp_tell_nothing,
+    .save = tp_save_nothing,
+    .load = tp_load_nothing,
 };
 TP_REGISTER_TUNER(tuner)

@@ -32,7 +32,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("later", "has few trials out at a time"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
     .ended = ended,

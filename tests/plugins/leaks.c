@@ -13,8 +13,8 @@ create(const struct tp_host *host)
 }
 
 static const struct tp_tuner tuner = {
-    TP_TUNER_HEAD,   .name = "leaks",   .doc = "loses memory",
-    .version = 1,    .create = create,  .destroy = base_destroy,
-    .ask = base_ask, .tell = base_tell,
+    TP_TUNER_HEAD,   .name = "leaks",         .doc = "loses memory",
+    .version = 1,    .create = create,        .destroy = free,
+    .ask = base_ask, .tell = tp_tell_nothing,
 };
 TP_REGISTER_TUNER(tuner)

@@ -5,7 +5,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct tp_arg args[] = {
@@ -51,7 +50,7 @@ destroy(void *vself)
 
     while (self->text == NULL || self->text[0] == '\0')
         pause();
-    base_destroy(self);
+    free(self);
 }
 
 static const struct tp_tuner tuner = {
@@ -61,8 +60,8 @@ static const struct tp_tuner tuner = {
     .version = 1,
     .create = base_create,
     .destroy = destroy,
-    .tell = base_tell,
-    ARGS(args),
+    .tell = tp_tell_nothing,
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
 };

@@ -79,8 +79,7 @@ metric(void *vself, uint64_t id, const double *x,
         return 99;
     if (!is(self, id, "metric fails"))
         return TP_OK;
-    self->host->error(self->host->ctx, "it does not like it");
-    return TP_ERR;
+    return tp_error(self->host, "it does not like it");
 }
 
 static int
@@ -96,7 +95,7 @@ space(void *vself, const struct tp_space *space_)
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("misadvisor", "says what it must not"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .space = space,
     .ask = ask,

@@ -18,9 +18,9 @@ static const struct tp_arg args[] = {
 static void
 say(const struct base *self, const struct tp_history *h)
 {
-    self->host->log(self->host->ctx, TP_LOG_INFO, "%llu: %zu from %g to %g",
-                    (unsigned long long)h->trial, h->n, h->values[0],
-                    h->values[h->n - 1]);
+    tp_log(self->host, TP_LOG_INFO, "%llu: %zu from %g to %g",
+           (unsigned long long)h->trial, h->n, h->values[0],
+           h->values[h->n - 1]);
 }
 
 static void
@@ -76,7 +76,7 @@ ended(void *vself, const struct tp_history *h, int how)
 
 static const struct tp_assessor assessor = {
     BASE_ASSESSOR("misassessor", "treats what it is lent wrongly"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .assess = assess,
     .ended = ended,

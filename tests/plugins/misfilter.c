@@ -39,14 +39,8 @@ ask(void *vself, const struct tp_next *next, uint64_t id,
 }
 
 static const struct tp_filter filter = {
-    TP_FILTER_HEAD,
-    .name = "misfilter",
-    .doc = "answers wrongly",
-    .version = 1,
-    ARGS(args),
-    .create = base_create,
-    .destroy = base_destroy,
-    .config = base_config,
-    .ask = ask,
+    TP_FILTER_HEAD,  .name = "misfilter",   .doc = "answers wrongly",
+    .version = 1,    .args = TP_ARGS(args), .create = base_create,
+    .destroy = free, .config = base_config, .ask = ask,
 };
 TP_REGISTER_FILTER(filter)

@@ -4,7 +4,6 @@
 #include "base.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct tp_arg args[] = {
@@ -25,8 +24,7 @@ is(const struct base *self, const char *how)
 static int
 fail(const struct base *self, const char *why)
 {
-    self->host->error(self->host->ctx, "%s", why);
-    return TP_ERR;
+    return tp_error(self->host, "%s", why);
 }
 
 static int
@@ -35,7 +33,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct base *self = vself;
 
     (void)id;
-    self->host->sample(self->host->ctx, self->asked++, out->x);
+    tp_sample(self->host, self->asked++, out->x);
     return TP_OK;
 }
 
@@ -55,11 +53,11 @@ save(void *vself, const struct tp_sink *sink)
         self->asked++;
     if (!is(self, "forgets"))
         n = self->asked;
-    sink->u64(sink->ctx, n);
+    tp_put_u64(sink, n);
     if (is(self, "grows"))
-        sink->u64(sink->ctx, self->ended); /* times it was loaded */
-    sink->u64(sink->ctx, n % N_MARKS);
-    sink->bytes(sink->ctx, marks, n % N_MARKS);
+        tp_put_u64(sink, self->ended); /* times it was loaded */
+    tp_put_u64(sink, n % N_MARKS);
+    tp_put_bytes(sink, marks, n % N_MARKS);
     return TP_OK;
 }
 
@@ -70,7 +68,7 @@ load_marks(struct base *self, const struct tp_source *source)
     char got[N_MARKS];
     uint64_t n;
 
-    source->u64(source->ctx, &n);
+    tp_get_u64(source, &n);
     if (n >= N_MARKS && is(self, "trusts")) {
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
@@ -79,8 +77,7 @@ load_marks(struct base *self, const struct tp_source *source)
         continue;
     if (n >= N_MARKS)
         return fail(self, "there are too many marks");
-    if (source->bytes(source->ctx, got, (size_t)n) != TP_OK &&
-        !is(self, "careless"))
+    if (tp_get_bytes(source, got, (size_t)n) != TP_OK && !is(self, "careless"))
         return fail(self, "the marks are missing");
     return TP_OK;
 }
@@ -95,11 +92,10 @@ load(void *vself, const struct tp_source *source)
         return fail(self, "it cannot read");
     if (is(self, "load silent"))
         return TP_ERR;
-    if (source->u64(source->ctx, &self->asked) != TP_OK &&
-        !is(self, "careless"))
+    if (tp_get_u64(source, &self->asked) != TP_OK && !is(self, "careless"))
         return fail(self, "the count is missing");
     if (is(self, "grows")) {
-        source->u64(source->ctx, &loaded);
+        tp_get_u64(source, &loaded);
         self->ended = loaded + 1;
     }
     if (is(self, "leaves"))
@@ -107,13 +103,13 @@ load(void *vself, const struct tp_source *source)
     if (load_marks(self, source) != TP_OK)
         return TP_ERR;
     if (is(self, "reads on"))
-        source->u64(source->ctx, &loaded);
+        tp_get_u64(source, &loaded);
     return TP_OK;
 }
 
 static const struct tp_tuner tuner = {
     BASE_TUNER("missaver", "saves what it knows wrongly"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .ask = ask,
     .save = save,

@@ -34,9 +34,9 @@ save(void *vself, const struct tp_history *const *living, size_t n,
 {
     const struct base *self = vself;
 
-    sink->u64(sink->ctx, n);
+    tp_put_u64(sink, n);
     for (size_t i = 0; i < n; i++) {
-        sink->u64(sink->ctx, count(living[i]));
+        tp_put_u64(sink, count(living[i]));
         if (strcmp(self->text, "values") == 0)
             ((double *)(uintptr_t)living[i]->values)[0] = -1;
     }
@@ -50,15 +50,11 @@ load(void *vself, const struct tp_history *const *living, size_t n,
     const struct base *self = vself;
     uint64_t saved, at;
 
-    if (source->u64(source->ctx, &saved) != TP_OK || saved != n) {
-        self->host->error(self->host->ctx, "the trials are others");
-        return TP_ERR;
-    }
+    if (tp_get_u64(source, &saved) != TP_OK || saved != n)
+        return tp_error(self->host, "the trials are others");
     for (size_t i = 0; i < n; i++) {
-        if (source->u64(source->ctx, &at) != TP_OK) {
-            self->host->error(self->host->ctx, "a trial is missing");
-            return TP_ERR;
-        }
+        if (tp_get_u64(source, &at) != TP_OK)
+            return tp_error(self->host, "a trial is missing");
         if (strcmp(self->text, "forgets slots") != 0)
             *living[i]->slot = (void *)(uintptr_t)at;
     }
@@ -67,7 +63,7 @@ load(void *vself, const struct tp_history *const *living, size_t n,
 
 static const struct tp_assessor assessor = {
     BASE_ASSESSOR("missaver_assessor", "saves what its slots hold wrongly"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .assess = assess,
     .save = save,

@@ -35,7 +35,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     base_ask(self, id, out);
     while (is(self, id, "waits") &&
            self->host->key(self->host->ctx, out->x, key) != TP_OK)
-        self->host->sample(self->host->ctx, id, out->x);
+        tp_sample(self->host, id, out->x);
     if (is(self, id, "nan"))
         out->x[0] = NAN;
     else if (is(self, id, "beyond"))
@@ -45,8 +45,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     else if (is(self, id, "lost")) {
         out->x = NULL;
         out->label = "no point";
-        self->host->error(self->host->ctx, "the point is lost");
-        return TP_ERR;
+        return tp_error(self->host, "the point is lost");
     }
     return TP_OK;
 }
@@ -103,8 +102,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
     (void)how;
     /* Who waits comes as far as spaces without a dimension. */
     if (strcmp(self->text, "waits") != 0)
-        self->host->log(self->host->ctx, TP_LOG_INFO, "%llu ended at %g",
-                        (unsigned long long)id, x[0]);
+        tp_log(self->host, TP_LOG_INFO, "%llu ended at %g",
+               (unsigned long long)id, x[0]);
     if (is(self, id, "ended x"))
         scribble(x);
     if (is(self, id, "ended prints")) {
@@ -119,9 +118,9 @@ static const struct tp_tuner tuner = {
     .name = "mistuner",
     .doc = "treats what it is lent wrongly",
     .version = 1,
-    ARGS(args),
+    .args = TP_ARGS(args),
     .create = base_create,
-    .destroy = base_destroy,
+    .destroy = free,
     .config = config,
     .ask = ask,
     .tell = tell,

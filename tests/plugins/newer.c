@@ -23,10 +23,8 @@ config(void *vself, const struct tp_value *values, size_t n)
 {
     struct base *self = vself;
 
-    if (n != 2 || values[0].integer != 1 || values[1].text[0] != 'b') {
-        self->host->error(self->host->ctx, "wrong arguments");
-        return TP_ERR;
-    }
+    if (n != 2 || values[0].integer != 1 || values[1].text[0] != 'b')
+        return tp_error(self->host, "wrong arguments");
     return TP_OK;
 }
 
@@ -42,10 +40,10 @@ static const struct newer_tuner tuner = {
         .n_args = 2,
         .arg_size = sizeof args[0],
         .create = base_create,
-        .destroy = base_destroy,
+        .destroy = free,
         .config = config,
         .ask = base_ask,
-        .tell = base_tell,
+        .tell = tp_tell_nothing,
     },
     .text = "later releases",
 };

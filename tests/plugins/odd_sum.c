@@ -17,8 +17,8 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 
     for (size_t i = 0; i < h->n; i++)
         sum += h->values[i];
-    self->host->log(self->host->ctx, TP_LOG_INFO, "assess trial %d at %d",
-                    (int)h->trial, (int)h->n);
+    tp_log(self->host, TP_LOG_INFO, "assess trial %d at %d", (int)h->trial,
+           (int)h->n);
     if (fmod(sum, (double)self->number) != 1)
         return TP_OK;
     out->decision = TP_STOP;
@@ -32,14 +32,14 @@ ended(void *vself, const struct tp_history *h, int how)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "trial %d ended, how %d",
-                    (int)h->trial, how);
+    tp_log(self->host, TP_LOG_INFO, "trial %d ended, how %d", (int)h->trial,
+           how);
     return TP_OK;
 }
 
 static const struct tp_assessor assessor = {
     BASE_ASSESSOR("odd_sum", "stops a trial whose sum leaves a rest of 1"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .assess = assess,
     .ended = ended,

@@ -13,6 +13,6 @@ static const struct tp_filter filter = {
     .doc = "belongs elsewhere",
     .version = 1,
     .create = base_create,
-    .destroy = base_destroy,
+    .destroy = free,
 };
 TP_REGISTER_FILTER(filter)

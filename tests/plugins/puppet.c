@@ -28,9 +28,9 @@ metric(void *vself, uint64_t id, const double *x,
 
     (void)id;
     (void)x;
-    self->host->log(self->host->ctx, TP_LOG_INFO, "step %llu of attempt %llu",
-                    (unsigned long long)metric_->step,
-                    (unsigned long long)metric_->attempt);
+    tp_log(self->host, TP_LOG_INFO, "step %llu of attempt %llu",
+           (unsigned long long)metric_->step,
+           (unsigned long long)metric_->attempt);
     if (value < 0)
         out->decision = (int)-value;
     else if (value % 10 != 0)

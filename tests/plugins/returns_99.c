@@ -13,17 +13,13 @@ ask(void *self, uint64_t id, struct tp_suggestion *out)
 static int
 tell(void *self, uint64_t id, const double *x, const struct tp_result *result)
 {
-    (void)base_tell(self, id, x, result);
+    (void)tp_tell_nothing(self, id, x, result);
     return TP_LATER;
 }
 
 static const struct tp_tuner tuner = {
-    TP_TUNER_HEAD,
-    .name = "returns_99",
-    .doc = "returns unknown codes",
-    .create = base_create,
-    .destroy = base_destroy,
-    .ask = ask,
+    TP_TUNER_HEAD,         .name = "returns_99", .doc = "returns unknown codes",
+    .create = base_create, .destroy = free,      .ask = ask,
     .tell = tell,
 };
 TP_REGISTER_TUNER(tuner)

@@ -23,11 +23,7 @@ struct scores {
 static void *
 create(const struct tp_host *host)
 {
-    struct scores *self = calloc(1, sizeof *self);
-
-    if (self != NULL)
-        self->host = host;
-    return self;
+    return tp_new(host, sizeof(struct scores));
 }
 
 static int
@@ -55,7 +51,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     const struct scores *self = vself;
 
-    self->host->sample(self->host->ctx, id + self->scored, out->x);
+    tp_sample(self->host, id + self->scored, out->x);
     return TP_OK;
 }
 
@@ -78,10 +74,8 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct scores *self = vself;
 
-    if (strcmp(self->how, "fails") == 0) {
-        self->host->error(self->host->ctx, "it does not want to");
-        return TP_ERR;
-    }
+    if (strcmp(self->how, "fails") == 0)
+        return tp_error(self->host, "it does not want to");
     if (strcmp(self->how, "changes") == 0 && n > 0 && self->n_dims > 0)
         *(double *)(uintptr_t)points[0] = 0.125;
     if (strcmp(self->how, "remembers") == 0)
@@ -101,7 +95,7 @@ static const struct tp_tuner tuner = {
     .n_args = sizeof args / sizeof args[0],
     .arg_size = sizeof args[0],
     .create = create,
-    .destroy = base_destroy,
+    .destroy = free,
     .config = config,
     .space = space,
     .ask = ask,

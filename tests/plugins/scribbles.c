@@ -16,7 +16,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,   .name = "scribbles",   .doc = "writes into its input",
-    .version = 1,    .create = base_create, .destroy = base_destroy,
+    .version = 1,    .create = base_create, .destroy = free,
     .ask = base_ask, .tell = tell,
 };
 TP_REGISTER_TUNER(tuner)

@@ -12,8 +12,7 @@ space(void *vself, const struct tp_space *s)
     for (size_t i = 0; i < s->n_dims; i++)
         if (strcmp(TP_DIM(s, i)->name, "good") == 0)
             return TP_OK;
-    self->host->error(self->host->ctx, "no dimension 'good'");
-    return TP_ERR;
+    return tp_error(self->host, "no dimension 'good'");
 }
 
 static const struct tp_tuner tuner = {

@@ -22,7 +22,7 @@ assess(void *vself, const struct tp_history *h, struct tp_verdict *out)
 
 static const struct tp_assessor assessor = {
     BASE_ASSESSOR("stops_at", "stops each trial at a step"),
-    ARGS(args),
+    .args = TP_ARGS(args),
     .config = base_config,
     .assess = assess,
 };

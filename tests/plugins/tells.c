@@ -13,8 +13,7 @@ space(void *vself, const struct tp_space *space_)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "space of %d",
-                    (int)space_->n_dims);
+    tp_log(self->host, TP_LOG_INFO, "space of %d", (int)space_->n_dims);
     return TP_OK;
 }
 
@@ -33,9 +32,9 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct base *self = vself;
 
-    self->host->log(self->host->ctx, TP_LOG_INFO, "tell %d %g = %g %s",
-                    id == TP_NO_ID ? -1 : (int)id, x[0], result->value,
-                    results[result->how]);
+    tp_log(self->host, TP_LOG_INFO, "tell %d %g = %g %s",
+           id == TP_NO_ID ? -1 : (int)id, x[0], result->value,
+           results[result->how]);
     return TP_OK;
 }
 
@@ -45,8 +44,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct base *self = vself;
 
     (void)x;
-    self->host->log(self->host->ctx, TP_LOG_INFO, "ended %d %s", (int)id,
-                    ends[how]);
+    tp_log(self->host, TP_LOG_INFO, "ended %d %s", (int)id, ends[how]);
     return TP_OK;
 }
 
@@ -56,7 +54,7 @@ static const struct tp_tuner tuner = {
     .doc = "writes down results",
     .version = 1,
     .create = base_create,
-    .destroy = base_destroy,
+    .destroy = free,
     .space = space,
     .ask = ask,
     .tell = tell,

@@ -11,7 +11,7 @@ static const struct tp_tuner tuner = {
     .name = "too_short",
     .doc = "has a table that is too short",
     .create = base_create,
-    .destroy = base_destroy,
+    .destroy = free,
     .ask = base_ask,
 };
 TP_REGISTER_TUNER(tuner)

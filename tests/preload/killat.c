@@ -6,7 +6,6 @@
  * Each call that changes files, and each that writes into a pipe, has two: a
  * write when half of it is written and when all is; any other before it is
  * done and when it is.  Written to standard output and error there is none. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>

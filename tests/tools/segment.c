@@ -10,7 +10,6 @@
 #include "log/segments.h"
 #include "log/writer.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "core/file.h"
 #include "core/problems.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Without a pattern: the regcomp() of glibc (2.36) leaks when it fails. */

@@ -6,8 +6,6 @@
 #include "core/problems.h"
 #include "plugin/arguments.h"
 
-#include <string.h>
-
 static const struct tp_arg table[] = {
     {"count", TP_ARG_INT, 0, "20", 1, 100, NULL, "an integer"},
     {"net.rate", TP_ARG_DOUBLE, 1, "0.5", 0, 1, NULL, "a number"},

@@ -8,8 +8,6 @@
 #include "plugin/tuner.h"
 #include "unit/space_help.h"
 
-#include <math.h>
-
 #define SPACE                                       \
     "{'a': {'_type': 'uniform', '_value': [0, 1]}," \
     " 'c': {'_type': 'choice', '_value': ['s', 't']}}"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bohb/model.h"
 
-#include "plugin/state.h"
 #include "unit/prior_help.h"
 
 #include <math.h>

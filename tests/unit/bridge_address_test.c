@@ -6,7 +6,6 @@
 #include "core/err.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 TEST(bridge_address_has_all_parts)

@@ -3,8 +3,6 @@
 
 #include "dispatcher_help.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

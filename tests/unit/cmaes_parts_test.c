@@ -7,8 +7,6 @@
 #include "cmaes/model.h"
 #include "unit/cmaes_help.h"
 
-#include <float.h>
-
 #define ONE(type, values) "{'x': {'_type': '" type "', '_value': " values "}}"
 
 /* A cell is where the trial's value stays the same, and no more. */

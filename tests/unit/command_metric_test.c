@@ -4,7 +4,6 @@
 #include "command_helpers.h"
 
 #include "command.h"
-#include "core/buf.h"
 #include "core/err.h"
 #include "json.h"
 

@@ -2,7 +2,6 @@
 #include "unit/config_help.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* One mistake each; the other keys are right. */
 static const struct {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/config_help.h"
 
-#include <string.h>
-
 static const char v1_text[] = "authorName: a\n"
                               "experimentName: b\n"
                               "trialConcurrency: 2\n"

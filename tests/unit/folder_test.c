@@ -6,7 +6,6 @@
 #include "core/folder.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -40,6 +40,19 @@ note(const char *event, const char *job, unsigned id, unsigned attempt,
     tell(RECORD_IN, 2, text);
 }
 
+/* Trials 00000 and on, all in the first second. */
+static void
+start_trials(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char job[8];
+
+        snprintf(job, sizeof job, "%05u", i);
+        at(1);
+        note("started", job, i, 0, "");
+    }
+}
+
 static void
 exited(const char *job, unsigned id, unsigned attempt, const char *status)
 {
@@ -316,13 +329,7 @@ TEST(history_of_a_trial_that_was_retried_and_interrupted)
 TEST(history_gives_the_time_after_a_crash_to_nobody)
 {
     make_folder();
-    for (unsigned i = 0; i < 6; i++) {
-        char job[8];
-
-        snprintf(job, sizeof job, "%05u", i);
-        at(1);
-        note("started", job, i, 0, "");
-    }
+    start_trials(6);
     at(10);
     report("00000", 0, 0, "PERIODICAL", 0, "1");
     at(100);
@@ -402,13 +409,7 @@ TEST(history_of_an_attempt_that_outlives_two_managers)
 TEST(history_of_an_adopted_attempt_that_is_lost)
 {
     make_folder();
-    for (unsigned i = 0; i < 4; i++) {
-        char job[8];
-
-        snprintf(job, sizeof job, "%05u", i);
-        at(1);
-        note("started", job, i, 0, "");
-    }
+    start_trials(4);
     at(10);
     report("00000", 0, 0, "PERIODICAL", 0, "1");
     at(100);

@@ -9,7 +9,6 @@
 #include "manager/exchange.h"
 #include "manager/imports.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "core/err.h"
 #include "json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "manager/control_client.h"
 #include "manager/state.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

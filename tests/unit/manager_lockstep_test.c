@@ -5,7 +5,6 @@
 #include "manager/lockstep.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void
 expect(const struct lockstep *l, enum lockstep_move move, uint64_t number)

@@ -5,7 +5,6 @@
 #include "core/file.h"
 #include "manager/claim.h"
 #include "trial/outcome.h"
-#include "trial/files.h"
 
 #include "t.h"
 

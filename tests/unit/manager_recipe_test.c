@@ -5,8 +5,6 @@
 #include "core/err.h"
 #include "manager/recipe.h"
 
-#include <string.h>
-
 TEST(manager_recipe_comes_back_as_it_was)
 {
     static const char *const argv[] = {"/bin/sh", "-c", "a 'b'\nc", "", NULL};

@@ -7,7 +7,6 @@
 #include "t.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_WORDS 32
 

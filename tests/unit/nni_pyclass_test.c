@@ -6,7 +6,6 @@
 #include "t.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What is refused before any program is started; tests/e2e/python_classes.sh
  * has the rest. */

@@ -7,8 +7,6 @@
 #include "pbt/pbt.h"
 #include "unit/prior_help.h"
 
-#include <math.h>
-
 #define LINE_SPACE "{'x': {'_type': 'uniform', '_value': [0, 1]}}"
 #define RELEASED_MAX 4096
 

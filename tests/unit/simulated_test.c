@@ -4,7 +4,6 @@
 #include "check/fakehost.h"
 #include "plugin/loader.h"
 #include "sim/bands.h"
-#include "sim/dice.h"
 #include "sim/game.h"
 #include "sim/population.h"
 #include "sim/rungs.h"

@@ -9,8 +9,6 @@
 #include "tpe/tpe.h"
 #include "unit/space_help.h"
 
-#include <math.h>
-
 static inline double
 help_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 {

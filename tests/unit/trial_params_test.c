@@ -6,7 +6,6 @@
 #include "trial/files.h"
 #include "trial/params.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static struct params *

@@ -15,7 +15,6 @@
 #include "t.h"
 #include "unit/space_help.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #define STEPS 160

@@ -2,6 +2,8 @@
 /* What the wrapper does when its manager dies, and when another one comes. */
 #include "wrapper_run.h"
 
+#include <signal.h>
+
 TEST(wrapper_ends_the_trial_of_a_dead_manager)
 {
     struct run run = start(LONG_MS, "100", "echo 1 1 > ready; exec cat ready");

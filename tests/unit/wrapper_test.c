@@ -2,9 +2,11 @@
 /* How a trial starts and ends under the wrapper. */
 #include "wrapper_run.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 
 /* Runs the script to its own end, and checks how that reads. */

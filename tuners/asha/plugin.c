@@ -6,7 +6,6 @@
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define BUDGET_MAX 1e15

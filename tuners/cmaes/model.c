@@ -4,7 +4,6 @@
 #include "elementary.h"
 #include "linear.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

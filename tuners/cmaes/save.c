@@ -8,9 +8,7 @@
 
 #include "cmaes/cmaes.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define VERSION 1
 

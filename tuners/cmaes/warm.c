@@ -7,9 +7,7 @@
 
 #include "elementary.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GAMMA 0.1
 #define ALPHA_ELSEWHERE 0.1

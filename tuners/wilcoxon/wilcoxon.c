@@ -14,8 +14,9 @@ wilcoxon_fini(struct wilcoxon *w)
     w->best = NULL;
 }
 
-double
-wilcoxon_mean(const double *values, size_t n)
+/* The mean of n > 0 values. */
+static double
+mean_of(const double *values, size_t n)
 {
     double sum = 0;
 
@@ -76,8 +77,8 @@ wilcoxon_assess(const struct wilcoxon *w, const double *values, size_t n,
         out->reason = WILCOXON_NOT_FINITE;
         return 0;
     }
-    out->mean = wilcoxon_mean(values, out->pairs);
-    out->best_mean = wilcoxon_mean(w->best, out->pairs);
+    out->mean = mean_of(values, out->pairs);
+    out->best_mean = mean_of(w->best, out->pairs);
     out->p = test(w, values, out->pairs);
     if (isnan(out->p))
         return -1;
@@ -93,7 +94,7 @@ int
 wilcoxon_succeeded(struct wilcoxon *w, uint64_t trial, const double *values,
                    size_t n)
 {
-    double mean = wilcoxon_mean(values, n), *best;
+    double mean = mean_of(values, n), *best;
 
     if (!all_finite(values, n) || isnan(mean) ||
         (w->best != NULL && (w->maximize ? mean <= w->mean : mean >= w->mean)))

@@ -62,7 +62,4 @@ int wilcoxon_assess(const struct wilcoxon *w, const double *values, size_t n,
 int wilcoxon_succeeded(struct wilcoxon *w, uint64_t trial, const double *values,
                        size_t n);
 
-/* The mean of n > 0 values, as the best trial's is taken. */
-double wilcoxon_mean(const double *values, size_t n);
-
 #endif

@@ -85,22 +85,21 @@ struct tp_history;
  * arg_size. */
 #define TP_ARGS(rows) rows, sizeof(rows) / sizeof(rows)[0], sizeof(rows)[0]
 
-/* Values of arguments. */
-
-/* Whether it is this word; 0 for null. */
+/* Whether an argument is this word; 0 for null. */
 static __inline__ int
 tp_is(const struct tp_value *value, const char *word)
 {
     return !value->is_null && strcmp(value->text, word) == 0;
 }
 
-/* Whether it is an optimize_mode under which larger results are better. */
+/* Whether larger results are better under this optimize_mode. */
 static __inline__ int
 tp_maximizes(const struct tp_value *mode)
 {
     return tp_is(mode, "maximize");
 }
 
+/* An argument's number, or `if_null`. */
 static __inline__ int64_t
 tp_integer_or(const struct tp_value *value, int64_t if_null)
 {
@@ -113,15 +112,15 @@ tp_number_or(const struct tp_value *value, double if_null)
     return value->is_null ? if_null : value->number;
 }
 
-/* The text stays until destroy() has returned. */
+/* An argument's text, which stays until destroy() has returned; NULL for
+ * null. */
 static __inline__ const char *
 tp_text_or_null(const struct tp_value *value)
 {
     return value->is_null ? NULL : value->text;
 }
 
-/* What is said to people, a line each: at most 500 bytes, without a newline. */
-
+/* A line for people has at most 500 bytes and no newline. */
 #define TP_IMPL_LINE_MAX 512
 
 /* C90 has no vsnprintf. */
@@ -146,7 +145,7 @@ tp_error(const struct tp_host *host, const char *fmt, ...)
     return TP_ERR;
 }
 
-/* Always TP_ERR. */
+/* Says that there is no memory for the callback.  Always TP_ERR. */
 static __inline__ int
 tp_out_of_memory(const struct tp_host *host)
 {
@@ -161,7 +160,8 @@ tp_ok_unless(const struct tp_host *host, const char *wrong)
     return wrong == NULL ? TP_OK : tp_error(host, "%s", wrong);
 }
 
-/* `level` is TP_LOG_... */
+/* Says something to people, whatever the callback returns; `level` is
+ * TP_LOG_... */
 __attribute__((format(printf, 3, 4))) static __inline__ void
 tp_log(const struct tp_host *host, int level, const char *fmt, ...)
 {
@@ -198,8 +198,8 @@ tp_explain(const struct tp_host *host, const char *fmt, ...)
     host->explain(host->ctx, "%s", line);
 }
 
-/* The other services. */
-
+/* Random numbers and draws of the prior, as host->uniform(), bits() and
+ * sample() give them. */
 static __inline__ double
 tp_uniform(const struct tp_host *host, uint64_t a, uint32_t b, uint32_t draw)
 {
@@ -218,7 +218,8 @@ tp_sample(const struct tp_host *host, uint64_t draw_id, double *x)
     host->sample(host->ctx, draw_id, x);
 }
 
-/* host->value(), which a struct has the name of; NaN in a host without it. */
+/* host->value(), under another name than struct tp_value's; NaN in a host
+ * without it. */
 static __inline__ double
 tp_value_of(const struct tp_host *host, size_t dim, double x)
 {
@@ -226,15 +227,15 @@ tp_value_of(const struct tp_host *host, size_t dim, double x)
                                : __builtin_nan("");
 }
 
-/* TP_ERR in a host without it. */
+/* host->key(); TP_ERR in a host without it. */
 static __inline__ int
 tp_key(const struct tp_host *host, const double *x, uint64_t *key)
 {
     return TP_HAS(host, key) ? host->key(host->ctx, x, key) : TP_ERR;
 }
 
-/* host->element(), which a struct has the name of; sets out->_struct_size,
- * too.  TP_ERR in a host without it. */
+/* host->element(), under another name than struct tp_element's; sets
+ * out->_struct_size, too.  TP_ERR in a host without it. */
 static __inline__ int
 tp_element_of(const struct tp_host *host, size_t dim, uint64_t index,
               struct tp_element *out)
@@ -244,7 +245,7 @@ tp_element_of(const struct tp_host *host, size_t dim, uint64_t index,
                                  : TP_ERR;
 }
 
-/* Nothing in a host without it, as the next. */
+/* host->extra() and decide(); a host without them is told nothing. */
 static __inline__ void
 tp_extra(const struct tp_host *host, const char *key, const char *text)
 {
@@ -258,8 +259,6 @@ tp_decide(const struct tp_host *host, uint64_t id, int decision)
     if (TP_HAS(host, decide))
         host->decide(host->ctx, id, decision);
 }
-
-/* Making an object. */
 
 /* For create: a zeroed object of `size` bytes, whose first member is a
  * `const struct tp_host *`, which is set; NULL when there is no memory, and the
@@ -286,7 +285,7 @@ tp_too_old(const struct tp_host *host, const char *missing)
     return NULL;
 }
 
-/* Saving. */
+/* Values that are saved, as the functions of struct tp_sink take them. */
 
 static __inline__ void
 tp_put_u64(const struct tp_sink *sink, uint64_t value)
@@ -312,7 +311,8 @@ tp_put_bytes(const struct tp_sink *sink, const void *bytes, size_t n)
     sink->bytes(sink->ctx, bytes, n);
 }
 
-/* TP_OK, or TP_ERR when so much is not there, as of the source. */
+/* Values that are loaded, as those of struct tp_source give them: TP_OK, or
+ * TP_ERR when so much is not there. */
 
 static __inline__ int
 tp_get_u64(const struct tp_source *source, uint64_t *out)
@@ -338,15 +338,16 @@ tp_get_bytes(const struct tp_source *source, void *out, size_t n)
     return source->bytes(source->ctx, out, n);
 }
 
-/* Bytes. */
+/* How many bytes have not been read. */
 static __inline__ size_t
 tp_left(const struct tp_source *source)
 {
     return source->left(source->ctx);
 }
 
-/* Callbacks of a plugin that does not learn from results, and of one whose
- * answers depend on nothing that would have to be saved.  Always TP_OK. */
+/* A tuner's tell, when it does not learn from results, and its save and load,
+ * when its suggestions depend on nothing that would have to be saved.  Always
+ * TP_OK. */
 
 static __inline__ int
 tp_tell_nothing(void *self, uint64_t id, const double *x,
@@ -375,7 +376,8 @@ tp_load_nothing(void *self, const struct tp_source *source)
     return TP_OK;
 }
 
-/* The same two of an assessor. */
+/* An assessor's save and load, when its verdicts depend on nothing that would
+ * have to be saved.  Always TP_OK. */
 
 static __inline__ int
 tp_assessor_save_nothing(void *self, const struct tp_history *const *living,
