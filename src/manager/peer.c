@@ -12,7 +12,6 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/number.h"
 #include "core/passing.h"
 #include "json.h"
