@@ -54,8 +54,8 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
-/* Watches the dispatcher's pipes and its end.  Where that cannot be, it is
- * killed and the pipes are closed: nobody would be told of its end. */
+/* Watches the dispatcher's pipes and its end.  Where they cannot be watched the
+ * dispatcher is killed and the pipes are closed: nobody would see its end. */
 static int
 watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
 {
