@@ -76,8 +76,4 @@ void resume_log_add(struct resume_log *log, const struct history_fact *fact);
  * text). */
 bool resume_log_gave(const struct resume_log *log, const char *parameter_id);
 
-/* The trial with this trial_job_id; NULL: the log does not know it. */
-const struct logged_trial *resume_log_find(const struct resume_log *log,
-                                           const char *id);
-
 #endif
