@@ -129,7 +129,7 @@ open_history(struct index *ix, struct store *s, const struct buf *known,
 }
 
 /* Takes the history to where the database is, which another process may have
- * brought up to date. */
+ * brought up to date; READING_OTHER as open_history(). */
 static int
 go_on(struct index *ix, struct store *s, struct err *err)
 {
