@@ -212,12 +212,12 @@ resume(struct manager *m, struct err *err)
 
 /* Starts the dispatcher so, now or, if that cannot be now, later. */
 static int
-begin(struct manager *m, peer_starter *how, struct err *err)
+begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
+      struct err *err)
 {
     struct peer_retry *r = &m->dispatcher_retry;
     int64_t now = clock_monotonic_ns();
 
-    r->how = NULL;
     if (how(m, err) == 0) {
         r->failures = 0;
         m->closing_deadline_ns = now + CLOSING_NS; /* if it is closing */
@@ -234,7 +234,7 @@ begin(struct manager *m, peer_starter *how, struct err *err)
                       "tunepipe: warning: the dispatcher cannot be started "
                       "now: %s; tried again for %.0f s (placeTimeout)",
                       err->text, (double)m->x->place_ms / 1e3);
-    r->how = how;
+    r->due = true;
     r->at_ns = now + placing_pause_ns(r->failures++);
     return 0;
 }
@@ -260,13 +260,18 @@ peer_resume(struct manager *m, struct err *err)
     return begin(m, start, err);
 }
 
+/* A first dispatcher that was killed, since it could not be watched, may have
+ * begun the log: then the next one goes on from there. */
 void
 peer_retry(struct manager *m, int64_t now_ns)
 {
     struct err err = {0};
 
-    if (now_ns < peer_deadline(m) ||
-        begin(m, m->dispatcher_retry.how, &err) == 0)
+    if (now_ns < peer_deadline(m))
+        return;
+    m->dispatcher_retry.due = false;
+    exchange_hold(&m->exchange);
+    if (peer_resume(m, &err) == 0)
         return;
     if (m->end_known)
         progress_warn(&m->progress,
@@ -280,8 +285,7 @@ peer_retry(struct manager *m, int64_t now_ns)
 int64_t
 peer_deadline(const struct manager *m)
 {
-    return m->dispatcher_retry.how != NULL ? m->dispatcher_retry.at_ns
-                                           : INT64_MAX;
+    return m->dispatcher_retry.due ? m->dispatcher_retry.at_ns : INT64_MAX;
 }
 
 /* ---- another one goes on ---- */

@@ -144,9 +144,8 @@ struct placing_queue {
 
 /* A start that failed for want of something that time may bring, and is tried
  * again; a zeroed one is none. */
-typedef int peer_starter(struct manager *m, struct err *err);
 struct peer_retry {
-    peer_starter *how; /* NULL: none is due */
+    bool due;
     int64_t at_ns, until_ns;
     unsigned failures; /* in a row */
 };
