@@ -68,7 +68,7 @@ struct calls {
     const struct space *space; /* the current one; NULL: none */
     struct tp_space *lent;
     struct inner *inner; /* of a filter; else NULL */
-    struct given *given; /* points of this space; calls_advice.c's */
+    struct given *given; /* points of this space; calls.c's */
     void *self;
     uint64_t rests;
     char place[256]; /* where we are, for messages: set by the caller */

@@ -5,7 +5,6 @@
 #include "core/stop_signals.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "core/err.h"
 #include "store/index.h"
 
-#include <stdint.h>
-
 #define BATCH_NS 500000000 /* what comes within is one transaction */
 
 static int

@@ -7,7 +7,6 @@
 #include "core/err.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define DIR_IS                                                           \

@@ -10,7 +10,6 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "core/own.h"
-#include "core/problems.h"
 #include "core/visible.h"
 #include "history/folder.h"
 #include "json.h"

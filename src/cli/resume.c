@@ -5,11 +5,8 @@
 #include "cli/verb.h"
 
 #include "config/experiment.h"
-#include "core/buf.h"
 #include "core/err.h"
-#include "core/problems.h"
 #include "core/visible.h"
-#include "history/folder.h"
 #include "manager/budget.h"
 #include "manager/manager.h"
 #include "manager/results.h"
@@ -18,7 +15,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char help[] =
     "usage: tunepipe resume FOLDER [--max-trials N] [--max-duration TIME]\n"

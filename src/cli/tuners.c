@@ -11,7 +11,6 @@
 #include "plugin/loader.h"
 #include "plugin/paths.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,6 @@
 #include "config/draft.h"
 #include "config/keys_failure.h"
 #include "config/keys.h"
-#include "config/labels.h"
 #include "config/reader.h"
 #include "config/spacekey.h"
 #include "config/v1.h"
@@ -17,7 +16,6 @@
 #include "core/problems.h"
 #include "json.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

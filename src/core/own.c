@@ -4,7 +4,6 @@
 #include "core/err.h"
 #include "core/file.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

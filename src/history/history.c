@@ -315,7 +315,8 @@ end_by_result(const struct history_reader *h, const struct trial *t)
     return end;
 }
 
-/* `noted_us`: of the record that says so; 0: none does. */
+/* When the open attempt ended.  `noted_us`: of the record that says so; 0: none
+ * does. */
 static int64_t
 end_of(const struct history_reader *h, const struct trial *t, int64_t noted_us)
 {
@@ -373,7 +374,7 @@ may_be_late(const struct history_reader *h, const struct trial *t)
 }
 
 /* A run that was noted late began when its exit file says, which is there when
- * it has ended.  Whether that is another time than it was. */
+ * it has ended.  True: its start is another one now. */
 static bool
 date_back(const struct history_reader *h, struct trial *t)
 {
@@ -453,7 +454,8 @@ close_attempt(struct history_reader *h, struct trial *t, const char *status,
     return f;
 }
 
-/* An attempt that is not known yet; nobody saw the end of one that is open. */
+/* Begins an attempt that is not known yet; nobody saw the end of the one before
+ * it that is still open. */
 static void
 open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
 {

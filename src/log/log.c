@@ -83,8 +83,8 @@ struct log_reader {
 
 /* ---- a log that was never begun ---- */
 
-/* Whether there is a head anywhere; or another record, which is written when
- * the head is durable. */
+/* Whether there is a head anywhere or, where `head` is false, another record,
+ * which is written when the head is durable. */
 static bool
 has_record(const char *bytes, size_t len, bool head)
 {
@@ -128,8 +128,9 @@ is_void(const char *bytes, size_t len)
         return true;
     if (has_record(bytes, len, false))
         return false;
-    /* Its first block was never written, its head not wholly, or its first line
-     * is damaged.  What begins otherwise is no log of ours. */
+    /* Void is a log whose first block was never written, whose head is cut off,
+     * or whose first line is damaged.  What begins otherwise is none of ours.
+     */
     return bytes[0] == '\0' || is_torn(bytes, len) ||
            (has_record(bytes, len, true) &&
             memcmp(bytes, RECORD_MAGIC, sizeof RECORD_MAGIC - 1) != 0);

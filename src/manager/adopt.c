@@ -10,7 +10,6 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/folder.h"
-#include "core/number.h"
 #include "core/process.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -19,7 +18,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

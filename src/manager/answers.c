@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */

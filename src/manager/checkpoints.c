@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* checkpoints_steps.c: the file that tells of one. */
+/* What the file says that tells of a checkpoint. */
 struct checkpoint_steps {
     uint64_t steps;
     bool given, beyond; /* as in struct checkpoint */

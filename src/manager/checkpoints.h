@@ -2,12 +2,6 @@
 /* checkpoints.h - what trials have saved (trial/files.h, checkpoints): which
  * one an attempt is given, and which ones are deleted, when.  The files are the
  * truth; here is what they would be asked for at each turn.
- *
- *   checkpoints.c        what there is
- *   checkpoints_keep.c   what stays of it
- *   checkpoints_give.c   what an attempt is given; of another trial, too
- *   checkpoints_steps.c  how much had been reported when one was saved
- *
  * One thread. */
 #ifndef MANAGER_CHECKPOINTS_H
 #define MANAGER_CHECKPOINTS_H

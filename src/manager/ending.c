@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/ending.h"
 
-#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/visible.h"
 #include "json.h"

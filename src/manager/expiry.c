@@ -63,7 +63,7 @@ manager_expire(struct manager *m)
         manager_end(m, MANAGER_DURATION,
                     "finished: maxExperimentDuration is over");
     }
-    if (m->phase == PHASE_CLOSING && m->dispatcher_retry.how == NULL &&
+    if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due &&
         now >= m->closing_deadline_ns) {
         m->closing_deadline_ns = INT64_MAX;
         m->dispatcher_given_up = true;
@@ -97,7 +97,7 @@ manager_timeout(struct manager *m)
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));
     at = least(at, commands_settle(m, now));
-    if (m->phase == PHASE_CLOSING && m->dispatcher_retry.how == NULL)
+    if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)
         return -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/giving.h"
 
-#include "core/err.h"
 #include "core/process.h"
 #include "manager/state.h"
 #include "manager/trial.h"

@@ -6,7 +6,6 @@
 #include "manager/hooks.h"
 
 #include "config/experiment.h"
-#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"

@@ -4,7 +4,6 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "core/number.h"
 #include "manager/cgroup.h"
 
 #include <stdio.h>

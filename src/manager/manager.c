@@ -103,7 +103,7 @@ manager_interrupt(struct manager *m)
     m->interrupts++;
     if (m->phase == PHASE_CLOSING) {
         m->dispatcher_given_up = true;
-        m->dispatcher_retry.how = NULL;
+        m->dispatcher_retry.due = false;
         manager_signal_dispatcher(m, m->interrupts > 1 ? SIGKILL : SIGTERM);
     }
     if (m->interrupts > 1) {
@@ -219,7 +219,7 @@ recognise_end(struct manager *m)
 
     if (m->lockstep.on && m->lockstep.expects && !m->interrupting)
         return; /* what the last end leads to is a part of the log */
-    if (m->dispatcher_retry.how != NULL && !m->interrupting &&
+    if (m->dispatcher_retry.due && !m->interrupting &&
         (m->outcome->initialized || m->options->resume != NULL))
         return; /* the next dispatcher is to be told of these ends */
     switch (scheduler_end(&m->scheduler)) {
@@ -240,7 +240,7 @@ recognise_end(struct manager *m)
         break;
     }
     m->phase = PHASE_CLOSING;
-    m->dispatcher_retry.how = NULL; /* what it is not told `resume` tells */
+    m->dispatcher_retry.due = false; /* what it is not told `resume` tells */
     m->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
     exchange_send(&m->exchange, "TE", "", 0);
 }
@@ -287,8 +287,7 @@ settle(struct manager *m)
         recognise_end(m);
     }
     if (m->phase == PHASE_CLOSING && m->dispatcher.pidfd < 0 &&
-        m->dispatcher_retry.how == NULL &&
-        (!m->results_held || m->interrupts > 0))
+        !m->dispatcher_retry.due && (!m->results_held || m->interrupts > 0))
         m->phase = PHASE_DONE; /* else results wait for room on the disk */
     hooks_go(&m->hooks, clock_monotonic_ns());
     clear_away(m);

@@ -5,7 +5,6 @@
 #include "core/buf.h"
 #include "core/bytes.h"
 #include "core/file.h"
-#include "core/number.h"
 #include "manager/claim.h"
 #include "manager/machine.h"
 #include "trial/outcome.h"

@@ -12,7 +12,6 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/number.h"
 #include "core/passing.h"
 #include "json.h"
@@ -55,8 +54,8 @@ add(struct words *w, const char *word)
     w->argv[w->n] = NULL;
 }
 
-/* Watches the dispatcher's pipes and its end.  Where that cannot be, it is
- * killed and the pipes are closed: nobody would be told of its end. */
+/* Watches the dispatcher's pipes and its end.  Where they cannot be watched the
+ * dispatcher is killed and the pipes are closed: nobody would see its end. */
 static int
 watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
 {
@@ -213,12 +212,12 @@ resume(struct manager *m, struct err *err)
 
 /* Starts the dispatcher so, now or, if that cannot be now, later. */
 static int
-begin(struct manager *m, peer_starter *how, struct err *err)
+begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
+      struct err *err)
 {
     struct peer_retry *r = &m->dispatcher_retry;
     int64_t now = clock_monotonic_ns();
 
-    r->how = NULL;
     if (how(m, err) == 0) {
         r->failures = 0;
         m->closing_deadline_ns = now + CLOSING_NS; /* if it is closing */
@@ -235,7 +234,7 @@ begin(struct manager *m, peer_starter *how, struct err *err)
                       "tunepipe: warning: the dispatcher cannot be started "
                       "now: %s; tried again for %.0f s (placeTimeout)",
                       err->text, (double)m->x->place_ms / 1e3);
-    r->how = how;
+    r->due = true;
     r->at_ns = now + placing_pause_ns(r->failures++);
     return 0;
 }
@@ -261,13 +260,18 @@ peer_resume(struct manager *m, struct err *err)
     return begin(m, start, err);
 }
 
+/* A first dispatcher that was killed, since it could not be watched, may have
+ * begun the log: then the next one goes on from there. */
 void
 peer_retry(struct manager *m, int64_t now_ns)
 {
     struct err err = {0};
 
-    if (now_ns < peer_deadline(m) ||
-        begin(m, m->dispatcher_retry.how, &err) == 0)
+    if (now_ns < peer_deadline(m))
+        return;
+    m->dispatcher_retry.due = false;
+    exchange_hold(&m->exchange);
+    if (peer_resume(m, &err) == 0)
         return;
     if (m->end_known)
         progress_warn(&m->progress,
@@ -281,8 +285,7 @@ peer_retry(struct manager *m, int64_t now_ns)
 int64_t
 peer_deadline(const struct manager *m)
 {
-    return m->dispatcher_retry.how != NULL ? m->dispatcher_retry.at_ns
-                                           : INT64_MAX;
+    return m->dispatcher_retry.due ? m->dispatcher_retry.at_ns : INT64_MAX;
 }
 
 /* ---- another one goes on ---- */

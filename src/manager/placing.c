@@ -33,20 +33,6 @@ placing_wake(struct manager *m)
         lockstep_stir(&m->lockstep);
 }
 
-/* What nobody's end will bring is told, since nothing else happens. */
-enum placing
-placing_claim(struct manager *m, struct trial *t, bool devices, char *why,
-              size_t size)
-{
-    if (resources_claim(&m->resources, t, devices, why, size) == RESOURCES_NOW)
-        return PLACING_NOW;
-    if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
-        m->placing.told = true;
-        progress_warn(&m->progress, "tunepipe: trial %s waits: %s", t->id, why);
-    }
-    return PLACING_LATER;
-}
-
 bool
 placing_prepares(const struct manager *m, const struct trial *t)
 {
@@ -136,6 +122,21 @@ is_next(const struct manager *m, const struct trial *t, char *why, size_t size)
                                   : is_next_to_run(m, t, why, size);
 }
 
+/* Claims memory, and devices where the trial is not only prepared.  What it
+ * waits for is told where no trial runs whose end could bring it. */
+static enum placing
+claim(struct manager *m, struct trial *t, char *why, size_t size)
+{
+    if (resources_claim(&m->resources, t, !placing_prepares(m, t), why, size) ==
+        RESOURCES_NOW)
+        return PLACING_NOW;
+    if (m->n_running == 0 && why[0] != '\0' && !m->placing.told) {
+        m->placing.told = true;
+        progress_warn(&m->progress, "tunepipe: trial %s waits: %s", t->id, why);
+    }
+    return PLACING_LATER;
+}
+
 enum placing
 placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
@@ -145,7 +146,7 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
         snprintf(why, size, GIVING_WHY);
         return PLACING_LATER;
     }
-    return placing_claim(m, t, !placing_prepares(m, t), why, size);
+    return claim(m, t, why, size);
 }
 
 void

@@ -28,15 +28,13 @@ enum placing {
     PLACING_LATER, /* something is missing; those behind it may have theirs */
 };
 
-/* Whether its start is that of prepareCommand. */
+/* Whether what is to be started for the trial is prepareCommand, and not its
+ * run yet. */
 bool placing_prepares(const struct manager *m, const struct trial *t);
 /* Whether it may start now.  Of LATER `why` says the reason, one line for
  * people; what was claimed for NOW is given back by placing_release(). */
 enum placing placing_try(struct manager *m, struct trial *t, char *why,
                          size_t size);
-/* The last part of it: memory, and devices where it is not only prepared. */
-enum placing placing_claim(struct manager *m, struct trial *t, bool devices,
-                           char *why, size_t size);
 /* What one that waits to be started waits for, appended as one line. */
 void placing_explain(struct manager *m, const struct trial *t, struct buf *out);
 /* It was not started after all, or its processes are gone. */

@@ -16,7 +16,6 @@
 #include "supervisor/supervisor.h"
 #include "trial/files.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

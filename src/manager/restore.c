@@ -39,13 +39,11 @@
 #include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
-#include "trial/files.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #define RECORDS_MAX ((size_t)48 << 20) /* below what a frame can be */

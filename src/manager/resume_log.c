@@ -39,12 +39,6 @@ resume_log_fini(struct resume_log *log)
     *log = (struct resume_log){0};
 }
 
-const struct logged_trial *
-resume_log_find(const struct resume_log *log, const char *id)
-{
-    return map_get(&log->by_id, id, strlen(id));
-}
-
 static struct logged_trial *
 append(struct resume_log *log, const char *parameter_id)
 {

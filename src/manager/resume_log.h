@@ -17,8 +17,8 @@ struct history_fact;
 
 /* parameter_source of a trial that the user wants once more, in its AD. */
 #define SOURCE_REPEATED "again"
-/* The status in the NT `exited` of an interrupted attempt of which nothing is
- * left to be sent. */
+/* The status in the NT `exited` of an attempt that was interrupted, when all
+ * that it had reported was sent. */
 #define STATUS_INTERRUPTED "interrupted"
 
 struct logged_trial {
@@ -75,9 +75,5 @@ void resume_log_add(struct resume_log *log, const struct history_fact *fact);
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON
  * text). */
 bool resume_log_gave(const struct resume_log *log, const char *parameter_id);
-
-/* The trial with this trial_job_id; NULL: the log does not know it. */
-const struct logged_trial *resume_log_find(const struct resume_log *log,
-                                           const char *id);
 
 #endif

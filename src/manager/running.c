@@ -15,6 +15,7 @@
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
+#include "manager/resume_log.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -43,8 +44,8 @@ running_since(struct manager *m, struct trial *t, int64_t started_ns)
                     t->started_ns + m->x->max_trial_ms * 1000000);
 }
 
-/* The kernel may have no memory for it, for now: an end meanwhile is seen when
- * it has. */
+/* Where the kernel has no memory to watch for the trial's end, for now, that is
+ * tried again; an end meanwhile is seen once the watch stands. */
 void
 running_watch(struct manager *m, struct trial *t)
 {
@@ -332,7 +333,8 @@ running_exited(struct manager *m, struct trial *t)
         return;
     resources_learn(&m->resources, t);
     if (t->again && t->outcome.alone && running_unseen(m, t))
-        t->stop = STOP_INTERRUPT; /* as where it is found ended */
+        t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
+                                     this manager comes: see restore.c */
     if (t->again && running_in_vain(m, t))
         running_again(m, t);
     else
@@ -426,7 +428,7 @@ running_next(const struct manager *m, const struct trial *t)
 void
 running_replace(struct manager *m, struct trial *t, struct trial *next)
 {
-    /* Its hours count, and no more than they. */
+    /* Of the attempt its hours count, and nothing else. */
     const struct finish_end end = {.trial = t->id, .seconds = seconds_of(t)};
 
     if (m->lockstep.on) {
@@ -517,7 +519,8 @@ note_exit(struct manager *m, const struct trial *t, enum trial_state state)
     char detail[64];
 
     if (state == TRIAL_INTERRUPTED)
-        snprintf(detail, sizeof detail, "\"status\": \"interrupted\"");
+        snprintf(detail, sizeof detail,
+                 "\"status\": \"" STATUS_INTERRUPTED "\"");
     else if (o->kind == OUTCOME_LOST)
         snprintf(detail, sizeof detail, "\"status\": \"lost\"");
     else

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
 /* How long before its manager a trial may get the signal that ends both. */

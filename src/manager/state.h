@@ -144,9 +144,8 @@ struct placing_queue {
 
 /* A start that failed for want of something that time may bring, and is tried
  * again; a zeroed one is none. */
-typedef int peer_starter(struct manager *m, struct err *err);
 struct peer_retry {
-    peer_starter *how; /* NULL: none is due */
+    bool due;
     int64_t at_ns, until_ns;
     unsigned failures; /* in a row */
 };
@@ -240,13 +239,15 @@ bool running_end(struct manager *m, struct trial *t);
  * again, as where starting that fails; t is freed then. */
 bool running_unbegun(struct manager *m, struct trial *t,
                      const struct outcome *outcome, const siginfo_t *info);
-/* Its end means nothing, and its result is not known: it is lost, was ended for
- * want of a manager or, in lock step, interrupted. */
+/* Whether the end of the trial means nothing and no result of it is known: it
+ * is lost, or was ended for want of a manager, by a signal while it had none,
+ * or, in lock step, by an interruption. */
 bool running_in_vain(const struct manager *m, const struct trial *t);
 /* Whether the end means nothing of a trial that is found ended: the signal that
  * ended it may have ended its manager, too, before that could judge. */
 bool running_unwitnessed(const struct manager *m, const struct trial *t);
-/* Such a signal, behind which its files may hold a result, as in a grace. */
+/* Whether such a signal ended the trial, and its files may hold a result that
+ * it reported still, as within a grace. */
 bool running_unseen(const struct manager *m, const struct trial *t);
 /* Starts it again as a new attempt; frees t. */
 void running_again(struct manager *m, struct trial *t);
@@ -256,7 +257,8 @@ struct trial *running_next(const struct manager *m, const struct trial *t);
 void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 #define WATCH_PAUSE_NS ((int64_t)1000 * 1000000)
-/* Its wrapper runs: its end will be seen. */
+/* Watches for the end of the trial's wrapper: its end will be seen, be it a
+ * moment later where the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
 /* The end, whatever kind it is: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);

@@ -11,7 +11,6 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "frame.h"
-#include "config/experiment.h"
 #include "json.h"
 #include "manager/live.h"
 #include "manager/resume_log.h"

@@ -163,7 +163,7 @@ struct trial {
                                step its round waits for it */
     bool queued;            /* placing.h; it waits for a place */
     struct trial *queue_next, *queue_previous;
-    bool hungry; /* hungry.h; its files may hold more */
+    bool hungry; /* reading.h; its files may hold more */
     struct trial *hungry_next, *hungry_previous;
     struct trial *next, *previous; /* live.h */
 };

@@ -47,7 +47,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
 
     if (run && t->done && t->has_final)
         return TRIAL_SUCCEEDED;
-    /* Nobody knows how it would have ended; its result counts already. */
+    /* What ended the trial was meant for its manager, or was the want of one:
+     * nobody knows how it would have ended, and its result counts. */
     if (run && t->again && t->has_final &&
         (outcome->kind == OUTCOME_LOST || outcome->abandoned ||
          (outcome->alone && outcome_by_signal(outcome))))

@@ -129,7 +129,7 @@ open_history(struct index *ix, struct store *s, const struct buf *known,
 }
 
 /* Takes the history to where the database is, which another process may have
- * brought up to date. */
+ * brought up to date; READING_OTHER as open_history(). */
 static int
 go_on(struct index *ix, struct store *s, struct err *err)
 {
@@ -486,7 +486,7 @@ update_old(struct index *ix, enum index_how how, struct index_report *out,
         if (rc == 0)
             rc = add_new(ix, &s, out, &why);
         /* Damage of the log is told, and the database is sound all the same. */
-        if (rc < 0 && why.code == ERR_LOG && err != NULL)
+        if (rc < 0 && why.code == ERR_LOG)
             *err = why;
         else if (rc != 0)
             rc = 1;
@@ -557,7 +557,7 @@ build(struct index *ix, struct index_report *out, struct err *err)
         rc = make_tables(ix, &s, err);
     if (rc == 0)
         rc = add_new(ix, &s, out, err);
-    if (rc < 0 && err != NULL && err->code == ERR_LOG) {
+    if (rc < 0 && err->code == ERR_LOG) {
         damage = *err;
         rc = 0;
     }

@@ -8,7 +8,6 @@
 #include "store/index.h"
 #include "store/sqlite.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,8 @@ add_parameters(struct rows *r, const char *trial, const char *text,
     return rc;
 }
 
-/* The trial.  When its run starts what was suggested for it is so no more. */
+/* Writes the trial's row.  Once it runs, its parameters are no suggestion any
+ * more that waits for a trial. */
 static int
 add_start(struct rows *r, const struct history_fact *f, struct err *err)
 {

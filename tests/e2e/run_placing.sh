@@ -282,6 +282,22 @@ dispatcher_unwatched() {
 }
 check "a dispatcher that cannot be watched" dispatcher_unwatched
 
+# It has begun the log when it is killed.
+first_unwatched() {
+    echo "$final" | experiment 'maxTrialNumber: 1' || return
+    UNWATCHED=$PWD/unwatched
+    UNWATCHED_BEHIND="$PWD/tunepipe-experiments/*/command.log"
+    export UNWATCHED UNWATCHED_BEHIND
+    : > unwatched
+    (
+        until grep -qs 'cannot watch the dispatcher' err; do sleep 0.05; done
+        rm unwatched
+    ) &
+    preloaded unwatched run 0 || { kill $!; return 1; }
+    count 1 succeeded && replays
+}
+check "a first dispatcher that cannot be watched" first_unwatched
+
 # The kernel has no memory to watch the second trial: its end is seen all the
 # same.
 trial_unwatched() {

@@ -31,6 +31,13 @@ add(struct resume_log *p, enum record_kind kind, const char *payload)
     add_record(p, &r);
 }
 
+/* The trial with this trial_job_id; NULL: the log does not know it. */
+static const struct logged_trial *
+find(const struct resume_log *p, const char *id)
+{
+    return map_get(&p->by_id, id, strlen(id));
+}
+
 static void
 forget(struct resume_log *p)
 {
@@ -55,9 +62,9 @@ TEST(manager_past_follows_a_trial_to_its_end)
     struct resume_log p = {0};
 
     add(&p, RECORD_TUNER, TR_7);
-    CHECK(resume_log_find(&p, "00003") == NULL);
+    CHECK(find(&p, "00003") == NULL);
     add(&p, RECORD_IN, NT_7);
-    t = resume_log_find(&p, "00003");
+    t = find(&p, "00003");
     CHECK(t != NULL);
     CHECK(t->started);
     CHECK(t->event == NULL);
@@ -91,7 +98,7 @@ TEST(manager_past_knows_an_end_without_a_start)
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00009\", \"event\": \"USER_CANCELED\", "
         "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");
-    t = resume_log_find(&p, "00009");
+    t = find(&p, "00009");
     CHECK(t != NULL);
     CHECK(!t->started);
     CHECK_STR(t->event, "USER_CANCELED");
@@ -182,7 +189,7 @@ TEST(manager_past_knows_what_was_released_and_reported_last)
 
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
-    t = resume_log_find(&p, "00003");
+    t = find(&p, "00003");
     CHECK(!t->has_latest);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
     CHECK(t->has_latest);
@@ -210,7 +217,7 @@ TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
         "EN{\"trial_job_id\": \"00003\", \"event\": \"USER_CANCELED\", "
         "\"hyper_params\": \"{}\"}");
     CHECK(!p.told.end);
-    CHECK_STR(resume_log_find(&p, "00003")->event, "USER_CANCELED");
+    CHECK_STR(find(&p, "00003")->event, "USER_CANCELED");
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{}\", \"sync\": true}");
@@ -224,7 +231,7 @@ TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
     struct resume_log p = {0};
 
     add(&p, RECORD_IN, NT_7);
-    t = resume_log_find(&p, "00003");
+    t = find(&p, "00003");
     add(&p, RECORD_IN,
         "NT{\"event\": \"exited\", \"trial_job_id\": \"00003\", "
         "\"attempt\": 0, \"status\": \"interrupted\"}");
