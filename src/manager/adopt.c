@@ -157,7 +157,8 @@ adopt_wrapper(struct trial *t, const char *folder)
     char *exit_file = file_join(folder, TRIAL_EXIT);
     bool found = false;
 
-    if (exit_file != NULL && take_lease(t, folder))
+    if (exit_file != NULL && access(exit_file, F_OK) != 0 &&
+        take_lease(t, folder))
         for (int i = 0; i < COMING_UP_TIMES && !found; i++) {
             if (i > 0) /* it writes its number at once behind the opening */
                 poll(NULL, 0, COMING_UP_MS);

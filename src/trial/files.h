@@ -237,7 +237,8 @@
  *                  ended for want of memory
  *   abandoned 1    only where the wrapper ended the trial for want of a manager
  *   told 15        only where it ended the trial because of a signal it got
- *   alone 1        only where no manager had the lease when it ended
+ *   alone 1        only where no manager had the lease when it ended, or at any
+ *                  time since it had got that signal
  *
  * The wrapper makes TRIAL_EXIT_TMP, with room enough, before the trial begins,
  * and should it not be able to write it for now, it waits.

@@ -82,7 +82,7 @@ first_process_ended(struct watch *w, int status)
 
     exitfile_end(o);
     o->wait_status = status;
-    o->alone = !lease_look(w->lease);
+    o->alone |= !lease_look(w->lease);
     w->first_ended = true;
 }
 
@@ -148,7 +148,9 @@ on_lease(struct watch *w)
 {
     bool before = w->lease->held, now = lease_look(w->lease);
 
-    if (before != now)
+    if (!now && (w->first_ended || w->outcome->told != 0))
+        w->outcome->alone = true;
+    if (w->phase == RUNNING && before != now)
         set_timer(w, now ? -1 : w->options->adopt_ms);
 }
 
@@ -174,7 +176,7 @@ loop(struct watch *w)
         struct pollfd fds[] = {
             {.fd = w->signal_fd, .events = POLLIN},
             {.fd = w->timer_fd, .events = POLLIN},
-            {.fd = w->phase == RUNNING ? w->lease->fd : -1,
+            {.fd = w->phase != KILLING ? w->lease->fd : -1,
              .events = w->lease->events},
         };
 
@@ -223,5 +225,6 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
     }
     w.alive = true;
     loop(&w);
+    outcome->alone |= !lease_look(lease); /* its manager may die with it */
     return 0;
 }
