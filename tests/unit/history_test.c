@@ -45,7 +45,7 @@ static void
 start_trials(unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        char job[8];
+        char job[16];
 
         snprintf(job, sizeof job, "%05u", i);
         at(1);
