@@ -376,15 +376,11 @@ is_open(const struct trial *t)
 bool
 running_in_vain(const struct manager *m, const struct trial *t)
 {
-    const struct outcome *o = &t->outcome;
-
     if (!is_open(t))
         return false;
     if (t->stop == STOP_INTERRUPT)
         return m->lockstep.on; /* else a result may stand in its files */
-    return o->kind == OUTCOME_LOST ||
-           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0)) ||
-           (o->alone && outcome_by_signal(o));
+    return outcome_is_moot(&t->outcome);
 }
 
 bool

@@ -47,11 +47,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
 
     if (run && t->done && t->has_final)
         return TRIAL_SUCCEEDED;
-    /* What ended the trial was meant for its manager, or was the want of one:
-     * nobody knows how it would have ended, and its result counts. */
-    if (run && t->again && t->has_final &&
-        (outcome->kind == OUTCOME_LOST || outcome->abandoned ||
-         (outcome->alone && outcome_by_signal(outcome))))
+    /* Nobody knows how it would have ended, and its result counts. */
+    if (run && t->again && t->has_final && outcome_is_moot(outcome))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
     case OUTCOME_EXITED:

@@ -136,3 +136,11 @@ outcome_by_signal(const struct outcome *o)
 
     return o->told || number == SIGHUP || number == SIGINT || number == SIGTERM;
 }
+
+bool
+outcome_is_moot(const struct outcome *o)
+{
+    return o->kind == OUTCOME_LOST ||
+           (o->abandoned && (o->kind != OUTCOME_EXITED || o->number != 0)) ||
+           (o->alone && outcome_by_signal(o));
+}

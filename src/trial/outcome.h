@@ -23,7 +23,8 @@ struct outcome {
     bool out_of_memory; /* set by whoever finds that it was short of it */
     bool abandoned;     /* the wrapper ended it, because no manager came back */
     bool told;          /* the wrapper ended it, because it got a signal */
-    bool alone;         /* it ended while no manager lived */
+    bool alone;         /* no manager lived when it ended, or at any time since
+                           it had got that signal */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
     uint64_t memory_peak, oom_kills; /* of its control group; 0: none */
@@ -35,5 +36,8 @@ int outcome_read(const char *folder, struct outcome *out, struct err *err);
 /* Whether SIGHUP, SIGINT or SIGTERM ended it, as a batch system or a terminal
  * sends them to all that is within. */
 bool outcome_by_signal(const struct outcome *o);
+/* Whether the end tells nothing of the trial: its wrapper vanished, or ended it
+ * for want of a manager, or a signal did while it had none. */
+bool outcome_is_moot(const struct outcome *o);
 
 #endif
