@@ -236,6 +236,7 @@ start(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
+    t->again = false; /* its run is this manager's own */
     origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;

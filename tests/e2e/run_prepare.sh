@@ -183,6 +183,22 @@ E
 }
 check "a manager that dies while one runs" dies_running
 
+# The run is this manager's own, whose ever the preparation was.
+lost_later() {
+    cat > trial.sh.in << 'E'
+read -r pid rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+kill -KILL "$pid"
+exec sleep 1000
+E
+    prepared 'maxTrialNumber: 1' << 'E'
+kill -KILL "$(cat "$HERE/pid")"
+E
+    run 137
+    until [ -e "$dir/trials/00000/prepare/exit" ]; do :; done
+    resume 1 && count 1 lost && [ ! -e "$dir/trials/00000.1" ]
+}
+check "a run that is lost behind a manager that died before it" lost_later
+
 # It is counted from its beginning, whoever waits for its end.
 too_long_in_all() {
     final > trial.sh.in
