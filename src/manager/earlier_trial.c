@@ -283,14 +283,14 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
         return NULL;
     snprintf(t->id, sizeof t->id, "%s", e->id);
     t->attempt = e->attempt;
-    t->again = true;
-    t->known = e->result != NULL;
-    t->told = e->end_told;
-    t->noted = e->logged != NULL && e->logged->started &&
-               e->logged->attempt == e->attempt;
-    t->interrupted = t->noted && e->logged->interrupted;
+    t->past.restored = true;
+    t->past.recorded = e->result != NULL;
+    t->past.end_told = e->end_told;
+    t->past.start_told = e->logged != NULL && e->logged->started &&
+                         e->logged->attempt == e->attempt;
+    t->past.interrupted = t->past.start_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
-        t->heard = e->logged->heard;
+        t->past.told = e->logged->heard;
         t->has_final = has_own_final(m, e); /* its folder may be gone */
         t->final = e->logged->final;
     }
@@ -299,12 +299,12 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
         t->earlier = e->logged->latest;
     }
     if (e->logged != NULL && m->lockstep.on)
-        t->heard = e->logged->all;
+        t->past.told = e->logged->all;
     if (e->result != NULL)
-        t->ends = trial_state_of(e->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(e->logged->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
+        t->past.end = trial_state_of(e->result->status);
+    else if (t->past.end_told)
+        t->past.end = trial_state_of_event(e->logged->event);
+    if (t->past.end == TRIAL_STATES)
+        t->past.end = TRIAL_FAILED;
     return t;
 }

@@ -144,7 +144,7 @@ preparing_exited(struct manager *m, struct trial *t)
         return;
     }
     ended(t, &outcome);
-    if (t->again && running_in_vain(m, t))
+    if (t->past.restored && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);

@@ -75,10 +75,10 @@ take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
 void
 reading_at_once(struct manager *m, struct trial *t, struct metric_line *metric)
 {
-    metric->judges = !metric->final && !t->told && trial_unjudged(t) &&
+    metric->judges = !metric->final && !t->past.end_told && trial_unjudged(t) &&
                      trial_reaches(t, metric->sequence);
     metric->sync |= metric->judges;
-    if (!metric->final && metric->sequence < t->heard.intermediates) {
+    if (!metric->final && metric->sequence < t->past.told.intermediates) {
         holding_answer_line(&t->holding, metric, REPORT_GO);
         metric->waits = metric->hears = false; /* nor did it in fact */
     } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
@@ -100,7 +100,7 @@ take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
     }
     if (!counts(m, t, metric))
         take_late(m, t, metric);
-    else if (t->told)
+    else if (t->past.end_told)
         reading_at_once(m, t, metric);
     else
         m->deliver(m, t, metric);
@@ -310,7 +310,7 @@ reading_drain(struct manager *m, struct trial *t)
     int report = 0, out = 0;
 
     /* Of a stopped one nothing would be used: it is counted. */
-    if (t->stop != STOP_NOT && !trial_stops_well(t) && !t->again &&
+    if (t->stop != STOP_NOT && !trial_stops_well(t) && !t->past.restored &&
         m->lockstep.on)
         return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
@@ -373,7 +373,7 @@ watch_file(struct manager *m, struct trial *t, const char *name,
 void
 reading_begin(struct manager *m, struct trial *t)
 {
-    t->stamped_ns = t->again ? 0 : t->started_ns;
+    t->stamped_ns = t->past.restored ? 0 : t->started_ns;
     t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
     t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
     if (m->pattern != NULL)
@@ -460,10 +460,11 @@ reading_apply(struct manager *m, struct trial *t,
         }
     }
     fresh = metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates);
-    if (!t->told && (fresh || metric->judges)) /* else it was answered */
+            (metric->final ? t->past.told.finals : t->past.told.intermediates);
+    if (!t->past.end_told &&
+        (fresh || metric->judges)) /* else it was answered */
         send_metric(m, t, metric);
-    if (!t->told && fresh)
+    if (!t->past.end_told && fresh)
         happened_metric(m, t, metric);
 }
 
@@ -492,7 +493,7 @@ reading_finish(struct manager *m, struct trial *t)
     struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
 
-    if (t->has_final || t->heard.finals > 0 ||
+    if (t->has_final || t->past.told.finals > 0 ||
         (!t->has_latest && !t->has_earlier))
         return;
     metric = final_metric(t,

@@ -75,7 +75,7 @@ enter(struct manager *m, struct trial *t)
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
-    if (!t->noted && !t->told)
+    if (!t->past.start_told && !t->past.end_told)
         manager_note(m, "started", t, detail);
 }
 
@@ -106,13 +106,14 @@ restore_ended(struct manager *m, struct trial *t)
     t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST && !t->told)
+    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
+        !t->past.end_told)
         orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
-    if (!t->interrupted && running_unseen(m, t))
+    if (!t->past.interrupted && running_unseen(m, t))
         t->stop = STOP_INTERRUPT;
-    else if (t->interrupted || running_unwitnessed(m, t)) {
+    else if (t->past.interrupted || running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
     }
@@ -121,7 +122,7 @@ restore_ended(struct manager *m, struct trial *t)
     else
         m->recovered.finished++;
     enter(m, t);
-    if (m->lockstep.on && !t->told)
+    if (m->lockstep.on && !t->past.end_told)
         stepping_started(m, t);
     hungry_add(m, t); /* settle() reads it to its end */
 }
@@ -192,9 +193,10 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         adopt_files(t, m->pattern != NULL);
     if (t->folder != NULL && origin_load(t)) /* it was given that */
         origin_settled(m, t, true);
-    if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
+    if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
+        preparing_restore(m, t))
         return 0;
-    if (t->folder != NULL && !t->told && !t->known &&
+    if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         adopt_wrapper(t, t->folder))
         restore_living(m, t);
     else

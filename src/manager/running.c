@@ -67,7 +67,7 @@ seconds_of(const struct trial *t)
 
     if (t->unrun)
         return 0;
-    if (t->again && o->started_ns > 0 && o->ended_ns > o->started_ns)
+    if (t->past.restored && o->started_ns > 0 && o->ended_ns > o->started_ns)
         return (double)(o->ended_ns - o->started_ns) / 1e9;
     if (t->started_ns == 0)
         return 0;
@@ -141,16 +141,16 @@ running_conclude(struct manager *m, struct trial *t)
 
     giving_stop(m, t);
     failing_tell(m, t);
-    if (!t->told)
+    if (!t->past.end_told)
         ending_send(m, t);
-    if (!t->known)
+    if (!t->past.recorded)
         add_result(m, t, seconds);
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
     checkpoints_ended(&m->checkpoints, t);
     origin_settled(m, t, false);
     let_go(m, t);
-    if (!t->known) {
+    if (!t->past.recorded) {
         ending_show(m, t, seconds);
         coordinator_ended(m, t, seconds);
         failing_count(m, t);
@@ -236,7 +236,7 @@ start(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
-    t->again = false; /* its run is this manager's own */
+    t->past.restored = false; /* its run is this manager's own */
     origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
@@ -333,10 +333,10 @@ running_exited(struct manager *m, struct trial *t)
     if (running_unbegun(m, t, &t->outcome, &info))
         return;
     resources_learn(&m->resources, t);
-    if (t->again && t->outcome.alone && running_unseen(m, t))
+    if (t->past.restored && t->outcome.alone && running_unseen(m, t))
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
-    if (t->again && running_in_vain(m, t))
+    if (t->past.restored && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
@@ -352,7 +352,8 @@ running_unbegun(struct manager *m, struct trial *t,
 
     if (outcome->kind != OUTCOME_LOST || info->si_code != CLD_EXITED ||
         info->si_status != TRIAL_WRAPPER_LATER || t->stop != STOP_NOT ||
-        t->told || t->known || (next = running_next(m, t)) == NULL)
+        t->past.end_told || t->past.recorded ||
+        (next = running_next(m, t)) == NULL)
         return false;
     next->attempt = t->attempt;
     next->cut_off = t->cut_off;
@@ -370,8 +371,8 @@ running_unbegun(struct manager *m, struct trial *t,
 static bool
 is_open(const struct trial *t)
 {
-    return !t->told && !t->known && trial_unjudged(t) && !t->has_final &&
-           t->heard.finals == 0;
+    return !t->past.end_told && !t->past.recorded && trial_unjudged(t) &&
+           !t->has_final && t->past.told.finals == 0;
 }
 
 bool
@@ -416,9 +417,10 @@ running_next(const struct manager *m, const struct trial *t)
     next->has_earlier = t->has_latest || t->has_earlier;
     next->earlier = t->has_latest ? t->latest : t->earlier;
     if (m->lockstep.on) /* it goes on where this one was */
-        next->heard = (struct metrics_count){
-            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
-            t->heard.finals};
+        next->past.told = (struct metrics_count){
+            t->sent > t->past.told.intermediates ? t->sent
+                                                 : t->past.told.intermediates,
+            t->past.told.finals};
     return next;
 }
 
@@ -467,14 +469,14 @@ running_again(struct manager *m, struct trial *t)
 static bool
 is_unjudged(const struct manager *m, const struct trial *t)
 {
-    return trial_unjudged(t) && !t->told &&
+    return trial_unjudged(t) && !t->past.end_told &&
            (!m->end_known || m->interrupting) && holding_judges(&t->holding);
 }
 
 void
 running_finish(struct manager *m, struct trial *t)
 {
-    bool steps = m->lockstep.on && !t->told;
+    bool steps = m->lockstep.on && !t->past.end_told;
 
     if (running_awaits_signal(m, t))
         return; /* called again when that has come, or has not */
@@ -497,7 +499,7 @@ again_with_more(struct manager *m, struct trial *t)
 {
     struct trial *next;
 
-    if (t->has_final || t->heard.finals > 0 || m->end_known)
+    if (t->has_final || t->past.told.finals > 0 || m->end_known)
         return false;
     next = running_next(m, t);
     if (next == NULL)
@@ -526,7 +528,7 @@ note_exit(struct manager *m, const struct trial *t, enum trial_state state)
                  : o->kind == OUTCOME_SIGNALLED ? "signalled"
                                                 : "unstarted",
                  o->number);
-    if (!t->told)
+    if (!t->past.end_told)
         manager_note(m, "exited", t, detail);
 }
 
@@ -538,12 +540,12 @@ running_end(struct manager *m, struct trial *t)
 
     reading_promote(m, t, &t->outcome);
     state = trial_judge(t, &t->outcome);
-    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
+    if (state == TRIAL_FAILED && t->past.end == TRIAL_WAITING &&
         resources_failed(&m->resources, t, &more))
         state = TRIAL_OUT_OF_MEMORY;
-    if (t->ends != TRIAL_WAITING &&
-        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
-        state = t->ends; /* as it was told, or recorded */
+    if (t->past.end != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->past.end)) != 0)
+        state = t->past.end; /* as it was told, or recorded */
     note_exit(m, t, state);
     if (state == TRIAL_INTERRUPTED) {
         running_again(m, t); /* with the next manager, or this one */

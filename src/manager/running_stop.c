@@ -105,7 +105,7 @@ stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
                   stop == STOP_FINISH || m->lockstep.on ||
                   holding_judges(&t->holding);
 
-    if (counts && !t->told && !t->known)
+    if (counts && !t->past.end_told && !t->past.recorded)
         record_stop(m, t, stop);
     if (m->lockstep.on)
         stepping_stopped(m, t);
@@ -248,8 +248,9 @@ running_interrupt_all(struct manager *m)
 bool
 running_awaits_signal(struct manager *m, struct trial *t)
 {
-    if (t->stop == STOP_NOT && !m->interrupting && !t->told && !t->known &&
-        !t->done && !t->signal_awaited && outcome_by_signal(&t->outcome)) {
+    if (t->stop == STOP_NOT && !m->interrupting && !t->past.end_told &&
+        !t->past.recorded && !t->done && !t->signal_awaited &&
+        outcome_by_signal(&t->outcome)) {
         t->signal_awaited = true;
         running_due(m, t, TRIAL_DUE_JUDGE,
                     clock_monotonic_ns() + SAME_SIGNAL_NS);

@@ -48,7 +48,7 @@ stepping_take(struct manager *m, struct trial *t, struct metric_line *metric)
 {
     struct err err = {0};
 
-    if (!metric->final && metric->sequence < t->heard.intermediates) {
+    if (!metric->final && metric->sequence < t->past.told.intermediates) {
         reading_apply(m, t, metric); /* it is not sent again */
         if (t->stop_again != STOP_NOT && !trial_repeats(t))
             running_stop(m, t, (int)t->stop_again);

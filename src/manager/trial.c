@@ -222,7 +222,7 @@ trial_unjudged(const struct trial *t)
 bool
 trial_repeats(const struct trial *t)
 {
-    return t->sent < t->heard.intermediates;
+    return t->sent < t->past.told.intermediates;
 }
 
 uint64_t

@@ -88,6 +88,18 @@ enum trial_due {
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
+/* What an earlier manager has left of a trial; all zero: nothing. */
+struct trial_past {
+    bool restored;    /* its files are read from the start by this manager */
+    bool recorded;    /* its result is on record and has been shown */
+    bool end_told;    /* the dispatcher has heard of its end, */
+    bool start_told;  /* and of its start, */
+    bool interrupted; /* and that it was interrupted, with all it had told */
+    enum trial_state end; /* recorded or told: how; WAITING: to be judged */
+    struct metrics_count told; /* the dispatcher has heard of so many; in lock
+                                  step also from an earlier attempt */
+};
+
 struct trial {
     uint64_t number;   /* from 0, in the order of the TRs */
     char id[24];       /* its trial_job_id: the number, five digits or more */
@@ -145,14 +157,7 @@ struct trial {
     struct recent recent; /* of the intermediate ones */
     char why[512];        /* for a failure: one line */
 
-    /* Of an earlier manager's life. */
-    bool known; /* its result is on record and has been shown */
-    bool told;  /* the dispatcher has heard of its end */
-    bool again; /* its files are read from the start by another manager */
-    struct metrics_count heard; /* the dispatcher has heard of so many */
-    bool noted;                 /* the log tells that it was started, */
-    bool interrupted;           /* and that it ended so, with all it had told */
-    enum trial_state ends;      /* known or told: how; WAITING: to be judged */
+    struct trial_past past;
 
     struct deadline due[TRIAL_DUES]; /* running_due() */
     unsigned offers;                 /* that failed, in a row */

@@ -48,7 +48,7 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
     if (run && t->done && t->has_final)
         return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended, and its result counts. */
-    if (run && t->again && t->has_final && outcome_is_moot(outcome))
+    if (run && t->past.restored && t->has_final && outcome_is_moot(outcome))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
     case OUTCOME_EXITED:
