@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "history/folder.h"
+#include "manager/delivery.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
 #include "manager/results.h"
@@ -298,7 +299,7 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
         t->has_earlier = e->logged->has_latest;
         t->earlier = e->logged->latest;
     }
-    if (e->logged != NULL && m->lockstep.on)
+    if (e->logged != NULL && m->delivery->repeats)
         t->past.told = e->logged->all;
     if (e->result != NULL)
         t->past.end = trial_state_of(e->result->status);

@@ -5,6 +5,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "trial/lastwords.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/reading.h"
@@ -35,10 +36,11 @@ ending_send(struct manager *m, const struct trial *t)
     json_write_string(&payload, t->record, t->record_len);
     buf_printf(&payload, ", \"attempt\": %llu",
                (unsigned long long)reading_attempt(m, t));
-    buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
+    buf_add_text(&payload,
+                 m->delivery->acknowledged ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
-    if (m->lockstep.on && t->exited) /* one that never ran has no turn */
+    if (m->delivery->acknowledged && t->exited) /* else it has no turn */
         lockstep_sent(&m->expected, &payload, m->exchange.last);
     buf_fini(&payload);
 }

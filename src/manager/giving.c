@@ -2,6 +2,7 @@
 #include "manager/giving.h"
 
 #include "core/process.h"
+#include "manager/delivery.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -33,7 +34,7 @@ begin(struct manager *m, struct trial *t)
 bool
 giving_first(struct manager *m, struct trial *t)
 {
-    if (t->state != TRIAL_WAITING || t->origin.tried || m->lockstep.on)
+    if (t->state != TRIAL_WAITING || t->origin.tried || m->delivery->timeless)
         return false;
     if (t->pidfd >= 0)
         return true;

@@ -7,10 +7,10 @@
 #include "core/err.h"
 #include "core/passing.h"
 #include "manager/adopt.h"
+#include "manager/delivery.h"
 #include "manager/giving.h"
 #include "manager/origin.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <stdio.h>
@@ -29,8 +29,7 @@ void
 placing_wake(struct manager *m)
 {
     placing_stir(m);
-    if (m->lockstep.on)
-        lockstep_stir(&m->lockstep);
+    lockstep_stir(&m->lockstep);
 }
 
 bool
@@ -52,9 +51,9 @@ may_prepare(const struct manager *m, const struct trial *t)
     if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
         t->due[TRIAL_DUE_AGAIN].place > 0)
         return false;
-    if (m->lockstep.on)
+    if (m->scheduler.ahead == 0) /* what is prepared takes the place of a run */
         return m->n_preparing + m->n_running < m->scheduler.concurrency &&
-               (t->attempt > 0 || t->unbegun || stepping_may_start(m));
+               m->delivery->may_begin(m, t);
     return m->n_preparing < prepare_slots(m);
 }
 
@@ -71,7 +70,7 @@ is_next_to_prepare(const struct manager *m, const struct trial *t, char *why,
         snprintf(why, size, "the experiment is paused (tunepipe continue)");
     else if (t->due[TRIAL_DUE_OFFER].place > 0)
         snprintf(why, size, "starting it failed, it is tried again");
-    else if (m->lockstep.on)
+    else if (m->scheduler.ahead == 0)
         snprintf(why, size, "in lock step it starts with the next round");
     else
         snprintf(why, size,
@@ -107,8 +106,7 @@ is_next_to_run(const struct manager *m, const struct trial *t, char *why,
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return false;
     }
-    if (t->state == TRIAL_WAITING && t->attempt == 0 && !t->unbegun &&
-        !stepping_may_start(m)) {
+    if (t->state == TRIAL_WAITING && !m->delivery->may_begin(m, t)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }

@@ -6,13 +6,13 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
 #include "manager/reading.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -44,8 +44,7 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
     running_watch(m, t);
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     manager_note(m, "preparing", t, detail);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
 }
 
 void
@@ -196,8 +195,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     }
     m->recovered.finished++;
     trial_enter(t, TRIAL_PREPARING);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     hungry_add(m, t); /* settle() ends it */
 }
 
@@ -230,8 +228,7 @@ preparing_restore(struct manager *m, struct trial *t)
     }
     m->recovered.adopted++;
     trial_enter(t, TRIAL_PREPARING);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     prepared(m, t);
     return true;
 }

@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
@@ -27,7 +28,6 @@
 void hungry_drop(struct manager *m, struct trial *t); /* if it is one */
 
 #define PENDING_MAX ((size_t)1 << 20)
-#define PORTION ((size_t)1 << 20)
 #define PAYLOAD_MAX ((size_t)64 << 20)
 
 struct reading {
@@ -39,7 +39,7 @@ static bool
 counts(const struct manager *m, const struct trial *t,
        const struct metric_line *metric)
 {
-    if (t->done || (t->stop == STOP_INTERRUPT && m->lockstep.on))
+    if (t->done || (t->stop == STOP_INTERRUPT && m->delivery->repeats))
         return false;
     return trial_unjudged(t) || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
@@ -54,7 +54,7 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
     int64_t now = clock_monotonic_ns();
 
     t->reported_ns = now;
-    if (m->lockstep.on || t->stamped_ns == 0)
+    if (m->delivery->timeless || t->stamped_ns == 0)
         return;
     metric->elapsed_ns = now - t->stamped_ns;
     t->stamped_ns = now;
@@ -70,26 +70,6 @@ take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
         running_defied(m, t);
 }
 
-/* One that uses up the budget is judged, as if the trial waited: else chance
- * would decide whether a trial that ends there is paused or has failed. */
-void
-reading_at_once(struct manager *m, struct trial *t, struct metric_line *metric)
-{
-    metric->judges = !metric->final && !t->past.end_told && trial_unjudged(t) &&
-                     trial_reaches(t, metric->sequence);
-    metric->sync |= metric->judges;
-    if (!metric->final && metric->sequence < t->past.told.intermediates) {
-        holding_answer_line(&t->holding, metric, REPORT_GO);
-        metric->waits = metric->hears = false; /* nor did it in fact */
-    } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
-        holding_answer_line(&t->holding, metric, trial_answer(t));
-        metric->waits = metric->hears = metric->sync = false;
-    }
-    if (metric->waits || metric->judges)
-        holding_add(&t->holding, metric);
-    reading_apply(m, t, metric);
-}
-
 static void
 take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
 {
@@ -100,19 +80,11 @@ take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
     }
     if (!counts(m, t, metric))
         take_late(m, t, metric);
-    else if (t->past.end_told)
-        reading_at_once(m, t, metric);
     else
-        m->deliver(m, t, metric);
+        (t->past.end_told ? &delivery_at_once : m->delivery)
+            ->take(m, t, metric);
     if (metric->done && counts(m, t, metric))
         running_done(m, t);
-}
-
-/* How much is read at once: in lock step there is no hurry. */
-static size_t
-portion(const struct manager *m)
-{
-    return m->lockstep.on ? 1 : PORTION;
 }
 
 /* Each kind of trouble with a file once, by `told`. */
@@ -154,9 +126,9 @@ take_checkpoint(struct reading *r, uint64_t number)
     struct manager *m = r->m;
     struct trial *t = r->t;
 
-    if (!m->lockstep.on && m->pattern != NULL && t->out.fd >= 0)
-        tail_read(&t->out, PORTION, take_output, r, NULL);
-    if (!m->lockstep.on)
+    if (m->delivery->immediate && m->pattern != NULL && t->out.fd >= 0)
+        tail_read(&t->out, m->delivery->portion, take_output, r, NULL);
+    if (m->delivery->immediate)
         read_nni(r, false);
     if (checkpoints_saved(&m->checkpoints, t, number,
                           reading_count(m, t).intermediates))
@@ -262,8 +234,9 @@ read_nni(struct reading *r, bool drain)
 
     if (f->fd < 0)
         return false;
-    more = drain ? nnifile_drain(f, portion(r->m), take_record, r, &err)
-                 : nnifile_read(f, portion(r->m), take_record, r, &err);
+    more = drain
+               ? nnifile_drain(f, r->m->delivery->portion, take_record, r, &err)
+               : nnifile_read(f, r->m->delivery->portion, take_record, r, &err);
     if (more == 0 && drain)
         more = nnifile_rest(f, &err);
     if (more < 0)
@@ -292,9 +265,10 @@ reading_feed(struct manager *m, struct trial *t)
         return;
     }
     if (t->report.fd >= 0)
-        more |= tail_read(&t->report, portion(m), take_report, &r, &err);
+        more |=
+            tail_read(&t->report, m->delivery->portion, take_report, &r, &err);
     if (t->out.fd >= 0 && m->pattern != NULL)
-        more |= tail_read(&t->out, portion(m), take_output, &r, &err);
+        more |= tail_read(&t->out, m->delivery->portion, take_output, &r, &err);
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
@@ -309,18 +283,15 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    /* Of a stopped one nothing would be used: it is counted. */
-    if (t->stop != STOP_NOT && !trial_stops_well(t) && !t->past.restored &&
-        m->lockstep.on)
-        return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
         hungry_add(m, t);
         return false;
     }
     if (t->report.fd >= 0)
-        report = tail_drain(&t->report, portion(m), take_report, &r, &err);
+        report =
+            tail_drain(&t->report, m->delivery->portion, take_report, &r, &err);
     if (outputs)
-        out = tail_drain(&t->out, portion(m), take_output, &r, &err);
+        out = tail_drain(&t->out, m->delivery->portion, take_output, &r, &err);
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
@@ -430,11 +401,8 @@ send_metric(struct manager *m, struct trial *t,
                   t->step, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
-    if (metric->sync && m->lockstep.on)
-        lockstep_sent(&m->expected, &payload, m->exchange.last);
-    else if (metric->sync)
-        holding_sent(&t->holding, metric->sequence, m->exchange.last,
-                     payload.data, payload.len);
+    if (metric->sync)
+        m->delivery->sent(m, t, metric, &payload);
     buf_fini(&payload);
 }
 

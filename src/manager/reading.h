@@ -27,13 +27,8 @@ bool reading_waits(const struct manager *m, const struct trial *t);
 void reading_feed(struct manager *m, struct trial *t);
 
 /* Reads a portion of what the trial's processes, all gone, have left.  False
- * while there is more: it is then hungry.  A stopped trial's is left. */
+ * while there is more: it is then hungry. */
 bool reading_drain(struct manager *m, struct trial *t);
-
-/* A report that counts is told at once; one that uses up the budget is judged,
- * as if the trial waited. */
-void reading_at_once(struct manager *m, struct trial *t,
-                     struct metric_line *metric);
 
 /* The metric is told. */
 void reading_apply(struct manager *m, struct trial *t,

@@ -23,6 +23,7 @@
 #include "core/err.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
+#include "manager/delivery.h"
 #include "manager/earlier_trial.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
@@ -37,7 +38,6 @@
 #include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/outcome.h"
 
@@ -88,8 +88,7 @@ restore_living(struct manager *m, struct trial *t)
     m->recovered.adopted++;
     resources_adopt(&m->resources, t);
     running_since(m, t, t->started_ns);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     if (holding_open(&t->holding, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(m, t);
@@ -122,8 +121,8 @@ restore_ended(struct manager *m, struct trial *t)
     else
         m->recovered.finished++;
     enter(m, t);
-    if (m->lockstep.on && !t->past.end_told)
-        stepping_started(m, t);
+    if (!t->past.end_told)
+        m->delivery->began(m, t);
     hungry_add(m, t); /* settle() reads it to its end */
 }
 
@@ -347,7 +346,7 @@ restore_all(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     m->checkpoints.deferred = true; /* until it is known what comes again */
-    stepping_resume(m, &r->log);
+    m->delivery->resume(m, &r->log);
     if (!r->log.space)
         peer_ask_again(m);
     else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
+#include "manager/delivery.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
 #include "manager/giving.h"
@@ -16,7 +17,6 @@
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/resume_log.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -156,7 +156,7 @@ running_conclude(struct manager *m, struct trial *t)
         failing_count(m, t);
         happened_end(m, t, seconds);
     }
-    if (m->lockstep.on && !t->exited)
+    if (!t->exited)
         lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
     live_remove(m, t);
     trial_free(t);
@@ -224,7 +224,6 @@ describe_start(const struct trial *t, char *out, size_t size)
 static void
 start(struct manager *m, struct trial *t)
 {
-    bool stands = t->state == TRIAL_PREPARED; /* in lock step */
     struct err err = {0};
     char detail[512];
 
@@ -245,8 +244,7 @@ start(struct manager *m, struct trial *t)
     describe_start(t, detail, sizeof detail);
     manager_note(m, "started", t, detail);
     happened_trial(m, EVENT_TRIAL_STARTED, t);
-    if (m->lockstep.on && !stands)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     reading_begin(m, t);
     progress_touch(&m->progress);
 }
@@ -284,7 +282,7 @@ running_start_waiting(struct manager *m)
 {
     struct trial *t = m->placing.first, *next;
 
-    if (!m->placing.stirred && !m->lockstep.on)
+    if (!m->placing.stirred)
         return;
     m->placing.stirred = false;
     for (; t != NULL; t = next) {
@@ -357,7 +355,6 @@ running_unbegun(struct manager *m, struct trial *t,
         return false;
     next->attempt = t->attempt;
     next->cut_off = t->cut_off;
-    next->unbegun = true;
     next->offers = t->offers;
     next->place_until_ns = t->place_until_ns;
     snprintf(err.text, sizeof err.text, "%s",
@@ -381,7 +378,7 @@ running_in_vain(const struct manager *m, const struct trial *t)
     if (!is_open(t))
         return false;
     if (t->stop == STOP_INTERRUPT)
-        return m->lockstep.on; /* else a result may stand in its files */
+        return m->delivery->repeats; /* else its files may hold a result */
     return outcome_is_moot(&t->outcome);
 }
 
@@ -390,7 +387,7 @@ running_unseen(const struct manager *m, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    return !m->lockstep.on && is_open(t) && t->stop == STOP_NOT &&
+    return !m->delivery->repeats && is_open(t) && t->stop == STOP_NOT &&
            o->kind != OUTCOME_LOST && !o->abandoned && outcome_by_signal(o);
 }
 
@@ -416,7 +413,7 @@ running_next(const struct manager *m, const struct trial *t)
     next->settled = t->settled;
     next->has_earlier = t->has_latest || t->has_earlier;
     next->earlier = t->has_latest ? t->latest : t->earlier;
-    if (m->lockstep.on) /* it goes on where this one was */
+    if (m->delivery->repeats) /* it is heard where this one was */
         next->past.told = (struct metrics_count){
             t->sent > t->past.told.intermediates ? t->sent
                                                  : t->past.told.intermediates,
@@ -430,11 +427,8 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
     /* Of the attempt its hours count, and nothing else. */
     const struct finish_end end = {.trial = t->id, .seconds = seconds_of(t)};
 
-    if (m->lockstep.on) {
-        lockstep_retract(&m->lockstep, t->number);
-        stepping_started(m, next); /* the round waits for it, also when the one
-                                      before was another manager's */
-    }
+    lockstep_retract(&m->lockstep, t->number);
+    m->delivery->began(m, next); /* a round waits for it, whoever began that */
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
     finish_ended(&m->finish, &end);
@@ -465,32 +459,12 @@ running_again(struct manager *m, struct trial *t)
     running_replace(m, t, next);
 }
 
-/* What the dispatcher makes of its last report tells how its end is meant. */
-static bool
-is_unjudged(const struct manager *m, const struct trial *t)
-{
-    return trial_unjudged(t) && !t->past.end_told &&
-           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
-}
-
 void
 running_finish(struct manager *m, struct trial *t)
 {
-    bool steps = m->lockstep.on && !t->past.end_told;
-
-    if (running_awaits_signal(m, t))
-        return; /* called again when that has come, or has not */
-    if (steps && !m->interrupting) {
-        stepping_exited(m, t); /* it ends when it is its turn */
-        return;
-    }
-    if (!steps && !reading_drain(m, t))
-        return; /* called again when the dispatcher has room */
-    if (!steps && !is_unjudged(m, t))
-        running_end(m, t);
-    else if (m->interrupting)
-        running_leave(m, t); /* whoever resumes tells what there is of it */
-    /* Else called again when the dispatcher has answered. */
+    if (!running_awaits_signal(m, t))
+        m->delivery->exited(m, t);
+    /* Else called again when that has come, or has not. */
 }
 
 /* False: its result is known, or nothing is started any more.  Frees t. */

@@ -5,10 +5,10 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/process.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -39,9 +39,7 @@ is_decided(enum trial_stop stop)
 static struct metrics_count
 count_before(const struct manager *m, const struct trial *t)
 {
-    struct metrics_count n = m->lockstep.on && is_decided(t->stop)
-                                 ? (struct metrics_count){t->sent, 0}
-                                 : reading_count(m, t);
+    struct metrics_count n = m->delivery->counted(m, t);
 
     if (trial_stops_well(t) && t->has_reached &&
         n.intermediates > t->reached_at + 1)
@@ -102,26 +100,18 @@ static void
 stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
 {
     bool counts = stop == STOP_CANCEL || stop == STOP_PAUSE ||
-                  stop == STOP_FINISH || m->lockstep.on ||
-                  holding_judges(&t->holding);
+                  stop == STOP_FINISH || m->delivery->hears_late(t);
 
     if (counts && !t->past.end_told && !t->past.recorded)
         record_stop(m, t, stop);
-    if (m->lockstep.on)
-        stepping_stopped(m, t);
-    else
-        hungry_add(m, t); /* settle() ends it */
+    m->delivery->stopped(m, t);
 }
 
 void
 running_stop(struct manager *m, struct trial *t, int stop)
 {
-    if (m->lockstep.on && is_decided((enum trial_stop)stop) &&
-        trial_repeats(t) && !t->exited) {
-        if (t->stop_again == STOP_NOT)
-            t->stop_again = (enum trial_stop)stop;
+    if (m->delivery->postpones(t, (enum trial_stop)stop))
         return;
-    }
     if ((t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) &&
         is_decided((enum trial_stop)stop)) {
         stop_waiting(m, t, (enum trial_stop)stop);
@@ -136,23 +126,22 @@ running_stop(struct manager *m, struct trial *t, int stop)
         t->due[TRIAL_DUE_TERM].place > 0)
         terminate(m, t); /* the user has no grace for it */
     if (t->state != TRIAL_RUNNING || !trial_unjudged(t) ||
-        (t->done && !m->lockstep.on))
+        (t->done && m->delivery->immediate))
         return;
-    if (t->stop == STOP_INTERRUPT && m->lockstep.on)
+    if (t->stop == STOP_INTERRUPT && m->delivery->repeats)
         return; /* its next attempt is told so at the same place */
     if (t->exited) {
         stop_exited(m, t, (enum trial_stop)stop);
         return;
     }
     if (stop != STOP_PAUSE && stop != STOP_FINISH &&
-        !(stop == STOP_INTERRUPT && m->lockstep.on))
+        !(stop == STOP_INTERRUPT && m->delivery->repeats))
         reading_feed(m, t); /* what it reported before still counts */
-    if (t->done && !m->lockstep.on)
+    if (t->done && m->delivery->immediate)
         return; /* it had come first */
     record_stop(m, t, (enum trial_stop)stop);
-    if (m->lockstep.on &&
-        (stop == STOP_INTERRUPT || is_decided((enum trial_stop)stop)))
-        stepping_stopped(m, t);
+    if (stop == STOP_INTERRUPT || is_decided((enum trial_stop)stop))
+        m->delivery->stopped(m, t);
     running_press(m, t);
 }
 

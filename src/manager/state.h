@@ -17,7 +17,7 @@
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files: read, sent, and what was not read yet
- *   stepping.c  what waits for an answer; lock step
+ *   delivery*.c  when the dispatcher hears of it: at once, or in lock step
  *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
@@ -57,6 +57,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct delivery;
 struct experiment;
 struct manager;
 struct metric_line;
@@ -174,10 +175,7 @@ struct manager {
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct lockstep_event expected;
-    /* What becomes of a report that counts: reading_at_once(), or in lock step
-     * stepping_take(). */
-    void (*deliver)(struct manager *m, struct trial *t,
-                    struct metric_line *metric);
+    const struct delivery *delivery;
     struct progress progress;
     struct commands commands;
     struct pattern *pattern; /* NULL: none */

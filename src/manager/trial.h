@@ -164,8 +164,6 @@ struct trial {
     int64_t place_until_ns; /* of these, should one fail again; 0: not yet */
     bool cut_off;           /* the attempt before was, with its manager: it runs
                                though the time of the experiment is over */
-    bool unbegun;           /* a wrapper could not begin this attempt: in lock
-                               step its round waits for it */
     bool queued;            /* placing.h; it waits for a place */
     struct trial *queue_next, *queue_previous;
     bool hungry; /* reading.h; its files may hold more */
