@@ -61,7 +61,7 @@ answered(struct manager *m, const char *id, bool end, uint64_t sequence)
     struct trial *t = live_by_id(m, id);
 
     (void)sequence;
-    if (!end && t != NULL && t->exited)
+    if (!end && t != NULL && trial_exited(t))
         running_finish(m, t);
 }
 
@@ -75,8 +75,8 @@ hears_late(const struct trial *t)
 static void
 stopped(struct manager *m, struct trial *t)
 {
-    if (t->exited)
-        hungry_add(m, t);
+    if (trial_exited(t))
+        unread_add(m, t);
 }
 
 static void

@@ -23,7 +23,7 @@
 static bool
 is_idle(const struct trial *t)
 {
-    return t->exited || t->holding.first != NULL;
+    return trial_exited(t) || t->holding.first != NULL;
 }
 
 static void
@@ -95,7 +95,7 @@ stopped(struct manager *m, struct trial *t)
 {
     agenda_clear(&t->agenda);
     lockstep_retract(&m->lockstep, t->number);
-    if (t->exited)
+    if (trial_exited(t))
         await_turn(m, t);
 }
 
@@ -173,7 +173,7 @@ go_on(struct manager *m, struct trial *t)
 {
     if (agenda_has_reports(&t->agenda))
         stand(m, t);
-    else if (t->exited)
+    else if (trial_exited(t))
         await_turn(m, t);
     else
         reading_feed(m, t);
@@ -272,7 +272,7 @@ counted(const struct manager *m, const struct trial *t)
 static bool
 postpones(struct trial *t, enum trial_stop stop)
 {
-    if (!is_decided(stop) || !trial_repeats(t) || t->exited)
+    if (!is_decided(stop) || !trial_repeats(t) || trial_exited(t))
         return false;
     if (t->stop_again == STOP_NOT)
         t->stop_again = stop;

@@ -292,12 +292,12 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
     t->past.interrupted = t->past.start_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
         t->past.told = e->logged->heard;
-        t->has_final = has_own_final(m, e); /* its folder may be gone */
-        t->final = e->logged->final;
+        t->final.given = has_own_final(m, e); /* its folder may be gone */
+        t->final.value = e->logged->final;
     }
     if (e->logged != NULL) {
-        t->has_earlier = e->logged->has_latest;
-        t->earlier = e->logged->latest;
+        t->earlier.given = e->logged->has_latest;
+        t->earlier.value = e->logged->latest;
     }
     if (e->logged != NULL && m->delivery->repeats)
         t->past.told = e->logged->all;

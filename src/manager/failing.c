@@ -40,7 +40,7 @@ backoff_ns(const struct manager *m, const struct trial *t)
 static bool
 has_result(const struct trial *t)
 {
-    return t->has_final || t->past.told.finals > 0;
+    return t->final.given || t->past.told.finals > 0;
 }
 
 static void
@@ -120,7 +120,7 @@ failing_tell(struct manager *m, struct trial *t)
     size_t len = strlen(t->why);
 
     if (!trial_is_failure(t->state) || f->then != FAILURE_REPORT ||
-        t->has_final)
+        t->final.given)
         return;
     if (!t->past.end_told && t->past.told.finals == 0)
         reading_tell(m, t, f->value);
@@ -137,7 +137,7 @@ is_more(const struct manager *m)
     if (!s->exhausted && (s->max_trials == 0 || s->started < s->max_trials))
         return true;
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED)
+        if (trial_waits(t))
             return true;
     return false;
 }

@@ -57,7 +57,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
-    hungry_add_ended(m);
+    unread_add_ended(m);
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -275,8 +275,8 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry != NULL)
-        hungry_feed(m);
+    if (m->unread.first != NULL)
+        unread_feed(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
         m->delivery->go(m);

@@ -158,8 +158,7 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
-            !t->exited)
+        if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);

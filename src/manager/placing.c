@@ -8,7 +8,7 @@
 #include "core/passing.h"
 #include "manager/adopt.h"
 #include "manager/delivery.h"
-#include "manager/giving.h"
+#include "manager/copying.h"
 #include "manager/origin.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -35,7 +35,8 @@ placing_wake(struct manager *m)
 bool
 placing_prepares(const struct manager *m, const struct trial *t)
 {
-    return m->x->prepare_command != NULL && t->state == TRIAL_WAITING;
+    return m->x->prepare_command != NULL &&
+           (t->state == TRIAL_WAITING || t->state == TRIAL_COPYING);
 }
 
 static uint64_t
@@ -106,7 +107,7 @@ is_next_to_run(const struct manager *m, const struct trial *t, char *why,
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return false;
     }
-    if (t->state == TRIAL_WAITING && !m->delivery->may_begin(m, t)) {
+    if (t->state != TRIAL_PREPARED && !m->delivery->may_begin(m, t)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
@@ -140,8 +141,8 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
     if (!is_next(m, t, why, size))
         return PLACING_LATER;
-    if (giving_first(m, t)) {
-        snprintf(why, size, GIVING_WHY);
+    if (copying_first(m, t)) {
+        snprintf(why, size, COPYING_WHY);
         return PLACING_LATER;
     }
     return claim(m, t, why, size);
@@ -153,8 +154,8 @@ placing_explain(struct manager *m, const struct trial *t, struct buf *out)
     size_t before = out->len;
     char why[300] = "";
 
-    if (t->state == TRIAL_WAITING && t->pidfd >= 0)
-        buf_add_text(out, GIVING_WHY);
+    if (t->state == TRIAL_COPYING)
+        buf_add_text(out, COPYING_WHY);
     else if (!is_next(m, t, why, sizeof why))
         buf_add_text(out, why);
     else
@@ -173,33 +174,16 @@ placing_release(struct manager *m, struct trial *t)
 void
 placing_add(struct manager *m, struct trial *t)
 {
-    struct placing_queue *q = &m->placing;
-    struct trial *before = q->last;
+    struct list *trials = &m->placing.trials;
+    struct link *behind = NULL, *at = trials->last;
 
-    if (t->queued)
+    if (t->queue.in != NULL)
         return;
-    while (before != NULL && before->number > t->number)
-        before = before->queue_previous;
-    t->queue_previous = before;
-    t->queue_next = before != NULL ? before->queue_next : q->first;
-    *(before != NULL ? &before->queue_next : &q->first) = t;
-    *(t->queue_next != NULL ? &t->queue_next->queue_previous : &q->last) = t;
-    t->queued = true;
+    for (; at != NULL; behind = at, at = at->previous)
+        if (((const struct trial *)at->of)->number <= t->number)
+            break;
+    list_add(trials, behind, &t->queue, t);
     placing_stir(m);
-}
-
-void
-placing_remove(struct manager *m, struct trial *t)
-{
-    struct placing_queue *q = &m->placing;
-    struct trial *before = t->queue_previous, *behind = t->queue_next;
-
-    if (!t->queued)
-        return;
-    *(before != NULL ? &before->queue_next : &q->first) = behind;
-    *(behind != NULL ? &behind->queue_previous : &q->last) = before;
-    t->queue_next = t->queue_previous = NULL;
-    t->queued = false;
 }
 
 int64_t
@@ -247,7 +231,7 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
 void
 placing_done(struct manager *m, struct trial *t)
 {
-    placing_remove(m, t);
+    list_remove(&t->queue);
     t->why[0] = '\0';
     if (t->due[TRIAL_DUE_PLACE].place > 0)
         t->place_until_ns = t->due[TRIAL_DUE_PLACE].at_ns;

@@ -38,7 +38,7 @@
 #include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -72,8 +72,7 @@ enter(struct manager *m, struct trial *t)
     char detail[64];
 
     origin_settled(m, t, true);
-    trial_enter(t, TRIAL_RUNNING);
-    m->n_running++;
+    running_step(m, t, TRIAL_ON_RUN);
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     if (!t->past.start_told && !t->past.end_told)
         manager_note(m, "started", t, detail);
@@ -102,12 +101,12 @@ restore_ended(struct manager *m, struct trial *t)
 {
     struct err err = {0};
 
-    t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
         orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
+    running_ended(m, t);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
     if (!t->past.interrupted && running_unseen(m, t))
@@ -121,9 +120,10 @@ restore_ended(struct manager *m, struct trial *t)
     else
         m->recovered.finished++;
     enter(m, t);
+    running_step(m, t, TRIAL_ON_EXIT);
     if (!t->past.end_told)
         m->delivery->began(m, t);
-    hungry_add(m, t); /* settle() reads it to its end */
+    unread_add(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
