@@ -283,7 +283,8 @@ attempt_end_hear running_hear_end;
 void running_press(struct manager *m, struct trial *t);
 /* Perhaps an earlier manager did not. */
 void running_press_late(struct manager *m, struct trial *t);
-void running_stop(struct manager *m, struct trial *t, int stop);
+/* There is a reason to end; may free t. */
+void running_stop(struct manager *m, struct trial *t, enum trial_stop stop);
 /* Told to end by itself it has reported another intermediate result. */
 void running_defied(struct manager *m, struct trial *t);
 /* The manager has to stop: what runs is interrupted, what does not is left. */
