@@ -184,6 +184,8 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
     char *folder = folder_of(t);
 
+    running_step(m, t, TRIAL_ON_PREPARE);
+    running_step(m, t, TRIAL_ON_EXIT);
     ended(m, t, outcome);
     if (outcome->kind == OUTCOME_LOST && folder != NULL)
         orphans_kill_old(&m->recovered.orphans, t->folder, folder);
@@ -193,8 +195,6 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
         return;
     }
     m->recovered.finished++;
-    running_step(m, t, TRIAL_ON_PREPARE);
-    running_step(m, t, TRIAL_ON_EXIT);
     m->delivery->began(m, t);
     unread_add(m, t); /* settle() ends it */
 }
