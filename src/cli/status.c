@@ -7,7 +7,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/control_client.h"
+#include "control/client.h"
 #include "manager/results.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "core/err.h"
 #include "json.h"
-#include "manager/control_client.h"
+#include "control/client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,21 +39,21 @@ static const struct option options[] = {
 static int
 stop(const char *folder, bool now, struct err *err)
 {
-    struct control_link l;
+    struct control_client l;
     struct json *doc = NULL;
     struct jval answer;
     int rc;
 
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_ask(&l,
-                          now ? "{\"command\": \"stop\", \"now\": true}"
-                              : "{\"command\": \"stop\"}",
-                          &doc, &answer, err);
+    rc = control_client_ask(&l,
+                            now ? "{\"command\": \"stop\", \"now\": true}"
+                                : "{\"command\": \"stop\"}",
+                            &doc, &answer, err);
     if (rc == 0)
-        control_link_await_end(&l, "stop");
+        control_client_await_end(&l, "stop");
     json_free(doc);
-    control_link_close(&l);
+    control_client_close(&l);
     return rc;
 }
 
