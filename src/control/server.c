@@ -23,7 +23,7 @@
 struct control_connection {
     struct control_server *server;
     struct control_connection *next;
-    uint64_t number; /* never given again */
+    uint64_t number; /* its alone, as epoll reports it */
     int fd;
     struct buf in;       /* not taken yet */
     struct buf out;      /* not written yet */
@@ -53,7 +53,7 @@ write_out(struct control_connection *client)
     }
 }
 
-/* What does not fit into `out` costs the connection. */
+/* An answer that does not fit into `out` costs the connection. */
 static void
 send_line(struct control_connection *client, bool ok, const char *text,
           size_t len)
@@ -82,7 +82,7 @@ control_watch(struct control_connection *client, uint64_t rows)
     client->watch_rows = rows;
 }
 
-/* Who has not read the line before waits for the next one. */
+/* A client that has not read the line before is told the next time. */
 static void
 tell_watcher(const struct control_service *service,
              struct control_connection *client)
@@ -118,8 +118,8 @@ control_subscribe(struct control_connection *client, uint64_t times,
     return sub;
 }
 
-/* The connection is dropped by control_server_settle() alone, even when this
- * finds it broken: it may be the one whose request is handled just now. */
+/* A connection that this finds broken is dropped at the end of the round: it
+ * may be the one whose request is being handled. */
 static void
 answer_later(struct control_subscription *sub, const char *object)
 {
@@ -178,7 +178,7 @@ drop(struct control_connection *client)
 }
 
 static void
-touch(struct control_connection *client)
+heard_from(struct control_connection *client)
 {
     detach(client);
     client->next = client->server->clients;
@@ -186,7 +186,7 @@ touch(struct control_connection *client)
 }
 
 static void
-drop_silent(struct control_server *s)
+drop_most_silent(struct control_server *s)
 {
     struct control_connection *client = s->clients;
 
@@ -220,7 +220,7 @@ settle(struct control_connection *client)
     client->events = wanted;
 }
 
-/* All that can be written is. */
+/* Writes what clients can take now, and drops those who have gone. */
 static void
 flush(struct control_server *s)
 {
@@ -327,7 +327,7 @@ refuse_long(struct control_connection *client)
     client->leaves = true;
 }
 
-/* Who has not read its last answer waits with its next request. */
+/* A client's next request waits until its last answer is read. */
 static void
 take_lines(struct control_connection *client)
 {
@@ -364,7 +364,7 @@ read_in(struct control_connection *client)
     if (n > 0)
         client->in.len += (size_t)n;
     else if (n == 0)
-        client->leaves = true; /* what it began and did not end is nothing */
+        client->leaves = true; /* a line that has not ended is no request */
     else if (errno != EAGAIN && errno != EINTR)
         client->gone = true;
 }
@@ -380,16 +380,16 @@ serve(struct control_connection *client, uint32_t events)
     if (events & EPOLLIN)
         read_in(client);
     if (events & EPOLLIN || client->out.len < pending)
-        touch(client);
+        heard_from(client);
     take_lines(client);
     settle(client);
 }
 
-/* ---- the door ---- */
+/* ---- who comes ---- */
 
-/* Its owner, and root, who may do anything. */
+/* The experiment's owner is, and root, who may do anything. */
 static bool
-may_enter(int fd)
+is_allowed(int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
@@ -447,7 +447,7 @@ turn_away(struct control_server *s)
 }
 
 static void
-open_door(struct control_server *s)
+accept_client(struct control_server *s)
 {
     int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -455,12 +455,12 @@ open_door(struct control_server *s)
         turn_away(s);
     if (fd < 0)
         return;
-    if (!may_enter(fd)) {
+    if (!is_allowed(fd)) {
         close(fd);
         return;
     }
     if (s->n_clients == CONTROL_CLIENTS_MAX)
-        drop_silent(s);
+        drop_most_silent(s);
     admit(s, fd);
 }
 
@@ -487,11 +487,11 @@ control_server_serve(struct control_server *s)
         struct control_connection *client = find(s, events[i].data.u64);
 
         if (events[i].data.u64 == 0)
-            open_door(s);
+            accept_client(s);
         else if (client != NULL)
             serve(client, events[i].events);
     }
-    flush(s); /* answers to others than who asked */
+    flush(s); /* a request may have led to answers to other clients */
 }
 
 static bool

@@ -443,3 +443,40 @@ TEST(control_client_waits_only_so_long)
     control_client_close(&l);
     control_server_close(&c);
 }
+
+/* One that is answered by and by takes an answer at a time, and none when the
+ * time is over. */
+TEST(control_client_takes_the_next_answer)
+{
+    struct control_client l;
+    struct control_server c;
+    struct jval answer;
+    struct json *doc;
+    struct err err = {0};
+    uint64_t n;
+
+    open_here(&c);
+    CHECK_EQ(control_client_open(&l, ".", &err), 0);
+    CHECK_EQ(control_client_send(&l, "{\"command\": \"later\"}", &err), 0);
+    serve(&c);
+    CHECK_EQ(control_client_next(&l, 1, "wait", &doc, &answer, &err), 0);
+    CHECK(doc == NULL);
+    control_subscription_answer(subscription, "1");
+    control_subscription_answer(subscription, "2");
+    for (uint64_t want = 1; want <= 2; want++) {
+        CHECK_EQ(control_client_next(&l, 0, "wait", &doc, &answer, &err), 1);
+        CHECK(jval_uint(answer, &n) && n == want);
+        json_free(doc);
+    }
+    CHECK_EQ(control_client_send(&l, "{\"command\": \"nothing\"}", &err), 0);
+    serve(&c);
+    CHECK_EQ(control_client_next(&l, 0, "wait", &doc, &answer, &err), -1);
+    CHECK(doc == NULL);
+    CHECK_EQ(err.code, ERR_INPUT);
+    CHECK_HAS(err.text, "no command 'nothing'");
+    control_server_close(&c);
+    CHECK_EQ(control_client_next(&l, 0, "wait", &doc, &answer, &err), -1);
+    CHECK_EQ(err.code, ERR_SYSTEM);
+    CHECK(l.ended);
+    control_client_close(&l);
+}
