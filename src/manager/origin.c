@@ -104,9 +104,9 @@ tell_anew(struct manager *m, const struct trial *t)
 void
 origin_settled(struct manager *m, struct trial *t, bool started)
 {
-    if (t->origin.how == ORIGIN_NONE || t->settled)
+    if (t->origin.how == ORIGIN_NONE || t->origin.settled)
         return;
-    t->settled = true;
+    t->origin.settled = true;
     if (started && t->restore == 0)
         tell_anew(m, t);
     checkpoints_unpin(&m->checkpoints, t->origin.from,
