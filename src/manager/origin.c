@@ -113,6 +113,13 @@ origin_settled(struct manager *m, struct trial *t, bool started)
                       started && t->origin.how == ORIGIN_PROMOTED);
 }
 
+void
+origin_hear_end(void *ctx, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED)
+        origin_settled(ctx, end->trial, false);
+}
+
 static void
 release(struct manager *m, uint64_t number)
 {

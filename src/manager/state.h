@@ -52,6 +52,7 @@
 #include "manager/run.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
+#include "manager/attempt_end.h"
 #include "manager/trial_step.h"
 #include "supervisor/deaths.h"
 #include "supervisor/supervisor.h"
@@ -168,6 +169,7 @@ struct manager {
     struct control_server control; /* commands.h */
     struct pattern *pattern;       /* NULL: none */
 
+    struct attempt_ends ends; /* who hears of them: opening.c */
     struct failing failing;
     struct checkpoints checkpoints;
     struct events events;
@@ -253,10 +255,13 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* Watches for the end of the trial's wrapper: its end will be seen, be it a
  * moment later where the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
-/* The end, whatever kind it is: told, recorded, shown; t is freed. */
+/* It has ended for good: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);
 /* It is interrupted: nobody is told an end, `resume` takes it up; frees t. */
 void running_leave(struct manager *m, struct trial *t);
+
+/* Drops what is due of a trial, and counts its time: ctx is the manager. */
+attempt_end_hear running_hear_end;
 
 /* running_stop.c */
 /* Sends the stop that is recorded. */
