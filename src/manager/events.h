@@ -110,13 +110,10 @@ void events_close(struct events *b);
  * bus is closed. */
 uint64_t events_listen(struct events *b, const struct events_listener *l,
                        struct err *err);
-/* For ever; once; `times` times or until the deadline. */
+/* As events_listen(), for ever. */
 uint64_t events_on(struct events *b, const char *glob, const char *who,
                    int (*hear)(void *, const struct event *, struct err *),
                    void *ctx, struct err *err);
-uint64_t events_once(struct events *b, const char *glob, const char *who,
-                     int (*hear)(void *, const struct event *, struct err *),
-                     void *ctx, struct err *err);
 /* False when there is none; `over` is not called. */
 bool events_off(struct events *b, uint64_t id);
 
