@@ -48,13 +48,13 @@ tell(const char *verb, const char *request, int argc, char **argv)
 static int
 run_pause(int argc, char **argv)
 {
-    return tell("pause", "{\"command\": \"pause\"}", argc, argv);
+    return tell("pause", REQUEST_PAUSE, argc, argv);
 }
 
 static int
 run_continue(int argc, char **argv)
 {
-    return tell("continue", "{\"command\": \"continue\"}", argc, argv);
+    return tell("continue", REQUEST_CONTINUE, argc, argv);
 }
 
 const struct verb verb_pause = {

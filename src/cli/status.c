@@ -91,8 +91,7 @@ print_past(const char *folder, bool json, struct err *err)
 static int
 print_status(const char *folder, bool json, struct err *err)
 {
-    const char *request = json ? "{\"command\": \"status\", \"rows\": 1000000}"
-                               : "{\"command\": \"status\"}";
+    const char *request = json ? REQUEST_STATUS_ALL : REQUEST_STATUS;
     struct jval account;
     struct json *doc;
 

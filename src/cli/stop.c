@@ -46,10 +46,8 @@ stop(const char *folder, bool now, struct err *err)
 
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_ask(&l,
-                          now ? "{\"command\": \"stop\", \"now\": true}"
-                              : "{\"command\": \"stop\"}",
-                          &doc, &answer, err);
+    rc = control_link_ask(&l, now ? REQUEST_STOP_NOW : REQUEST_STOP, &doc,
+                          &answer, err);
     if (rc == 0)
         control_link_await_end(&l, "stop");
     json_free(doc);

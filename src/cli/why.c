@@ -72,6 +72,22 @@ print(struct jval answer, bool json)
     visible_printf(stdout, "trial %s is %s: %s\n", trial, status, waits);
 }
 
+static void
+print_interrupted(const char *trial)
+{
+    struct json_writer w;
+    struct buf line;
+
+    buf_init(&line, REPLY_MAX);
+    w = json_begin_object(&line);
+    json_add_text(&w, "trial", trial);
+    json_add_text(&w, "status", "interrupted");
+    json_add_text(&w, "waits", "its experiment is not running");
+    json_close(&w);
+    puts(buf_text(&line));
+    buf_fini(&line);
+}
+
 /* An interrupted trial waits for whoever resumes the experiment.  False: this
  * one is not, or the experiment runs. */
 static bool
@@ -90,9 +106,7 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
         return false;
     }
     if (json)
-        printf("{\"trial\": \"%s\", \"status\": \"interrupted\", "
-               "\"waits\": \"its experiment is not running\"}\n",
-               r->items[i].trial);
+        print_interrupted(r->items[i].trial);
     else
         printf("trial %s is interrupted: its experiment is not running; to run "
                "it again: tunepipe resume %s\n",
@@ -104,20 +118,26 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
 static int
 ask(const char *given, uint64_t trial, bool json, struct err *err)
 {
-    char *folder = target_folder("why", given, err), request[80];
+    char *folder = target_folder("why", given, err);
     struct json *doc = NULL;
+    struct json_writer w;
+    struct buf request;
     struct jval answer = {0};
     int rc = -1;
 
-    snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
-             (unsigned long long)trial);
+    buf_init(&request, REPLY_MAX);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", "why");
+    json_add_unsigned(&w, "trial", trial);
+    json_close(&w);
     if (folder != NULL && tell_interrupted(folder, trial, json))
         rc = 0;
     else if (folder != NULL)
-        rc = target_ask(folder, request, &doc, &answer, err);
+        rc = target_ask(folder, buf_text(&request), &doc, &answer, err);
     if (rc == 0 && doc != NULL)
         print(answer, json);
     json_free(doc);
+    buf_fini(&request);
     free(folder);
     return rc;
 }
