@@ -244,6 +244,7 @@ static void
 add_object(struct table *t, const struct lines *l, struct jval line)
 {
     const char *trial;
+    struct json_writer w;
     struct jval v;
     size_t len = l->len;
     uint64_t n;
@@ -256,11 +257,13 @@ add_object(struct table *t, const struct lines *l, struct jval line)
     }
     while (len > 0 && l->text[len - 1] != '}')
         len--;
-    buf_add(&t->row, l->text, len - 1);
+    buf_add(&t->row, l->text, len);
+    w = json_reopen_object(&t->row);
     if (attempts_of(t, trial, &n))
-        buf_printf(&t->row, ", \"attempts\": %" PRIu64 "}", n);
+        json_add_unsigned(&w, "attempts", n);
     else
-        buf_add_text(&t->row, ", \"attempts\": null}");
+        json_add_text(&w, "attempts", NULL);
+    json_close(&w);
 }
 
 /* ---- the table ---- */
