@@ -17,7 +17,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -90,6 +89,16 @@ say(struct manager *m, const struct changes *c)
     buf_fini(&line);
 }
 
+/* The whole answer: one number. */
+static void
+answer_count(struct buf *reply, const char *key, uint64_t n)
+{
+    struct json_writer w = json_begin_object(reply);
+
+    json_add_unsigned(&w, key, n);
+    json_close(&w);
+}
+
 static int
 commands_update(struct manager *m, struct jval request, struct buf *reply,
                 struct err *err)
@@ -116,7 +125,7 @@ commands_pause(struct manager *m, struct jval request, struct buf *reply,
         return -1;
     if (!before)
         progress_say(&m->progress, "tunepipe: paused: no trial is started");
-    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    answer_count(reply, "running", m->n_running);
     return 0;
 }
 
@@ -150,7 +159,7 @@ commands_stop(struct manager *m, struct jval request, struct buf *reply,
         manager_interrupt(m);
     if (now && m->interrupts == 1)
         manager_interrupt(m);
-    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    answer_count(reply, "running", m->n_running);
     return 0;
 }
 
@@ -166,7 +175,7 @@ commands_import(struct manager *m, struct jval request, struct buf *reply,
                        "the experiment asks for no more trials");
     if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
         return -1;
-    buf_printf(reply, "{\"trials\": %llu}", (unsigned long long)n);
+    answer_count(reply, "trials", n);
     return 0;
 }
 
@@ -246,13 +255,15 @@ commands_retry(struct manager *m, struct jval request, struct buf *reply,
                struct err *err)
 {
     const char *word = "";
+    struct json_writer w;
     struct jval list;
     size_t n;
     int rc;
 
     if (m->phase != PHASE_RUNNING)
         return err_set(err, ERR_INPUT, "the experiment takes no more trials");
-    buf_add_text(reply, "{\"trials\": [");
+    w = json_begin_object(reply);
+    json_open_array(&w, "trials");
     if (jval_get(request, "trials", &list) && jval_string(list, &word, NULL) &&
         strcmp(word, "failed") == 0) {
         rc = again_failed(m, reply, &n, err);
@@ -261,7 +272,8 @@ commands_retry(struct manager *m, struct jval request, struct buf *reply,
         if (rc == 0)
             rc = again_named(m, list, reply, err);
     }
-    buf_add_text(reply, "]}");
+    json_close(&w);
+    json_close(&w);
     if (rc == 0)
         running_start_waiting(m);
     return rc;
@@ -308,14 +320,25 @@ hear(void *ctx, const struct event *event, struct err *err)
 }
 
 static void
+write_over(struct buf *out, const char *why)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "over", why);
+    json_close(&w);
+}
+
+static void
 over(void *ctx, enum events_over why)
 {
     struct waiter *w = ctx;
+    struct buf text;
 
+    buf_init(&text, 100);
+    write_over(&text, why == EVENTS_TIMEOUT ? "timeout" : "ended");
     w->answers = true;
-    commands_answer(w->m, w->asker,
-                    why == EVENTS_TIMEOUT ? "{\"over\": \"timeout\"}"
-                                          : "{\"over\": \"ended\"}");
+    commands_answer(w->m, w->asker, buf_text(&text));
+    buf_fini(&text);
     forget(w);
 }
 
@@ -403,7 +426,7 @@ commands_wait(struct manager *m, struct jval request, struct buf *reply,
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) != 0 && count == 1)
         happened_over(m, reply);
     else
-        buf_add_text(reply, "{\"over\": \"ended\"}");
+        write_over(reply, "ended");
     return 0;
 }
 
@@ -432,6 +455,7 @@ commands_why(struct manager *m, struct jval request, struct buf *reply,
 {
     const struct trial *t;
     uint64_t number = 0;
+    struct json_writer w;
     struct buf text;
     struct jval v;
 
@@ -448,11 +472,11 @@ commands_why(struct manager *m, struct jval request, struct buf *reply,
                        (unsigned long long)m->n_trials);
     buf_init(&text, TEXT_MAX);
     explain(m, t, &text);
-    buf_printf(reply,
-               "{\"trial\": \"%s\", \"status\": \"%s\", \"waits\": ", t->id,
-               trial_state_name(t->state));
-    json_write_text(reply, buf_text(&text));
-    buf_add_char(reply, '}');
+    w = json_begin_object(reply);
+    json_add_text(&w, "trial", t->id);
+    json_add_text(&w, "status", trial_state_name(t->state));
+    json_add_text(&w, "waits", buf_text(&text));
+    json_close(&w);
     buf_fini(&text);
     return 0;
 }
@@ -591,15 +615,16 @@ answer(struct manager *m, struct jval request, struct buf *reply,
 static void
 send_line(struct control_client *client, bool ok, const char *text, size_t len)
 {
+    struct json_writer w;
     struct buf line;
 
     buf_init(&line, len * 6 + 64);
-    buf_add_text(&line, ok ? "{\"answer\": " : "{\"error\": ");
+    w = json_begin_object(&line);
     if (ok)
-        buf_add(&line, text, len);
+        buf_add(json_value(&w, "answer"), text, len);
     else
-        json_write_string(&line, text, len);
-    buf_add_char(&line, '}');
+        json_add_string(&w, "error", text, len);
+    json_close(&w);
     if (buf_check(&line, "the answer", NULL) == 0)
         control_send(client, line.data, line.len);
     else

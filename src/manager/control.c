@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "core/file.h"
+#include "json.h"
 #include "manager/control_address.h"
 
 #include <errno.h>
@@ -90,15 +91,27 @@ control_send(struct control_client *client, const char *text, size_t len)
 }
 
 static void
+write_error(struct buf *line, const char *fmt, long number)
+{
+    struct json_writer w;
+    char text[160];
+
+    snprintf(text, sizeof text, fmt, number);
+    buf_init(line, CONTROL_LINE_MAX);
+    w = json_begin_object(line);
+    json_add_text(&w, "error", text);
+    json_close(&w);
+}
+
+static void
 refuse_long(struct control_client *client)
 {
-    char text[100];
-    int len = snprintf(text, sizeof text,
-                       "{\"error\": \"a request of more than %d bytes: "
-                       "expected one line\"}",
-                       CONTROL_LINE_MAX);
+    struct buf line;
 
-    control_send(client, text, (size_t)len);
+    write_error(&line, "a request of more than %ld bytes: expected one line",
+                CONTROL_LINE_MAX);
+    control_send(client, line.data, line.len);
+    buf_fini(&line);
     buf_clear(&client->in);
     client->leaves = true;
 }
@@ -216,17 +229,17 @@ may_enter(int fd)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
-    char text[160];
-    int n;
+    struct buf line;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
         (peer.uid == geteuid() || peer.uid == 0))
         return true;
-    n = snprintf(text, sizeof text,
-                 "{\"error\": \"this experiment is user %ld's: no other user "
-                 "may control it\"}\n",
-                 (long)geteuid());
-    send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    write_error(&line,
+                "this experiment is user %ld's: no other user may control it",
+                (long)geteuid());
+    buf_add_char(&line, '\n');
+    send(fd, buf_text(&line), line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    buf_fini(&line);
     return false;
 }
 

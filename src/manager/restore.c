@@ -69,14 +69,14 @@ append(struct manager *m, struct trial *t)
 static void
 enter(struct manager *m, struct trial *t)
 {
-    char detail[64];
-
     origin_settled(m, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     if (!t->noted && !t->told)
-        manager_note(m, "started", t, detail);
+        manager_note(
+            m, "started", t,
+            (struct event_field[]){EVENT_COUNT("pid", (uint64_t)t->pid),
+                                   EVENT_FIELDS_END});
 }
 
 static void
