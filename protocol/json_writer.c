@@ -126,22 +126,6 @@ json_write_number(struct buf *out, double value)
         buf_add_text(out, "null");
 }
 
-void
-json_write_text_member(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-    buf_add_text(out, ", ");
-}
-
-void
-json_write_number_member(struct buf *out, const char *key, double value)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value);
-    buf_add_text(out, ", ");
-}
-
 /* ---- objects and arrays ---- */
 
 struct json_writer

@@ -78,8 +78,5 @@ void json_write_double(struct buf *out, double value);
 /* null where there is none: NULL; a number that is not finite. */
 void json_write_text(struct buf *out, const char *text);
 void json_write_number(struct buf *out, double value);
-/* A member of an object, and ", " behind it. */
-void json_write_text_member(struct buf *out, const char *key, const char *text);
-void json_write_number_member(struct buf *out, const char *key, double value);
 
 #endif
