@@ -239,6 +239,16 @@ json_open_array(struct json_writer *w, const char *key)
     open_value(w, key, true);
 }
 
+bool
+json_open_object_if(struct json_writer *w, const char *key, bool there)
+{
+    if (there)
+        json_open_object(w, key);
+    else
+        json_add_text(w, key, NULL);
+    return there;
+}
+
 void
 json_close(struct json_writer *w)
 {
@@ -249,6 +259,13 @@ json_close(struct json_writer *w)
     w->depth--;
     buf_add_char(w->out, w->arrays >> w->depth & 1 ? ']' : '}');
     w->due = true;
+}
+
+void
+json_end(struct json_writer *w)
+{
+    while (w->depth > 0)
+        json_close(w);
 }
 
 void
@@ -277,6 +294,16 @@ json_add_unsigned(struct json_writer *w, const char *key, uint64_t value)
 
     buf_add(json_value(w, key), text,
             (size_t)(number_write_u64(text, value) - text));
+}
+
+void
+json_add_unsigned_if(struct json_writer *w, const char *key, bool there,
+                     uint64_t value)
+{
+    if (there)
+        json_add_unsigned(w, key, value);
+    else
+        json_add_text(w, key, NULL);
 }
 
 void

@@ -52,8 +52,11 @@ void json_separate(struct json_writer *w, const char *comma, const char *colon);
 /* Deeper than JSON_DEPTH_MAX is a failure of the buffer. */
 void json_open_object(struct json_writer *w, const char *key);
 void json_open_array(struct json_writer *w, const char *key);
-/* Closes what was opened last. */
+/* False: there is none, and the member is null. */
+bool json_open_object_if(struct json_writer *w, const char *key, bool there);
+/* Closes what was opened last; all that is open. */
 void json_close(struct json_writer *w);
+void json_end(struct json_writer *w);
 
 /* NULL: null. */
 void json_add_text(struct json_writer *w, const char *key, const char *text);
@@ -61,6 +64,9 @@ void json_add_string(struct json_writer *w, const char *key, const char *text,
                      size_t len);
 void json_add_integer(struct json_writer *w, const char *key, int64_t value);
 void json_add_unsigned(struct json_writer *w, const char *key, uint64_t value);
+/* null where there is none. */
+void json_add_unsigned_if(struct json_writer *w, const char *key, bool there,
+                          uint64_t value);
 /* A number that is not finite: null. */
 void json_add_number(struct json_writer *w, const char *key, double value);
 void json_add_bool(struct json_writer *w, const char *key, bool value);

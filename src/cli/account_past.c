@@ -58,12 +58,9 @@ add_best(struct json_writer *w, const struct results *r)
     const struct result *best = results_best(r);
     double value;
 
-    if (best == NULL) {
-        json_add_text(w, "best", NULL);
+    if (!json_open_object_if(w, "best", best != NULL))
         return;
-    }
     results_value(best, &value);
-    json_open_object(w, "best");
     json_add_text(w, "trial", best->trial);
     json_add_number(w, "value", value);
     json_close(w);
@@ -72,10 +69,7 @@ add_best(struct json_writer *w, const struct results *r)
 static void
 add_limits(struct json_writer *w, const struct budget *b)
 {
-    if (b->max_trials > 0)
-        json_add_unsigned(w, "max_trials", b->max_trials);
-    else
-        json_add_text(w, "max_trials", NULL);
+    json_add_unsigned_if(w, "max_trials", b->max_trials > 0, b->max_trials);
     json_add_number(w, "max_duration_s",
                     b->max_ms > 0 ? (double)b->max_ms / 1e3 : (double)NAN);
     json_add_number(w, "elapsed_s", (double)b->used_ns / 1e9);

@@ -216,10 +216,7 @@ explain_print(const struct explanation *x, FILE *out)
 static void
 add_command(struct json_writer *w, const char *key, uint64_t arrival)
 {
-    if (arrival == 0)
-        json_add_text(w, key, NULL);
-    else
-        json_add_unsigned(w, key, arrival);
+    json_add_unsigned_if(w, key, arrival != 0, arrival);
 }
 
 static void
@@ -235,24 +232,13 @@ add_lines(struct json_writer *w, const struct explain_lines *lines)
     json_close(w);
 }
 
-/* Opens the member, an object; false: it is null. */
-static bool
-open_if(struct json_writer *w, const char *key, bool there)
-{
-    if (there)
-        json_open_object(w, key);
-    else
-        json_add_text(w, key, NULL);
-    return there;
-}
-
 static void
 add_suggestion(struct json_writer *w, const struct explanation *x)
 {
     json_add_text(w, "trial_job_id", x->job);
     json_add_text(w, "parameter_id", x->parameter);
     json_add_raw(w, "suggestion", x->suggestion);
-    if (open_if(w, "asked", x->asked != 0)) {
+    if (json_open_object_if(w, "asked", x->asked != 0)) {
         json_add_unsigned(w, "command", x->asked);
         json_add_text(w, "code", x->asked_by);
         json_add_integer(w, "time_us", x->asked_us);
@@ -267,7 +253,7 @@ static void
 add_verdict(struct json_writer *w, const struct explanation *x)
 {
     json_add_unsigned(w, "judgements", x->judgements);
-    if (open_if(w, "verdict", x->judgements != 0)) {
+    if (json_open_object_if(w, "verdict", x->judgements != 0)) {
         json_add_unsigned(w, "command", x->judged);
         json_add_unsigned(w, "step", x->step);
         json_add_bool(w, "stop", x->stop);
@@ -285,12 +271,12 @@ add_verdict(struct json_writer *w, const struct explanation *x)
 static void
 add_outcome(struct json_writer *w, const struct explanation *x)
 {
-    if (open_if(w, "final", x->final != 0)) {
+    if (json_open_object_if(w, "final", x->final != 0)) {
         json_add_unsigned(w, "command", x->final);
         json_add_number(w, "value", x->result);
         json_close(w);
     }
-    if (open_if(w, "end", x->ended != 0)) {
+    if (json_open_object_if(w, "end", x->ended != 0)) {
         json_add_unsigned(w, "command", x->ended);
         json_add_text(w, "event", x->event);
         json_close(w);
@@ -307,7 +293,7 @@ explain_print_json(const struct explanation *x, FILE *out)
     w = json_begin_object(&text);
     add_suggestion(&w, x);
     json_add_unsigned(&w, "reports", x->reports);
-    if (open_if(&w, "latest", x->reports != 0)) {
+    if (json_open_object_if(&w, "latest", x->reports != 0)) {
         json_add_unsigned(&w, "step", x->latest_step);
         json_add_number(&w, "value", x->latest);
         json_close(&w);

@@ -107,8 +107,7 @@ tell_json(const struct import *im, const char *into,
         json_add_text(&w, "reason", im->reasons[i].text);
         json_close(&w);
     }
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     puts(buf_text(&out));
     buf_fini(&out);
 }

@@ -124,13 +124,10 @@ add_trial(struct json_writer *w, const struct standing_trial *t)
     json_add_bool(w, "out", t->out);
     json_add_bool(w, "told", t->told);
     json_add_bool(w, "stopped", t->stopped);
-    if (t->has_latest) {
-        json_open_object(w, "latest");
+    if (json_open_object_if(w, "latest", t->has_latest)) {
         json_add_unsigned(w, "step", t->latest.step);
         json_add_number(w, "value", t->latest.value);
         json_close(w);
-    } else {
-        json_add_text(w, "latest", NULL);
     }
     json_close(w);
 }
@@ -181,8 +178,7 @@ print_json(const struct standing *s, FILE *out)
     json_open_object(&w, "pending");
     add_pending(&w, "tuner", &s->pending[0]);
     add_pending(&w, "assessor", &s->pending[1]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }

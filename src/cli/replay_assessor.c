@@ -130,11 +130,8 @@ print_table(FILE *out, const struct whatif *w)
 static void
 add_stop(struct json_writer *w, const char *key, const struct whatif_stop *s)
 {
-    if (!s->stops) {
-        json_add_text(w, key, NULL);
+    if (!json_open_object_if(w, key, s->stops))
         return;
-    }
-    json_open_object(w, key);
     json_add_unsigned(w, "step", s->step);
     json_add_number(w, "value", s->value);
     json_add_unsigned(w, "command", s->arrival);
@@ -197,8 +194,7 @@ print_json(FILE *out, const struct whatif *what, struct err *err)
     json_open_array(&w, "list");
     for (size_t i = 0; i < what->n; i++)
         add_trial(&w, &what->trials[i]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }

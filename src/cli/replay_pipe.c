@@ -93,8 +93,7 @@ print_json(FILE *out, struct play_report *r, bool shell)
     json_open_array(&w, "lines");
     for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
         json_add_string(&w, NULL, lines, (size_t)(end - lines));
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }

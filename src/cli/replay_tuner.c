@@ -164,15 +164,11 @@ print_json(FILE *out, const struct ranking *r, struct err *err)
     json_add_unsigned(&w, "unfit", r->unfit);
     json_add_number(&w, "mean_rank", r->mean_rank);
     json_add_text(&w, "best", r->best == NULL ? NULL : r->best->job);
-    if (r->preferred)
-        json_add_unsigned(&w, "best_preferred_from", r->since);
-    else
-        json_add_text(&w, "best_preferred_from", NULL);
+    json_add_unsigned_if(&w, "best_preferred_from", r->preferred, r->since);
     json_open_array(&w, "list");
     for (size_t i = 0; i < r->n; i++)
         add_trial(&w, &r->trials[i]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }

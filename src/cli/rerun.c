@@ -299,13 +299,9 @@ print_json(const struct which *which, const struct rerun_outcome *out)
     w = json_begin_object(&b);
     json_add_text(&w, "trial", which->name);
     json_add_text(&w, "folder", which->to);
-    if (result != NULL) {
-        json_open_object(&w, "recorded");
+    if (json_open_object_if(&w, "recorded", result != NULL))
         add_value(&w, "status", result->status, result->has_value,
                   result->value);
-    } else {
-        json_add_text(&w, "recorded", NULL);
-    }
     json_open_object(&w, "again");
     add_value(&w, "exit", how, out->has_final, out->final);
     json_add_bool(&w, "same", is_same(which, out));

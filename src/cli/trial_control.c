@@ -66,8 +66,7 @@ ask(const struct named *named, const char *command, struct json **doc,
         number_parse_u64(named->trials[i], strlen(named->trials[i]), &number);
         json_add_unsigned(&w, NULL, number);
     }
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     rc = buf_check(&request, "the list of trials", err);
     if (rc == 0)
         rc = target_ask(named->folder, buf_text(&request), doc, answer, err);

@@ -181,8 +181,7 @@ print_json(const struct rows *rows)
     json_open_array(&w, "trials");
     for (size_t i = 0; i < rows->n; i++)
         add_row(&w, &rows->items[i]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     puts(buf_text(&text));
     buf_fini(&text);
 }

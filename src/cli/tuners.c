@@ -94,8 +94,7 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     json_open_array(&w, "arguments");
     for (size_t i = 0; i < p->n_args; i++)
         write_arg_json(&p->args[i], &w);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
 }
 
 /* One file: what it is, or why it is refused. */

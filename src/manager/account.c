@@ -57,11 +57,8 @@ count_waiting(const struct manager *m)
 static void
 add_best(struct json_writer *w, const struct progress *p)
 {
-    if (!p->has_best) {
-        json_add_text(w, "best", NULL);
+    if (!json_open_object_if(w, "best", p->has_best))
         return;
-    }
-    json_open_object(w, "best");
     json_add_text(w, "trial", p->best_trial);
     json_add_number(w, "value", p->best);
     json_close(w);
@@ -128,10 +125,8 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     if (strcmp(state_name(m), "paused") == 0)
         json_add_text(&w, "reason", failing_why_paused(m));
     json_add_unsigned(&w, "concurrency", m->scheduler.concurrency);
-    if (m->scheduler.max_trials > 0)
-        json_add_unsigned(&w, "max_trials", m->scheduler.max_trials);
-    else
-        json_add_text(&w, "max_trials", NULL);
+    json_add_unsigned_if(&w, "max_trials", m->scheduler.max_trials > 0,
+                         m->scheduler.max_trials);
     add_limit(&w, "max_duration_s", (double)budget.max_ms / 1e3);
     json_add_number(&w, "elapsed_s", (double)budget.used_ns / 1e9);
     json_add_unsigned(&w, "done", m->progress.done);
@@ -148,6 +143,5 @@ account_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_open_array(&w, "trials");
     for (uint64_t i = 0; t != NULL && i < rows; i++, t = t->next)
         add_trial(&w, t, now_ns);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
 }

@@ -272,8 +272,7 @@ commands_retry(struct manager *m, struct jval request, struct buf *reply,
         if (rc == 0)
             rc = again_named(m, list, reply, err);
     }
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     if (rc == 0)
         running_start_waiting(m);
     return rc;

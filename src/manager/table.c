@@ -308,21 +308,17 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
 
     buf_init(&b, JSON_MAX);
     w = json_begin_object(&b);
-    if (best != NULL) {
+    if (json_open_object_if(&w, "best", best != NULL)) {
         results_value(best, &value);
-        json_open_object(&w, "best");
         json_add_text(&w, "trial", best->trial);
         json_add_number(&w, "value", value);
         json_add_raw(&w, "parameters", best->parameters);
         json_close(&w);
-    } else {
-        json_add_text(&w, "best", NULL);
     }
     json_open_array(&w, "trials");
     for (size_t i = 0; i < r->n; i++)
         table_write_json(json_value(&w, NULL), &r->items[i]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     buf_add_char(&b, '\n');
     rc = buf_check(&b, "the results", err);
     if (rc == 0)

@@ -317,10 +317,7 @@ write_attempts(struct json_writer *all, const struct report *r)
         json_add_unsigned(&list, NULL, a->number);
         write_moment(json_value(&list, NULL), r, a->from_us);
         write_moment(json_value(&list, NULL), r, a->to_us);
-        if (a->device == REPORT_NONE)
-            json_add_text(&list, NULL, NULL);
-        else
-            json_add_unsigned(&list, NULL, a->device);
+        json_add_unsigned_if(&list, NULL, a->device != REPORT_NONE, a->device);
         json_close(&list);
     }
     json_close(&list);

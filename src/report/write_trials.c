@@ -46,10 +46,7 @@ write_words(struct json_writer *w, const struct report *r, const char *key,
             (const void *)((const char *)&r->trials[i] + member);
         size_t number = number_of(&words, *text);
 
-        if (number == REPORT_NONE)
-            json_add_text(&list, NULL, NULL);
-        else
-            json_add_unsigned(&list, NULL, number);
+        json_add_unsigned_if(&list, NULL, number != REPORT_NONE, number);
     }
     json_close(&list);
     write_names(w, words_key, &words.all);

@@ -248,6 +248,7 @@ add_object(struct table *t, const struct lines *l, struct jval line)
     struct jval v;
     size_t len = l->len;
     uint64_t n;
+    bool known;
 
     buf_add_text(&t->row, t->now == 1 ? "" : ",\n");
     if (jval_get(line, "attempts", &v) || !jval_get(line, "trial", &v) ||
@@ -259,10 +260,8 @@ add_object(struct table *t, const struct lines *l, struct jval line)
         len--;
     buf_add(&t->row, l->text, len);
     w = json_reopen_object(&t->row);
-    if (attempts_of(t, trial, &n))
-        json_add_unsigned(&w, "attempts", n);
-    else
-        json_add_text(&w, "attempts", NULL);
+    known = attempts_of(t, trial, &n);
+    json_add_unsigned_if(&w, "attempts", known, n);
     json_close(&w);
 }
 

@@ -173,8 +173,7 @@ page_print_json(FILE *out, const struct page *p, const struct page_want *want,
     json_open_array(&w, "trials");
     for (size_t i = 0; i < p->n; i++)
         table_write_json(json_value(&w, NULL), p->rows[i]);
-    json_close(&w);
-    json_close(&w);
+    json_end(&w);
     buf_add_char(&b, '\n');
     rc = buf_check(&b, "the page", err);
     if (rc == 0)

@@ -76,6 +76,23 @@ TEST(json_writer_empty_objects_and_arrays)
     buf_fini(&out);
 }
 
+TEST(json_writer_null_in_the_place_of_an_object)
+{
+    struct json_writer w;
+    struct buf out;
+
+    buf_init(&out, 1000);
+    w = json_begin_object(&out);
+    CHECK(!json_open_object_if(&w, "a", false));
+    CHECK(json_open_object_if(&w, "b", true));
+    json_open_array(&w, "c");
+    json_end(&w); /* three of them */
+    wrote(&out, "{\"a\": null, \"b\": {\"c\": []}}");
+    json_end(&w);
+    CHECK_EQ(out.len, 0);
+    buf_fini(&out);
+}
+
 TEST(json_writer_values_of_every_kind)
 {
     struct json_writer w;
@@ -94,12 +111,14 @@ TEST(json_writer_values_of_every_kind)
     json_add_number(&w, NULL, -(double)INFINITY);
     json_add_text(&w, NULL, NULL);
     json_add_raw(&w, NULL, NULL);
+    json_add_unsigned_if(&w, NULL, false, 1);
+    json_add_unsigned_if(&w, NULL, true, 1);
     json_add_string(&w, NULL, "abc", 2);
     buf_printf(json_value(&w, NULL), "%.3f", 0.5);
     json_close(&w);
     wrote(&out, "[-9223372036854775808, 9223372036854775807, 0, "
                 "18446744073709551615, 1.0, 1e-05, null, null, null, null, "
-                "\"ab\", 0.500]");
+                "null, 1, \"ab\", 0.500]");
     buf_fini(&out);
 }
 
