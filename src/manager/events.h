@@ -22,6 +22,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct listener;
 
 /* One member of the event's JSON object. */
@@ -122,6 +123,9 @@ void events_emit(struct events *b, enum event_name name,
                  const struct event_field *fields);
 
 /* The JSON object that listeners are told. */
+/* Adds them as members of the object that is open. */
+void events_write_fields(struct json_writer *w,
+                         const struct event_field *fields);
 void events_write(struct buf *out, enum event_name name,
                   const struct event_field *fields);
 

@@ -69,12 +69,12 @@ append(struct manager *m, struct trial *t)
 static void
 tell_started(struct manager *m, struct trial *t)
 {
-    char detail[64];
-
     origin_settled(m, t, true);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
     if (!t->past.start_told && !t->past.end_told)
-        manager_note(m, "started", t, detail);
+        manager_note(
+            m, "started", t,
+            (struct event_field[]){EVENT_COUNT("pid", (uint64_t)t->pid),
+                                   EVENT_FIELDS_END});
 }
 
 static void
