@@ -3,7 +3,8 @@
 #   make demo             tune a neural network on handwritten digits
 #   make demo-asha        more than three times as many settings of it in no
 #                         more epochs, from checkpoint to checkpoint
-#   make check            every test; V=asan or V=tsan: under a sanitizer
+#   make check            every test; V=asan: under sanitizers; V=tsan, V=clang:
+#                         those that are marked for them (scripts/check)
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX)

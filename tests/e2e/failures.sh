@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Trials that fail: tried again, told to the tuner, three times the same.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # attempts ID N: the trial's folders are those of so many attempts.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Finished trials from elsewhere: `tunepipe import`, the key `import`.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 space='searchSpace: {x: {_type: uniform, _value: [0, 1]}, o: {_type: choice, _value: [a, "b\"c"]}}'

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # `tunepipe plugin check`: nothing to say against the plugins of the tree, the
 # right line for each test plugin that has a fault.
+# not under tsan
+# takes long
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

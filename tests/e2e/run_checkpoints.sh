@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What a trial saves, who is given it, and what is deleted.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # kept TRIAL NUMBER...: these checkpoints of the trial are there, no others.

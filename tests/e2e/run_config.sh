@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Configurations that are wrong, and the words of `run` and `show`.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 final='tunepipe trial report --final 1'

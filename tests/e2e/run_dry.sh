@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run --dry-run: what a run would begin with, and nothing begun.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # dry STATUS [OPTION...]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Goals that end an experiment, and how exactly they are counted, also across
 # the death of its manager.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # valued VALUE...: a trial that reports the value of its number.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Trials, and dispatchers, that cannot be started, for now or at all, and very
 # many trials at a time.
+# not under tsan
+# takes long
 . "$(dirname "$0")/lib.sh"
 
 final='exec tunepipe trial report --final 1'

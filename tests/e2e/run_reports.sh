@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What a trial reports is used before its end is told; its last value may be
 # its result; `done` ends it.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 all_before_the_error() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # An experiment's results as a database, a table, and pages.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 needs_sqlite() {

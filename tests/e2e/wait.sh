@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tunepipe wait: what happens in an experiment that runs without end.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # endless LINE...: its trials end one after the other, until it is stopped.

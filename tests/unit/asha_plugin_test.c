@@ -8,6 +8,8 @@
 #include "plugin/tuner.h"
 #include "unit/space_help.h"
 
+NOT_UNDER_TSAN;
+
 #define SPACE                                       \
     "{'a': {'_type': 'uniform', '_value': [0, 1]}," \
     " 'c': {'_type': 'choice', '_value': ['s', 't']}}"

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static struct json *
 parse(const char *text, unsigned flags)
 {

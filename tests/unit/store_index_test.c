@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define TR(id, x)                                                         \
     "TR{\"parameter_id\": " #id ", \"parameter_source\": \"algorithm\", " \
     "\"parameters\": " x ", \"parameter_index\": 0}"
