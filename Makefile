@@ -59,10 +59,11 @@ ifdef WERROR
 WARN += -Werror
 endif
 FLAGS_release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
-FLAGS_clang   :=
-FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
+FLAGS_clang   := -g1
+# Lines are all that a sanitizer tells of: -g1.
+FLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
-FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
               -fno-omit-frame-pointer -fno-sanitize-recover=all
 PACKAGES := json-c yaml-0.1 zlib
