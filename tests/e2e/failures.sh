@@ -273,7 +273,7 @@ ends_without_terminal() {
 exit 3
 E
     run 1 && count 3 failed && replays &&
-        has err 'error: 3 trials in a row failed the same way' &&
+        has err 'error: 3 trials in a row' &&
         has err 'without a terminal it does not wait to be mended' &&
         has "$dir/summary.json" '"over": false' && has out 'tunepipe resume'
 }

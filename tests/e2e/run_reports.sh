@@ -187,7 +187,7 @@ refused() {
     TUNEPIPE_TRIAL_DIR=. "$T" trial report --final --done 1 2> err
     [ $? = 2 ] && has err 'give one of' || return 1
     TUNEPIPE_TRIAL_DIR=. "$T" trial report --done --sync 1 2> err
-    [ $? = 2 ] && has err 'sync is for intermediate results'
+    [ $? = 2 ] && has err 'sync is for'
 }
 check "what --done refuses" refused
 

