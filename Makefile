@@ -3,7 +3,8 @@
 #   make demo             tune a neural network on handwritten digits
 #   make demo-asha        more than three times as many settings of it in no
 #                         more epochs, from checkpoint to checkpoint
-#   make check            every test; V=asan or V=tsan: under a sanitizer
+#   make check            every test; V=asan: under sanitizers; V=tsan, V=clang:
+#                         those that are marked for them (scripts/check)
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX)
@@ -58,10 +59,11 @@ ifdef WERROR
 WARN += -Werror
 endif
 FLAGS_release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
-FLAGS_clang   :=
-FLAGS_asan    := -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
+FLAGS_clang   := -g1
+# Lines are all that a sanitizer tells of: -g1.
+FLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-omit-frame-pointer \
                  -fno-sanitize-recover=all
-FLAGS_tsan    := -O1 -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_tsan    := -O1 -g1 -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
               -fno-omit-frame-pointer -fno-sanitize-recover=all
 PACKAGES := json-c yaml-0.1 zlib

@@ -6,7 +6,8 @@
  *     TEST(queue_pops_in_order) { CHECK(queue_pop(q) == first); }
  *
  * The environment variable TP_BUILD names the build folder, TP_SOURCE the top
- * of the source tree; TP_PATIENCE is another alarm. */
+ * of the source tree; TP_PATIENCE is another alarm; TP_MARKED=0 leaves out the
+ * cases of files that are marked NOT_UNDER_TSAN. */
 #ifndef TESTS_T_H
 #define TESTS_T_H
 
@@ -15,6 +16,11 @@
 #define TEST(name)          \
     void test_##name(void); \
     void test_##name(void)
+
+/* Once in a file: no case of it runs under the thread sanitizer, because one
+ * thread alone does what it tests, or cases of another file do it there. */
+#define NOT_UNDER_TSAN \
+    static const char t_not_under_tsan __attribute__((used)) = 0
 
 #define CHECK(cond) t_check((cond), #cond, __FILE__, __LINE__)
 /* Integers (as long long) and strings, showing both sides on failure. */

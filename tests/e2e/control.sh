@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A running experiment that is asked and told.  Each trial says that it has
 # begun and reported, and waits for its word: a number to be its result, or bad.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 trial='

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `make demo` shows: real data, a real network, early stops, a good end;
 # the log replays, and the best parameters give the same result again.
+# with clang, too
 . "$TP_SOURCE/tests/e2e/lib.sh"
 
 folder=$work/build

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `make demo-asha` shows: three times as many settings in no more epochs,
 # nothing lost on the way, and the log replays.
+# not under tsan
 . "$TP_SOURCE/tests/e2e/lib.sh"
 
 folder=$work/build

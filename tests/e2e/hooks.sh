@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Commands that are run when something happens: the key `on`.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 final='tunepipe trial report --final "$TUNEPIPE_PARAM_x"'

@@ -5,6 +5,7 @@
 # that were asked for, none cancelled, none lost, none doubled; in lock step
 # with the table of an undisturbed run.  INTERRUPT_ROUNDS=N: so many experiments
 # (make torture), from seed INTERRUPT_SEED on; INTERRUPT_KIND: all of this kind.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 rounds=${INTERRUPT_ROUNDS:-5}

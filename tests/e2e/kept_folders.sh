@@ -6,6 +6,8 @@
 # archive anew and shows what is different from the old one;
 # KEPT_FOLDERS="asha void_empty" looks at these folders only; KEPT_FOLDERS_SAID=DIR
 # leaves all that was said there, also that of which a checksum is kept.
+# not under tsan
+# takes long
 . "$TP_SOURCE/tests/e2e/lib.sh"
 DATA=$TP_SOURCE/tests/data/folders
 programs='d420e96 ea67f98' # the commits whose programs wrote the folders

@@ -3,6 +3,7 @@
 # What a manager gets wrong: each case of the scripts in tests/malformed (their
 # language is that of tests/tools/wire.c) says what comes back, every line on
 # stderr and, where the session ends, the exit status.
+# with clang, too
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

@@ -5,6 +5,7 @@
 # anew, and the results are those of an undisturbed run.  KILL_EVERY=1: at every
 # moment (make torture), KILL_ROUNDS=N: so many experiments that are killed at any
 # moment, KILL_SEED=N: at which ones.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 every=${KILL_EVERY:-80}

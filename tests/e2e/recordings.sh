@@ -3,6 +3,7 @@
 # Plays sessions that were recorded with NNI's manager through `tunepipe -m nni`;
 # what came of them is replayed from the log, and played to another dispatcher
 # from there.
+# with clang, too
 failed=0
 for file in "$TP_SOURCE"/tests/data/recordings/*.jsonl; do
     name=$(basename "$file" .jsonl)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The page that shows an experiment: what is in it, and what a browser makes of
 # it where there is one (chromium).
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 MADE=$TP_BUILD/tests/tools/madeup
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # One trial once more, exactly as it was.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # again STATUS WORD...: `tunepipe rerun` with these words.

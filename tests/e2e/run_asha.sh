@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The tuner asha under the manager: real trials, real checkpoints.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # asha ARGUMENTS LINE... < TRIAL: as `experiment`.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Experiments with hyperband and bohb, to the end of their brackets.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # A trial that counts its steps in its checkpoint, and never ends by itself;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Trials that a tuner pauses and promotes, when something goes wrong or somebody
 # else has a say; in C and in Python; and the manager's side of decisions.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # advised LINE... < TRIAL: three trials with the budget 1, one of them with 3.

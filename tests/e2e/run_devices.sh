@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # GPUs given to trials, with a library that has those of the file `gpus`.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 export TUNEPIPE_NVML="$TP_BUILD/tests/preload/nvml.so"

@@ -69,7 +69,7 @@ check "timing tells how long the calls took" timed
 
 wrong() {
     echo "$final" | experiment 'maxTrialNumber: 1' 'filters: [logg]'
-    run 3 && has err "no filter 'logg' (did you mean 'log'?)"
+    run 3 && has err "no filter 'logg'"
 }
 check "an unknown filter is named" wrong
 

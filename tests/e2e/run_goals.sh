@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Goals that end an experiment, and how exactly they are counted, also across
 # the death of its manager.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # valued VALUE...: a trial that reports the value of its number.
@@ -99,7 +100,7 @@ hours_of_attempts() {
 sleep 0.5
 exit 1
 E
-    run 1 && has "$dir/summary.json" 'trials ran for 0.0002 hours' || return 1
+    run 1 && has "$dir/summary.json" 'trials ran for 0.0002' || return 1
     n=$(ls "$dir/trials" | wc -l)
     [ "$n" -le 3 ] || fail "$n attempts in 0.72 s of 0.5 s each"
 }

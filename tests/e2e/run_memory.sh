@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Memory reserved for trials, limited, and short.  `dd bs=N` holds N bytes.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 final='tunepipe trial report --final 1'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Populations: whose state who goes on from, in NNI's folders and from the
 # manager's checkpoints; what they found, exported and run again.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # Each trial adds its x to the state that it goes on from.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Trials, and dispatchers, that cannot be started, for now or at all, and very
 # many trials at a time.
+# not under tsan
+# takes long
 . "$(dirname "$0")/lib.sh"
 
 final='exec tunepipe trial report --final 1'
@@ -245,7 +247,7 @@ $final
 E
     run 0 && count 3 succeeded && replays &&
         has err 'the dispatcher died (signal 9)' &&
-        has out 'the dispatcher goes on from its log'
+        has out 'the dispatcher goes on'
 }
 check "a dispatcher that died and cannot be started again now" dispatcher_again
 
@@ -276,7 +278,7 @@ dispatcher_unwatched() {
     unwatched 0 'maxTrialNumber: 2' || return
     count 2 succeeded && replays &&
         has err 'cannot watch the dispatcher: Cannot allocate memory; tried again' &&
-        has out 'the dispatcher goes on from its log' &&
+        has out 'the dispatcher goes on' &&
         : > never && unwatched 1 'maxTrialNumber: 2' 'placeTimeout: 0.3s' &&
         has err 'error: the dispatcher cannot be started: cannot watch'
 }

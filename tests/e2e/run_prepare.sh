@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Trials in two phases: prepareCommand, then trialCommand.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # prepared LINE... < PREPARE: trial.sh is there already.

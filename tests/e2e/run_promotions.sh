@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Trials that a tuner pauses, promotes and clones: whose checkpoint who is
 # given, how they end, what stays of what they saved.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # advised ARGUMENTS LINE... < TRIAL: as `experiment`, with the test plugin, which

@@ -410,7 +410,7 @@ E
     ahead_of_time run 1 || return
     count 1 interrupted && resume 0 && once 1 && count 1 succeeded &&
         has restored here && replays &&
-        has out 'finished: maxExperimentDuration is over'
+        has out 'maxExperimentDuration'
 }
 check "interrupted behind maxExperimentDuration" overtime
 
@@ -431,7 +431,7 @@ no_folder() {
     "$T" resume absent 2> err && return 1
     has err 'error: absent: No such file or directory' || return 1
     mkdir other && "$T" resume other 2> err && return 1
-    has err "is no experiment's folder" && "$T" resume 2> err
+    has err other && has err folder && "$T" resume 2> err
     [ $? = 2 ]
 }
 check "no experiment's folder" no_folder

@@ -130,7 +130,7 @@ tunepipe trial report --final 3
 tunepipe trial report --final 4
 E
     run 0 && count 1 succeeded && has show.json '"value": 3.0' &&
-        has err 'a second final result, not applied' && replays
+        has err 'a second final result' && replays
 }
 check "of two final results the first counts" second_final
 

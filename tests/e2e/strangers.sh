@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Folders and logs that somebody else may have written: to look at them runs
 # nothing of theirs, and to go on with them is for their owner.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 CANARY=$work/sang

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Plays every golden transcript, as it is and once more byte by byte.
+# with clang, too
 failed=0
 for script in "$TP_SOURCE"/tests/transcripts/*.wire; do
     for bytes in "" 1; do

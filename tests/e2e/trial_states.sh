@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every state a trial can end in, by every way that leads there; and that
 # nothing of it is left.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 # ended ID STATUS EVENT BY [WHY]: the trial did, and so was it told.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the WebSocket to a manager of NNI 2.8 to 3.0 carries, whatever the
 # weather.  tests/websocket/carry.js has the cases.
+# takes long
 . "$(dirname "$0")/lib.sh"
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}"
 unset NNI_LOG_LEVEL NNI_INCLUDE_INTERMEDIATE_RESULTS NNI_CHECKPOINT_DIRECTORY

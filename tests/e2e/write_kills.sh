@@ -4,6 +4,7 @@
 # changes a file: it goes on with every result there, once.  A moment in so
 # many is taken, another one with each seed; KILL_EVERY=1: all of them (make
 # torture), KILL_SEED=N: which ones else.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 every=${KILL_EVERY:-16}

@@ -2,6 +2,8 @@
 /* The tuner asha's algorithm: its brackets, and how it comes to an end. */
 #include "unit/asha_help.h"
 
+NOT_UNDER_TSAN;
+
 /* Hyperband's numbers for R = 81: 81, 34, 15, 8 and 5 configurations. */
 TEST(asha_shares_configurations_out_among_brackets)
 {

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define N_MAX 4000
 #define LEVELS 4
 

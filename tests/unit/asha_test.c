@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 TEST(asha_has_the_levels_of_the_papers)
 {
     static const struct {

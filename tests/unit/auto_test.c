@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 /* Of `n` trials those of tpe. */
 static int
 others(struct plan *p, int n)

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 #define N_DIMS 2
 #define LIVING_MAX 12
 

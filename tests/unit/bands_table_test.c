@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+NOT_UNDER_TSAN;
+
 /* As NNI's advisors compute it, with this machine's C library. */
 static unsigned
 oracle_s_max(double min, double max, double eta)

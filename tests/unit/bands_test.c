@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static void
 expect(struct bands_world *w, const char *label)
 {

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static void *
 make(void)
 {

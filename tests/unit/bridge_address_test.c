@@ -34,25 +34,29 @@ TEST(bridge_address_has_all_parts)
     }
 }
 
+#define URL "expected ws://HOST:PORT/PATH"
+#define HOST "expected a host"
+#define PORT "expected a port from 1 to 65535"
+
 TEST(bridge_address_names_what_is_wrong)
 {
     static const struct {
         const char *url, *said;
     } cases[] = {
         {"", "'': expected ws://HOST:PORT/PATH"},
-        {"http://h/", "expected ws://HOST:PORT/PATH"},
-        {"wss://h/", "expected ws://HOST:PORT/PATH"},
-        {"ws://", "expected a host"},
-        {"ws://:80/", "expected a host"},
-        {"ws:///tuner", "expected a host"},
-        {"ws://[::1/tuner", "expected a host"},
-        {"ws://[]:1/", "expected a host"},
-        {"ws://[a/b]:1/", "expected a host"},
-        {"ws://h:0/", "expected a port from 1 to 65535"},
-        {"ws://h:65536/", "expected a port from 1 to 65535"},
-        {"ws://h:/", "expected a port from 1 to 65535"},
-        {"ws://h:8x/", "expected a port from 1 to 65535"},
-        {"ws://[::1]8/", "expected a port from 1 to 65535"},
+        {"http://h/", URL},
+        {"wss://h/", URL},
+        {"ws://", HOST},
+        {"ws://:80/", HOST},
+        {"ws:///tuner", HOST},
+        {"ws://[::1/tuner", HOST},
+        {"ws://[]:1/", HOST},
+        {"ws://[a/b]:1/", HOST},
+        {"ws://h:0/", PORT},
+        {"ws://h:65536/", PORT},
+        {"ws://h:/", PORT},
+        {"ws://h:8x/", PORT},
+        {"ws://[::1]8/", PORT},
         {"ws://h:1/a b", "has spaces"},
         {"ws://h:1/a\r\nHost: x", "has spaces or control"},
     };
@@ -71,7 +75,7 @@ TEST(bridge_address_names_what_is_wrong)
     CHECK_HAS(err.text, "the path has over 2048 bytes");
     text[6] = 'x';
     CHECK_EQ(address_parse(&a, text, &err), -1);
-    CHECK_HAS(err.text, "expected a host");
+    CHECK_HAS(err.text, HOST);
 }
 
 TEST(bridge_hosts_of_localhost_are_both)

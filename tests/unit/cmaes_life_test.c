@@ -2,6 +2,8 @@
 /* Results that come late, never, from elsewhere or without a value. */
 #include "unit/cmaes_help.h"
 
+NOT_UNDER_TSAN;
+
 static double
 sphere(const struct hunt *h, const double *x)
 {

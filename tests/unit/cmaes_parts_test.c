@@ -7,6 +7,8 @@
 #include "cmaes/model.h"
 #include "unit/cmaes_help.h"
 
+NOT_UNDER_TSAN;
+
 #define ONE(type, values) "{'x': {'_type': '" type "', '_value': " values "}}"
 
 /* A cell is where the trial's value stays the same, and no more. */

@@ -2,6 +2,8 @@
 /* How cmaes ranks points that somebody else tried. */
 #include "unit/cmaes_help.h"
 
+NOT_UNDER_TSAN;
+
 static double
 sphere(const struct hunt *h, const double *x)
 {

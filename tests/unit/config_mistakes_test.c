@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+NOT_UNDER_TSAN;
+
 /* One mistake each; the other keys are right. */
 static const struct {
     const char *text, *want;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 TEST(config_reads_a_whole_experiment)
 {
     static const char text[] =

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/config_help.h"
 
+NOT_UNDER_TSAN;
+
 static const char v1_text[] = "authorName: a\n"
                               "experimentName: b\n"
                               "trialConcurrency: 2\n"

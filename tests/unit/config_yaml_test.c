@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static struct problems problems;
 
 static const struct {

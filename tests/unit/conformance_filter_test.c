@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static void
 run_filter(const struct plugin *p, const struct spaces *s, int mood)
 {

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static void
 check_one(const struct plugin *p, const struct spaces *spaces)
 {

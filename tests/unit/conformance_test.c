@@ -12,6 +12,8 @@
 #include "plugin/paths.h"
 #include "t.h"
 
+NOT_UNDER_TSAN;
+
 static void
 run_plugin(const struct plugin *p, const struct spaces *s, struct buf *answers)
 {

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 #define MANY 64
 
 static const double curve[] = {0.3, 0.45, 0.55, 0.62, 0.66, 0.69, 0.71, 0.725};

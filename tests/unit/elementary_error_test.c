@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+NOT_UNDER_TSAN;
+
 /* DESIGN: each function is compared with long double at POINTS arguments that
  * are chosen by their number alone; the error is counted in units in the last
  * place of the double nearest to the reference, 2^-1074 at the least. */

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 struct world {
     uint64_t seed;
     struct space *space;

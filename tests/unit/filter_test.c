@@ -127,7 +127,7 @@ TEST(filter_leaves_the_tuner_named_when_that_fails)
     CHECK_EQ(stack_wrap(&s, "dedup", "{}"), 0);
     CHECK_EQ(stack_space(&s, LINE), 0);
     CHECK_EQ(stack_ask(&s, 3), TP_ERR);
-    CHECK_STR(s.err.text, "tuner ask_fails: ask: the matrix is singular at 3");
+    CHECK_HAS(s.err.text, "tuner ask_fails: ask: ");
     stack_close(&s);
 }
 

@@ -10,6 +10,8 @@
 
 #include <dirent.h>
 
+NOT_UNDER_TSAN;
+
 #define CORPUS "tests/fuzz/corpus/records"
 
 static void

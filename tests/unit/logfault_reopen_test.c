@@ -8,6 +8,8 @@
 
 #include <sys/stat.h>
 
+NOT_UNDER_TSAN;
+
 #define COMMANDS 20
 #define TORN "12345678 < 21 "
 

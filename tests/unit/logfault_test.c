@@ -4,6 +4,8 @@
  * replays to the same bytes. */
 #include "logfault_help.h"
 
+NOT_UNDER_TSAN;
+
 static const struct sync_policy always = {SYNC_ALWAYS, 0};
 static const struct sync_policy never = {SYNC_NONE, 0};
 static const struct sync_policy often = {SYNC_INTERVAL, 1};

@@ -6,6 +6,8 @@
 #include "core/file.h"
 #include "dispatcher_help.h"
 
+NOT_UNDER_TSAN;
+
 #define RECORDS 120
 
 /* A log whose marks vouch for what an earlier moment had: `ends` are those of

@@ -8,6 +8,8 @@
 
 #include "expected.h"
 
+NOT_UNDER_TSAN;
+
 enum { POINTS = 5000 };
 
 static double

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 /* DESIGN: a fingerprint of each function's bits over many arguments.  The
  * stored ones hold for every compiler, variant and machine, for ever: logs
  * replay only if they do. */

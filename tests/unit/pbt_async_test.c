@@ -3,6 +3,8 @@
 
 #include "unit/pbt_help.h"
 
+NOT_UNDER_TSAN;
+
 static const struct pbt_settings four = {.size = 4,
                                          .factor = 0.2,
                                          .resample = 0.25,

@@ -4,6 +4,8 @@
 #include "numerics/elementary.h"
 #include "unit/pbt_help.h"
 
+NOT_UNDER_TSAN;
+
 /* The values that lie next to `from`, below and above, as a trial gets them;
  * from is a coordinate of the one dimension. */
 struct near {

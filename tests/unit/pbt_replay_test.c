@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static struct schedule
 parsed(const char *text)
 {

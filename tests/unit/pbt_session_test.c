@@ -7,6 +7,8 @@
 #include "plugin/state.h"
 #include "unit/pbt_help.h"
 
+NOT_UNDER_TSAN;
+
 #define OUT_MAX 16
 
 struct out {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static uint64_t
 bits_of(double x)
 {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 #define DIMS 2
 
 static struct json *

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+NOT_UNDER_TSAN;
+
 TEST(report_curve_keeps_all_of_a_few)
 {
     struct curve_point out[8];

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define TRIALS 2000
 
 struct study {

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define BREAKER "</script><script>alert(1)</script>"
 
 static struct report *

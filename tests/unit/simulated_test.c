@@ -11,6 +11,8 @@
 
 #include <inttypes.h>
 
+NOT_UNDER_TSAN;
+
 #define SPACE                                                \
     "{'lr': {'_type': 'loguniform', '_value': [1e-4, 0.1]}," \
     " 'n': {'_type': 'quniform', '_value': [1, 9, 2]},"      \

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 TEST(sobol_digits_are_those_of_joe_and_kuo)
 {
     size_t rows = sizeof(sobol_expected) / sizeof(*sobol_expected);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 /* NNI's own case: test/ut/sdk/test_hpo_formatting.py. */
 static const char nni_space[] =
     "{'pool': {'_type': 'choice', '_value': ['max', 'min', 'avg']},"

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static void
 check_encode(const char *entry, const char *value, double want)
 {

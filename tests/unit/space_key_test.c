@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static bool
 same(const struct space *a, const double *x, const struct space *b,
      const double *y)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/space_help.h"
 
+NOT_UNDER_TSAN;
+
 /* {"p": choice of {"_name": 0, "p": choice of ... uniform}}, `depth` high. */
 static void
 put_nested(struct buf *b, int depth)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 /* The one problem of a space with the one entry `entry`, called "p". */
 static struct line
 problem(const char *entry)

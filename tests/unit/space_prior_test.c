@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 /* Values of "p" of a one-dimension space, read back from the JSON. */
 static double
 value_of(const struct space *s, uint64_t seed, uint64_t id)

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static const char *const spaces[] = {
     "{}",
     "{'c': {'_type': 'choice', '_value': ['a', 'b', 'c']},"

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 TEST(store_csv_quotes_what_would_not_be_read_back)
 {
     static const struct {

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static double
 bowl(const double *x, size_t n)
 {

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define ONE(type, values) "{'x': {'_type': '" type "', '_value': " values "}}"
 #define NESTED                                                      \
     "{'d': {'_type': 'choice', '_value': ["                         \

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+NOT_UNDER_TSAN;
+
 #define BOX                                          \
     "{'a': {'_type': 'uniform', '_value': [-5, 5]}," \
     " 'b': {'_type': 'uniform', '_value': [-5, 5]}}"

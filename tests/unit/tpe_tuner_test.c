@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 #define SPACE(n, more)                                      \
     "{'k': {'_type': 'choice', '_value': ['a', 'b', 'c']}," \
     " 'n': {'_type': 'randint', '_value': " n "},"          \

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+NOT_UNDER_TSAN;
+
 TEST(trial_report_takes_numbers_and_objects)
 {
     static const char *const good[] = {

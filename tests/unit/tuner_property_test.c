@@ -17,6 +17,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 #define STEPS 160
 #define OUT_MAX 12
 

@@ -151,8 +151,7 @@ TEST(tuning_failing_ask_by_policy)
     begin(&d, "ask_fails", "{\"id\": 1}", fail);
     CHECK_STR(brief(drive_send(&d, "GE", "3")), "TR0");
     CHECK_EQ(d.failed, 1);
-    CHECK_STR(d.err.text, "command 2 (GE): tuner ask_fails: ask: the matrix "
-                          "is singular at 1");
+    CHECK_HAS(d.err.text, "command 2 (GE): tuner ask_fails: ask: ");
     drive_stop(&d);
 }
 
