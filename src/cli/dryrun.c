@@ -7,7 +7,7 @@
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/rehearsal.h"
+#include "manager/dry_run.h"
 #include "manager/resources.h"
 
 #include <inttypes.h>
@@ -79,7 +79,7 @@ add_json_vars(struct buf *out, const char *const *vars)
 }
 
 static void
-add_json_command(struct page *page, const struct rehearsed *t,
+add_json_command(struct page *page, const struct dry_run_trial *t,
                  const char *command)
 {
     struct buf line;
@@ -92,7 +92,7 @@ add_json_command(struct page *page, const struct rehearsed *t,
 }
 
 static void
-take_json(struct page *page, const struct rehearsed *t)
+take_json(struct page *page, const struct dry_run_trial *t)
 {
     struct buf *out = &page->out;
 
@@ -108,7 +108,7 @@ take_json(struct page *page, const struct rehearsed *t)
 }
 
 static void
-add_text_command(struct page *page, const struct rehearsed *t,
+add_text_command(struct page *page, const struct dry_run_trial *t,
                  const char *command)
 {
     struct buf line;
@@ -123,7 +123,7 @@ add_text_command(struct page *page, const struct rehearsed *t,
 
 /* Texts of the tuner's and of the configuration, as texts. */
 static void
-take_text(struct page *page, const struct rehearsed *t)
+take_text(struct page *page, const struct dry_run_trial *t)
 {
     buf_printf(&page->out, "\ntrial %s: ", t->id);
     visible_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
@@ -134,7 +134,7 @@ take_text(struct page *page, const struct rehearsed *t)
 }
 
 static int
-take(void *ctx, const struct rehearsed *t, struct err *err)
+take(void *ctx, const struct dry_run_trial *t, struct err *err)
 {
     struct page *page = ctx;
 
@@ -162,7 +162,7 @@ take_word(void *ctx, const char *line, size_t len)
 }
 
 static void
-print_json(struct page *page, const struct rehearsal *r)
+print_json(struct page *page, const struct dry_run *r)
 {
     printf("{\"seed\": %" PRIu64 ", \"sure\": %" PRIu64 ", \"ended\": ",
            r->seed, r->sure);
@@ -175,7 +175,7 @@ print_json(struct page *page, const struct rehearsal *r)
 }
 
 static void
-print_text(struct page *page, const struct rehearsal *r)
+print_text(struct page *page, const struct dry_run *r)
 {
     const struct experiment *x = page->x;
 
@@ -210,7 +210,7 @@ warn_of_machine(const struct experiment *x)
 int
 dryrun(const struct experiment *x, const char *dispatcher, bool json)
 {
-    struct rehearsal r = {
+    struct dry_run r = {
         .x = x, .seed = x->seed, .dispatcher = dispatcher, .wanted = SETS};
     struct page page = {.x = x, .json = json};
     struct err err = {0};
@@ -225,8 +225,8 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
         r.seed = drawn;
     warn_of_machine(x);
     buf_init(&page.out, OUT_MAX);
-    if (rehearse(&r, &(struct rehearsal_audience){take, take_word, &page},
-                 &err) != 0)
+    if (dry_run(&r, &(struct dry_run_listener){take, take_word, &page}, &err) !=
+        0)
         status = verb_fail("run", &err);
     else if (json)
         print_json(&page, &r);

@@ -100,7 +100,7 @@ struct experiment {
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
     int64_t max_idle_ms; /* ours: trialIdleTimeout; 0: no limit */
-    /* Ours: goals, see manager/finish.h. */
+    /* Ours: goals, see manager/goals.h. */
     bool has_stop_value;
     double stop_value;
     uint64_t max_without;   /* maxTrialsWithoutImprovement; 0: no limit */

@@ -65,7 +65,7 @@ check_open(const struct manager *m, struct err *err)
                        "no clock may decide");
     if (m->end_known)
         return err_set(err, ERR_INPUT, "the experiment takes no more trials");
-    if (finish_reached(&m->finish, now, why, sizeof why))
+    if (goals_reached(&m->goals, now, why, sizeof why))
         return err_set(err, ERR_INPUT,
                        "the experiment takes no more trials: %s", why);
     if (m->experiment_deadline_ns <= now)

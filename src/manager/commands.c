@@ -5,7 +5,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/nearest.h"
-#include "manager/account.h"
+#include "manager/status.h"
 #include "manager/again.h"
 #include "manager/coordinator.h"
 #include "manager/happened.h"
@@ -508,7 +508,7 @@ status(struct manager *m, struct jval request, struct buf *reply,
 
     if (read_rows(request, &n, err) != 0)
         return -1;
-    account_write(m, n, reply);
+    status_write(m, n, reply);
     return 0;
 }
 
@@ -524,7 +524,7 @@ watch(struct manager *m, struct jval request, struct buf *reply,
         return -1;
     if (client != NULL)
         client->watch_rows = n + 1;
-    account_write(m, n, reply);
+    status_write(m, n, reply);
     return 0;
 }
 
@@ -684,7 +684,7 @@ push(struct manager *m, struct control_client *client)
     if (client->watch_rows == 0 || client->out.len > 0)
         return;
     buf_init(&text, REPLY_MAX);
-    account_write(m, client->watch_rows - 1, &text);
+    status_write(m, client->watch_rows - 1, &text);
     if (buf_check(&text, "the answer", NULL) == 0)
         send_line(client, true, text.data, text.len);
     buf_fini(&text);

@@ -4,7 +4,7 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/descriptors.h"
+#include "manager/machine.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
 #include "manager/happened.h"
@@ -47,7 +47,7 @@ coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
                        "trialConcurrency: expected at least 1, got 0; to begin "
                        "no more trials: tunepipe pause");
     if (check_open(m, err) != 0 ||
-        descriptors_allow(concurrency + m->scheduler.ahead, err) != 0)
+        machine_allow_files(concurrency + m->scheduler.ahead, err) != 0)
         return -1;
     m->budget.concurrency = concurrency;
     if (keep(m, err) != 0) {
@@ -133,7 +133,8 @@ coordinator_restore(struct manager *m, struct err *err)
     m->experiment_deadline_ns = budget_deadline(&m->budget);
     if (kept.concurrency > 0) {
         m->scheduler.concurrency = kept.concurrency;
-        if (descriptors_allow(kept.concurrency + m->scheduler.ahead, err) != 0)
+        if (machine_allow_files(kept.concurrency + m->scheduler.ahead, err) !=
+            0)
             return -1;
     }
     return budget_save(&m->budget, m->folder.path, err);
@@ -142,13 +143,13 @@ coordinator_restore(struct manager *m, struct err *err)
 void
 coordinator_ended(struct manager *m, const struct trial *t, double seconds)
 {
-    struct finish_end end = {.trial = t->id,
-                             .counts = ending_counts(t->state),
-                             .has_value = t->has_final,
-                             .value = t->final,
-                             .seconds = seconds};
+    struct goals_trial end = {.trial = t->id,
+                              .counts = ending_counts(t->state),
+                              .has_value = t->has_final,
+                              .value = t->final,
+                              .seconds = seconds};
 
-    finish_ended(&m->finish, &end);
+    goals_trial_ended(&m->goals, &end);
     coordinator_judge(m, clock_monotonic_ns());
 }
 
@@ -157,6 +158,6 @@ coordinator_judge(struct manager *m, int64_t now_ns)
 {
     char why[200];
 
-    if (!m->end_known && finish_reached(&m->finish, now_ns, why, sizeof why))
+    if (!m->end_known && goals_reached(&m->goals, now_ns, why, sizeof why))
         manager_end(m, MANAGER_REACHED, "%s", why);
 }

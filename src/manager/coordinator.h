@@ -33,7 +33,7 @@ int coordinator_restore(struct manager *m, struct err *err);
 /* The trial has ended and is recorded as having run so long. */
 void coordinator_ended(struct manager *m, const struct trial *t,
                        double seconds);
-/* Ends the experiment when a goal is reached: finish.h. */
+/* Ends the experiment when a goal is reached: goals.h. */
 void coordinator_judge(struct manager *m, int64_t now_ns);
 
 #endif

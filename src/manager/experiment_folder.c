@@ -8,6 +8,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/passing.h"
+#include "core/process.h"
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
@@ -476,5 +477,38 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
     if (rc == 0)
         rc = write_summary(f, &text, err);
     buf_fini(&text);
+    return rc;
+}
+
+/* Starts a process that nothing waits for, with its standard error in a file.
+ */
+static int
+spawn_apart(const char *const argv[], const char *log, struct err *err)
+{
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const struct process_spawn how = {
+        .argv = argv, .files = {PROCESS_NULL, PROCESS_NULL, fd}};
+    int rc = 0;
+
+    if (fd < 0 || process_spawn(&how, NULL, NULL) < 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot start", argv[0]);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int
+experiment_folder_index(const struct experiment_folder *f,
+                        const char *program_folder, struct err *err)
+{
+    char *program = file_join(program_folder, "tunepipe");
+    char *log = file_join(f->path, FOLDER_INDEX_LOG);
+    const char *const argv[] = {program, "index", "--follow", f->path, NULL};
+    int rc = program == NULL || log == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : spawn_apart(argv, log, err);
+
+    free(log);
+    free(program);
     return rc;
 }

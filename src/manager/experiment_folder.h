@@ -69,4 +69,10 @@ int experiment_folder_finish(const struct experiment_folder *f, bool ok,
                              bool over, const char *reason, double duration_s,
                              struct err *err);
 
+/* Starts the process that keeps the folder's database of results up to date
+ * (`tunepipe index --follow`): nothing waits for it, and it ends by itself when
+ * the manager has ended.  It needs the dispatcher's log to be there. */
+int experiment_folder_index(const struct experiment_folder *f,
+                            const char *program_folder, struct err *err);
+
 #endif

@@ -174,8 +174,8 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
     }
     task->env = env.vars;
     if (rc == 0)
-        rc = trial_folder_recipe(task->folder, l->cwd, task->command, task->env,
-                                 err);
+        rc = trial_folder_write_command(task->folder, l->cwd, task->command,
+                                        task->env, err);
     if (rc == 0)
         rc = start_wrapper(l, t, task, err);
     environment_fini(&env);
@@ -214,7 +214,9 @@ open_folder(const struct launch *l, struct trial *t, struct err *err)
 {
     if (t->report.fd < 0)
         adopt_files(t, l->wants_output);
-    return t->holding.fd >= 0 ? 0 : holding_open(&t->holding, t->folder, err);
+    return t->unanswered.fd >= 0
+               ? 0
+               : unanswered_open(&t->unanswered, t->folder, err);
 }
 
 int
@@ -263,7 +265,7 @@ launch_again(const struct launch *l, struct trial *t,
     if (rc == 0)
         rc = trial_folder_lease(t, folder, err);
     if (rc == 0)
-        rc = trial_folder_recipe(folder, l->cwd, command, env, err);
+        rc = trial_folder_write_command(folder, l->cwd, command, env, err);
     if (rc == 0)
         rc = start_wrapper(l, t, &task, err);
     if (prepares)

@@ -4,6 +4,7 @@
  * are started, the dispatcher is asked for more, the end is recognised, what
  * is to be sent is written.  Deadlines are epoll_wait's timeout. */
 #include "manager/manager.h"
+#include "manager/dispatcher.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -180,10 +181,10 @@ take_event(struct manager *m, const struct epoll_event *e)
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
         [SOURCE_SIGNAL] = take_signals,
         [SOURCE_INOTIFY] = reading_files,
-        [SOURCE_FRAMES_IN] = answers_frames,
+        [SOURCE_FRAMES_IN] = dispatcher_read_frames,
         [SOURCE_FRAMES_OUT] = take_room,
-        [SOURCE_WORDS] = answers_words,
-        [SOURCE_DISPATCHER] = answers_dispatcher,
+        [SOURCE_WORDS] = dispatcher_read_words,
+        [SOURCE_DISPATCHER] = dispatcher_exited,
         [SOURCE_HOOKS] = take_hooks,
         [SOURCE_CONTROL] = commands_serve,
         [SOURCE_RESOURCES] = take_resources,
@@ -370,11 +371,11 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),
                       .max_trials = x->max_trials},
-        .finish = {.minimize = x->minimize,
-                   .has_stop_value = x->has_stop_value,
-                   .stop_value = x->stop_value,
-                   .max_without = x->max_without,
-                   .max_hours = x->max_trial_hours},
+        .goals = {.minimize = x->minimize,
+                  .has_stop_value = x->has_stop_value,
+                  .stop_value = x->stop_value,
+                  .max_without = x->max_without,
+                  .max_hours = x->max_trial_hours},
         .lockstep = {.on = x->deterministic},
         .epoll_fd = -1,
         .signal_fd = -1,

@@ -7,9 +7,9 @@
 #include "core/stop_signals.h"
 #include "manager/commands.h"
 #include "manager/coordinator.h"
-#include "manager/descriptors.h"
+#include "manager/machine.h"
 #include "manager/happened.h"
-#include "manager/peer.h"
+#include "manager/dispatcher.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/reading.h"
@@ -69,7 +69,7 @@ allow_descriptors(const struct experiment *x, struct err *err)
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
-    return descriptors_allow(most, err);
+    return machine_allow_files(most, err);
 }
 
 /* Short enough to be typed again. */
@@ -147,7 +147,8 @@ manager_open(struct manager *m, struct err *err)
                  m->folder.path);
     if (begin_resources(m, err) != 0)
         return -1;
-    return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
+    return m->options->resume != NULL ? restore(m, err)
+                                      : dispatcher_start(m, err);
 }
 
 void

@@ -64,7 +64,7 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
 static void
 take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
 {
-    holding_answer_line(&t->holding, metric, trial_answer(t));
+    unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
     m->late.reports++;
     if (!metric->final)
         running_defied(m, t);
@@ -79,14 +79,14 @@ reading_at_once(struct manager *m, struct trial *t, struct metric_line *metric)
                      trial_reaches(t, metric->sequence);
     metric->sync |= metric->judges;
     if (!metric->final && metric->sequence < t->heard.intermediates) {
-        holding_answer_line(&t->holding, metric, REPORT_GO);
+        unanswered_answer_line(&t->unanswered, metric, REPORT_GO);
         metric->waits = metric->hears = false; /* nor did it in fact */
     } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
-        holding_answer_line(&t->holding, metric, trial_answer(t));
+        unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         metric->waits = metric->hears = metric->sync = false;
     }
     if (metric->waits || metric->judges)
-        holding_add(&t->holding, metric);
+        unanswered_add(&t->unanswered, metric);
     reading_apply(m, t, metric);
 }
 
@@ -188,7 +188,7 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
         return;
     }
     complain_lines(r->m, r->t, word == METRICS_BAD ? err.text : PATTERN_IS_SET);
-    holding_answer_line(&r->t->holding, &metric, trial_answer(r->t));
+    unanswered_answer_line(&r->t->unanswered, &metric, trial_answer(r->t));
 }
 
 static void
@@ -274,7 +274,7 @@ read_nni(struct reading *r, bool drain)
 bool
 reading_waits(const struct manager *m, const struct trial *t)
 {
-    return t->holding.first != NULL || agenda_has_reports(&t->agenda) ||
+    return t->unanswered.first != NULL || unsent_has_reports(&t->unsent) ||
            exchange_pending(&m->exchange) > PENDING_MAX;
 }
 
@@ -285,7 +285,7 @@ reading_feed(struct manager *m, struct trial *t)
     struct err err = {0};
     int more = 0;
 
-    if (agenda_has_reports(&t->agenda))
+    if (unsent_has_reports(&t->unsent))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
         hungry_add(m, t);
@@ -366,7 +366,7 @@ watch_file(struct manager *m, struct trial *t, const char *name,
     if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
         return watch;
     fail(m, t, "cannot be watched (inotify); read when the trial ends");
-    holding_close(&t->holding); /* nobody would answer before */
+    unanswered_close(&t->unanswered); /* nobody would answer before */
     return -1;
 }
 
@@ -433,8 +433,8 @@ send_metric(struct manager *m, struct trial *t,
     if (metric->sync && m->lockstep.on)
         lockstep_sent(&m->expected, &payload, m->exchange.last);
     else if (metric->sync)
-        holding_sent(&t->holding, metric->sequence, m->exchange.last,
-                     payload.data, payload.len);
+        unanswered_sent(&t->unanswered, metric->sequence, m->exchange.last,
+                        payload.data, payload.len);
     buf_fini(&payload);
 }
 

@@ -10,7 +10,7 @@
 #include "manager/launch.h"
 #include "manager/metrics.h"
 #include "manager/parameters.h"
-#include "manager/recipe.h"
+#include "manager/trial_folder.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -62,13 +62,14 @@ read_part(const char *folder, const char *name, struct buf *out,
 }
 
 static int
-read_recipe(struct recipe *r, const char *folder, struct err *err)
+read_recipe(struct trial_command *r, const char *folder, struct err *err)
 {
     struct buf bytes;
     int rc = read_part(folder, TRIAL_COMMAND, &bytes, err);
 
     if (rc == 0) {
-        rc = recipe_read(r, bytes.len > 0 ? bytes.data : "", bytes.len, err);
+        rc = trial_command_read(r, bytes.len > 0 ? bytes.data : "", bytes.len,
+                                err);
         if (rc != 0)
             err_place(err, "%s/" TRIAL_COMMAND, folder);
     }
@@ -130,7 +131,7 @@ free_environment(char **env)
 }
 
 static char **
-environment(const struct recipe *r, const char *from, const char *to,
+environment(const struct trial_command *r, const char *from, const char *to,
             struct err *err)
 {
     size_t n = 0;
@@ -208,7 +209,7 @@ struct rerun {
 };
 
 static int
-start(struct rerun *r, const struct recipe *recipe, bool prepares,
+start(struct rerun *r, const struct trial_command *recipe, bool prepares,
       struct err *err)
 {
     char **env = environment(recipe, r->from, r->to, err);
@@ -231,7 +232,7 @@ make_folder(struct rerun *r, struct err *err)
     int rc = saving == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                             : launch_folder(&r->launch, r->trial, err);
 
-    holding_close(&r->trial->holding); /* whoever waits there goes on */
+    unanswered_close(&r->trial->unanswered); /* whoever waits there goes on */
     if (rc == 0)
         rc = file_make_folder(saving, err);
     free(saving);
@@ -246,7 +247,7 @@ phase_folder(const char *folder, bool prepares)
 
 /* What the trial went on from. */
 static int
-check_checkpoint(const struct recipe *recipe, struct err *err)
+check_checkpoint(const struct trial_command *recipe, struct err *err)
 {
     static const char name[] = TRIAL_ENV_RESTORE "=";
 
@@ -268,13 +269,13 @@ check_checkpoint(const struct recipe *recipe, struct err *err)
 static int
 check_recipe(const struct rerun *r, struct err *err)
 {
-    struct recipe recipe;
+    struct trial_command recipe;
     int rc = read_recipe(&recipe, r->from, err);
 
     if (rc != 0)
         return -1;
     rc = check_checkpoint(&recipe, err);
-    recipe_fini(&recipe);
+    trial_command_fini(&recipe);
     return rc;
 }
 
@@ -285,7 +286,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
     char *from = phase_folder(r->from, prepares);
     char *to = phase_folder(r->to, prepares);
     struct trial *t = r->trial;
-    struct recipe recipe = {0};
+    struct trial_command recipe = {0};
     int rc = -1;
 
     if (from == NULL || to == NULL)
@@ -301,7 +302,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
     if (t->lease_fd >= 0)
         close(t->lease_fd);
     t->pidfd = t->lease_fd = -1;
-    recipe_fini(&recipe);
+    trial_command_fini(&recipe);
     free(from);
     free(to);
     return rc;

@@ -46,12 +46,12 @@ struct need {
 static struct need need_of(const struct resources *r, const struct trial *t);
 static void need_add_past(struct need *need, const struct resources *r,
                           const struct trial *t);
-static int strangers_open(struct resources *r, struct err *err);
-static void strangers_close(struct resources *r);
-static bool strangers_is_ours(void *r, pid_t pid);
-static void strangers_arm(struct resources *r);
-static void strangers_disarm(struct resources *r);
-static void strangers_awake(struct resources *r);
+static int foreign_open(struct resources *r, struct err *err);
+static void foreign_close(struct resources *r);
+static bool foreign_is_ours(void *r, pid_t pid);
+static void foreign_arm(struct resources *r);
+static void foreign_disarm(struct resources *r);
+static void foreign_awake(struct resources *r);
 
 #define PEAK_FILE "memory-peak"
 #define KILLS_NS 1000000000 /* how old a look at them may be */
@@ -98,13 +98,13 @@ resources_open(struct resources *r, const struct wishes *w, struct err *err)
         return -1;
     if (!wishes_reserve(w) && r->devices.nvml == NULL)
         return 0;
-    return strangers_open(r, err);
+    return foreign_open(r, err);
 }
 
 void
 resources_close(struct resources *r)
 {
-    strangers_close(r);
+    foreign_close(r);
     devices_close(&r->devices);
     cgroup_close(&r->cgroup);
 }
@@ -185,13 +185,13 @@ look(struct resources *r)
         return;
     r->looked = r->state;
     if (r->devices.nvml != NULL)
-        devices_look(&r->devices, strangers_is_ours, r);
+        devices_look(&r->devices, foreign_is_ours, r);
     if (wishes_reserve(r->wishes) && machine_look(&now, NULL) == 0)
         r->available = now.available < r->total ? now.available : r->total;
 }
 
 static bool
-fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
+fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
 {
     uint64_t used = r->total - r->available;
     uint64_t taken = greater(r->reserved, used), gone = taken + r->keep;
@@ -200,7 +200,7 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
 
     if (need == 0 || need + gone <= r->total)
         return true;
-    *strangers = *strangers || used > r->reserved;
+    *foreign = *foreign || used > r->reserved;
     buf_printf(why, "memory: needs %s, %s free of %s (%s %s, %s kept free); ",
                bytes_format(need, want),
                bytes_format(gone < r->total ? r->total - gone : 0, left),
@@ -213,17 +213,17 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
 /* What it can have; false: not now. */
 static bool
 find(struct resources *r, const struct need *need, uint64_t *devices,
-     struct buf *why, bool *strangers)
+     struct buf *why, bool *foreign)
 {
     bool ok;
 
     look(r);
-    ok = fits(r, need->memory, why, strangers);
+    ok = fits(r, need->memory, why, foreign);
     *devices = 0;
     if (need->devices.count == 0 || !r->wishes->devices_managed)
         return ok;
     *devices =
-        devices_find(&r->devices, r->wishes, &need->devices, why, strangers);
+        devices_find(&r->devices, r->wishes, &need->devices, why, foreign);
     return ok && *devices != 0;
 }
 
@@ -285,7 +285,7 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
                 size_t size)
 {
     struct claim *c = &t->claim;
-    bool strangers = false;
+    bool foreign = false;
     struct need need;
     struct buf text;
     bool ok;
@@ -297,13 +297,13 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
     if (!devices)
         need.devices.count = 0;
     buf_init(&text, 4096);
-    ok = find(r, &need, &c->devices, &text, &strangers);
+    ok = find(r, &need, &c->devices, &text, &foreign);
     end_list(&text);
     if (!ok) {
         snprintf(why, size, "%s", buf_text(&text));
         c->asked = r->state;
-        if (strangers)
-            strangers_arm(r);
+        if (foreign)
+            foreign_arm(r);
     }
     buf_fini(&text);
     if (!ok)
@@ -336,7 +336,7 @@ resources_release(struct resources *r, struct trial *t)
     devices_give_back(&r->devices, c);
     if (c->cgroup[0] != '\0')
         cgroup_remove(c->cgroup);
-    strangers_disarm(r);
+    foreign_disarm(r);
     r->state++;
 }
 
@@ -356,13 +356,13 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
 {
     struct need need = need_of(r, t);
     size_t before = out->len;
-    bool strangers = false;
+    bool foreign = false;
     uint64_t devices;
 
     if (!wanted)
         need.devices.count = 0;
     r->looked = 0; /* as it is, not as it was */
-    if (find(r, &need, &devices, out, &strangers))
+    if (find(r, &need, &devices, out, &foreign))
         out->len = before;
     else
         end_list(out);
@@ -371,7 +371,7 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
 void
 resources_awake(struct resources *r)
 {
-    strangers_awake(r);
+    foreign_awake(r);
     r->state++;
 }
 
@@ -476,7 +476,7 @@ need_of(const struct resources *r, const struct trial *t)
     return need;
 }
 
-/* ---- memory that strangers hold ---- */
+/* ---- what processes of no trial hold ---- */
 
 #define PAUSE_MS_FIRST 1000
 #define PAUSE_MS_MOST 30000
@@ -493,7 +493,7 @@ watch(const struct resources *r, int fd)
 
 /* Makes r->fd. */
 static int
-strangers_open(struct resources *r, struct err *err)
+foreign_open(struct resources *r, struct err *err)
 {
     r->fd = epoll_create1(EPOLL_CLOEXEC);
     r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -506,12 +506,12 @@ strangers_open(struct resources *r, struct err *err)
 static void
 forget(struct resources *r)
 {
-    while (r->n_strangers > 0)
-        close(r->strangers[--r->n_strangers]);
+    while (r->n_foreign > 0)
+        close(r->foreign[--r->n_foreign]);
 }
 
 static void
-strangers_close(struct resources *r)
+foreign_close(struct resources *r)
 {
     forget(r);
     if (r->fd >= 0)
@@ -550,9 +550,9 @@ is_wrapper(const struct resources *r, pid_t pid)
 
 /* A wrapper takes in the orphans of its trial, so that all its processes stand
  * below it.  In a container NVML may give numbers that mean nothing here: such
- * a one is a stranger. */
+ * a one counts as foreign. */
 static bool
-strangers_is_ours(void *ctx, pid_t pid)
+foreign_is_ours(void *ctx, pid_t pid)
 {
     const struct resources *r = ctx;
 
@@ -579,7 +579,7 @@ wait_for(struct resources *r, pid_t pid)
 {
     int fd;
 
-    if (pid <= 0 || r->n_strangers == RESOURCES_STRANGERS_MAX)
+    if (pid <= 0 || r->n_foreign == RESOURCES_FOREIGN_MAX)
         return false;
     fd = process_watch(pid);
     if (fd < 0)
@@ -591,21 +591,21 @@ wait_for(struct resources *r, pid_t pid)
         close(fd);
         return false;
     }
-    r->strangers[r->n_strangers++] = fd;
+    r->foreign[r->n_foreign++] = fd;
     return true;
 }
 
 /* The timer runs in any case: a device is free once the driver says so, which
  * may be some time behind the end of the process. */
 static void
-strangers_arm(struct resources *r)
+foreign_arm(struct resources *r)
 {
     if (r->armed == r->state)
         return;
     r->armed = r->state;
     forget(r);
     for (unsigned i = 0; i < r->devices.n; i++)
-        wait_for(r, r->devices.of[i].stranger);
+        wait_for(r, r->devices.of[i].foreign);
     set_timer(r, r->pause_ms);
     if (r->pause_ms < PAUSE_MS_MOST)
         r->pause_ms *= 2;
@@ -613,7 +613,7 @@ strangers_arm(struct resources *r)
 
 /* Something has changed by itself: no need to. */
 static void
-strangers_disarm(struct resources *r)
+foreign_disarm(struct resources *r)
 {
     if (r->fd < 0)
         return;
@@ -624,7 +624,7 @@ strangers_disarm(struct resources *r)
 
 /* It is readable. */
 static void
-strangers_awake(struct resources *r)
+foreign_awake(struct resources *r)
 {
     uint64_t times;
     ssize_t n = read(r->timer_fd, &times, sizeof times);

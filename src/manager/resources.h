@@ -21,7 +21,7 @@ struct err;
 struct trial;
 struct wishes;
 
-#define RESOURCES_STRANGERS_MAX 64
+#define RESOURCES_FOREIGN_MAX 64
 
 struct resources {
     const struct wishes *wishes;
@@ -43,8 +43,8 @@ struct resources {
     int fd; /* readable: resources_awake() is to be called; -1: never */
     int timer_fd;
     int64_t pause_ms;
-    int strangers[RESOURCES_STRANGERS_MAX]; /* their pidfds */
-    size_t n_strangers;
+    int foreign[RESOURCES_FOREIGN_MAX]; /* pidfds of processes of no trial */
+    size_t n_foreign;
 };
 
 enum resources_answer { RESOURCES_NOW, RESOURCES_LATER };

@@ -32,7 +32,7 @@
 #include "manager/placing.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
-#include "manager/peer.h"
+#include "manager/dispatcher.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/results.h"
@@ -90,7 +90,7 @@ restore_living(struct manager *m, struct trial *t)
     running_since(m, t, t->started_ns);
     if (m->lockstep.on)
         stepping_started(m, t);
-    if (holding_open(&t->holding, t->folder, &err) != 0)
+    if (unanswered_open(&t->unanswered, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(m, t);
     reading_begin(m, t);
@@ -209,14 +209,14 @@ count_ends(struct manager *m, const struct results *results)
 {
     for (size_t i = 0; i < results->n; i++) {
         const struct result *item = &results->items[i];
-        struct finish_end end = {
+        struct goals_trial end = {
             .trial = item->trial,
             .counts = ending_counts(trial_state_of(item->status)),
             .has_value = item->has_value,
             .value = item->value,
             .seconds = item->duration_s};
 
-        finish_ended(&m->finish, &end);
+        goals_trial_ended(&m->goals, &end);
     }
 }
 
@@ -238,9 +238,9 @@ count_attempts(struct manager *m, const struct earlier_trial *e)
         there = access(before.folder, F_OK) == 0;
         if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
             o.ended_ns > o.started_ns)
-            finish_ended(
-                &m->finish,
-                &(struct finish_end){
+            goals_trial_ended(
+                &m->goals,
+                &(struct goals_trial){
                     .trial = before.id,
                     .seconds = (double)(o.ended_ns - o.started_ns) / 1e9});
     }
@@ -347,7 +347,7 @@ restore_all(struct restoring *r, struct err *err)
     m->checkpoints.deferred = true; /* until it is known what comes again */
     stepping_resume(m, &r->log);
     if (!r->log.space)
-        peer_ask_again(m);
+        dispatcher_ask_again(m);
     else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,
                                               r->log.imports, err) != 0)
         return -1;
@@ -375,7 +375,7 @@ restore_all(struct restoring *r, struct err *err)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");
-    return peer_resume(m, err);
+    return dispatcher_resume(m, err);
 }
 
 int

@@ -8,7 +8,7 @@
 enum manager_end {
     MANAGER_COMPLETE,    /* maxTrialNumber trials */
     MANAGER_EXHAUSTED,   /* nothing more to try */
-    MANAGER_REACHED,     /* stopValue, or another goal: finish.h */
+    MANAGER_REACHED,     /* stopValue, or another goal: goals.h */
     MANAGER_DURATION,    /* maxExperimentDuration */
     MANAGER_INTERRUPTED, /* SIGINT, SIGTERM, SIGHUP */
     MANAGER_REFUSED,     /* the tuner failed to answer, for good */

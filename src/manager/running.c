@@ -35,7 +35,7 @@ running_since(struct manager *m, struct trial *t, int64_t started_ns)
     t->started_ns = started_ns;
     t->reported_ns = clock_monotonic_ns();
     t->timed = true;
-    finish_began(&m->finish, started_ns);
+    goals_trial_began(&m->goals, started_ns);
     if (m->x->max_idle_ms > 0)
         running_due(m, t, TRIAL_DUE_IDLE,
                     t->reported_ns + m->x->max_idle_ms * 1000000);
@@ -84,7 +84,7 @@ let_go(struct manager *m, struct trial *t)
     placing_remove(m, t);
     placing_stir(m); /* its slot is free */
     if (t->timed)
-        finish_left(&m->finish, t->started_ns);
+        goals_trial_left(&m->goals, t->started_ns);
     t->timed = false;
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
@@ -426,7 +426,7 @@ void
 running_replace(struct manager *m, struct trial *t, struct trial *next)
 {
     /* Of the attempt its hours count, and nothing else. */
-    const struct finish_end end = {.trial = t->id, .seconds = seconds_of(t)};
+    const struct goals_trial end = {.trial = t->id, .seconds = seconds_of(t)};
 
     if (m->lockstep.on) {
         lockstep_retract(&m->lockstep, t->number);
@@ -435,7 +435,7 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
     }
     if (t->state == TRIAL_RUNNING)
         m->n_running--;
-    finish_ended(&m->finish, &end);
+    goals_trial_ended(&m->goals, &end);
     happened_trial(m, EVENT_TRIAL_RETRIED, next);
     let_go(m, t);
     if (live_replace(m, t, next) != 0) /* its place is kept */
@@ -468,7 +468,8 @@ static bool
 is_unjudged(const struct manager *m, const struct trial *t)
 {
     return trial_unjudged(t) && !t->told &&
-           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
+           (!m->end_known || m->interrupting) &&
+           unanswered_judges(&t->unanswered);
 }
 
 void

@@ -103,7 +103,7 @@ stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
 {
     bool counts = stop == STOP_CANCEL || stop == STOP_PAUSE ||
                   stop == STOP_FINISH || m->lockstep.on ||
-                  holding_judges(&t->holding);
+                  unanswered_judges(&t->unanswered);
 
     if (counts && !t->told && !t->known)
         record_stop(m, t, stop);
@@ -180,7 +180,7 @@ ends_by_itself(const struct manager *m, const struct trial *t)
 {
     if (trial_stops_well(t))
         return reading_count(m, t).intermediates <= t->counted.intermediates;
-    return t->stop == STOP_ASSESSOR && holding_hears(&t->holding);
+    return t->stop == STOP_ASSESSOR && unanswered_hears(&t->unanswered);
 }
 
 void
@@ -193,7 +193,7 @@ running_press(struct manager *m, struct trial *t)
                     clock_monotonic_ns() + m->x->grace_ms * 1000000);
     else
         terminate(m, t);
-    holding_answer_all(&t->holding, trial_answer(t));
+    unanswered_answer_all(&t->unanswered, trial_answer(t));
 }
 
 void

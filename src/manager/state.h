@@ -4,8 +4,7 @@
  *   manager.c   the loop, the end
  *   expiry.c    how long it waits, and what is over then
  *   opening.c   what the loop needs
- *   answers.c   frames from the dispatcher, its words
- *   peer.c      its process: start, death, and another one
+ *   dispatcher.c  its process: start, death, and another one; what it says
  *   restore.c   what an earlier manager left
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
@@ -25,7 +24,7 @@
  *   again.c     those that ended, once more
  *   happened.c  whatever happens, told to whom it may concern
  *   hooks.c     commands that are run when it does
- *   finish*.c   goals, and how near they are
+ *   goals.c     goals, and how near they are
  *   commands.c  what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -40,7 +39,7 @@
 #include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
-#include "manager/finish.h"
+#include "manager/goals.h"
 #include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
@@ -144,7 +143,7 @@ struct placing_queue {
 
 /* A start that failed for want of something that time may bring, and is tried
  * again; a zeroed one is none. */
-struct peer_retry {
+struct dispatcher_retry {
     bool due;
     int64_t at_ns, until_ns;
     unsigned failures; /* in a row */
@@ -161,7 +160,7 @@ struct manager {
     struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
     struct supervised dispatcher;
-    struct peer_retry dispatcher_retry;
+    struct dispatcher_retry dispatcher_retry;
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
     bool waited_for_another;  /* writer of the log, once */
@@ -188,7 +187,7 @@ struct manager {
     struct hooks hooks;
 
     struct budget budget;
-    struct finish finish;
+    struct goals goals;
     struct late late;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
@@ -217,11 +216,6 @@ struct manager {
     int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
-
-/* answers.c */
-void answers_frames(struct manager *m);     /* the pipe is readable */
-void answers_words(struct manager *m);      /* its standard error is */
-void answers_dispatcher(struct manager *m); /* its process has ended */
 
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */

@@ -25,7 +25,7 @@
 static bool
 is_idle(const struct trial *t)
 {
-    return t->exited || t->holding.first != NULL;
+    return t->exited || t->unanswered.first != NULL;
 }
 
 static void
@@ -52,15 +52,15 @@ stepping_take(struct manager *m, struct trial *t, struct metric_line *metric)
         reading_apply(m, t, metric); /* it is not sent again */
         if (t->stop_again != STOP_NOT && !trial_repeats(t))
             running_stop(m, t, (int)t->stop_again);
-        holding_answer_line(&t->holding, metric, trial_answer(t));
+        unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         return;
     }
-    if (agenda_add(&t->agenda, metric, &err) != 0) {
+    if (unsent_add(&t->unsent, metric, &err) != 0) {
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
         return;
     }
     if (metric->waits)
-        holding_add(&t->holding, metric);
+        unanswered_add(&t->unanswered, metric);
     if (!metric->final)
         stand(m, t);
 }
@@ -68,14 +68,14 @@ stepping_take(struct manager *m, struct trial *t, struct metric_line *metric)
 void
 stepping_exited(struct manager *m, struct trial *t)
 {
-    if (agenda_has_reports(&t->agenda) || reading_drain(m, t))
+    if (unsent_has_reports(&t->unsent) || reading_drain(m, t))
         stand(m, t); /* with a report, or with its end */
 }
 
 void
 stepping_stopped(struct manager *m, struct trial *t)
 {
-    agenda_clear(&t->agenda);
+    unsent_clear(&t->unsent);
     lockstep_retract(&m->lockstep, t->number);
     if (t->exited)
         stepping_exited(m, t);
@@ -106,12 +106,12 @@ deliver(struct manager *m, struct trial *t)
 {
     struct delivery d = {m, t};
     uint64_t number = t->number;
-    bool ends = !agenda_next_report(&t->agenda, apply, &d);
+    bool ends = !unsent_next_report(&t->unsent, apply, &d);
 
     snprintf(m->expected.id, sizeof m->expected.id, "%s", t->id);
     m->expected.end = ends;
     if (ends) {
-        while (agenda_next_final(&t->agenda, apply, &d))
+        while (unsent_next_final(&t->unsent, apply, &d))
             continue;
         if (!running_end(m, t))
             return; /* its turn comes when it reports again */
@@ -152,7 +152,7 @@ stepping_go(struct manager *m)
 static void
 go_on(struct manager *m, struct trial *t)
 {
-    if (agenda_has_reports(&t->agenda))
+    if (unsent_has_reports(&t->unsent))
         stand(m, t);
     else if (t->exited)
         stepping_exited(m, t);
@@ -201,10 +201,10 @@ take_verdict(struct manager *m, const char *job, uint64_t sequence,
     t = live_by_id(m, job); /* if it still is there */
     if (t == NULL)
         return;
-    holding_answer(&t->holding, sequence,
-                   stop == STOP_NOT        ? REPORT_GO
-                   : stop == STOP_ASSESSOR ? REPORT_STOP
-                                           : trial_answer(t));
+    unanswered_answer(&t->unanswered, sequence,
+                      stop == STOP_NOT        ? REPORT_GO
+                      : stop == STOP_ASSESSOR ? REPORT_STOP
+                                              : trial_answer(t));
     if (!m->lockstep.on && t->exited)
         running_finish(m, t);
 }
@@ -278,7 +278,8 @@ stepping_resume(struct manager *m, const struct resume_log *log)
 static void
 repeat_held(struct manager *m, const struct trial *t, uint64_t last)
 {
-    for (const struct held *h = t->holding.first; h != NULL; h = h->next)
+    for (const struct unanswered_report *h = t->unanswered.first; h != NULL;
+         h = h->next)
         if (h->frame > 0 && h->frame <= last)
             exchange_send(&m->exchange, "ME", h->payload, h->len);
 }

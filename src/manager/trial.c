@@ -81,7 +81,7 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->pidfd = t->lease_fd = -1;
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
-    t->holding = HOLDING_CLOSED;
+    t->unanswered = UNANSWERED_CLOSED;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);
         return NULL;
@@ -140,7 +140,7 @@ trial_close(struct trial *t)
     tail_close(&t->report);
     tail_close(&t->out);
     nnifile_close(&t->nni);
-    holding_close(&t->holding);
+    unanswered_close(&t->unanswered);
     free(t->folder);
     t->folder = NULL;
 }
@@ -151,7 +151,7 @@ trial_free(struct trial *t)
     if (t == NULL)
         return;
     trial_close(t);
-    agenda_clear(&t->agenda);
+    unsent_clear(&t->unsent);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);

@@ -22,15 +22,13 @@
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
-#include "manager/agenda.h"
 #include "manager/claim.h"
 #include "manager/deadlines.h"
-#include "manager/holding.h"
+#include "manager/pending_reports.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/parameters.h"
 #include "trial/outcome.h"
-#include "manager/recent.h"
 #include "manager/tail.h"
 #include "trial/report.h"
 
@@ -115,16 +113,16 @@ struct trial {
     struct outcome outcome;  /* then */
     int64_t started_ns;      /* monotonic */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
-    bool timed;              /* its time counts from then on: finish.h */
+    bool timed;              /* its time counts from then on: goals.h */
     int64_t ended_ns;        /* monotonic; 0: it runs */
     int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
-    struct claim claim;     /* what it was given of the machine */
-    struct holding holding; /* reports that wait for an answer */
-    struct agenda agenda;   /* in lock step: what has not had its turn */
+    struct claim claim;           /* what it was given of the machine */
+    struct unanswered unanswered; /* reports that wait for an answer */
+    struct unsent unsent;         /* in lock step: what has not had its turn */
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */

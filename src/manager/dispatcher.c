@@ -5,7 +5,7 @@
  * holds; from there on all is sent again, and what was asked for and is not
  * on the wire again is forgotten.  A start that fails for want of processes,
  * memory or descriptors is tried again, as that of a trial is. */
-#include "manager/peer.h"
+#include "manager/dispatcher.h"
 
 #include "command.h"
 #include "config/experiment.h"
@@ -14,15 +14,19 @@
 #include "core/err.h"
 #include "core/number.h"
 #include "core/passing.h"
+#include "core/visible.h"
 #include "json.h"
 #include "log/lock.h"
 #include "log/log.h"
 #include "manager/happened.h"
 #include "manager/imports.h"
+#include "manager/live.h"
 #include "manager/origin.h"
+#include "manager/parameters.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
+#include "manager/trial.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -113,7 +117,7 @@ send_space(struct manager *m)
 }
 
 void
-peer_ask_again(struct manager *m)
+dispatcher_ask_again(struct manager *m)
 {
     m->phase = PHASE_STARTING;
     send_space(m);
@@ -215,7 +219,7 @@ static int
 begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
       struct err *err)
 {
-    struct peer_retry *r = &m->dispatcher_retry;
+    struct dispatcher_retry *r = &m->dispatcher_retry;
     int64_t now = clock_monotonic_ns();
 
     if (how(m, err) == 0) {
@@ -240,7 +244,7 @@ begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
 }
 
 int
-peer_start(struct manager *m, struct err *err)
+dispatcher_start(struct manager *m, struct err *err)
 {
     exchange_base(&m->exchange, 0);
     send_space(m);
@@ -248,7 +252,7 @@ peer_start(struct manager *m, struct err *err)
 }
 
 int
-peer_resume(struct manager *m, struct err *err)
+dispatcher_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
         return begin(m, resume, err);
@@ -263,15 +267,15 @@ peer_resume(struct manager *m, struct err *err)
 /* A first dispatcher that was killed, since it could not be watched, may have
  * begun the log: then the next one goes on from there. */
 void
-peer_retry(struct manager *m, int64_t now_ns)
+dispatcher_retry(struct manager *m, int64_t now_ns)
 {
     struct err err = {0};
 
-    if (now_ns < peer_deadline(m))
+    if (now_ns < dispatcher_deadline(m))
         return;
     m->dispatcher_retry.due = false;
     exchange_hold(&m->exchange);
-    if (peer_resume(m, &err) == 0)
+    if (dispatcher_resume(m, &err) == 0)
         return;
     if (m->end_known)
         progress_warn(&m->progress,
@@ -283,7 +287,7 @@ peer_retry(struct manager *m, int64_t now_ns)
 }
 
 int64_t
-peer_deadline(const struct manager *m)
+dispatcher_deadline(const struct manager *m)
 {
     return m->dispatcher_retry.due ? m->dispatcher_retry.at_ns : INT64_MAX;
 }
@@ -330,8 +334,9 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
                  (unsigned long long)resent, (unsigned long long)derived);
 }
 
-void
-peer_resumed(struct manager *m, const struct frame *id)
+/* The ID of one that goes on: what its log lacks is sent again. */
+static void
+dispatcher_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
@@ -368,7 +373,7 @@ peer_resumed(struct manager *m, const struct frame *id)
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
     if (refused)
-        peer_ask_again(m);
+        dispatcher_ask_again(m);
     if (last > 0)
         say_resumed(m, last, resent, derived, &again);
 }
@@ -420,7 +425,7 @@ blame_start(const struct manager *m, char *text, size_t size)
 }
 
 void
-peer_blame(const struct manager *m, char *text, size_t size)
+dispatcher_blame(const struct manager *m, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
     char who[256], work[40];
@@ -491,7 +496,7 @@ go_on(struct manager *m)
     exchange_hold(&m->exchange);
     tail_close(&m->words);
     origin_repeat(m);
-    if (peer_resume(m, &err) == 0)
+    if (dispatcher_resume(m, &err) == 0)
         return true;
     progress_warn(&m->progress, "tunepipe: error: %s", err.text);
     return false;
@@ -546,8 +551,9 @@ start_again(struct manager *m, const struct supervised_end *end,
     return true;
 }
 
-void
-peer_ended(struct manager *m)
+/* Its process has ended, its words are read. */
+static void
+dispatcher_ended(struct manager *m)
 {
     uint64_t at[LOCKFILE_SLOTS];
     struct supervised_end end;
@@ -563,7 +569,7 @@ peer_ended(struct manager *m)
     if (wait_for_another(m, status))
         return;
     read_slots(m, at);
-    peer_blame(m, who, sizeof who);
+    dispatcher_blame(m, who, sizeof who);
     if (!is_decision(m, status) && !dies_at_start(m, end.signal) &&
         !m->dispatcher_given_up && !deaths_repeat(&m->deaths, status, at) &&
         start_again(m, &end, who, at))
@@ -583,4 +589,280 @@ peer_ended(struct manager *m)
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
         end.how, who);
     running_interrupt_all(m);
+}
+
+/* ---- what it says ---- */
+
+#define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */
+#define WORDS_SHOWN 2000
+
+/* The database of results, where the configuration asks for it: that it cannot
+ * be kept is told, and costs nothing else. */
+static void
+start_index(struct manager *m)
+{
+    struct err err = {0};
+
+    if (m->x->index && experiment_folder_index(
+                           &m->folder, m->launch.program_folder, &err) != 0)
+        progress_warn(&m->progress, "tunepipe: warning: index: %s", err.text);
+}
+
+static void
+take_initialized(struct manager *m, const struct frame *frame)
+{
+    if (m->exchange.held) {
+        dispatcher_resumed(m, frame);
+        if (m->recovered.resent == 0) /* nothing comes that needs them */
+            checkpoints_settle(&m->checkpoints);
+    } else if (m->phase == PHASE_STARTING)
+        m->phase = PHASE_RUNNING;
+    if (!m->outcome->initialized)
+        start_index(m);
+    m->outcome->initialized = true;
+}
+
+static void
+take_trial(struct manager *m, const struct frame *frame)
+{
+    struct suggestion record;
+    struct err err = {0};
+    struct trial *t;
+    bool resent = m->recovered.resent > 0;
+
+    if (resent)
+        m->recovered.resent--;
+    if (suggestion_read(frame->payload, frame->len, &record, &err) != 0) {
+        progress_warn(&m->progress, "tunepipe: error: a TR that is none: %s",
+                      err.text);
+        return;
+    }
+    lockstep_came(&m->lockstep);
+    if (map_get(&m->taken, record.id, strlen(record.id)) != NULL) {
+        scheduler_repeated(&m->scheduler); /* it was sent twice */
+    } else if (scheduler_take(&m->scheduler)) {
+        manager_taken(m, record.id);
+        t = trial_of(m->n_trials++, frame->payload, frame->len, &record);
+        if (t != NULL && !resent)
+            happened_trial(m, EVENT_TRIAL_WAITING, t);
+        if (t != NULL)
+            running_take(m, t);
+        else
+            manager_end(m, MANAGER_UNABLE, "out of memory");
+    } else if (!m->end_known) {
+        progress_warn(&m->progress,
+                      "tunepipe: warning: parameters %s came unasked, beyond "
+                      "maxTrialNumber: not started",
+                      record.id);
+    }
+    suggestion_fini(&record);
+    if (resent && m->recovered.resent == 0)
+        checkpoints_settle(&m->checkpoints);
+}
+
+/* Without a reason, as NNI's dispatcher writes it, it means the end. */
+static void
+take_no_more(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *reason = "exhausted";
+    uint64_t units = UINT64_MAX;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "reason", &v))
+        jval_string(v, &reason, NULL);
+    if (doc != NULL && jval_get(json_root(doc), "units", &v))
+        jval_uint(v, &units);
+    if (units == 0 && m->phase == PHASE_RUNNING && m->n_trials == 0) {
+        dispatcher_ask_again(m);
+        json_free(doc);
+        return;
+    }
+    lockstep_refused(&m->lockstep, strcmp(reason, "later") == 0, units);
+    if (m->phase == PHASE_STARTING && (units == 0 || units == UINT64_MAX)) {
+        manager_end(m, MANAGER_REFUSED,
+                    "the dispatcher refused the search space; what it said is "
+                    "in " FOLDER_DISPATCHER_LOG);
+    } else if (strcmp(reason, "failed") == 0) {
+        scheduler_refused(&m->scheduler, units);
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the tuner failed to give parameters; "
+                      "see %s/" FOLDER_DISPATCHER_LOG,
+                      m->folder.path);
+    } else if (strcmp(reason, "later") != 0) {
+        scheduler_exhausted(&m->scheduler, units);
+    }
+    json_free(doc);
+}
+
+static void
+take_kill(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    struct trial *t = NULL;
+    const char *id;
+
+    if (doc != NULL && jval_string(json_root(doc), &id, NULL))
+        t = live_by_id(m, id);
+    if (t != NULL)
+        running_stop(m, t, STOP_ASSESSOR);
+    else
+        m->late.words++;
+    json_free(doc);
+}
+
+static void
+release(struct manager *m, const char *id)
+{
+    uint64_t number;
+
+    if (number_parse_u64(id, strlen(id), &number))
+        checkpoints_release(&m->checkpoints, number,
+                            live_by_number(m, number) == NULL);
+}
+
+/* Of a trial that has ended only its checkpoints are left to decide about. */
+static void
+decide(struct manager *m, const char *id, const char *decision)
+{
+    enum trial_stop stop = trial_stop_of(decision);
+    struct trial *t = live_by_id(m, id);
+
+    if (strcmp(decision, "release") == 0)
+        release(m, id);
+    else if (stop != STOP_PAUSE && stop != STOP_FINISH)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher decided '%s' on a "
+                      "trial, expected pause, finish or release",
+                      decision);
+    else if (t != NULL)
+        running_stop(m, t, (int)stop);
+    else
+        m->late.words++;
+}
+
+static void
+take_decision(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *id, *decision;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_string(v, &id, NULL) && jval_get(json_root(doc), "decision", &v) &&
+        jval_string(v, &decision, NULL))
+        decide(m, id, decision);
+    json_free(doc);
+}
+
+/* Texts from there are shown as texts, whatever bytes they hold. */
+static void
+warn_shown(struct manager *m, const char *before, const char *text, size_t len)
+{
+    struct buf line;
+
+    buf_init(&line, 4 * WORDS_SHOWN);
+    visible_text(&line, text, len, WORDS_SHOWN);
+    progress_warn(&m->progress, "%s%s", before, buf_text(&line));
+    buf_fini(&line);
+}
+
+static void
+take_error(struct manager *m, const struct frame *frame)
+{
+    warn_shown(m, "tunepipe: error: the dispatcher says: ", frame->payload,
+               frame->len);
+}
+
+static void
+take_frame(void *ctx, const struct frame *frame)
+{
+    static const struct {
+        enum command_code code;
+        void (*take)(struct manager *m, const struct frame *frame);
+    } takers[] = {
+        {CMD_INITIALIZED, take_initialized},
+        {CMD_NEW_TRIAL, take_trial},
+        {CMD_NO_MORE, take_no_more},
+        {CMD_KILL_TRIAL, take_kill},
+        {CMD_DECIDE_TRIAL, take_decision},
+        {CMD_ACKNOWLEDGE, stepping_acknowledged},
+        {CMD_ERROR, take_error},
+    };
+    struct manager *m = ctx;
+
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (strcmp(command_info(takers[i].code)->code, frame->code) == 0) {
+            takers[i].take(m, frame);
+            return;
+        }
+    progress_warn(&m->progress,
+                  "tunepipe: warning: the dispatcher sent '%s', which no "
+                  "manager expects",
+                  frame->code);
+}
+
+void
+dispatcher_read_frames(struct manager *m)
+{
+    struct err err = {0};
+    int rc;
+
+    if (m->exchange.from < 0)
+        return; /* its end came first */
+    rc = exchange_read(&m->exchange, take_frame, m, &err);
+    if (rc == 1)
+        return;
+    manager_unwatch(m, m->exchange.from);
+    close(m->exchange.from);
+    m->exchange.from = -1;
+    if (rc < 0) {
+        m->dispatcher_given_up = true;
+        manager_end(m, MANAGER_DISPATCHER,
+                    "the dispatcher's stream is broken: "
+                    "%s",
+                    err.text);
+        manager_signal_dispatcher(m, SIGKILL);
+    } else if (m->phase != PHASE_CLOSING) {
+        /* It closed its output and can say no more; its end tells why. */
+        manager_signal_dispatcher(m, SIGTERM);
+    }
+}
+
+/* What is for people goes on to them; all of it goes into the file. */
+static void
+take_word(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct manager *m = ctx;
+
+    (void)too_long;
+    experiment_folder_add_log(&m->folder, line, len, NULL);
+    if (strstr(line, "error: ") != NULL)
+        happened_text(m, EVENT_PLUGIN_ERROR, line, len);
+    if (m->progress.debug || strstr(line, "error: ") != NULL ||
+        strstr(line, "warning: ") != NULL)
+        warn_shown(m, "", line, len);
+}
+
+void
+dispatcher_read_words(struct manager *m)
+{
+    if (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) < 0 ||
+        m->words.ended)
+        manager_unwatch(m, m->words.fd);
+}
+
+void
+dispatcher_exited(struct manager *m)
+{
+    if (m->exchange.from >= 0)
+        dispatcher_read_frames(m); /* what it said before it died */
+    while (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) > 0)
+        continue;
+    tail_rest(&m->words, take_word, m);
+    manager_unwatch(m, m->words.fd);
+    dispatcher_ended(m);
 }

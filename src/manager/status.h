@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* account.h - what there is to be told of a running experiment, as JSON.
+/* status.h - what there is to be told of a running experiment, as JSON.
  * Inside src/manager only. */
-#ifndef MANAGER_ACCOUNT_H
-#define MANAGER_ACCOUNT_H
+#ifndef MANAGER_STATUS_H
+#define MANAGER_STATUS_H
 
 #include <stdint.h>
 
@@ -15,6 +15,6 @@ struct manager;
  * [...]}; the limits and best may be null.  Of the live trials, in their order,
  * at most `rows`: {"trial", "attempt", "status", "latest", "reports",
  * "elapsed_s", "recent": [values, oldest first], "parameters"}. */
-void account_write(const struct manager *m, uint64_t rows, struct buf *out);
+void status_write(const struct manager *m, uint64_t rows, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/rehearsal.h"
+#include "manager/dry_run.h"
 
 #include "command.h"
 #include "config/experiment.h"
@@ -30,8 +30,8 @@
 #define EXIT_OF_CONFIG 3
 
 struct state {
-    struct rehearsal *r;
-    const struct rehearsal_audience *to;
+    struct dry_run *r;
+    const struct dry_run_listener *to;
     struct launch launch;
     struct exchange exchange;
     struct tail words;
@@ -99,7 +99,7 @@ show_vars(struct state *s, const struct environment *e, const struct trial *t)
             vars[n++] = e->vars[i];
     rc = s->to->take(
         s->to->ctx,
-        &(struct rehearsed){t->id, t->parameter_id, t->parameters, vars},
+        &(struct dry_run_trial){t->id, t->parameter_id, t->parameters, vars},
         s->err);
     free(vars);
     return rc;
@@ -334,8 +334,7 @@ converse(struct state *s)
 }
 
 int
-rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
-         struct err *err)
+dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
 {
     struct state s = {.r = r,
                       .to = to,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* finish.h - the goals that end an experiment besides maxTrialNumber and
+/* goals.h - the goals that end an experiment besides maxTrialNumber and
  * maxExperimentDuration: a value that is good enough (stopValue), too many
  * trials that were no better (maxTrialsWithoutImprovement), trials that ran
  * long enough all together (maxTrialHours).  Counting alone, no I/O, no clock
  * of its own: told the ends in their order, also those of an earlier manager,
  * it says the same.  One thread. */
-#ifndef MANAGER_FINISH_H
-#define MANAGER_FINISH_H
+#ifndef MANAGER_GOALS_H
+#define MANAGER_GOALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The first four are the owner's. */
-struct finish {
+struct goals {
     bool minimize, has_stop_value;
     double stop_value;
     uint64_t max_without;   /* trials without an improvement; 0: no limit */
@@ -28,7 +28,7 @@ struct finish {
 };
 
 /* How a trial ended, as far as it matters here. */
-struct finish_end {
+struct goals_trial {
     const char *trial;
     bool counts; /* it was tried: neither failed nor ended from outside */
     bool has_value;
@@ -36,16 +36,16 @@ struct finish_end {
     double seconds;
 };
 
-void finish_began(struct finish *f, int64_t started_ns);
+void goals_trial_began(struct goals *f, int64_t started_ns);
 /* It runs no more; its time counts with its end. */
-void finish_left(struct finish *f, int64_t started_ns);
-void finish_ended(struct finish *f, const struct finish_end *end);
+void goals_trial_left(struct goals *f, int64_t started_ns);
+void goals_trial_ended(struct goals *f, const struct goals_trial *end);
 
 /* Whether a goal is reached; `why` is then one line for people. */
-bool finish_reached(const struct finish *f, int64_t now_ns, char *why,
-                    size_t size);
+bool goals_reached(const struct goals *f, int64_t now_ns, char *why,
+                   size_t size);
 /* When maxTrialHours will be over, if nothing begins or ends until then.
  * INT64_MAX: not at all. */
-int64_t finish_deadline(const struct finish *f, int64_t now_ns);
+int64_t goals_deadline(const struct goals *f, int64_t now_ns);
 
 #endif

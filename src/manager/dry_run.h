@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rehearsal.h - the first parameters of an experiment, asked of a dispatcher
+/* dry_run.h - the first parameters of an experiment, asked of a dispatcher
  * as a run would ask, with nothing started and nothing written.  One thread,
  * which waits. */
-#ifndef MANAGER_REHEARSAL_H
-#define MANAGER_REHEARSAL_H
+#ifndef MANAGER_DRY_RUN_H
+#define MANAGER_DRY_RUN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 struct err;
 struct experiment;
 
-struct rehearsal {
+struct dry_run {
     const struct experiment *x;
     uint64_t seed;
     const char *dispatcher; /* program; NULL: this one */
@@ -22,7 +22,7 @@ struct rehearsal {
     const char *ended; /* why fewer than wanted came; NULL: they came */
 };
 
-struct rehearsed {
+struct dry_run_trial {
     const char *id;           /* trial_job_id */
     const char *parameter_id; /* JSON */
     const char *parameters;   /* JSON, one line */
@@ -31,15 +31,15 @@ struct rehearsed {
 };
 
 /* All that it shows is valid during the call. */
-struct rehearsal_audience {
-    int (*take)(void *ctx, const struct rehearsed *trial, struct err *err);
+struct dry_run_listener {
+    int (*take)(void *ctx, const struct dry_run_trial *trial, struct err *err);
     void (*word)(void *ctx, const char *line, size_t len); /* of the
                                                               dispatcher */
     void *ctx;
 };
 
 /* -1: the dispatcher could not be started, gave nothing, or broke off. */
-int rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
-             struct err *err);
+int dry_run(struct dry_run *r, const struct dry_run_listener *to,
+            struct err *err);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/account.h"
+#include "manager/status.h"
 
 #include "core/buf.h"
 #include "core/clock.h"
 #include "json.h"
 #include "manager/failing.h"
-#include "manager/recent.h"
+#include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -134,7 +134,7 @@ add_trials(struct buf *out, const struct manager *m, uint64_t rows,
 }
 
 void
-account_write(const struct manager *m, uint64_t rows, struct buf *out)
+status_write(const struct manager *m, uint64_t rows, struct buf *out)
 {
     int64_t now_ns = clock_monotonic_ns();
     struct budget budget = m->budget;
