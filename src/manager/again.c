@@ -119,7 +119,7 @@ add(struct again *a, struct trial *t, const struct buf *record)
     buf_printf(a->ids, "%s\"%s\"", a->n++ > 0 ? ", " : "", t->id);
     m->n_trials++;
     manager_taken(m, t->parameter_id);
-    scheduler_found(&m->scheduler, true);
+    scheduler_restored(&m->scheduler, true);
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     placing_add(m, t);

@@ -9,9 +9,9 @@
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/metrics.h"
-#include "manager/origin.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "trial/checkpoint.h"
 #include "trial/files.h"
 
@@ -25,9 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the file says that tells of a checkpoint. */
+/* What the file beside a checkpoint (TRIAL_CHECKPOINT_STEPS) says of it. */
 struct checkpoint_steps {
-    uint64_t steps;
+    uint64_t steps;     /* intermediate results before it was saved */
     bool given, beyond; /* as in struct checkpoint */
 };
 
@@ -72,7 +72,8 @@ find(const struct checkpoints *c, uint64_t trial, uint64_t number)
     return NULL;
 }
 
-/* NULL: there is no such folder, or no memory. */
+/* The row of the checkpoint, a new one where it has none.  NULL: there is no
+ * such folder, or no memory. */
 static struct checkpoint *
 checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
 {
@@ -118,9 +119,9 @@ is_unfinished(const char *name)
     return false;
 }
 
-/* What tells of one that is not there. */
+/* Whether this is the file beside a checkpoint that is not there. */
 static bool
-is_orphan(const char *home, const char *name)
+lacks_checkpoint(const char *home, const char *name)
 {
     static const char prefix[] = TRIAL_CHECKPOINT_STEPS;
     char *path;
@@ -134,7 +135,8 @@ is_orphan(const char *home, const char *name)
     return !there;
 }
 
-/* Removes whatever no checkpoint is from a trial's folder. */
+/* Removes what is unfinished, or belongs to no checkpoint, from the folder of a
+ * trial's checkpoints. */
 static void
 checkpoints_clean(struct checkpoints *c, const char *home)
 {
@@ -143,7 +145,7 @@ checkpoints_clean(struct checkpoints *c, const char *home)
 
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const char *name = entry->d_name;
-        char *path = is_unfinished(name) || is_orphan(home, name)
+        char *path = is_unfinished(name) || lacks_checkpoint(home, name)
                          ? file_join(home, name)
                          : NULL;
 
@@ -155,6 +157,8 @@ checkpoints_clean(struct checkpoints *c, const char *home)
         closedir(folder);
 }
 
+/* Writes the file beside a checkpoint that the trial saved after so many
+ * intermediate results of this attempt. */
 static void
 note_steps(struct checkpoints *c, const struct trial *t,
            struct checkpoint *item, uint64_t reports)
@@ -162,7 +166,7 @@ note_steps(struct checkpoints *c, const struct trial *t,
     struct checkpoint_steps steps;
 
     if (checkpoints_steps_read(c, t->number, item->number, &steps))
-        return; /* it is told again */
+        return; /* the trial tells of it again */
     steps.steps = t->step + reports;
     steps.given = false;
     steps.beyond = t->budget > 0 && (double)steps.steps > t->budget;
@@ -187,9 +191,10 @@ checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
     return checkpoints_prune(c, t->number);
 }
 
-/* What the trial saved and did not come to tell. */
+/* Adds a row for each checkpoint in a trial's folder: the trial may have saved
+ * one and been ended before it told. */
 static void
-take_stock(struct checkpoints *c, uint64_t trial, const char *home)
+add_all(struct checkpoints *c, uint64_t trial, const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
@@ -203,7 +208,7 @@ take_stock(struct checkpoints *c, uint64_t trial, const char *home)
 }
 
 void
-checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
+checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
 {
     char *home = c->folder == NULL ? NULL : checkpoints_place(c, trial, NULL);
 
@@ -211,7 +216,7 @@ checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
         return;
     checkpoints_clean(c, home);
     if (rmdir(home) != 0 && errno != ENOENT) {
-        take_stock(c, trial, home);
+        add_all(c, trial, home);
         for (size_t i = 0; i < c->n; i++)
             if (c->items[i].trial == trial)
                 c->items[i].ended = !paused;
@@ -222,7 +227,8 @@ checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
     free(home);
 }
 
-/* It was ended between the saving and the telling: all reports count. */
+/* Where the trial was ended after it had saved a checkpoint and before it told
+ * of that, all its reports count as reported before. */
 static void
 note_untold(struct checkpoints *c, const struct trial *t)
 {
@@ -232,14 +238,15 @@ note_untold(struct checkpoints *c, const struct trial *t)
     char *home = checkpoints_place(c, t->number, NULL);
 
     if (home != NULL)
-        take_stock(c, t->number, home);
+        add_all(c, t->number, home);
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == t->number)
             note_steps(c, t, &c->items[i], reports);
     free(home);
 }
 
-/* One that ended with a result where it was to be paused may be promoted. */
+/* A trial that ended with a result when it was told to pause counts as paused,
+ * since it may be promoted. */
 void
 checkpoints_ended(struct checkpoints *c, const struct trial *t)
 {
@@ -248,7 +255,7 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
 
     if (c->folder != NULL)
         note_untold(c, t);
-    checkpoints_known(c, t->number, paused);
+    checkpoints_ended_before(c, t->number, paused);
 }
 
 void
@@ -259,10 +266,10 @@ checkpoints_over(struct checkpoints *c)
     checkpoints_settle(c);
 }
 
-/* ---- all ---- */
+/* ---- all trials ---- */
 
 static void
-take_all(struct checkpoints *c)
+add_all_trials(struct checkpoints *c)
 {
     DIR *folder = opendir(c->folder);
     struct dirent *entry;
@@ -274,7 +281,7 @@ take_all(struct checkpoints *c)
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &trial))
             home = checkpoints_place(c, trial, NULL);
         if (home != NULL)
-            take_stock(c, trial, home);
+            add_all(c, trial, home);
         free(home);
     }
     if (folder != NULL)
@@ -295,7 +302,7 @@ checkpoints_open(struct checkpoints *c, const char *experiment_folder,
         return -1;
     if (trash_open(&c->trash, c->folder, err) != 0)
         return -1;
-    take_all(c);
+    add_all_trials(c);
     return 0;
 }
 
@@ -310,11 +317,11 @@ checkpoints_close(struct checkpoints *c)
     *c = (struct checkpoints){0};
 }
 
-/* ---- the file that tells of one ---- */
+/* ---- the file beside a checkpoint ---- */
 
-/* DESIGN.  Who reads `checkpoint NUMBER` among a trial's reports writes down
- * how many there were.  A manager that dies before leaves that to the next
- * one, which finds it in the files of the attempt. */
+/* DESIGN.  The manager that reads `checkpoint NUMBER` among a trial's reports
+ * writes down how many reports came before.  Where it dies before that, the
+ * next manager finds the number in the files of the attempt. */
 
 #define LINE_MAX_BYTES 64
 #define BUFFER_MAX ((size_t)1 << 20)
@@ -322,7 +329,7 @@ checkpoints_close(struct checkpoints *c)
 #define WORD_BEYOND "beyond"
 
 static char *
-place(const struct checkpoints *c, uint64_t trial, uint64_t number)
+steps_path(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
     return checkpoints_place_of(c, trial, TRIAL_CHECKPOINT_STEPS, number);
 }
@@ -332,7 +339,7 @@ static bool
 checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
                        uint64_t number, struct checkpoint_steps *out)
 {
-    char *path = place(c, trial, number), word[16] = "";
+    char *path = steps_path(c, trial, number), word[16] = "";
     unsigned long long steps = 0;
     struct buf text;
     bool ok;
@@ -356,7 +363,7 @@ checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
                         uint64_t number, const struct checkpoint_steps *of,
                         struct err *err)
 {
-    char *path = place(c, trial, number), line[LINE_MAX_BYTES];
+    char *path = steps_path(c, trial, number), line[LINE_MAX_BYTES];
     int len =
         snprintf(line, sizeof line, "%llu%s%s\n", (unsigned long long)of->steps,
                  of->given || of->beyond ? " " : "",
@@ -374,7 +381,7 @@ static void
 checkpoints_steps_remove(const struct checkpoints *c, uint64_t trial,
                          uint64_t number)
 {
-    char *path = place(c, trial, number);
+    char *path = steps_path(c, trial, number);
 
     if (path != NULL)
         unlink(path);
@@ -398,8 +405,9 @@ look(void *ctx, const char *line, size_t len, bool too_long)
         s->found = m.sequence == s->number;
 }
 
-/* Reports of this attempt before it told of the number, of all where it came
- * to save it and to nothing else. */
+/* How many intermediate results this attempt reported before it told of the
+ * checkpoint.  False: it did not tell of it, and all its reports are counted,
+ * as it may have saved the checkpoint last of all. */
 static bool
 search(const struct trial *t, uint64_t number, uint64_t *reports)
 {
@@ -418,8 +426,8 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
     return s.found;
 }
 
-/* The steps of a checkpoint that no file tells of: what earlier attempts at t
- * reported before they told of this number. */
+/* The steps of a checkpoint without a file beside it: what earlier attempts at
+ * t reported before they told of this number. */
 static uint64_t
 checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
                        uint64_t number)
@@ -436,7 +444,7 @@ checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
     while (!found && before.attempt-- > 0 &&
            trial_place(&before, experiment, NULL) == 0) {
         found = search(&before, number, &reports);
-        origin_load(&before);
+        trial_folder_read_origin(&before);
         if (found || newest == 0)
             newest = before.step + reports;
     }
@@ -455,7 +463,7 @@ checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
  * the one before, too.  One that is deleted is renamed first (trash.h), so
  * that half of it is never given to anybody. */
 
-/* ---- claims ---- */
+/* ---- what the tuner and trials to come want ---- */
 
 static struct checkpoint_claim *
 find_claim(const struct checkpoints *c, uint64_t trial)
@@ -466,7 +474,8 @@ find_claim(const struct checkpoints *c, uint64_t trial)
     return NULL;
 }
 
-/* NULL: no memory; then what is saved stays. */
+/* The claim on the trial's checkpoints, a new one where there is none.  NULL:
+ * no memory; then what is saved stays. */
 static struct checkpoint_claim *
 claim(struct checkpoints *c, uint64_t trial)
 {
@@ -505,7 +514,7 @@ is_pinned(const struct checkpoints *c, uint64_t trial)
 
 /* ---- deletion ---- */
 
-/* Its row stays until sweep(). */
+/* Deletes the checkpoint; its row stays until sweep(). */
 static void delete (struct checkpoints *c, struct checkpoint *item)
 {
     char *path = checkpoints_place_of(c, item->trial, "", item->number);
@@ -529,7 +538,8 @@ sweep(struct checkpoints *c)
     c->n = n;
 }
 
-/* The newest that a trial has, of all and of those within its budget. */
+/* The numbers of a trial's newest checkpoint, and of its newest one within the
+ * trial's budget. */
 struct newest {
     uint64_t all, within;
 };
@@ -559,7 +569,7 @@ is_older(const struct checkpoint *a, const struct checkpoint *b)
     return a->trial != b->trial ? a->trial < b->trial : a->number < b->number;
 }
 
-/* One without a value is worse than any. */
+/* A checkpoint without a value is worse than any other. */
 static bool
 is_worse(const struct checkpoints *c, const struct checkpoint *a,
          const struct checkpoint *b)
@@ -574,7 +584,8 @@ is_worse(const struct checkpoints *c, const struct checkpoint *a,
     return is_older(a, b);
 }
 
-/* How many of a trial's the policy lets be, apart from one that has to stay. */
+/* How many of a trial's checkpoints the policy keeps, apart from one that has
+ * to stay. */
 static size_t
 allowed(const struct checkpoints *c, bool ended)
 {
@@ -595,7 +606,8 @@ allowed(const struct checkpoints *c, bool ended)
     return 0;
 }
 
-/* Whether some of the trial's has to go; *victim is the first to. */
+/* Whether some checkpoint of the trial has to be deleted; *victim is the first
+ * one. */
 static bool
 choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
           struct checkpoint **victim)
@@ -641,7 +653,7 @@ struct candidate {
     struct checkpoint *item;
 };
 
-/* What goes first. */
+/* Orders candidates by which is to be deleted first. */
 static int
 compare(const void *a, const void *b)
 {
@@ -655,7 +667,7 @@ compare(const void *a, const void *b)
     return first ? -1 : 1;
 }
 
-/* Of each trial, by its number; NULL: no memory. */
+/* The newest checkpoints of each trial, by its number; NULL: no memory. */
 static struct newest *
 find_newest(const struct checkpoints *c, struct map *by_trial)
 {
@@ -678,7 +690,8 @@ find_newest(const struct checkpoints *c, struct map *by_trial)
     return all;
 }
 
-/* All that may go, in the order in which they do; NULL: no memory. */
+/* All checkpoints that may be deleted for the quota, in that order; NULL: no
+ * memory. */
 static struct candidate *
 find_candidates(struct checkpoints *c, size_t *n)
 {
@@ -718,9 +731,9 @@ prune_all(struct checkpoints *c)
     sweep(c);
 }
 
-/* Its folder goes, too, where nothing is in it. */
+/* Removes the folder of the trial's checkpoints, where nothing is in it. */
 static void
-leave(const struct checkpoints *c, uint64_t trial)
+remove_if_empty(const struct checkpoints *c, uint64_t trial)
 {
     char *home = checkpoints_place(c, trial, NULL);
 
@@ -729,7 +742,8 @@ leave(const struct checkpoints *c, uint64_t trial)
     free(home);
 }
 
-/* True: it is crowded, and was not before. */
+/* Deletes what neither the policy nor the quota keeps.  True: it is crowded,
+ * and was not before. */
 static bool
 checkpoints_prune(struct checkpoints *c, uint64_t trial)
 {
@@ -738,7 +752,7 @@ checkpoints_prune(struct checkpoints *c, uint64_t trial)
     if (c->deferred)
         return false; /* a trial to come may go on from any of them */
     prune_trial(c, trial);
-    leave(c, trial);
+    remove_if_empty(c, trial);
     prune_all(c);
     return c->crowded && !before;
 }
@@ -752,9 +766,10 @@ checkpoints_delete(struct checkpoints *c, uint64_t trial)
         if (c->items[i].trial == trial)
             delete (c, &c->items[i]);
     sweep(c);
-    leave(c, trial);
+    remove_if_empty(c, trial);
 }
 
+/* Forgets a claim that holds nothing any more, and deletes what it held. */
 static void
 drop(struct checkpoints *c, struct checkpoint_claim *found)
 {
@@ -786,7 +801,7 @@ checkpoints_unpin(struct checkpoints *c, uint64_t trial, bool done)
     if (found == NULL)
         return;
     found->pins -= found->pins > 0;
-    if (done) /* it waited for the other's end */
+    if (done) /* whoever was to go on waited for the trial's end */
         found->released = found->ended = true;
     drop(c, found);
 }
@@ -803,7 +818,7 @@ checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended)
     drop(c, found);
 }
 
-/* The trial has ended: what was released goes. */
+/* The trial has ended: what was released before is deleted. */
 static void
 checkpoints_drop(struct checkpoints *c, uint64_t trial)
 {
@@ -826,24 +841,27 @@ checkpoints_settle(struct checkpoints *c)
             checkpoints_prune(c, c->items[i - 1].trial);
 }
 
-/* ---- those that a trial goes on from ---- */
+/* ---- what a trial goes on from ---- */
 
-/* DESIGN.  What another trial saved becomes this one's own, as its NUMBER 1,
- * before the first attempt begins: behind that an attempt goes on from the
- * newest of its trial, whoever saved it.  It is made under another name and
- * renamed, so that it is there, with its steps, or is made again. */
+/* DESIGN.  Before its first attempt begins, the checkpoint of the other trial
+ * becomes this trial's own, as its NUMBER 1: from then on an attempt goes on
+ * from the newest checkpoint of its trial, whoever saved it.  It is made under
+ * another name and renamed, so that it is there, with its steps, or is made
+ * again. */
 
 #define GIVEN_NUMBER 1
 
-/* How good it is to go on from a checkpoint: best from one that its budget has
- * paid for, worst from one that was not told yet, whose steps are unknown. */
+/* How good it is to go on from a checkpoint: best from one within its trial's
+ * budget, worst from one that the trial has not told of yet, whose steps are
+ * unknown. */
 static int
 worth(bool known, const struct checkpoint_steps *steps)
 {
     return !known ? 0 : steps->beyond ? 1 : 2;
 }
 
-/* The newest that its budget has paid for; without such a one, the newest. */
+/* The number of the trial's newest checkpoint within its budget, or without
+ * such a one of its newest; 0: it has none. */
 static uint64_t
 choose(const struct checkpoints *c, uint64_t trial, const char *home,
        struct checkpoint_steps *steps)
@@ -873,7 +891,8 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
     return best;
 }
 
-/* What is deleted meanwhile is renamed first: then it is not there any more. */
+/* Whether the checkpoint was still there when it had been copied: one that is
+ * deleted is renamed first, so that a half of it is never taken. */
 static int
 check_there(const char *from, struct err *err)
 {
@@ -883,7 +902,8 @@ check_there(const char *from, struct err *err)
                            from);
 }
 
-/* Of a promoted trial nobody writes to the same files: it is the same one. */
+/* Copies a checkpoint; for a promotion links are enough, since the trial that
+ * it was promoted from is the same one and writes to these files no more. */
 static int
 copy(const struct trial *t, const char *from, const char *to, struct err *err)
 {
@@ -925,7 +945,8 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
     return rc;
 }
 
-/* The checkpoint, to be freed; NULL: there is none, or no memory. */
+/* The path of the checkpoint that t goes on from, to be freed; NULL: there is
+ * none, or no memory. */
 static char *
 choose_from(const struct checkpoints *c, const struct trial *t,
             struct checkpoint_steps *steps)
@@ -998,8 +1019,9 @@ checkpoints_inherited(struct checkpoints *c, const struct trial *t)
     checkpoints_add(c, t->number, GIVEN_NUMBER);
 }
 
-/* What an earlier attempt saved, but in lock step, where each attempt reports
- * all that the first one did. */
+/* The number of the trial's own checkpoint that an attempt goes on from: the
+ * newest, or, in lock step, where each attempt reports all that the first one
+ * did, what the first one was given; 0: none. */
 static uint64_t
 choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
 {
@@ -1013,8 +1035,10 @@ choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
                : 0;
 }
 
+/* Sets what the attempt goes on from, with the steps before that. */
 static int
-go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
+find_restore(struct checkpoints *c, struct trial *t, const char *home,
+             struct err *err)
 {
     struct checkpoint_steps steps;
 
@@ -1044,7 +1068,7 @@ checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 
     t->restore = t->step = 0;
     if (rc == 0 && (t->attempt > 0 || t->origin.how != ORIGIN_NONE))
-        rc = go_on(c, t, home, err); /* else nobody was there before */
+        rc = find_restore(c, t, home, err); /* else there is nothing */
     if (rc == 0)
         rc = make_folder(saving, err);
     free(saving);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN.  A dispatcher that dies is started again at once, with --resume: it
- * rebuilds itself from its log.  Meanwhile trials go on, and what is to be
- * told waits in the exchange.  Its first frame tells how many commands its log
- * holds; from there on all is sent again, and what was asked for and is not
- * on the wire again is forgotten.  A start that fails for want of processes,
- * memory or descriptors is tried again, as that of a trial is. */
+/* DESIGN.  A dispatcher that dies is started again at once, with --resume, and
+ * rebuilds itself from its log.  Meanwhile trials go on, and frames for it wait
+ * in the exchange.  Its first frame tells how many commands its log holds: all
+ * later ones are sent again, and it says how many suggestions it owes, whatever
+ * was counted before.  A start that fails for want of processes, memory or
+ * descriptors is tried again, as that of a trial is. */
 #include "manager/dispatcher.h"
 
 #include "command.h"
@@ -46,13 +46,13 @@
 
 /* ---- its start ---- */
 
-struct words {
+struct arguments {
     const char *argv[WORDS_MAX];
     size_t n;
 };
 
 static void
-add(struct words *w, const char *word)
+add(struct arguments *w, const char *word)
 {
     w->argv[w->n++] = word;
     w->argv[w->n] = NULL;
@@ -78,7 +78,7 @@ watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
 /* Starts `tunepipe dispatch` with these words, and with those that a new
  * session and one that goes on share.  -1: none runs. */
 static int
-launch(struct manager *m, struct words *w, struct err *err)
+launch(struct manager *m, struct arguments *w, struct err *err)
 {
     struct supervised_pipes pipes;
     int64_t grace_ms = m->x->grace_ms;
@@ -117,7 +117,7 @@ send_space(struct manager *m)
 }
 
 void
-dispatcher_ask_again(struct manager *m)
+dispatcher_send_space(struct manager *m)
 {
     m->phase = PHASE_STARTING;
     send_space(m);
@@ -126,7 +126,7 @@ dispatcher_ask_again(struct manager *m)
 static int
 start(struct manager *m, struct err *err)
 {
-    struct words w = {.n = 0};
+    struct arguments w = {.n = 0};
     char seed[32];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
@@ -142,9 +142,9 @@ start(struct manager *m, struct err *err)
     return launch(m, &w, err);
 }
 
-/* Whether there is one that was begun.  Else the process died before its head
- * was there, and nothing was ever taken from us.  One that cannot be read is
- * for the dispatcher to tell of. */
+/* Whether there is a log to go on from.  A log that was not begun shows that
+ * the process died before it took anything from us.  What is wrong with one
+ * that cannot be read the dispatcher will say. */
 static bool
 has_log(const struct manager *m)
 {
@@ -162,13 +162,14 @@ add_folder(struct buf *out, const struct algorithm *a)
     const char *slash = file != NULL ? strrchr(file, '/') : NULL;
 
     if (slash == NULL || slash == file)
-        return; /* it comes with tunepipe */
+        return; /* the plugin comes with tunepipe */
     if (out->len > 0)
         buf_add_char(out, ':');
     buf_add(out, file, (size_t)(slash - file));
 }
 
-/* The log names plugins and not their files: where to look for them. */
+/* Lists the folders of the plugins' files: the log has the plugins' names only.
+ */
 static void
 list_folders(const struct manager *m, struct buf *out)
 {
@@ -185,7 +186,7 @@ resume(struct manager *m, struct err *err)
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
     char sync[SYNC_TEXT_MAX], size[24];
-    struct words w = {.n = 0};
+    struct arguments w = {.n = 0};
     int rc;
 
     add(&w, "--resume");
@@ -214,7 +215,8 @@ resume(struct manager *m, struct err *err)
     return rc;
 }
 
-/* Starts the dispatcher so, now or, if that cannot be now, later. */
+/* Starts the dispatcher by `how`, now or, if that fails for what may pass,
+ * later. */
 static int
 begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
       struct err *err)
@@ -256,7 +258,7 @@ dispatcher_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
         return begin(m, resume, err);
-    if (!m->exchange.based) /* a new manager's; it has sent the space */
+    if (!m->exchange.based) /* of a new manager, which has sent the space */
         exchange_base(&m->exchange, 0);
     if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
         return -1;
@@ -292,9 +294,9 @@ dispatcher_deadline(const struct manager *m)
     return m->dispatcher_retry.due ? m->dispatcher_retry.at_ns : INT64_MAX;
 }
 
-/* ---- another one goes on ---- */
+/* ---- another dispatcher goes on ---- */
 
-/* What is sent again: frames, and suggestions asked for. */
+/* How much is sent again: frames, and suggestions that these ask for. */
 struct resent {
     uint64_t frames, asked;
 };
@@ -334,9 +336,10 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
                  (unsigned long long)resent, (unsigned long long)derived);
 }
 
-/* The ID of one that goes on: what its log lacks is sent again. */
+/* Takes the ID of a dispatcher that goes on: what its log lacks is sent again.
+ */
 static void
-dispatcher_resumed(struct manager *m, const struct frame *id)
+take_resumed(struct manager *m, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
@@ -373,7 +376,7 @@ dispatcher_resumed(struct manager *m, const struct frame *id)
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
     if (refused)
-        dispatcher_ask_again(m);
+        dispatcher_send_space(m);
     if (last > 0)
         say_resumed(m, last, resent, derived, &again);
 }
@@ -388,7 +391,8 @@ name_of(const struct algorithm *a)
     return a->name != NULL ? a->name : a->plugin;
 }
 
-/* What its workers were at when it ended, as far as its lock file tells. */
+/* The commands that its workers were at when it ended, as far as its lock file
+ * tells. */
 static void
 read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
 {
@@ -409,7 +413,8 @@ name_worker(const struct manager *m, int worker, char *text, size_t size)
         snprintf(text, size, "assessor %.200s", name_of(&m->x->assessor));
 }
 
-/* Before the first command the plugins are set up, one after the other. */
+/* Says that the plugins were being set up, which they are, one after the other,
+ * before the first command. */
 static void
 blame_start(const struct manager *m, char *text, size_t size)
 {
@@ -444,8 +449,8 @@ dispatcher_blame(const struct manager *m, char *text, size_t size)
         blame_start(m, text, size);
 }
 
-/* Whether it has ended by a decision of its own, which would be the same
- * again. */
+/* Whether the dispatcher has ended by its own decision, which it would only
+ * repeat. */
 static bool
 is_decision(const struct manager *m, int status)
 {
@@ -457,8 +462,8 @@ is_decision(const struct manager *m, int status)
     return m->phase == PHASE_CLOSING && status >= 0;
 }
 
-/* Whether it was ended by a signal that ends whatever it reaches, and will
- * reach the manager, too. */
+/* Whether it was ended by one of the signals that stop a session, which the
+ * manager is sent, too. */
 static bool
 is_told_to_stop(int status)
 {
@@ -466,7 +471,8 @@ is_told_to_stop(int status)
            status == 128 + SIGTERM;
 }
 
-/* Whether it died before it had anything that another one could go on with. */
+/* Whether it died before there was anything that another dispatcher could go on
+ * with. */
 static bool
 dies_at_start(const struct manager *m, int signal)
 {
@@ -495,16 +501,16 @@ go_on(struct manager *m)
 
     exchange_hold(&m->exchange);
     tail_close(&m->words);
-    origin_repeat(m);
+    origin_release_again(&m->checkpoints, &m->by_number, m->folder.path);
     if (dispatcher_resume(m, &err) == 0)
         return true;
     progress_warn(&m->progress, "tunepipe: error: %s", err.text);
     return false;
 }
 
-/* An earlier manager's dispatcher was only about to take the lock when we
- * looked whether it had ended: it was faster than ours, and ends with its
- * input. */
+/* Where our dispatcher was refused because another one has the log, waits for
+ * that one's end: it is an earlier manager's, which was about to take the lock
+ * when we looked for it, and which ends when its input does. */
 static bool
 wait_for_another(struct manager *m, int status)
 {
@@ -526,7 +532,7 @@ static bool
 start_again(struct manager *m, const struct supervised_end *end,
             const char *who, const uint64_t at[LOCKFILE_SLOTS])
 {
-    /* Whoever ends it by _exit() does wrong, too. */
+    /* A plugin that ends the process by _exit() is at fault, too. */
     bool fault = end->signal == 0 || deaths_is_fault(end->signal);
     int worker = 0;
 
@@ -544,16 +550,18 @@ start_again(struct manager *m, const struct supervised_end *end,
         break;
     }
     if (!fault)
-        scheduler_pardon(&m->scheduler); /* a program's answers died with it */
+        scheduler_forget_refusals(
+            &m->scheduler); /* a program's answers died with it */
     if (!go_on(m))
         return false;
     happened_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
     return true;
 }
 
-/* Its process has ended, its words are read. */
+/* The process has ended and its words are read: starts another one, or ends the
+ * experiment. */
 static void
-dispatcher_ended(struct manager *m)
+judge_end(struct manager *m)
 {
     uint64_t at[LOCKFILE_SLOTS];
     struct supervised_end end;
@@ -612,7 +620,7 @@ static void
 take_initialized(struct manager *m, const struct frame *frame)
 {
     if (m->exchange.held) {
-        dispatcher_resumed(m, frame);
+        take_resumed(m, frame);
         if (m->recovered.resent == 0) /* nothing comes that needs them */
             checkpoints_settle(&m->checkpoints);
     } else if (m->phase == PHASE_STARTING)
@@ -660,7 +668,8 @@ take_trial(struct manager *m, const struct frame *frame)
         checkpoints_settle(&m->checkpoints);
 }
 
-/* Without a reason, as NNI's dispatcher writes it, it means the end. */
+/* NO: fewer trials come than were asked for.  Without a reason, as NNI's
+ * dispatcher writes it, none will come any more. */
 static void
 take_no_more(struct manager *m, const struct frame *frame)
 {
@@ -675,7 +684,7 @@ take_no_more(struct manager *m, const struct frame *frame)
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
     if (units == 0 && m->phase == PHASE_RUNNING && m->n_trials == 0) {
-        dispatcher_ask_again(m);
+        dispatcher_send_space(m);
         json_free(doc);
         return;
     }
@@ -723,7 +732,8 @@ release(struct manager *m, const char *id)
                             live_by_number(m, number) == NULL);
 }
 
-/* Of a trial that has ended only its checkpoints are left to decide about. */
+/* DT: the dispatcher decides about a trial; about one that has ended only
+ * whether its checkpoints are released. */
 static void
 decide(struct manager *m, const char *id, const char *decision)
 {
@@ -758,7 +768,7 @@ take_decision(struct manager *m, const struct frame *frame)
     json_free(doc);
 }
 
-/* Texts from there are shown as texts, whatever bytes they hold. */
+/* Shows a text of the dispatcher's, whatever bytes it holds. */
 static void
 warn_shown(struct manager *m, const char *before, const char *text, size_t len)
 {
@@ -812,7 +822,7 @@ dispatcher_read_frames(struct manager *m)
     int rc;
 
     if (m->exchange.from < 0)
-        return; /* its end came first */
+        return; /* the end of the process came first */
     rc = exchange_read(&m->exchange, take_frame, m, &err);
     if (rc == 1)
         return;
@@ -832,7 +842,8 @@ dispatcher_read_frames(struct manager *m)
     }
 }
 
-/* What is for people goes on to them; all of it goes into the file. */
+/* Writes a line of the dispatcher's standard error into the file, and shows it
+ * where it is an error or a warning. */
 static void
 take_word(void *ctx, const char *line, size_t len, bool too_long)
 {
@@ -864,5 +875,5 @@ dispatcher_exited(struct manager *m)
         continue;
     tail_rest(&m->words, take_word, m);
     manager_unwatch(m, m->words.fd);
-    dispatcher_ended(m);
+    judge_end(m);
 }

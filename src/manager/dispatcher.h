@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatcher.h - the dispatcher as the manager has it: started, started again
- * from its log when it dies, given up.  Inside src/manager only. */
+/* dispatcher.h - the manager's dispatcher: its process, which is started,
+ * started again from its log when it dies, or given up; and what it answers.
+ * Inside src/manager only. */
 #ifndef MANAGER_DISPATCHER_H
 #define MANAGER_DISPATCHER_H
 
@@ -11,24 +12,27 @@ struct err;
 struct frame;
 struct manager;
 
-/* A new session; m->exchange is empty.  0 also where it is tried again. */
+/* Starts a dispatcher for a new session; m->exchange is empty.  0 also where
+ * that will be tried again. */
 int dispatcher_start(struct manager *m, struct err *err);
 
-/* A dispatcher that goes on from the log, where there is one; what is sent is
- * held until its ID.  0 also where it is tried again. */
+/* Starts a dispatcher that goes on from the log, where there is one; what is
+ * sent is held until its ID comes.  0 also where that will be tried again. */
 int dispatcher_resume(struct manager *m, struct err *err);
 
-/* Tries again what is due; if that is over, so is the experiment. */
+/* Tries a start again that is due; where it is not to be tried any more the
+ * experiment ends. */
 void dispatcher_retry(struct manager *m, int64_t now_ns);
-/* INT64_MAX: nothing is to be tried again. */
+/* When that is due; INT64_MAX: nothing is to be tried again. */
 int64_t dispatcher_deadline(const struct manager *m);
 
-/* It goes on without a search space: whoever was to say yes to it died with
- * the one before.  Sends it again. */
-void dispatcher_ask_again(struct manager *m);
+/* The dispatcher goes on without a search space, since the process that was to
+ * accept it died: sends it again. */
+void dispatcher_send_space(struct manager *m);
 
-/* " while tuner NAME was at command N" (or the assessor, or " and" both), as
- * far as its lock file tells, or "was being set up"; "": neither. */
+/* Writes at what the dispatcher's workers were, as far as its lock file tells:
+ * " while tuner NAME was at command N" (or the assessor, or " and" both), or "
+ * was being set up"; "": at nothing. */
 void dispatcher_blame(const struct manager *m, char *text, size_t size);
 
 /* The pipe of its frames is readable: takes what it answers. */

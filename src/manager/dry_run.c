@@ -55,7 +55,7 @@ ask(struct state *s, uint64_t n)
     s->asked += n;
 }
 
-/* As a run does: as many as may run at a time. */
+/* Asks as a run does, for as many trials as may run at a time. */
 static void
 ask_first(struct state *s)
 {
@@ -267,7 +267,8 @@ read_answers(struct state *s)
     }
 }
 
-/* One wait; false: all is read, or nothing more came in time. */
+/* Waits once and takes what came; false: all is read, or nothing more came in
+ * time. */
 static bool
 step(struct state *s)
 {
@@ -291,7 +292,8 @@ step(struct state *s)
     return true;
 }
 
-/* It has said all; its exit status says whether the configuration is wrong. */
+/* The dispatcher has said all: waits for its end, whose exit status tells
+ * whether the configuration is wrong. */
 static void
 end(struct state *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dry_run.h - the first parameters of an experiment, asked of a dispatcher
- * as a run would ask, with nothing started and nothing written.  One thread,
- * which waits. */
+/* dry_run.h - the first parameters of an experiment, asked of a dispatcher as a
+ * run would ask for them, with no trial started and nothing written.  One
+ * thread, which waits. */
 #ifndef MANAGER_DRY_RUN_H
 #define MANAGER_DRY_RUN_H
 
@@ -16,25 +16,25 @@ struct dry_run {
     uint64_t seed;
     const char *dispatcher; /* program; NULL: this one */
     uint64_t wanted;        /* sets of parameters */
-    /* Filled: how many of those that came a run is sure to get, too; what was
-     * asked for behind these a run asks for when it has results. */
+    /* Set by dry_run(): how many of the sets that came a run is sure to get,
+     * too; for those after them a run asks when it has results. */
     uint64_t sure;
-    const char *ended; /* why fewer than wanted came; NULL: they came */
+    const char *ended; /* why fewer came than were wanted; NULL: all came */
 };
 
 struct dry_run_trial {
     const char *id;           /* trial_job_id */
     const char *parameter_id; /* JSON */
     const char *parameters;   /* JSON, one line */
-    const char *const *vars;  /* "NAME=VALUE" of what is the trial's own, but
-                                 its folders; ends with NULL */
+    const char *const *vars;  /* "NAME=VALUE" of the trial's own variables, but
+                                 those of its folders; ends with NULL */
 };
 
-/* All that it shows is valid during the call. */
+/* What is told is valid during the call. */
 struct dry_run_listener {
     int (*take)(void *ctx, const struct dry_run_trial *trial, struct err *err);
-    void (*word)(void *ctx, const char *line, size_t len); /* of the
-                                                              dispatcher */
+    /* A line of the dispatcher's standard error. */
+    void (*word)(void *ctx, const char *line, size_t len);
     void *ctx;
 };
 

@@ -290,7 +290,7 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
                e->logged->attempt == e->attempt;
     t->interrupted = t->noted && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
-        t->heard = e->logged->heard;
+        t->heard = e->logged->sent;
         t->has_final = has_own_final(m, e); /* its folder may be gone */
         t->final = e->logged->final;
     }

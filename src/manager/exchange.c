@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)1 << 30)
-/* frame_room(): so much, or as much again as is pending. */
+/* What a dispatcher reads at once, by frame_room(): so much, or as much again
+ * as it has of an unfinished frame. */
 #define ONE_READ ((size_t)256 << 10)
 #define PIPE_DEFAULT ((size_t)64 << 10)
 
@@ -153,7 +154,7 @@ give_up(struct exchange *x)
     return -1;
 }
 
-/* Forgets what has surely arrived. */
+/* Forgets the frames that have surely arrived. */
 static void
 trim(struct exchange *x)
 {

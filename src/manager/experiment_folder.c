@@ -55,7 +55,8 @@ make_slug(const char *name, char out[SLUG_MAX + 1])
         snprintf(out, SLUG_MAX + 1, "experiment");
 }
 
-/* The time tells experiments apart, and nothing else comes of it. */
+/* Makes the folder itself.  The time in its name is there to tell experiments
+ * apart, and nothing depends on it. */
 static int
 make_top(struct experiment_folder *f, const struct experiment *x,
          struct err *err)
@@ -188,8 +189,9 @@ read_pid(const struct experiment_folder *f)
     return pid;
 }
 
-/* When the manager is gone somebody holds the lock for a moment: a process it
- * was about to start, or one that looks whether it lives. */
+/* Takes the folder's lock.  When the manager is gone another process may hold
+ * it for a moment: one that the manager was about to start, or one that looks
+ * whether it lives. */
 static int
 take_lock(const struct experiment_folder *f, struct err *err)
 {
@@ -207,7 +209,7 @@ take_lock(const struct experiment_folder *f, struct err *err)
                    f->path, pid);
 }
 
-/* A line without its end was never there: it is written anew. */
+/* Cuts off a last line without its line end: that result is written again. */
 static int
 cut_results(const struct experiment_folder *f, struct err *err)
 {
@@ -236,8 +238,8 @@ remove_part(const struct experiment_folder *f, const char *name,
     return 0;
 }
 
-/* That it has ended can be told on a full disk, too.  Where the file system
- * knows no file without a name, it cannot. */
+/* Reserves room for the summary, so that the end can be written on a full disk,
+ * too; not where the file system knows no files without a name. */
 static void
 reserve_summary(struct experiment_folder *f)
 {
@@ -287,7 +289,8 @@ make_trials(const struct experiment_folder *f, struct err *err)
     return rc;
 }
 
-/* What makes it an experiment's folder comes when all else is there. */
+/* The file that makes it an experiment's folder is written when all others are
+ * there. */
 int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                        uint64_t seed, struct err *err)
@@ -325,7 +328,7 @@ experiment_folder_close(struct experiment_folder *f)
     buf_fini(&f->held);
 }
 
-/* A number that JSON has, or null. */
+/* A number, or null where it is not known or JSON has none such. */
 static void
 add_number(struct buf *out, const char *key, bool known, double value)
 {
@@ -353,7 +356,7 @@ experiment_folder_flush(struct experiment_folder *f, struct err *err)
     return 0;
 }
 
-/* Appends a line to `out`. */
+/* Appends the line of a trial to `out`. */
 static int
 add_line(const struct experiment_folder *f, const struct trial *t,
          double duration_s, struct buf *out, struct err *err)

@@ -53,7 +53,7 @@ goals_trial_ended(struct goals *f, const struct goals_trial *end)
         take_value(f, end);
 }
 
-/* Of ended trials and of those that run. */
+/* How long all trials have run, those that ended and those that run. */
 static double
 used_ns(const struct goals *f, int64_t now_ns)
 {

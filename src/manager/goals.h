@@ -12,22 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first four are the owner's. */
+/* The first five are what the owner wants. */
 struct goals {
     bool minimize, has_stop_value;
     double stop_value;
     uint64_t max_without;   /* trials without an improvement; 0: no limit */
     double max_hours;       /* 0: no limit */
-    bool has_best, reached; /* stop_value */
+    bool has_best, reached; /* stop_value is reached */
     double best, reached_value;
-    char reached_by[24];  /* the trial */
-    uint64_t without;     /* ends since the best, its own not counted */
-    int64_t ended_ns;     /* how long all that ended ran */
-    uint64_t running;     /* and those that have not, */
-    uint64_t started_sum; /* the sum of their beginnings, modulo 2^64 */
+    char reached_by[24];  /* the trial that reached it */
+    uint64_t without;     /* trials that ended since the best one */
+    int64_t ended_ns;     /* how long all trials that ended have run */
+    uint64_t running;     /* trials that run, */
+    uint64_t started_sum; /* and the sum of their beginnings, modulo 2^64 */
 };
 
-/* How a trial ended, as far as it matters here. */
+/* How a trial ended, as far as goals depend on it. */
 struct goals_trial {
     const char *trial;
     bool counts; /* it was tried: neither failed nor ended from outside */
@@ -37,15 +37,15 @@ struct goals_trial {
 };
 
 void goals_trial_began(struct goals *f, int64_t started_ns);
-/* It runs no more; its time counts with its end. */
+/* The trial runs no more; its time counts from goals_trial_ended() on. */
 void goals_trial_left(struct goals *f, int64_t started_ns);
 void goals_trial_ended(struct goals *f, const struct goals_trial *end);
 
 /* Whether a goal is reached; `why` is then one line for people. */
 bool goals_reached(const struct goals *f, int64_t now_ns, char *why,
                    size_t size);
-/* When maxTrialHours will be over, if nothing begins or ends until then.
- * INT64_MAX: not at all. */
+/* When maxTrialHours will be over, if no trial begins or ends until then.
+ * INT64_MAX: never. */
 int64_t goals_deadline(const struct goals *f, int64_t now_ns);
 
 #endif

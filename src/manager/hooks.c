@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN.  One queue for all hooks, so that commands start in the order of the
- * events.  The pidfds of those that run lie in an epoll of their own, which
- * the manager's watches as one source.  The event is a file in memory and
- * never a pipe: who does not read it costs nothing. */
+ * events.  The pidfds of those that run lie in an epoll of their own, which the
+ * manager's epoll watches as one source.  A command reads the event from a file
+ * in memory and not from a pipe, so that one that does not read it holds up
+ * nothing. */
 #include "manager/hooks.h"
 
 #include "config/experiment.h"
@@ -109,7 +110,8 @@ warn(const struct hook *hook, const char *text)
     h->of.warn(h->of.ctx, line);
 }
 
-/* The first time at once, the others at the end. */
+/* Tells that the command has failed, where it is the first time; how often is
+ * told at the end. */
 static void
 failed(struct hook *hook, const char *how)
 {
@@ -192,9 +194,9 @@ hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
     return 0;
 }
 
-/* ---- their processes ---- */
+/* ---- the commands' processes ---- */
 
-/* What a hook finds in its environment: ours, then the manager's own. */
+/* The environment of a command: our variables, then the manager's own. */
 struct vars {
     char *ours[OURS_MAX + 1]; /* ends with NULL */
     size_t n_ours;
@@ -213,7 +215,7 @@ set(struct vars *v, const char *name, const char *value)
         v->ours[v->n_ours++] = var;
 }
 
-/* So that a hook can call tunepipe. */
+/* Puts our folder first in PATH, so that a command can call tunepipe. */
 static void
 set_path(struct vars *v, const char *program_folder)
 {
@@ -258,7 +260,7 @@ vars_fini(struct vars *v)
     free(v->all);
 }
 
-/* The JSON as a line, to be read from its beginning. */
+/* A file in memory with the JSON as a line, to be read from its beginning. */
 static int
 make_input(const struct call *c, struct err *err)
 {
@@ -272,7 +274,7 @@ make_input(const struct call *c, struct err *err)
     return err_errno(err, ERR_SYSTEM, "cannot keep the event in memory");
 }
 
-/* Its process: a shell, in a process group of its own. */
+/* Starts the call's process: a shell, in a process group of its own. */
 static int
 spawn(const struct hooks *h, struct call *c, struct err *err)
 {
@@ -380,8 +382,8 @@ ended(struct hooks *h, struct call *c)
     siginfo_t info;
     char how[128];
 
-    /* Closing it is not enough: a process that is a copy of this one may have
-     * a copy of it, too. */
+    /* Closing the pidfd does not take it out of the epoll: a process that was
+     * forked from this one may have a copy of it. */
     epoll_ctl(h->poll_fd, EPOLL_CTL_DEL, c->pidfd, NULL);
     info = process_reap(&c->pidfd);
     while (*link != c)

@@ -6,7 +6,6 @@
 #include "core/process.h"
 #include "manager/adopt.h"
 #include "manager/checkpoints.h"
-#include "manager/origin.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
 #include "trial/files.h"
@@ -166,7 +165,7 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
     if (rc == 0)
         rc = checkpoints_begin(l->checkpoints, t, err);
     if (rc == 0)
-        rc = origin_write(t, err);
+        rc = trial_folder_write_origin(t, err);
     if (rc == 0) {
         of.saving = saving = checkpoints_saving(l->checkpoints, t);
         of.restore = restore = checkpoints_restore(l->checkpoints, t);

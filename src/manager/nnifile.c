@@ -36,8 +36,8 @@ nnifile_close(struct nnifile *f)
     buf_fini(&f->in);
 }
 
-/* Whether this can be a header or the beginning of one; *len is then the
- * payload's, as far as it is known. */
+/* Whether this can be a header or the beginning of one; *len is then the length
+ * of the payload, as far as its digits are there. */
 static bool
 read_header(const char *text, size_t n, size_t *len)
 {

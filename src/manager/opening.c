@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there must be before the loop, and is no more behind it. */
+/* What the manager opens before its loop runs, and closes after it. */
 #include "manager/state.h"
 
 #include "config/experiment.h"
@@ -33,7 +33,8 @@ close_fd(int fd)
         close(fd);
 }
 
-/* So that nothing opened later gets the number of a standard stream. */
+/* Opens what is missing of the standard streams, so that nothing opened later
+ * gets the number of one. */
 static void
 hold_standard_streams(void)
 {
@@ -61,9 +62,9 @@ open_sources(struct manager *m, struct err *err)
     return 0;
 }
 
-/* No more than these run at a time. */
+/* Allows as many open files as the trials need that may run at a time. */
 static int
-allow_descriptors(const struct experiment *x, struct err *err)
+allow_files(const struct experiment *x, struct err *err)
 {
     uint64_t most = x->concurrency + preparing_ahead(x);
 
@@ -72,7 +73,7 @@ allow_descriptors(const struct experiment *x, struct err *err)
     return machine_allow_files(most, err);
 }
 
-/* Short enough to be typed again. */
+/* Draws a seed that is short enough to be typed again. */
 static int
 draw_seed(uint64_t *out, struct err *err)
 {
@@ -84,7 +85,8 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
-/* The folder is there: limits are made, and it is said how. */
+/* The experiment has its folder: prepares the limits of its trials and says how
+ * they are kept to them. */
 static int
 begin_resources(struct manager *m, struct err *err)
 {
@@ -107,7 +109,7 @@ manager_open(struct manager *m, struct err *err)
     const struct experiment *x = m->x;
 
     hold_standard_streams();
-    if (allow_descriptors(x, err) != 0 ||
+    if (allow_files(x, err) != 0 ||
         resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
     m->seed = x->seed;

@@ -8,6 +8,7 @@
 #include "core/passing.h"
 #include "manager/adopt.h"
 #include "manager/giving.h"
+#include "manager/live.h"
 #include "manager/origin.h"
 #include "manager/state.h"
 #include "manager/stepping.h"
@@ -63,7 +64,7 @@ static bool
 is_next_to_prepare(const struct manager *m, const struct trial *t, char *why,
                    size_t size)
 {
-    if (origin_waits(m, t, why, size))
+    if (origin_waits(live_by_number(m, t->origin.from), t, why, size))
         return false;
     if (may_prepare(m, t))
         return true;
@@ -112,7 +113,7 @@ is_next_to_run(const struct manager *m, const struct trial *t, char *why,
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
-    return !origin_waits(m, t, why, size);
+    return !origin_waits(live_by_number(m, t->origin.from), t, why, size);
 }
 
 static bool

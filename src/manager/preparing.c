@@ -63,7 +63,7 @@ preparing_offer(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
-    origin_settled(m, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t, true);
     enter(m, t, clock_monotonic_ns());
     happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }

@@ -36,16 +36,17 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* What an attempt at a trial needs. */
 struct need {
     uint64_t memory; /* bytes; 0: nothing is reserved */
     struct devices_need devices;
-    uint64_t failed[2]; /* attempts that lacked memory, or a device's, in the
-                           phase that t is in */
+    uint64_t failed[2]; /* how many attempts before lacked memory, or a device's
+                           memory, in the phase that the trial is in */
 };
 
 static struct need need_of(const struct resources *r, const struct trial *t);
-static void need_add_past(struct need *need, const struct resources *r,
-                          const struct trial *t);
+static void need_add_failures(struct need *need, const struct resources *r,
+                              const struct trial *t);
 static int foreign_open(struct resources *r, struct err *err);
 static void foreign_close(struct resources *r);
 static bool foreign_is_ours(void *r, pid_t pid);
@@ -54,7 +55,7 @@ static void foreign_disarm(struct resources *r);
 static void foreign_awake(struct resources *r);
 
 #define PEAK_FILE "memory-peak"
-#define KILLS_NS 1000000000 /* how old a look at them may be */
+#define KILLS_NS 1000000000 /* how old the count of kills may be */
 #define NUMBER_MAX 64
 #define FILE_MAX 65536
 
@@ -122,7 +123,8 @@ load_peak(struct resources *r)
     free(path);
 }
 
-/* The peaks that count are few: each is greater than all before. */
+/* Writes down a peak that is greater than all before, of which there are few.
+ */
 void
 resources_learn(struct resources *r, const struct trial *t)
 {
@@ -175,7 +177,7 @@ resources_begin(struct resources *r, const char *folder, const char *id,
     return 0;
 }
 
-/* NVML and /proc are asked once for all that wait. */
+/* Looks at the machine, once for all trials that wait. */
 static void
 look(struct resources *r)
 {
@@ -190,6 +192,8 @@ look(struct resources *r)
         r->available = now.available < r->total ? now.available : r->total;
 }
 
+/* Whether so much memory can be had; else says why not.  *foreign is set where
+ * others than trials use it. */
 static bool
 fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
 {
@@ -210,7 +214,7 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
     return false;
 }
 
-/* What it can have; false: not now. */
+/* Finds what the trial can be given; false: not now. */
 static bool
 find(struct resources *r, const struct need *need, uint64_t *devices,
      struct buf *why, bool *foreign)
@@ -256,7 +260,8 @@ hold(struct resources *r, struct trial *t)
     devices_take(&r->devices, c);
 }
 
-/* Where its own group cannot be made it is kept to it by the other way. */
+/* Says how the trial is kept to its memory: by a control group of its own, or
+ * where that cannot be made by RLIMIT_DATA. */
 static void
 limit(const struct resources *r, struct trial *t)
 {
@@ -361,7 +366,7 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
 
     if (!wanted)
         need.devices.count = 0;
-    r->looked = 0; /* as it is, not as it was */
+    r->looked = 0; /* so that it is looked at now */
     if (find(r, &need, &devices, out, &foreign))
         out->len = before;
     else
@@ -402,7 +407,7 @@ resources_failed(struct resources *r, struct trial *t, bool *again)
     if (kind == OOM_NOT)
         return false;
     oom_record(t->folder, kind, t->unrun, oom_peak(&t->outcome));
-    need_add_past(&need, r, t);
+    need_add_failures(&need, r, t);
     *again = is_more(r, t, kind) &&
              need.failed[kind == OOM_DEVICE] < r->wishes->retries;
     return true;
@@ -427,39 +432,40 @@ first_need(const struct resources *r)
     if (w->memory_auto)
         return r->peak > 0 ? learned
                            : smaller(FIRST_GUESS, (r->total - r->keep) / 4);
-    /* Who is not kept to it may be known to use more. */
+    /* A trial that is not kept to its limit may be known to use more. */
     return w->memory > 0 && !r->limited ? greater(w->memory, learned)
                                         : w->memory;
 }
 
-/* The attempts before that lacked memory, and how much they had. */
+/* Adds what follows from the attempts before that lacked memory: how many they
+ * were, and more than they had. */
 static void
-need_add_past(struct need *need, const struct resources *r,
-              const struct trial *t)
+need_add_failures(struct need *need, const struct resources *r,
+                  const struct trial *t)
 {
-    struct trial past = {.number = t->number};
+    struct trial before = {.number = t->number};
     struct claim had;
     uint64_t bytes;
     bool prepares;
 
-    memcpy(past.id, t->id, sizeof past.id);
-    for (; past.attempt < t->attempt; past.attempt++) {
+    memcpy(before.id, t->id, sizeof before.id);
+    for (; before.attempt < t->attempt; before.attempt++) {
         enum oom kind = OOM_NOT;
 
-        if (trial_place(&past, r->folder, NULL) == 0)
-            kind = oom_recorded(past.folder, &prepares, &bytes);
+        if (trial_place(&before, r->folder, NULL) == 0)
+            kind = oom_recorded(before.folder, &prepares, &bytes);
         if (kind == OOM_NOT)
             continue;
         need->failed[kind == OOM_DEVICE] += prepares == t->unrun;
         if (kind == OOM_DEVICE) {
             need->devices.alone = true;
         } else if (wishes_reserve(r->wishes)) {
-            if (claim_read(&had, past.folder))
+            if (claim_read(&had, before.folder))
                 bytes = greater(bytes, had.memory);
             need->memory = greater(need->memory, bytes + bytes / 2);
         }
     }
-    free(past.folder);
+    free(before.folder);
 }
 
 static struct need
@@ -470,7 +476,7 @@ need_of(const struct resources *r, const struct trial *t)
                         .devices = {w->devices, w->device_memory, false}};
 
     if (t->attempt > 0)
-        need_add_past(&need, r, t);
+        need_add_failures(&need, r, t);
     if (wishes_reserve(w))
         need.memory = smaller(need.memory, r->total - r->keep);
     return need;
@@ -504,7 +510,7 @@ foreign_open(struct resources *r, struct err *err)
 }
 
 static void
-forget(struct resources *r)
+foreign_forget(struct resources *r)
 {
     while (r->n_foreign > 0)
         close(r->foreign[--r->n_foreign]);
@@ -513,7 +519,7 @@ forget(struct resources *r)
 static void
 foreign_close(struct resources *r)
 {
-    forget(r);
+    foreign_forget(r);
     if (r->fd >= 0)
         close(r->fd);
     if (r->timer_fd >= 0)
@@ -548,9 +554,9 @@ is_wrapper(const struct resources *r, pid_t pid)
     return false;
 }
 
-/* A wrapper takes in the orphans of its trial, so that all its processes stand
- * below it.  In a container NVML may give numbers that mean nothing here: such
- * a one counts as foreign. */
+/* Whether the process belongs to a trial: a wrapper takes in the orphans of its
+ * trial, so that all its processes stand below it.  In a container NVML may
+ * give process ids that mean nothing here: such a one counts as foreign. */
 static bool
 foreign_is_ours(void *ctx, pid_t pid)
 {
@@ -573,9 +579,9 @@ set_timer(const struct resources *r, int64_t ms)
     timerfd_settime(r->timer_fd, 0, &when, NULL);
 }
 
-/* False: its end cannot be waited for. */
+/* Waits for the end of a foreign process; false: that cannot be waited for. */
 static bool
-wait_for(struct resources *r, pid_t pid)
+foreign_wait(struct resources *r, pid_t pid)
 {
     int fd;
 
@@ -595,41 +601,42 @@ wait_for(struct resources *r, pid_t pid)
     return true;
 }
 
-/* The timer runs in any case: a device is free once the driver says so, which
- * may be some time behind the end of the process. */
+/* Begins to wait for what foreign processes hold.  The timer runs in any case:
+ * a device is free once the driver says so, which may be some time after the
+ * end of the process. */
 static void
 foreign_arm(struct resources *r)
 {
     if (r->armed == r->state)
         return;
     r->armed = r->state;
-    forget(r);
+    foreign_forget(r);
     for (unsigned i = 0; i < r->devices.n; i++)
-        wait_for(r, r->devices.of[i].foreign);
+        foreign_wait(r, r->devices.of[i].foreign);
     set_timer(r, r->pause_ms);
     if (r->pause_ms < PAUSE_MS_MOST)
         r->pause_ms *= 2;
 }
 
-/* Something has changed by itself: no need to. */
+/* A trial has given back what it had: nothing foreign need be waited for. */
 static void
 foreign_disarm(struct resources *r)
 {
     if (r->fd < 0)
         return;
-    forget(r);
+    foreign_forget(r);
     set_timer(r, 0);
     r->pause_ms = PAUSE_MS_FIRST;
 }
 
-/* It is readable. */
+/* r->fd is readable: the timer has run out, or a foreign process has ended. */
 static void
 foreign_awake(struct resources *r)
 {
     uint64_t times;
     ssize_t n = read(r->timer_fd, &times, sizeof times);
 
-    forget(r);
-    if (n < 0) /* a process ended: the driver may need a moment */
+    foreign_forget(r);
+    if (n < 0) /* a process ended, and the driver may need a moment */
         r->pause_ms = PAUSE_MS_FIRST;
 }

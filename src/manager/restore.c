@@ -39,6 +39,7 @@
 #include "manager/state.h"
 #include "manager/stepping.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -61,8 +62,8 @@ append(struct manager *m, struct trial *t)
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     manager_taken(m, t->parameter_id);
-    origin_taken(m, t);
-    scheduler_found(&m->scheduler, true);
+    origin_pin(&m->checkpoints, t);
+    scheduler_restored(&m->scheduler, true);
 }
 
 /* As one that has just been started, or that has just exited. */
@@ -71,7 +72,7 @@ enter(struct manager *m, struct trial *t)
 {
     char detail[64];
 
-    origin_settled(m, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
@@ -171,8 +172,9 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
             m->n_trials = e->number + 1;
             m->recovered.finished++;
             manager_taken(m, e->result->parameter_id);
-            checkpoints_known(&m->checkpoints, e->number, was_paused(m, e));
-            scheduler_found(&m->scheduler, false);
+            checkpoints_ended_before(&m->checkpoints, e->number,
+                                     was_paused(m, e));
+            scheduler_restored(&m->scheduler, false);
             return 0;
         }
     }
@@ -190,8 +192,9 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     append(m, t);
     if (t->folder != NULL)
         adopt_files(t, m->pattern != NULL);
-    if (t->folder != NULL && origin_load(t)) /* it was given that */
-        origin_settled(m, t, true);
+    if (t->folder != NULL &&
+        trial_folder_read_origin(t)) /* it was given that */
+        origin_unpin(&m->checkpoints, &m->progress, t, true);
     if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
         return 0;
     if (t->folder != NULL && !t->told && !t->known &&
@@ -347,7 +350,7 @@ restore_all(struct restoring *r, struct err *err)
     m->checkpoints.deferred = true; /* until it is known what comes again */
     stepping_resume(m, &r->log);
     if (!r->log.space)
-        dispatcher_ask_again(m);
+        dispatcher_send_space(m);
     else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,
                                               r->log.imports, err) != 0)
         return -1;
@@ -362,7 +365,7 @@ restore_all(struct restoring *r, struct err *err)
             return -1;
     forget_gifts(r);
     restore_repeated(r);
-    origin_restore(m, &r->log);
+    origin_release(&m->checkpoints, &m->by_number, &r->log);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
     progress_say(&m->progress,

@@ -27,11 +27,12 @@
 
 enum kind { TEXT, JSON, NUMBER, COUNT };
 
-/* In the order in which they are written. */
+/* The members of a line, in the order in which they are written. */
 static const struct member {
     const char *name;
     enum kind kind;
-    size_t offset, known; /* of the value, and of whether it is there */
+    size_t offset; /* of the value in struct result */
+    size_t known;  /* of the flag there that says that it has one, or NOWHERE */
 } members[] = {
 #define AT(member) offsetof(struct result, member)
     {"trial", TEXT, AT(trial), NOWHERE},
@@ -80,7 +81,8 @@ find(struct reading *r, const struct scan_token *name)
     return NULL;
 }
 
-/* Takes `text`; of a member that stands twice the last one counts. */
+/* Sets a member and takes `text`; where a line has a member twice, the last one
+ * counts. */
 static bool
 set(const struct reading *r, const struct member *m, char *text)
 {
@@ -154,7 +156,7 @@ read_members(struct reading *r)
     return t.type == SCAN_CLOSE_OBJECT && scan_next(&r->scan).type == SCAN_END;
 }
 
-/* What is not there. */
+/* Sets the texts that the line does not have. */
 static bool
 fill(const struct reading *r)
 {
@@ -194,7 +196,7 @@ results_line(const char *line, size_t len, struct result *out)
         result_fini(out);
         return -1;
     }
-    if (out->steps == 0) /* it went on from none */
+    if (out->steps == 0) /* it went on from no other trial */
         out->steps = out->intermediates;
     find_budget(out);
     return 0;
@@ -300,7 +302,7 @@ load_lines(struct results *r, const char *name, struct err *err)
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
     if (rc == 0)
         rc = tail_drain(&tail, SIZE_MAX, take_line, r, err);
-    tail_close(&tail); /* a line without its end is not there yet */
+    tail_close(&tail); /* a line without its line end is not there yet */
     free(path);
     return rc;
 }
@@ -351,7 +353,7 @@ load_experiment(struct results *r, struct err *err)
                : 0;
 }
 
-/* The manager holds a lock while it lives. */
+/* Whether the manager lives: it holds a lock until its end. */
 static bool
 is_locked(const struct results *r)
 {
@@ -468,7 +470,7 @@ results_best(const struct results *r)
     return best;
 }
 
-/* Insertion into a short list: `max` is small. */
+/* Inserts each into a short list: `max` is small. */
 size_t
 results_ranked(const struct results *r, const struct result **out, size_t max)
 {

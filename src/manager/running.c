@@ -148,7 +148,7 @@ running_conclude(struct manager *m, struct trial *t)
     scheduler_ended(&m->scheduler);
     m->trials_ns += (int64_t)(seconds * 1e9);
     checkpoints_ended(&m->checkpoints, t);
-    origin_settled(m, t, false);
+    origin_unpin(&m->checkpoints, &m->progress, t, false);
     let_go(m, t);
     if (!t->known) {
         ending_show(m, t, seconds);
@@ -237,7 +237,7 @@ start(struct manager *m, struct trial *t)
     placing_done(m, t);
     m->launches_failed = 0;
     t->again = false; /* its run is this manager's own */
-    origin_settled(m, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t, true);
     trial_enter(t, TRIAL_RUNNING);
     m->n_running++;
     running_since(m, t, clock_monotonic_ns());
@@ -256,7 +256,7 @@ running_take(struct manager *m, struct trial *t)
 {
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
-    origin_taken(m, t);
+    origin_pin(&m->checkpoints, t);
     placing_add(m, t);
     running_start_waiting(m);
 }

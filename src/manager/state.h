@@ -209,8 +209,7 @@ struct manager {
     bool end_known;    /* outcome->end is set, nothing is admitted any more */
     bool interrupting; /* running_interrupt_all() */
     unsigned interrupts;
-    bool idle_told; /* that nothing runs, once */
-    bool anew_told; /* that a trial has no checkpoint to go on from, once */
+    bool idle_told;              /* that nothing runs, once */
     struct deadline results_due; /* what is held of them is tried again */
     bool results_held;           /* and that was told */
     int64_t experiment_deadline_ns, closing_deadline_ns;

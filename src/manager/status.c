@@ -36,7 +36,7 @@ add_uint(struct buf *out, const char *key, uint64_t n)
     buf_printf(out, "\"%s\": %llu, ", key, (unsigned long long)n);
 }
 
-/* 0: no limit. */
+/* A limit; null where it is 0, which is none. */
 static void
 add_limit(struct buf *out, const char *key, double value)
 {

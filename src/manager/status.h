@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h - what there is to be told of a running experiment, as JSON.
- * Inside src/manager only. */
+/* status.h - the state of a running experiment and its trials, as JSON: what
+ * `tunepipe status` and `tunepipe top` show.  Inside src/manager only. */
 #ifndef MANAGER_STATUS_H
 #define MANAGER_STATUS_H
 
@@ -9,7 +9,7 @@
 struct buf;
 struct manager;
 
-/* {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
+/* Appends {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
  * "max_duration_s", "elapsed_s", "done", "running", "waiting", "failed",
  * "stopped", "paused", "optimize_mode", "best": {"trial", "value"}, "trials":
  * [...]}; the limits and best may be null.  Of the live trials, in their order,

@@ -260,7 +260,7 @@ stepping_may_start(const struct manager *m)
 void
 stepping_resume(struct manager *m, const struct resume_log *log)
 {
-    const struct last_told *told = &log->told;
+    const struct last_sent *told = &log->last_sent;
     struct lockstep_event *e = &m->expected;
     uint64_t last = 0;
 

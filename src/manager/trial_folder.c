@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -272,4 +273,49 @@ trial_command_fini(struct trial_command *c)
     free(c->argv);
     free(c->env);
     *c = (struct trial_command){0};
+}
+
+/* ---- what the trial goes on from: TRIAL_ORIGIN ---- */
+
+#define ORIGIN_MAX 256
+#define ORIGIN_BUFFER_MAX ((size_t)1 << 20)
+
+int
+trial_folder_write_origin(const struct trial *t, struct err *err)
+{
+    char *path, line[ORIGIN_MAX], from[32] = "-";
+    bool none = t->origin.how == ORIGIN_NONE;
+    int len, rc;
+
+    if (none && t->restore == 0)
+        return 0;
+    if (!none)
+        snprintf(from, sizeof from, "%05llu",
+                 (unsigned long long)t->origin.from);
+    len = snprintf(line, sizeof line, "%llu %llu %s %s\n",
+                   (unsigned long long)t->step, (unsigned long long)t->restore,
+                   from, none ? "-" : origin_word(t->origin.how));
+    path = file_join(t->folder, TRIAL_ORIGIN);
+    rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : file_write_plain(path, line, (size_t)len, err);
+    free(path);
+    return rc;
+}
+
+bool
+trial_folder_read_origin(struct trial *t)
+{
+    char *path = file_join(t->folder, TRIAL_ORIGIN);
+    unsigned long long step = 0, restore = 0;
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, ORIGIN_BUFFER_MAX);
+    ok = path != NULL && file_read_plain(path, ORIGIN_MAX, &text, NULL) == 0 &&
+         sscanf(buf_text(&text), "%llu %llu", &step, &restore) == 2;
+    t->step = step;
+    t->restore = restore;
+    buf_fini(&text);
+    free(path);
+    return ok;
 }
