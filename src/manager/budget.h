@@ -20,7 +20,7 @@ struct budget {
     uint64_t concurrency; /* set while it ran; 0: the configuration's */
     bool paused;          /* by the user, no trials are begun: coordinator.h */
     bool halted;     /* no trials are begun because trials failed: failing.h;
-                        shown while this manager lives, and not resumed with */
+                        shown while this manager lives, and not kept by a resume */
     int64_t at_ns;   /* the monotonic time up to which used_ns counts */
     int64_t save_ns; /* when it is to be saved again */
 };

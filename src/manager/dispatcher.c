@@ -601,7 +601,9 @@ judge_end(struct manager *m)
 
 /* ---- what it says ---- */
 
-#define WORDS_AT_ONCE ((size_t)1 << 20) /* bytes; a flood must not hold us */
+#define WORDS_AT_ONCE \
+    ((size_t)1        \
+     << 20) /* bytes of standard error; a flood must not hold up the loop */
 #define WORDS_SHOWN 2000
 
 /* The database of results, where the configuration asks for it: that it cannot
@@ -859,7 +861,7 @@ take_word(void *ctx, const char *line, size_t len, bool too_long)
 }
 
 void
-dispatcher_read_words(struct manager *m)
+dispatcher_read_stderr(struct manager *m)
 {
     if (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) < 0 ||
         m->words.ended)

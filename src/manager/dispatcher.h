@@ -38,7 +38,7 @@ void dispatcher_blame(const struct manager *m, char *text, size_t size);
 /* The pipe of its frames is readable: takes what it answers. */
 void dispatcher_read_frames(struct manager *m);
 /* Its standard error is readable: what it says is for people. */
-void dispatcher_read_words(struct manager *m);
+void dispatcher_read_stderr(struct manager *m);
 /* Its process has ended: takes what it said before, and starts another one
  * where that may help. */
 void dispatcher_exited(struct manager *m);

@@ -110,7 +110,7 @@ void events_close(struct events *b);
  * memory, or the bus is closed. */
 uint64_t events_listen(struct events *b, const struct events_listener *l,
                        struct err *err);
-/* Adds one that hears each event, or only the first. */
+/* Adds a listener that hears each event, or only the first. */
 uint64_t events_on(struct events *b, const char *glob, const char *who,
                    int (*hear)(void *, const struct event *, struct err *),
                    void *ctx, struct err *err);

@@ -52,7 +52,7 @@ void exchange_hold(struct exchange *x);
 int exchange_resume(struct exchange *x, uint64_t last, exchange_frame *take,
                     void *ctx, struct err *err);
 
-/* Sets the number of the next frame, where it was not known, to last + 1. */
+/* The frames sent so far, and those to come, are numbered from last + 1 on. */
 void exchange_base(struct exchange *x, uint64_t last);
 
 /* Appends a frame; without effect once it is over. */

@@ -183,7 +183,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_INOTIFY] = reading_files,
         [SOURCE_FRAMES_IN] = dispatcher_read_frames,
         [SOURCE_FRAMES_OUT] = take_room,
-        [SOURCE_WORDS] = dispatcher_read_words,
+        [SOURCE_WORDS] = dispatcher_read_stderr,
         [SOURCE_DISPATCHER] = dispatcher_exited,
         [SOURCE_HOOKS] = take_hooks,
         [SOURCE_CONTROL] = commands_serve,

@@ -28,9 +28,9 @@ struct metric_line {
     int64_t elapsed_ns; /* since the report before it; 0: not known */
 };
 
-/* Counts what one trial reported. */
+/* How much one trial has reported. */
 struct metrics {
-    uint64_t lines; /* of `metrics` */
+    uint64_t lines; /* of its file `metrics` */
     uint64_t intermediates, finals;
 };
 
@@ -44,8 +44,8 @@ struct metrics_count {
  * nothing else is set. */
 enum metrics_word { METRICS_METRIC, METRICS_CHECKPOINT, METRICS_BAD };
 
-/* The next line of the file.  METRICS_BAD: err (ERR_INPUT) says what is wrong
- * and in which line; the line kept its sequence. */
+/* Reads the next line of `metrics`.  METRICS_BAD: err (ERR_INPUT) says what is
+ * wrong and in which line; the line kept its sequence. */
 enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
                                bool too_long, struct metric_line *out,
                                struct err *err);
@@ -53,9 +53,9 @@ enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
 /* Sets err for a line that holds a NUL, and so is no line of text. */
 void metrics_refuse_nul(const char *line, size_t len, struct err *err);
 
-/* The next record of NNI's file.  out->json lies in `value`, which is cleared
- * first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record kept its
- * sequence if its type was known. */
+/* Reads the next record of NNI's file.  out->json lies in `value`, which is
+ * cleared first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record
+ * kept its sequence if its type was known. */
 enum metrics_word metrics_nni(struct metrics *m, const char *json, size_t len,
                               struct buf *value, struct metric_line *out,
                               struct err *err);

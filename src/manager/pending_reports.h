@@ -25,7 +25,7 @@ struct unanswered_report {
     bool quiet;        /* the trial does not wait for the answer, ... */
     bool judges;       /* ... but its end does: unanswered_judges() */
     uint64_t frame;    /* the number of its ME; 0: it was not sent yet */
-    char *payload;     /* that ME's, to know it again when it is sent again */
+    char *payload;     /* that ME's, to be sent again where it was lost */
     size_t len;
 };
 

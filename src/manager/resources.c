@@ -193,7 +193,7 @@ look(struct resources *r)
 }
 
 /* Whether so much memory can be had; else says why not.  *foreign is set where
- * others than trials use it. */
+ * more is used than trials have reserved. */
 static bool
 fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
 {

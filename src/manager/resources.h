@@ -38,7 +38,7 @@ struct resources {
 
     uint64_t state;   /* raised when something changes */
     uint64_t looked;  /* the state when the machine was last looked at */
-    uint64_t armed;   /* the state for which events are waited for */
+    uint64_t armed;   /* the state in which waiting for events began */
     uint64_t kills;   /* what machine_kills() told last, */
     int64_t kills_ns; /* and when */
     int fd; /* readable: resources_awake() is to be called; -1: never */

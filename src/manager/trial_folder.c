@@ -20,7 +20,7 @@
 
 #define OUTPUT_LINE_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
-#define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
+#define COMMAND_MAX ((size_t)64 << 20) /* more than execve(2) takes */
 
 /* Writes a file plainly, without a rename: nobody reads it before the wrapper
  * runs. */
@@ -165,7 +165,7 @@ trial_folder_write_command(const char *folder, const char *cwd,
         return err_set(err, ERR_MEMORY, "out of memory");
     unlink(path); /* what a start that failed has left */
     free(path);
-    buf_init(&text, RECIPE_MAX);
+    buf_init(&text, COMMAND_MAX);
     trial_command_write(&text, cwd, command, env);
     rc = buf_check(&text, TRIAL_COMMAND, err);
     if (rc == 0)

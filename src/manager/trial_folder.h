@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_folder.h - a trial's folder, and the files in it (trial/files.h) that
  * are written before its wrapper runs: plainly, since nobody reads them before;
- * and the one that a rerun reads back.  Inside src/manager only; one thread. */
+ * and those of them that are read back.  Inside src/manager only; one thread.
+ */
 #ifndef MANAGER_TRIAL_FOLDER_H
 #define MANAGER_TRIAL_FOLDER_H
 
