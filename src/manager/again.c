@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/again.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
@@ -59,7 +60,7 @@ check_open(const struct manager *m, struct err *err)
     int64_t now = clock_monotonic_ns();
     char why[200];
 
-    if (m->lockstep.on)
+    if (m->x->deterministic)
         return err_set(err, ERR_INPUT,
                        "retry: not in a deterministic experiment, whose course "
                        "no clock may decide");

@@ -186,8 +186,8 @@ checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
     if (item == NULL)
         return false;
     note_steps(c, t, item, reports);
-    item->valued = t->has_read;
-    item->value = t->read;
+    item->valued = t->read.given;
+    item->value = t->read.value;
     return checkpoints_prune(c, t->number);
 }
 
@@ -991,7 +991,7 @@ checkpoints_inherit(struct checkpoints *c, const struct trial *t,
 static bool
 is_heir(const struct trial *t, const char *home)
 {
-    return t->origin.how != ORIGIN_NONE && !t->settled &&
+    return t->origin.how != ORIGIN_NONE && !t->origin.settled &&
            checkpoint_newest(home) == 0;
 }
 

@@ -234,7 +234,7 @@ commands_kill(struct manager *m, struct jval request, struct buf *reply,
         jval_uint(jval_at(list, i), &number);
         t = live_by_number(m, number);
         if (t != NULL) /* else it was named twice */
-            running_cancel(m, t);
+            running_stop(m, t, STOP_CANCEL);
     }
     buf_add_text(reply, "{}");
     return 0;
@@ -418,9 +418,9 @@ commands_wait(struct manager *m, struct jval request, struct buf *reply,
 static void
 explain(struct manager *m, const struct trial *t, struct buf *out)
 {
-    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED)
+    if (trial_waits(t))
         placing_explain(m, t, out);
-    else if (t->exited)
+    else if (trial_exited(t))
         buf_add_text(out, "the dispatcher is to take what it reported");
     else
         buf_add_text(out, "it waits for nothing");

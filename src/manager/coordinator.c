@@ -145,8 +145,8 @@ coordinator_ended(struct manager *m, const struct trial *t, double seconds)
 {
     struct goals_trial end = {.trial = t->id,
                               .counts = ending_counts(t->state),
-                              .has_value = t->has_final,
-                              .value = t->final,
+                              .has_value = t->final.given,
+                              .value = t->final.value,
                               .seconds = seconds};
 
     goals_trial_ended(&m->goals, &end);

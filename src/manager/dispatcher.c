@@ -18,6 +18,7 @@
 #include "json.h"
 #include "log/lock.h"
 #include "log/log.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/imports.h"
 #include "manager/live.h"
@@ -25,7 +26,6 @@
 #include "manager/parameters.h"
 #include "manager/placing.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <inttypes.h>
@@ -372,7 +372,7 @@ take_resumed(struct manager *m, const struct frame *id)
     m->log_last = last;
     m->n_skips = 0;
     scheduler_owes(&m->scheduler, owed + resent + again.asked);
-    stepping_resumed(m, last, owed, resent, again.asked);
+    m->delivery->resumed(m, last, owed, resent, again.asked);
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
     if (refused)
@@ -770,6 +770,78 @@ take_decision(struct manager *m, const struct frame *frame)
     json_free(doc);
 }
 
+/* The stop that an AK's decision stands for; that of an end, or a word that is
+ * not known, stands for none. */
+static enum trial_stop
+decided(const char *decision)
+{
+    static const struct {
+        const char *word;
+        enum trial_stop stop;
+    } decisions[] = {{"stop", STOP_ASSESSOR},
+                     {"pause", STOP_PAUSE},
+                     {"finish", STOP_FINISH}};
+
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (strcmp(decisions[i].word, decision) == 0)
+            return decisions[i].stop;
+    return STOP_NOT;
+}
+
+/* Answers the report that was judged: its trial goes on, or ends.  A KI or DT
+ * has told of its stop before; that of the tuner's counts here once more. */
+static void
+take_verdict(struct manager *m, const char *id, uint64_t sequence,
+             enum trial_stop stop)
+{
+    struct trial *t = live_by_id(m, id);
+
+    if (t != NULL && (stop == STOP_PAUSE || stop == STOP_FINISH))
+        running_stop(m, t, (int)stop);
+    t = live_by_id(m, id); /* if it has not ended by that */
+    if (t != NULL)
+        unanswered_answer(&t->unanswered, sequence,
+                          stop == STOP_NOT        ? REPORT_GO
+                          : stop == STOP_ASSESSOR ? REPORT_STOP
+                                                  : trial_answer(t));
+}
+
+static void
+acknowledge(struct manager *m, const char *id, struct jval root)
+{
+    const char *decision = "";
+    uint64_t sequence = 0;
+    struct jval v;
+    bool end;
+
+    if (jval_get(root, "decision", &v))
+        jval_string(v, &decision, NULL);
+    end = strcmp(decision, "end") == 0;
+    if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
+        return;
+    if (!end)
+        take_verdict(m, id, sequence, decided(decision));
+    m->delivery->answered(m, id, end, sequence);
+}
+
+/* AK: what waits for this answer goes on. */
+static void
+take_acknowledged(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *id;
+    struct jval v;
+
+    /* In lock step an attempt that is interrupted now is made again by the next
+     * manager, and the dispatcher answers that one again. */
+    if (doc != NULL && !(m->delivery->repeats && m->interrupting) &&
+        jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_string(v, &id, NULL))
+        acknowledge(m, id, json_root(doc));
+    json_free(doc);
+}
+
 /* Shows a text of the dispatcher's, whatever bytes it holds. */
 static void
 warn_shown(struct manager *m, const char *before, const char *text, size_t len)
@@ -801,7 +873,7 @@ take_frame(void *ctx, const struct frame *frame)
         {CMD_NO_MORE, take_no_more},
         {CMD_KILL_TRIAL, take_kill},
         {CMD_DECIDE_TRIAL, take_decision},
-        {CMD_ACKNOWLEDGE, stepping_acknowledged},
+        {CMD_ACKNOWLEDGE, take_acknowledged},
         {CMD_ERROR, take_error},
     };
     struct manager *m = ctx;

@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "history/folder.h"
+#include "manager/delivery.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
 #include "manager/results.h"
@@ -283,28 +284,28 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
         return NULL;
     snprintf(t->id, sizeof t->id, "%s", e->id);
     t->attempt = e->attempt;
-    t->again = true;
-    t->known = e->result != NULL;
-    t->told = e->end_told;
-    t->noted = e->logged != NULL && e->logged->started &&
-               e->logged->attempt == e->attempt;
-    t->interrupted = t->noted && e->logged->interrupted;
+    t->past.restored = true;
+    t->past.recorded = e->result != NULL;
+    t->past.end_told = e->end_told;
+    t->past.start_told = e->logged != NULL && e->logged->started &&
+                         e->logged->attempt == e->attempt;
+    t->past.interrupted = t->past.start_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
-        t->heard = e->logged->sent;
-        t->has_final = has_own_final(m, e); /* its folder may be gone */
-        t->final = e->logged->final;
+        t->past.told = e->logged->sent;
+        t->final.given = has_own_final(m, e); /* its folder may be gone */
+        t->final.value = e->logged->final;
     }
     if (e->logged != NULL) {
-        t->has_earlier = e->logged->has_latest;
-        t->earlier = e->logged->latest;
+        t->earlier.given = e->logged->has_latest;
+        t->earlier.value = e->logged->latest;
     }
-    if (e->logged != NULL && m->lockstep.on)
-        t->heard = e->logged->all;
+    if (e->logged != NULL && m->delivery->repeats)
+        t->past.told = e->logged->all;
     if (e->result != NULL)
-        t->ends = trial_state_of(e->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(e->logged->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
+        t->past.end = trial_state_of(e->result->status);
+    else if (t->past.end_told)
+        t->past.end = trial_state_of_event(e->logged->event);
+    if (t->past.end == TRIAL_STATES)
+        t->past.end = TRIAL_FAILED;
     return t;
 }

@@ -5,6 +5,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "trial/stderr_end.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/reading.h"
@@ -35,10 +36,11 @@ ending_send(struct manager *m, const struct trial *t)
     json_write_string(&payload, t->record, t->record_len);
     buf_printf(&payload, ", \"attempt\": %llu",
                (unsigned long long)reading_attempt(m, t));
-    buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
+    buf_add_text(&payload,
+                 m->delivery->acknowledged ? ", \"sync\": true}" : "}");
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
-    if (m->lockstep.on && t->exited) /* one that never ran has no turn */
+    if (m->delivery->acknowledged && trial_exited(t)) /* else it has no turn */
         lockstep_sent(&m->expected, &payload, m->exchange.last);
     buf_fini(&payload);
 }
@@ -101,7 +103,7 @@ show_no_final(struct manager *m, const struct trial *t)
                      "  it exited with 0, but never called tunepipe trial "
                      "report --final, tp_final(), tunepipe.final() "
                      "or nni.report_final_result()");
-    else if (!t->has_latest)
+    else if (!t->latest.given)
         progress_say(&m->progress,
                      "  no line of %s/" TRIAL_STDOUT
                      " matches metrics.pattern with a number "
@@ -132,12 +134,12 @@ say_end(struct manager *m, const struct trial *t, double seconds)
 
     buf_init(&line, (size_t)64 << 20);
     buf_printf(&line, "trial %s %s", t->id, trial_state_name(t->state));
-    if (t->has_final)
-        buf_printf(&line, ": %.6g", t->final);
+    if (t->final.given)
+        buf_printf(&line, ": %.6g", t->final.value);
     else if (t->why[0] != '\0')
         buf_printf(&line, ": %s", t->why);
-    else if (t->has_latest)
-        buf_printf(&line, " at %.6g", t->latest);
+    else if (t->latest.given)
+        buf_printf(&line, " at %.6g", t->latest.value);
     buf_printf(&line, " (%.1f s)", seconds);
     if (doc != NULL)
         parameters_flatten(json_root(doc), add_parameter, &line, NULL);
@@ -227,10 +229,10 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
 {
     char status[24];
     struct result r = {.status = status,
-                       .has_value = t->has_final,
-                       .value = t->final,
-                       .has_latest = t->has_latest,
-                       .latest = t->latest,
+                       .has_value = t->final.given,
+                       .value = t->final.value,
+                       .has_latest = t->latest.given,
+                       .latest = t->latest.value,
                        .steps = t->step + trial_reports(t),
                        .budget = t->budget};
     struct progress *p = &m->progress;

@@ -370,8 +370,8 @@ add_line(const struct experiment_folder *f, const struct trial *t,
     buf_printf(&line, "\"parameter_id\": %s, \"seed\": %llu, ", t->parameter_id,
                (unsigned long long)parameters_seed(f->seed, t->parameter_id));
     add_text(&line, "status", trial_state_name(t->state));
-    add_number(&line, "value", t->has_final, t->final);
-    add_number(&line, "latest", t->has_latest, t->latest);
+    add_number(&line, "value", t->final.given, t->final.value);
+    add_number(&line, "latest", t->latest.given, t->latest.value);
     add_number(&line, "duration_s", true, duration_s);
     add_number(&line, "prepare_s", t->prepare_ns > 0,
                (double)t->prepare_ns / 1e9);

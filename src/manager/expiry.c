@@ -84,7 +84,7 @@ manager_timeout(struct manager *m)
 {
     int64_t now = clock_monotonic_ns(), at;
 
-    if (m->hungry != NULL && exchange_pending(&m->exchange) == 0)
+    if (m->unread.first != NULL && exchange_pending(&m->exchange) == 0)
         return 0;
     at = least(progress_paint(&m->progress, now),
                deadlines_nearest(&m->deadlines));

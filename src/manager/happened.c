@@ -134,8 +134,8 @@ happened_end(struct manager *m, const struct trial *t, double seconds)
         EVENT_COUNT("number", t->number),
         EVENT_COUNT("attempt", t->attempt),
         EVENT_TEXT("status", trial_state_name(t->state)),
-        EVENT_NUMBER("value", t->has_final ? t->final : NAN),
-        EVENT_NUMBER("latest", t->has_latest ? t->latest : NAN),
+        EVENT_NUMBER("value", t->final.given ? t->final.value : NAN),
+        EVENT_NUMBER("latest", t->latest.given ? t->latest.value : NAN),
         EVENT_TEXT("why", t->why[0] != '\0' ? t->why : NULL),
         EVENT_NUMBER("seconds", seconds),
         EVENT_TEXT("folder", t->folder),
@@ -177,7 +177,7 @@ happened_decision(struct manager *m, const struct trial *t)
                                    : trial_stop_name(t->stop)),
         EVENT_TEXT("by", t->stop == STOP_ASSESSOR ? "assessor" : "tuner"),
         EVENT_COUNT("reports", trial_reports(t)),
-        EVENT_NUMBER("value", t->has_latest ? t->latest : NAN),
+        EVENT_NUMBER("value", t->latest.given ? t->latest.value : NAN),
         EVENT_FIELDS_END,
     };
 

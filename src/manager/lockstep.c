@@ -47,6 +47,12 @@ whose_turn(const struct lockstep *l)
     return NULL;
 }
 
+bool
+lockstep_knows(const struct lockstep *l, uint64_t number)
+{
+    return find(l, number) != NULL;
+}
+
 enum lockstep_move
 lockstep_next(const struct lockstep *l, uint64_t *number)
 {

@@ -4,7 +4,6 @@
  * are started, the dispatcher is asked for more, the end is recognised, what
  * is to be sent is written.  Deadlines are epoll_wait's timeout. */
 #include "manager/manager.h"
-#include "manager/dispatcher.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -12,12 +11,13 @@
 #include "core/err.h"
 #include "core/process.h"
 #include "manager/commands.h"
+#include "manager/delivery.h"
+#include "manager/dispatcher.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
-    hungry_add_ended(m);
+    unread_add_ended(m);
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -218,7 +218,7 @@ recognise_end(struct manager *m)
 {
     unsigned long long n = m->n_trials;
 
-    if (m->lockstep.on && m->lockstep.expects && !m->interrupting)
+    if (m->lockstep.expects && !m->interrupting)
         return; /* what the last end leads to is a part of the log */
     if (m->dispatcher_retry.due && !m->interrupting &&
         (m->outcome->initialized || m->options->resume != NULL))
@@ -276,17 +276,14 @@ static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry != NULL)
-        hungry_feed(m);
+    if (m->unread.first != NULL)
+        unread_feed(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
-        stepping_go(m);
+        m->delivery->go(m);
     m->progress.running = m->n_running;
-    if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
-        if (!m->lockstep.on)
-            manager_ask(m);
+    if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING)
         recognise_end(m);
-    }
     if (m->phase == PHASE_CLOSING && m->dispatcher.pidfd < 0 &&
         !m->dispatcher_retry.due && (!m->results_held || m->interrupts > 0))
         m->phase = PHASE_DONE; /* else results wait for room on the disk */
@@ -321,6 +318,22 @@ loop(struct manager *m, struct err *err)
     return 0;
 }
 
+/* The price of lock step. */
+static void
+say_lockstep(struct manager *m)
+{
+    const struct lockstep *l = &m->lockstep;
+    double waited = (double)l->waited_ns / 1e9;
+
+    if (l->rounds == 0)
+        return;
+    progress_say(&m->progress,
+                 "lock step: %llu rounds; trials waited %.1f s for others, and "
+                 "lasted %.1f s, all together",
+                 (unsigned long long)l->rounds, waited,
+                 (double)m->trials_ns / 1e9);
+}
+
 static void
 say_late(struct manager *m)
 {
@@ -347,7 +360,7 @@ finish(struct manager *m, struct err *err)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
-    stepping_say(m);
+    say_lockstep(m);
     say_late(m);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok,
@@ -376,7 +389,6 @@ manager_run(const struct experiment *x, const struct manager_options *options,
                   .stop_value = x->stop_value,
                   .max_without = x->max_without,
                   .max_hours = x->max_trial_hours},
-        .lockstep = {.on = x->deterministic},
         .epoll_fd = -1,
         .signal_fd = -1,
         .inotify_fd = -1,

@@ -7,6 +7,7 @@
 #include "core/stop_signals.h"
 #include "manager/commands.h"
 #include "manager/coordinator.h"
+#include "manager/delivery.h"
 #include "manager/machine.h"
 #include "manager/happened.h"
 #include "manager/dispatcher.h"
@@ -14,7 +15,6 @@
 #include "manager/metrics.h"
 #include "manager/reading.h"
 #include "manager/restore.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <fcntl.h>
@@ -141,8 +141,8 @@ manager_open(struct manager *m, struct err *err)
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
-    m->deliver = m->lockstep.on ? stepping_take : reading_at_once;
-    m->launch.lockstep = m->lockstep.on;
+    m->delivery = x->deterministic ? &delivery_lockstep : &delivery_at_once;
+    m->launch.lockstep = x->deterministic;
     m->launch.minimize = x->minimize;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
@@ -161,8 +161,7 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
-            !t->exited)
+        if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);

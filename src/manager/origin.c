@@ -54,9 +54,9 @@ void
 origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t,
              bool started)
 {
-    if (t->origin.how == ORIGIN_NONE || t->settled)
+    if (t->origin.how == ORIGIN_NONE || t->origin.settled)
         return;
-    t->settled = true;
+    t->origin.settled = true;
     if (started && t->restore == 0)
         warn_no_checkpoint(p, t);
     checkpoints_unpin(c, t->origin.from,

@@ -19,8 +19,10 @@ enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
 struct origin {
     enum origin_how how;
     uint64_t from; /* the other trial's number */
-    bool tried; /* giving.h has copied the checkpoint beforehand, or failed, or
+    bool tried; /* copying.h has copied the checkpoint beforehand, or failed, or
                    need not */
+    bool settled; /* the other trial's checkpoint need not stay for it any more
+                   */
 };
 
 /* "promoted" or "cloned"; of ORIGIN_NONE "". */

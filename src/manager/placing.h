@@ -47,7 +47,6 @@ void placing_wake(struct manager *m);
 
 /* The queue keeps the order of the numbers, whenever they come. */
 void placing_add(struct manager *m, struct trial *t);
-void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 
 /* Before it is started: what an offer that failed has left in its folder goes,
  * which then was perhaps not possible. */

@@ -43,19 +43,13 @@ add_limit(struct buf *out, const char *key, double value)
     json_write_number_member(out, key, value > 0 ? value : (double)NAN);
 }
 
-static bool
-waits(const struct trial *t)
-{
-    return t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED;
-}
-
 static uint64_t
 count_waiting(const struct manager *m)
 {
     uint64_t n = 0;
 
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        n += waits(t);
+        n += trial_waits(t);
     return n;
 }
 
@@ -107,9 +101,9 @@ add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
                            t->stop != STOP_NOT ? "stopping"
                                                : trial_state_name(t->state));
     json_write_number_member(out, "latest",
-                             t->has_final    ? t->final
-                             : t->has_latest ? t->latest
-                                             : (double)NAN);
+                             t->final.given    ? t->final.value
+                             : t->latest.given ? t->latest.value
+                                               : (double)NAN);
     add_uint(out, "reports", t->sent);
     json_write_number_member(
         out, "elapsed_s",

@@ -7,8 +7,8 @@
 
 #define STDERR_END_MAX 8192
 
-/* Reads the last bytes of `stderr` in a trial's folder, without a NUL; returns how
- * many. */
+/* Reads the last bytes of `stderr` in a trial's folder, without a NUL; returns
+ * how many. */
 size_t stderr_end_read(const char *folder, char text[STDERR_END_MAX]);
 
 /* The last line of that file that is not empty, cut to fit; "" where there is
