@@ -68,8 +68,6 @@ explain(const struct words *w, const char *path, const char *trial, FILE *out,
     struct explanation x = {0};
     int rc = paths == NULL ? -1 : explain_run(&setup, &x, err);
 
-    if (rc != 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     if (rc == 0 && w->json)
         explain_print_json(&x, out);
     else if (rc == 0)

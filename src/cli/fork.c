@@ -173,8 +173,6 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
     if (path != NULL && paths != NULL &&
         read_changes(w, docs, &changes, err) == 0)
         rc = fork_run(&setup, &report, err);
-    if (rc != 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     if (rc == 0 && experiment)
         rc = fork_folder_copy(from, to, w->at, &report, err);
     if (rc == 0)

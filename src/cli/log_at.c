@@ -230,8 +230,6 @@ log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
 
     if (rc == 0)
         rc = print(&s, json, out, err);
-    else
-        verb_hint_plugin_path(plugin_path, err);
     standing_fini(&s);
     plugin_paths_free(paths);
     if (out != NULL)

@@ -203,8 +203,6 @@ replay(const struct replay_words *w, const char *word, FILE *out,
         rc = w->assessor != NULL
                  ? replay_assessor(w, path, paths, &log, out, err)
                  : compare(w, path, paths, &log, out, err);
-    if (rc < 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     plugin_paths_free(paths);
     free(path);
     return rc;

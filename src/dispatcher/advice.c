@@ -91,29 +91,12 @@ set_job(struct origin *o, const char *job)
     return o->job == NULL ? -1 : 0;
 }
 
-static int
-by_id(const void *va, const void *vb)
-{
-    const struct origin *const *a = va, *const *b = vb;
-
-    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
-}
-
 /* All of them in the order of ids, an array to be freed; NULL: out of
  * memory. */
 static struct origin **
 sorted(const struct advice *a, size_t *n)
 {
-    struct origin **all = malloc(a->origins.count * sizeof(*all) + 1);
-    struct origin *o;
-    size_t at = 0;
-
-    *n = 0;
-    while (all != NULL && (o = map_next(&a->origins, &at)) != NULL)
-        all[(*n)++] = o;
-    if (*n > 1)
-        qsort(all, *n, sizeof *all, by_id);
-    return all;
+    return map_by_number(&a->origins, offsetof(struct origin, id), n);
 }
 
 void

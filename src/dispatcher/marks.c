@@ -318,12 +318,6 @@ marks_see(const struct marks *m, const struct viewer *viewer)
     }
 }
 
-size_t
-marks_living(const struct marks *m)
-{
-    return m->living.count;
-}
-
 /* ---- where the manager was started again ---- */
 
 /* The parameter ids that an AD names. */

@@ -77,8 +77,6 @@ int marks_lose(struct marks *m, uint64_t attempt, struct command *cmd);
 /* See view.h. */
 void marks_see(const struct marks *m, const struct viewer *viewer);
 
-size_t marks_living(const struct marks *m);
-
 /* As pack.h: into empty ones, -1: damaged, or out of memory. */
 void marks_save(const struct marks *m, struct buf *out);
 int marks_load(struct marks *m, struct unpack *in);

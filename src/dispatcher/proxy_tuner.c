@@ -592,6 +592,7 @@ static struct trial *
 recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
 {
     struct jval v, parameters;
+    struct parameter_id which;
     struct trial *trial;
     struct buf text;
     uint64_t id;
@@ -611,15 +612,21 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
         err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
         return NULL;
     }
+    which = parameter_named(id, NULL);
+    if (trials_find(t->trials, &which) != NULL) {
+        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
+                id);
+        return NULL;
+    }
     buf_init(&text, SIZE_MAX / 2);
     jval_write(parameters, &text);
     trial = add_trial(t, id, NULL, id, &text);
-    if (trial == NULL)
-        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
-                id);
-    else
-        reunion_keep(&t->reunion, id, NULL);
-    if (trial != NULL && id >= t->next_id)
+    if (trial == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    reunion_keep(&t->reunion, id, NULL);
+    if (id >= t->next_id)
         t->next_id = id + 1;
     return trial;
 }
@@ -666,6 +673,10 @@ custom(struct proxy_tuner *t, const struct command *cmd)
         if (knows(t, jval_at(list, i)))
             continue;
         trial = recover_one(t, jval_at(list, i), &err);
+        if (trial == NULL && err.code == ERR_MEMORY) {
+            side_out_of_memory(&t->base.side);
+            break;
+        }
         if (trial == NULL) {
             err_place(&err, "[%zu]", i);
             side_complain(&t->base.side, err.text);

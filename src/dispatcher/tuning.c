@@ -507,7 +507,8 @@ refuse_point(struct tuning *t, uint64_t id)
 
     err_set(&err, ERR_INPUT,
             "the parameters of trial %" PRIu64
-            " are more than %zu bytes of JSON, expected shorter choices",
+            " are more than %zu bytes of JSON, expected shorter choices, or "
+            "there is no memory for them",
             id, t->json.max);
     side_complain(&t->side, err.text);
     return TP_ERR;
@@ -519,6 +520,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
          const struct tuner_terms *terms)
 {
     struct parameter_record record = {.id = id, .label = label};
+    struct parameter_id named = parameter_named(id, label);
     struct trial *trial;
 
     inherit(t, terms);
@@ -528,7 +530,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     trial =
         trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims);
     if (trial == NULL) {
-        if (label != NULL)
+        if (label != NULL && trials_find(t->trials, &named) != NULL)
             return refuse_label(t, id, label);
         side_out_of_memory(&t->side);
         return TP_ERR;
@@ -570,7 +572,8 @@ import_one(void *side, struct jval entry, struct err *err)
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
 }
 
-/* That element of FD or AD could not be used: costs itself. */
+/* That element of FD or AD could not be used: costs itself, unless there was no
+ * memory for it. */
 static void
 refuse_element(void *side, size_t i, struct err *err)
 {
@@ -579,6 +582,8 @@ refuse_element(void *side, size_t i, struct err *err)
     err_place(err, "[%zu]", i);
     if (err->code == ERR_PLUGIN)
         side_failed(&t->side, err);
+    else if (err->code == ERR_MEMORY)
+        side_out_of_memory(&t->side);
     else
         side_complain(&t->side, err->text);
 }
@@ -1089,8 +1094,7 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
         trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
 
     if (trial == NULL)
-        return err_set(err, ERR_INPUT,
-                       "parameter_id %" PRIu64 " is in use already", id);
+        return err_set(err, ERR_MEMORY, "out of memory");
     trial->foreign = true;
     trial->theirs = id;
     if (id >= t->next_id)

@@ -454,6 +454,13 @@ close_attempt(struct history_reader *h, struct trial *t, const char *status,
     return f;
 }
 
+/* Whether nothing was heard of that attempt, nor of a later one. */
+static bool
+is_new_attempt(const struct trial *t, uint64_t number)
+{
+    return t->seen.attempts == 0 || t->seen.attempt.number < number;
+}
+
 /* Begins an attempt that is not known yet; nobody saw the end of the one before
  * it that is still open. */
 static void
@@ -462,7 +469,7 @@ open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
     if (t->open)
         close_attempt(h, t, NULL, 0);
     t->seen.attempt = (struct history_attempt){.number = number};
-    t->seen.attempts = number + 1;
+    t->seen.attempts = number < UINT64_MAX ? number + 1 : number;
     t->open = true;
     t->heard_us = 0;
 }
@@ -490,6 +497,7 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     struct history_attempt *a;
     struct history_fact *f;
     char *id = NULL;
+    bool is_new;
     struct jval v;
 
     if (t == NULL && (t = add(h, job)) == NULL)
@@ -498,12 +506,13 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         (id = jval_copy_text(v)) == NULL)
         return no_memory(err);
     a = &t->seen.attempt;
-    if (t->seen.attempts > number + (t->open ? 1 : 0)) { /* it is over */
+    is_new = is_new_attempt(t, number);
+    if (!is_new && !(t->open && number == a->number)) { /* it is over */
         queue_object(h, HISTORY_NOTE, job, t)->event = event;
         free(id);
         return 0;
     }
-    if (t->seen.attempts <= number)
+    if (is_new)
         open_attempt(h, t, number);
     if (a->begun_us == 0)
         a->begun_us = h->record.time_us;
@@ -651,7 +660,7 @@ take_metric(struct history_reader *h, struct err *err)
             return no_memory(err);
         name(h, t, id, RANK_METRIC);
     }
-    if (m->attempt >= t->seen.attempts) /* its start is not on record */
+    if (is_new_attempt(t, m->attempt)) /* its start is not on record */
         open_attempt(h, t, m->attempt);
     standing = standing_of(t, m);
     if (standing == HISTORY_COUNTS)

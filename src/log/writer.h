@@ -116,9 +116,6 @@ int logwriter_sync(struct logwriter *w, struct err *err);
 /* logwriter_sync() at the end, where a log that failed before is a failure. */
 int logwriter_finish(struct logwriter *w, struct err *err);
 
-/* Whether anything was flushed since the last sync mark. */
-bool logwriter_dirty(const struct logwriter *w);
-
 /* Who else wants to write the log: loglock_asked(), loglock_answer(). */
 struct loglock *logwriter_lock(struct logwriter *w);
 

@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/number.h"
 #include "history/folder.h"
 #include "manager/delivery.h"
@@ -32,20 +33,13 @@ no_room(struct earlier_trials *all)
 static struct earlier_trial *
 add_trial(struct earlier_trials *all, const char *id, size_t len)
 {
-    struct earlier_trial *e = map_get(&all->by_id, id, len), **items;
+    struct earlier_trial *e = map_get(&all->by_id, id, len);
     uint64_t number;
 
     if (e != NULL || len >= sizeof e->id || !number_parse_u64(id, len, &number))
         return e;
-    if (all->n == all->cap) {
-        size_t cap = all->cap == 0 ? 64 : 2 * all->cap;
-
-        items = realloc(all->items, cap * sizeof *items);
-        if (items == NULL)
-            return no_room(all);
-        all->items = items;
-        all->cap = cap;
-    }
+    if (GROW(all->items, all->n, all->cap) != 0)
+        return no_room(all);
     e = calloc(1, sizeof *e);
     if (e == NULL || map_put(&all->by_id, id, len, e) != 0) {
         free(e);

@@ -111,18 +111,6 @@ events_on(struct events *b, const char *glob, const char *who,
         err);
 }
 
-uint64_t
-events_once(struct events *b, const char *glob, const char *who,
-            int (*hear)(void *, const struct event *, struct err *), void *ctx,
-            struct err *err)
-{
-    return events_listen(
-        b,
-        &(struct events_listener){
-            .glob = glob, .who = who, .hear = hear, .ctx = ctx, .times = 1},
-        err);
-}
-
 bool
 events_off(struct events *b, uint64_t id)
 {

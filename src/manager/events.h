@@ -110,13 +110,10 @@ void events_close(struct events *b);
  * memory, or the bus is closed. */
 uint64_t events_listen(struct events *b, const struct events_listener *l,
                        struct err *err);
-/* Adds a listener that hears each event, or only the first. */
+/* Adds a listener that hears each event, with no end. */
 uint64_t events_on(struct events *b, const char *glob, const char *who,
                    int (*hear)(void *, const struct event *, struct err *),
                    void *ctx, struct err *err);
-uint64_t events_once(struct events *b, const char *glob, const char *who,
-                     int (*hear)(void *, const struct event *, struct err *),
-                     void *ctx, struct err *err);
 /* Removes a listener, whose `over` is not called; false: there is none with
  * this number. */
 bool events_off(struct events *b, uint64_t id);

@@ -265,11 +265,13 @@ flush(struct manager *m)
         exchange_close_to(&m->exchange);
         return;
     }
-    if (wanted && !m->writable_asked)
-        manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
-    else if (!wanted && m->writable_asked)
+    if (wanted && !m->writable_asked) /* what fails is asked next turn */
+        m->writable_asked =
+            manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT) == 0;
+    if (!wanted && m->writable_asked) {
         manager_unwatch(m, fd);
-    m->writable_asked = wanted;
+        m->writable_asked = false;
+    }
 }
 
 static void

@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/problems.h"
 #include "numerics/random.h"
 #include "plugin/arguments.h"
@@ -132,14 +133,10 @@ instance_leave(struct instance *i, const char *callback, int rc, int most,
 int
 instance_reserve(struct instance *i, size_t n_dims, struct err *err)
 {
-    double *lent;
-
     if (i->lent != NULL && n_dims <= i->n_lent)
         return 0;
-    lent = realloc(i->lent, (n_dims + 1) * sizeof *lent);
-    if (lent == NULL)
+    if (grow_to(&i->lent, n_dims, sizeof *i->lent) != 0)
         return err_set(err, ERR_MEMORY, "%s: out of memory", i->title);
-    i->lent = lent;
     i->n_lent = n_dims;
     return 0;
 }

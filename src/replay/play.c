@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/map.h"
 #include "dispatcher/program.h"
 #include "json.h"
@@ -71,16 +72,9 @@ take_trial(struct play *p, const struct frame *f, const char *id)
 
     if (id != NULL && map_get(&p->ids, id, strlen(id)) != NULL)
         return false;
-    if (p->n_trials == p->trials_cap) {
-        size_t cap = p->trials_cap == 0 ? 64 : 2 * p->trials_cap;
-        void *grown = realloc(p->trials, cap * sizeof *p->trials);
-
-        if (grown == NULL) {
-            p->failed = true;
-            return false;
-        }
-        p->trials = grown;
-        p->trials_cap = cap;
+    if (GROW(p->trials, p->n_trials, p->trials_cap) != 0) {
+        p->failed = true;
+        return false;
     }
     t = &p->trials[p->n_trials++];
     *t = (struct play_trial){strndup(f->payload, f->len),

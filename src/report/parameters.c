@@ -5,6 +5,7 @@
  * until a value comes that is none, or from the beginning texts where the
  * search space says it is a choice; texts are numbered as they come, behind
  * those that the search space names. */
+#include "core/grow.h"
 #include "report/state.h"
 
 #include "core/buf.h"
@@ -127,15 +128,8 @@ add_column(struct columning *k, const char *name)
 {
     struct column *c;
 
-    if (k->n == k->cap) {
-        size_t cap = k->cap == 0 ? 16 : 2 * k->cap;
-        struct column **all = realloc(k->all, cap * sizeof *all);
-
-        if (all == NULL)
-            return NULL;
-        k->all = all;
-        k->cap = cap;
-    }
+    if (GROW(k->all, k->n, k->cap) != 0)
+        return NULL;
     c = column_new(k, name);
     if (c == NULL || map_put(&k->by_name, name, strlen(name), c) != 0) {
         column_free(c);

@@ -2,6 +2,7 @@
 #include "space/parse.h"
 
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/nearest.h"
 #include "core/problems.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIMS_FIRST = 16, HINT_MAX = 128 };
+#define HINT_MAX 128
 
 static const char *const entry_keys[] = {"_type", "_value"};
 
@@ -39,16 +40,6 @@ give_up(struct parse *p, const char *what)
     p->over = true;
 }
 
-static void *
-larger(struct parse *p, void *array, size_t n, size_t size)
-{
-    void *moved = realloc(array, n * size);
-
-    if (moved == NULL)
-        give_up(p, "out of memory");
-    return moved;
-}
-
 /* The index of a new dimension, or SIZE_MAX. */
 static size_t
 add_dim(struct parse *p)
@@ -58,13 +49,13 @@ add_dim(struct parse *p)
     if (s->n == SPACE_DIMS_MAX)
         give_up(p, "has too many parameters, expected at most 100000");
     if (s->n == s->cap && !p->over) {
-        size_t cap = s->cap == 0 ? DIMS_FIRST : 2 * s->cap;
-        void *tp = larger(p, s->tp, cap, sizeof *s->tp);
-        void *dim = tp == NULL ? NULL : larger(p, s->dim, cap, sizeof *s->dim);
+        size_t cap = grow_cap(s->cap);
 
-        s->tp = tp == NULL ? s->tp : tp;
-        s->dim = dim == NULL ? s->dim : dim;
-        s->cap = dim == NULL ? s->cap : cap;
+        if (grow_to(&s->tp, cap, sizeof *s->tp) != 0 ||
+            grow_to(&s->dim, cap, sizeof *s->dim) != 0)
+            give_up(p, "out of memory");
+        else
+            s->cap = cap;
     }
     if (p->over)
         return SIZE_MAX;

@@ -24,10 +24,16 @@ int lines_open(struct lines *l, const char *folder, const char *name,
                struct err *err);
 void lines_close(struct lines *l);
 
-/* To behind line `number`, which ended at `offset`.  1: no line ends there,
- * and err tells. */
-int lines_seek(struct lines *l, int64_t offset, int64_t number,
+/* To behind line `number`, which ended at `offset`, with what lines_mark() gave
+ * there; -1: nobody knows.  1: no line ends there, or another one, and err
+ * tells. */
+int lines_seek(struct lines *l, int64_t offset, int64_t number, int64_t mark,
                struct err *err);
+
+/* A checksum of what stands before l->offset, as far as it tells one file from
+ * another.  The last that is done before lines_close().  -1: it cannot be
+ * read. */
+int lines_mark(const struct lines *l, int64_t *mark, struct err *err);
 
 /* 1: a line is in hand; 0: there are no more; -1: it cannot be read. */
 int lines_next(struct lines *l, struct err *err);
