@@ -97,7 +97,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core log numerics space plugin check config nni dispatcher \
-           history replay supervisor manager trial bridge store import report cli
+           history replay supervisor control manager trial bridge store import report cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)

@@ -4,11 +4,10 @@
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
-struct buf;
-struct control_link;
+#include "json.h"
+
+struct control_client;
 struct err;
-struct json;
-struct jval;
 
 /* The absolute folder of an experiment, to be freed; `given` NULL: the newest
  * in ./tunepipe-experiments, which is told on stderr.  NULL: err. */
@@ -23,7 +22,21 @@ char *target_given(const char *verb, int argc, char **argv, struct err *err);
 
 /* -1 where no manager lives: err says how the experiment ended, and how to go
  * on where that can be. */
-int target_connect(struct control_link *l, const char *folder, struct err *err);
+int target_connect(struct control_client *l, const char *folder,
+                   struct err *err);
+
+/* For a verb about one experiment, whose options are read: finds the folder
+ * from what is left of its words, of which there is none or one, acts on it,
+ * tells what went wrong and returns the exit status. */
+int target_run(const char *verb, int argc, char **argv,
+               int (*act)(const char *folder, const void *words,
+                          struct err *err),
+               const void *words);
+
+/* The same for a verb that sends a request and has no more to say than that it
+ * was done. */
+int target_run_request(const char *verb, int argc, char **argv,
+                       const char *request);
 
 /* One request, one answer; *doc is to be freed. */
 int target_ask(const char *folder, const char *request, struct json **doc,
@@ -31,6 +44,9 @@ int target_ask(const char *folder, const char *request, struct json **doc,
 
 /* As target_ask() for a verb that has no more to say than what was done. */
 int target_tell(const char *folder, const char *request, struct err *err);
+
+/* An answer as it is, a line of JSON; -1: out of memory. */
+int target_print_answer(struct jval answer, struct err *err);
 
 /* How an experiment has ended, a line; -1: its manager was killed and left no
  * word. */

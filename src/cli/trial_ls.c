@@ -3,11 +3,11 @@
 
 #include "cli/target.h"
 
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/control_client.h"
 #include "manager/results.h"
 #include "manager/shown.h"
 

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char help[] =
     "usage: tunepipe update [DIR] [--concurrency N] [--max-trials N]\n"
@@ -80,31 +79,21 @@ write_request(const struct words *w, struct buf *out, struct err *err)
 }
 
 static int
-update(int argc, char **argv, struct err *err)
-{
-    struct words w = {NOT_GIVEN, NOT_GIVEN, -1};
-    char *folder = NULL;
-    struct buf request;
-    int rc = -1;
-
-    buf_init(&request, 1000);
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, err) == 0 &&
-        write_request(&w, &request, err) == 0)
-        folder = target_of_words("update", argc, argv, err);
-    if (folder != NULL)
-        rc = target_tell(folder, buf_text(&request), err);
-    buf_fini(&request);
-    free(folder);
-    return rc;
-}
-
-static int
 run(int argc, char **argv)
 {
+    struct words w = {NOT_GIVEN, NOT_GIVEN, -1};
     struct err err = {0};
+    struct buf request;
+    int status;
 
-    return update(argc, argv, &err) == 0 ? EXIT_DONE
-                                         : verb_fail("update", &err);
+    buf_init(&request, 1000);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0 &&
+        write_request(&w, &request, &err) == 0)
+        status = target_run_request("update", argc, argv, buf_text(&request));
+    else
+        status = verb_fail("update", &err);
+    buf_fini(&request);
+    return status;
 }
 
 const struct verb verb_update = {

@@ -3,7 +3,6 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
-#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/visible.h"
@@ -15,10 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define REPLY_MAX 65536
 
 static const char help[] =
     "usage: tunepipe why [--json] [DIR] TRIAL\n"
@@ -37,6 +33,7 @@ static const char help[] =
 
 struct words {
     bool json;
+    uint64_t trial;
 };
 
 static const struct option options[] = {
@@ -49,27 +46,15 @@ is_number(const char *text, uint64_t *out)
     return number_parse_u64(text, strlen(text), out);
 }
 
-static void
-print(struct jval answer, bool json)
+static int
+print(struct jval answer, bool json, struct err *err)
 {
-    const char *trial = "", *status = "", *waits = "";
-    struct buf line;
-    struct jval v;
-
-    if (json) {
-        buf_init(&line, REPLY_MAX);
-        jval_write(answer, &line);
-        puts(buf_text(&line));
-        buf_fini(&line);
-        return;
-    }
-    if (jval_get(answer, "trial", &v))
-        jval_string(v, &trial, NULL);
-    if (jval_get(answer, "status", &v))
-        jval_string(v, &status, NULL);
-    if (jval_get(answer, "waits", &v))
-        jval_string(v, &waits, NULL);
-    visible_printf(stdout, "trial %s is %s: %s\n", trial, status, waits);
+    if (json)
+        return target_print_answer(answer, err);
+    visible_printf(
+        stdout, "trial %s is %s: %s\n", jval_text_of(answer, "trial"),
+        jval_text_of(answer, "status"), jval_text_of(answer, "waits"));
+    return 0;
 }
 
 /* An interrupted trial waits for whoever resumes the experiment.  False: this
@@ -102,32 +87,30 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
 }
 
 static int
-ask(const char *given, uint64_t trial, bool json, struct err *err)
+ask(const char *folder, const void *words, struct err *err)
 {
-    char *folder = target_folder("why", given, err), request[80];
-    struct json *doc = NULL;
-    struct jval answer = {0};
-    int rc = -1;
+    const struct words *w = words;
+    struct json *doc;
+    struct jval answer;
+    char request[80];
+    int rc;
 
+    if (tell_interrupted(folder, w->trial, w->json))
+        return 0;
     snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
-             (unsigned long long)trial);
-    if (folder != NULL && tell_interrupted(folder, trial, json))
-        rc = 0;
-    else if (folder != NULL)
-        rc = target_ask(folder, request, &doc, &answer, err);
-    if (rc == 0 && doc != NULL)
-        print(answer, json);
+             (unsigned long long)w->trial);
+    rc = target_ask(folder, request, &doc, &answer, err);
+    if (rc == 0)
+        rc = print(answer, w->json, err);
     json_free(doc);
-    free(folder);
     return rc;
 }
 
 static int
 run(int argc, char **argv)
 {
-    struct words w = {false};
+    struct words w = {0};
     struct err err = {0};
-    uint64_t trial = 0;
     int rc;
 
     rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
@@ -135,13 +118,13 @@ run(int argc, char **argv)
         rc = err_set(&err, ERR_USAGE,
                      "expected [DIR] TRIAL, an experiment's folder and a "
                      "trial's number; see --help");
-    if (rc == 0 && !is_number(argv[argc - 1], &trial))
+    if (rc == 0 && !is_number(argv[argc - 1], &w.trial))
         rc = err_set(&err, ERR_USAGE,
                      "'%s': expected a trial's number, such as 00003",
                      argv[argc - 1]);
-    if (rc == 0)
-        rc = ask(argc == 3 ? argv[1] : NULL, trial, w.json, &err);
-    return verb_printed("why", rc == 0 ? EXIT_DONE : verb_fail("why", &err));
+    if (rc != 0)
+        return verb_fail("why", &err);
+    return target_run("why", argc - 1, argv, ask, &w);
 }
 
 const struct verb verb_why = {

@@ -3,7 +3,6 @@
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/commands.h"
 #include "manager/coordinator.h"
 #include "manager/dispatcher.h"
 
@@ -96,7 +95,7 @@ manager_timeout(struct manager *m)
     at = least(at, m->budget.save_ns);
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));
-    at = least(at, commands_settle(m, now));
+    at = least(at, control_server_settle(&m->control, now));
     if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)

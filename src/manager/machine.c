@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/machine.h"
 
+#include "control/server.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/cgroup.h"
-#include "manager/control.h"
 
 #include <stdint.h>
 #include <stdio.h>

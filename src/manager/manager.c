@@ -304,7 +304,7 @@ manager_turn(struct manager *m, struct err *err)
         return err_errno(err, ERR_SYSTEM, "cannot wait for events");
     for (int i = 0; i < n; i++)
         take_event(m, &events[i]);
-    m->commands.news |= n > 0;
+    m->control.changed |= n > 0;
     settle(m);
     return 0;
 }
@@ -381,7 +381,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = EXPERIMENT_FOLDER_CLOSED,
         .words = {.fd = -1},
         .dispatcher = SUPERVISED_NONE,
-        .commands = COMMANDS_CLOSED,
+        .control = CONTROL_SERVER_CLOSED,
         .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),

@@ -166,7 +166,7 @@ manager_close(struct manager *m)
         m->live = t->next;
         trial_free(t);
     }
-    commands_close(m);
+    control_server_close(&m->control);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->words);

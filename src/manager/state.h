@@ -32,11 +32,11 @@
 #ifndef MANAGER_STATE_H
 #define MANAGER_STATE_H
 
+#include "control/server.h"
 #include "core/list.h"
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
-#include "manager/control.h"
 #include "manager/deadlines.h"
 #include "manager/events.h"
 #include "manager/exchange.h"
@@ -66,7 +66,6 @@ struct metric_line;
 struct outcome;
 struct pattern;
 struct trial;
-struct waiter;
 
 #define DISPATCHER_SKIPS_MAX 16
 #define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
@@ -114,20 +113,6 @@ struct late {
 };
 
 #define FAILING_TEXT_MAX 1024
-
-/* Who asks, and waits for an answer. */
-struct commands {
-    struct control control;
-    uint64_t asker;         /* who asks at the moment */
-    struct waiter *waiters; /* tunepipe wait */
-    bool news;              /* since watchers were told */
-    int64_t pushed_ns;      /* when they were */
-};
-
-#define COMMANDS_CLOSED            \
-    {                              \
-        .control = CONTROL_CLOSED, \
-    }
 
 /* Failures in a row; a zeroed one has seen none. */
 struct failing {
@@ -179,8 +164,8 @@ struct manager {
     struct lockstep_event expected;
     const struct delivery *delivery;
     struct progress progress;
-    struct commands commands;
-    struct pattern *pattern; /* NULL: none */
+    struct control_server control; /* commands.h */
+    struct pattern *pattern;       /* NULL: none */
 
     struct failing failing;
     struct checkpoints checkpoints;
