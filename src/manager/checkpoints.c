@@ -32,19 +32,17 @@ struct checkpoint_steps {
     bool given, beyond; /* as in struct checkpoint */
 };
 
-static bool checkpoints_prune(struct checkpoints *c, uint64_t trial);
-static void checkpoints_drop(struct checkpoints *c, uint64_t trial);
-static bool checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
-                                   uint64_t number,
-                                   struct checkpoint_steps *out);
-static int checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
-                                   uint64_t number,
-                                   const struct checkpoint_steps *of,
-                                   struct err *err);
+static bool prune(struct checkpoints *c, uint64_t trial);
+static void drop_claim_at_end(struct checkpoints *c, uint64_t trial);
+static bool read_steps(const struct checkpoints *c, uint64_t trial,
+                       uint64_t number, struct checkpoint_steps *out);
+static int write_steps(const struct checkpoints *c, uint64_t trial,
+                       uint64_t number, const struct checkpoint_steps *of,
+                       struct err *err);
 
 /* The trial's folder, or, where a name is given, what is in it; to be freed. */
 static char *
-checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
+path_of(const struct checkpoints *c, uint64_t trial, const char *name)
 {
     char *path;
 
@@ -55,17 +53,17 @@ checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
 }
 
 static char *
-checkpoints_place_of(const struct checkpoints *c, uint64_t trial,
-                     const char *prefix, uint64_t number)
+numbered_path(const struct checkpoints *c, uint64_t trial, const char *prefix,
+              uint64_t number)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%llu", prefix, (unsigned long long)number);
-    return checkpoints_place(c, trial, name);
+    return path_of(c, trial, name);
 }
 
 static struct checkpoint *
-find(const struct checkpoints *c, uint64_t trial, uint64_t number)
+find_checkpoint(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial && c->items[i].number == number)
@@ -76,17 +74,17 @@ find(const struct checkpoints *c, uint64_t trial, uint64_t number)
 /* The row of the checkpoint, a new one where it has none.  NULL: there is no
  * such folder, or no memory. */
 static struct checkpoint *
-checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
+add_checkpoint(struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    char *path = checkpoints_place_of(c, trial, "", number);
-    struct checkpoint *item = find(c, trial, number);
+    char *path = numbered_path(c, trial, "", number);
+    struct checkpoint *item = find_checkpoint(c, trial, number);
     struct checkpoint_steps steps;
 
     if (item != NULL || path == NULL || access(path, F_OK) != 0)
         goto out;
     if (GROW(c->items, c->n, c->cap) != 0)
         goto out;
-    checkpoints_steps_read(c, trial, number, &steps);
+    read_steps(c, trial, number, &steps);
     item = &c->items[c->n++];
     *item = (struct checkpoint){.trial = trial,
                                 .number = number,
@@ -132,7 +130,7 @@ lacks_checkpoint(const char *home, const char *name)
 /* Removes what is unfinished, or belongs to no checkpoint, from the folder of a
  * trial's checkpoints. */
 static void
-checkpoints_clean(struct checkpoints *c, const char *home)
+clean_home(struct checkpoints *c, const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
@@ -159,13 +157,13 @@ note_steps(struct checkpoints *c, const struct trial *t,
 {
     struct checkpoint_steps steps;
 
-    if (checkpoints_steps_read(c, t->number, item->number, &steps))
+    if (read_steps(c, t->number, item->number, &steps))
         return; /* the trial tells of it again */
     steps.steps = t->step + reports;
     steps.given = false;
     steps.beyond = t->budget > 0 && (double)steps.steps > t->budget;
     item->beyond = steps.beyond;
-    checkpoints_steps_write(c, t->number, item->number, &steps, NULL);
+    write_steps(c, t->number, item->number, &steps, NULL);
 }
 
 bool
@@ -176,13 +174,13 @@ checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
 
     if (c->folder == NULL)
         return false;
-    item = checkpoints_add(c, t->number, number);
+    item = add_checkpoint(c, t->number, number);
     if (item == NULL)
         return false;
     note_steps(c, t, item, reports);
     item->valued = t->read.given;
     item->value = t->read.value;
-    return checkpoints_prune(c, t->number);
+    return prune(c, t->number);
 }
 
 /* Adds a row for each checkpoint in a trial's folder: the trial may have saved
@@ -196,7 +194,7 @@ add_all(struct checkpoints *c, uint64_t trial, const char *home)
 
     while (folder != NULL && (entry = readdir(folder)) != NULL)
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
-            checkpoints_add(c, trial, number);
+            add_checkpoint(c, trial, number);
     if (folder != NULL)
         closedir(folder);
 }
@@ -204,20 +202,20 @@ add_all(struct checkpoints *c, uint64_t trial, const char *home)
 void
 checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
 {
-    char *home = c->folder == NULL ? NULL : checkpoints_place(c, trial, NULL);
+    char *home = c->folder == NULL ? NULL : path_of(c, trial, NULL);
 
     if (home == NULL)
         return;
-    checkpoints_clean(c, home);
+    clean_home(c, home);
     if (rmdir(home) != 0 && errno != ENOENT) {
         add_all(c, trial, home);
         for (size_t i = 0; i < c->n; i++)
             if (c->items[i].trial == trial)
                 c->items[i].ended = !paused;
-        checkpoints_prune(c, trial);
+        prune(c, trial);
         rmdir(home);
     }
-    checkpoints_drop(c, trial);
+    drop_claim_at_end(c, trial);
     free(home);
 }
 
@@ -229,7 +227,7 @@ note_untold(struct checkpoints *c, const struct trial *t)
     uint64_t reports = t->metrics.intermediates > t->matches
                            ? t->metrics.intermediates
                            : t->matches;
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
 
     if (home != NULL)
         add_all(c, t->number, home);
@@ -273,7 +271,7 @@ add_all_trials(struct checkpoints *c)
         char *home = NULL;
 
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &trial))
-            home = checkpoints_place(c, trial, NULL);
+            home = path_of(c, trial, NULL);
         if (home != NULL)
             add_all(c, trial, home);
         free(home);
@@ -325,13 +323,13 @@ checkpoints_close(struct checkpoints *c)
 static char *
 steps_path(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    return checkpoints_place_of(c, trial, TRIAL_CHECKPOINT_STEPS, number);
+    return numbered_path(c, trial, TRIAL_CHECKPOINT_STEPS, number);
 }
 
 /* False: there is no such file. */
 static bool
-checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
-                       uint64_t number, struct checkpoint_steps *out)
+read_steps(const struct checkpoints *c, uint64_t trial, uint64_t number,
+           struct checkpoint_steps *out)
 {
     char *path = steps_path(c, trial, number), word[16] = "";
     unsigned long long steps = 0;
@@ -353,9 +351,8 @@ checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
 }
 
 static int
-checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
-                        uint64_t number, const struct checkpoint_steps *of,
-                        struct err *err)
+write_steps(const struct checkpoints *c, uint64_t trial, uint64_t number,
+            const struct checkpoint_steps *of, struct err *err)
 {
     char *path = steps_path(c, trial, number), line[LINE_MAX_BYTES];
     int len =
@@ -372,8 +369,7 @@ checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
 }
 
 static void
-checkpoints_steps_remove(const struct checkpoints *c, uint64_t trial,
-                         uint64_t number)
+remove_steps(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
     char *path = steps_path(c, trial, number);
 
@@ -389,7 +385,7 @@ struct search {
 };
 
 static void
-look(void *ctx, const char *line, size_t len, bool too_long)
+take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct search *s = ctx;
     struct metric_line m;
@@ -403,7 +399,7 @@ look(void *ctx, const char *line, size_t len, bool too_long)
  * checkpoint.  False: it did not tell of it, and all its reports are counted,
  * as it may have saved the checkpoint last of all. */
 static bool
-search(const struct trial *t, uint64_t number, uint64_t *reports)
+find_report(const struct trial *t, uint64_t number, uint64_t *reports)
 {
     struct search s = {.number = number};
     char *path = file_join(t->folder, TRIAL_METRICS);
@@ -411,7 +407,7 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
 
     if (path != NULL && tail_open(&tail, path, TRIAL_METRIC_MAX, NULL) == 0) {
         while (!s.found &&
-               tail_drain(&tail, (size_t)1 << 20, look, &s, NULL) > 0)
+               tail_drain(&tail, (size_t)1 << 20, take_line, &s, NULL) > 0)
             continue;
         tail_close(&tail);
     }
@@ -423,8 +419,7 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
 /* The steps of a checkpoint without a file beside it: what earlier attempts at
  * t reported before they told of this number. */
 static uint64_t
-checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
-                       uint64_t number)
+find_steps(const struct checkpoints *c, const struct trial *t, uint64_t number)
 {
     char *experiment = strdup(c->folder);
     struct trial before = {.attempt = t->attempt};
@@ -437,7 +432,7 @@ checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
     memcpy(before.id, t->id, sizeof before.id);
     while (!found && before.attempt-- > 0 &&
            trial_place(&before, experiment, NULL) == 0) {
-        found = search(&before, number, &reports);
+        found = find_report(&before, number, &reports);
         trial_folder_read_origin(&before);
         if (found || newest == 0)
             newest = before.step + reports;
@@ -471,7 +466,7 @@ find_claim(const struct checkpoints *c, uint64_t trial)
 /* The claim on the trial's checkpoints, a new one where there is none.  NULL:
  * no memory; then what is saved stays. */
 static struct checkpoint_claim *
-claim(struct checkpoints *c, uint64_t trial)
+get_claim(struct checkpoints *c, uint64_t trial)
 {
     struct checkpoint_claim *found = find_claim(c, trial);
 
@@ -485,7 +480,7 @@ claim(struct checkpoints *c, uint64_t trial)
 }
 
 static void
-forget(struct checkpoints *c, struct checkpoint_claim *found)
+remove_claim(struct checkpoints *c, struct checkpoint_claim *found)
 {
     *found = c->claims[--c->n_claims];
 }
@@ -500,21 +495,22 @@ is_pinned(const struct checkpoints *c, uint64_t trial)
 
 /* ---- deletion ---- */
 
-/* Deletes the checkpoint; its row stays until sweep(). */
-static void delete (struct checkpoints *c, struct checkpoint *item)
+/* Deletes the checkpoint; its row stays until remove_deleted(). */
+static void
+delete_checkpoint(struct checkpoints *c, struct checkpoint *item)
 {
-    char *path = checkpoints_place_of(c, item->trial, "", item->number);
+    char *path = numbered_path(c, item->trial, "", item->number);
 
     if (path != NULL)
         trash_put(&c->trash, path);
-    checkpoints_steps_remove(c, item->trial, item->number);
+    remove_steps(c, item->trial, item->number);
     free(path);
     c->bytes -= item->bytes;
     item->deleted = true;
 }
 
 static void
-sweep(struct checkpoints *c)
+remove_deleted(struct checkpoints *c)
 {
     size_t n = 0;
 
@@ -531,7 +527,7 @@ struct newest {
 };
 
 static void
-note(struct newest *newest, const struct checkpoint *item)
+note_newest(struct newest *newest, const struct checkpoint *item)
 {
     if (item->number > newest->all)
         newest->all = item->number;
@@ -573,7 +569,7 @@ is_worse(const struct checkpoints *c, const struct checkpoint *a,
 /* How many of a trial's checkpoints the policy keeps, apart from one that has
  * to stay. */
 static size_t
-allowed(const struct checkpoints *c, bool ended)
+count_allowed(const struct checkpoints *c, bool ended)
 {
     size_t max = c->policy->max > 0 ? (size_t)c->policy->max : 1;
 
@@ -595,8 +591,8 @@ allowed(const struct checkpoints *c, bool ended)
 /* Whether some checkpoint of the trial has to be deleted; *victim is the first
  * one. */
 static bool
-choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
-          struct checkpoint **victim)
+choose_victim(struct checkpoints *c, uint64_t trial,
+              const struct newest *newest, struct checkpoint **victim)
 {
     bool best = c->policy->keep == CHECKPOINTS_BEST, ended = false;
     size_t n = 0;
@@ -615,7 +611,7 @@ choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
             (best ? is_worse(c, item, *victim) : is_older(item, *victim)))
             *victim = item;
     }
-    return n > allowed(c, ended);
+    return n > count_allowed(c, ended);
 }
 
 static void
@@ -626,10 +622,10 @@ prune_trial(struct checkpoints *c, uint64_t trial)
 
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
-            note(&newest, &c->items[i]);
-    while (choose_of(c, trial, &newest, &victim))
-        delete (c, victim);
-    sweep(c);
+            note_newest(&newest, &c->items[i]);
+    while (choose_victim(c, trial, &newest, &victim))
+        delete_checkpoint(c, victim);
+    remove_deleted(c);
 }
 
 /* ---- the quota ---- */
@@ -671,7 +667,7 @@ find_newest(const struct checkpoints *c, struct map *by_trial)
                 return NULL;
             }
         }
-        note(of, item);
+        note_newest(of, item);
     }
     return all;
 }
@@ -711,17 +707,17 @@ prune_all(struct checkpoints *c)
         return;
     found = find_candidates(c, &n);
     for (; i < n && c->bytes > c->policy->quota; i++)
-        delete (c, found[i].item);
+        delete_checkpoint(c, found[i].item);
     c->crowded = c->bytes > c->policy->quota;
     free(found);
-    sweep(c);
+    remove_deleted(c);
 }
 
 /* Removes the folder of the trial's checkpoints, where nothing is in it. */
 static void
 remove_if_empty(const struct checkpoints *c, uint64_t trial)
 {
-    char *home = checkpoints_place(c, trial, NULL);
+    char *home = path_of(c, trial, NULL);
 
     if (home != NULL)
         rmdir(home);
@@ -731,7 +727,7 @@ remove_if_empty(const struct checkpoints *c, uint64_t trial)
 /* Deletes what neither the policy nor the quota keeps.  True: it is crowded,
  * and was not before. */
 static bool
-checkpoints_prune(struct checkpoints *c, uint64_t trial)
+prune(struct checkpoints *c, uint64_t trial)
 {
     bool before = c->crowded;
 
@@ -750,14 +746,14 @@ checkpoints_delete(struct checkpoints *c, uint64_t trial)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
-            delete (c, &c->items[i]);
-    sweep(c);
+            delete_checkpoint(c, &c->items[i]);
+    remove_deleted(c);
     remove_if_empty(c, trial);
 }
 
 /* Forgets a claim that holds nothing any more, and deletes what it held. */
 static void
-drop(struct checkpoints *c, struct checkpoint_claim *found)
+drop_claim(struct checkpoints *c, struct checkpoint_claim *found)
 {
     uint64_t trial = found->trial;
 
@@ -765,14 +761,15 @@ drop(struct checkpoints *c, struct checkpoint_claim *found)
         return;
     if (found->released && c->policy->keep != CHECKPOINTS_ALL)
         checkpoints_delete(c, trial);
-    forget(c, found);
-    checkpoints_prune(c, trial); /* what was pinned need not stay */
+    remove_claim(c, found);
+    prune(c, trial); /* what was pinned need not stay */
 }
 
 void
 checkpoints_pin(struct checkpoints *c, uint64_t trial)
 {
-    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+    struct checkpoint_claim *found =
+        c->folder == NULL ? NULL : get_claim(c, trial);
 
     if (found != NULL)
         found->pins++;
@@ -789,31 +786,32 @@ checkpoints_unpin(struct checkpoints *c, uint64_t trial, bool done)
     found->pins -= found->pins > 0;
     if (done) /* whoever was to go on waited for the trial's end */
         found->released = found->ended = true;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
 void
 checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended)
 {
-    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+    struct checkpoint_claim *found =
+        c->folder == NULL ? NULL : get_claim(c, trial);
 
     if (found == NULL)
         return;
     found->released = true;
     found->ended |= ended;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
 /* The trial has ended: what was released before is deleted. */
 static void
-checkpoints_drop(struct checkpoints *c, uint64_t trial)
+drop_claim_at_end(struct checkpoints *c, uint64_t trial)
 {
     struct checkpoint_claim *found = find_claim(c, trial);
 
     if (found == NULL)
         return;
     found->ended = true;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
 void
@@ -821,10 +819,10 @@ checkpoints_settle(struct checkpoints *c)
 {
     c->deferred = false;
     for (size_t i = c->n_claims; i > 0; i--)
-        drop(c, &c->claims[i - 1]);
+        drop_claim(c, &c->claims[i - 1]);
     for (size_t i = c->n; i > 0; i--)
         if (i <= c->n)
-            checkpoints_prune(c, c->items[i - 1].trial);
+            prune(c, c->items[i - 1].trial);
 }
 
 /* ---- what a trial goes on from ---- */
@@ -841,7 +839,7 @@ checkpoints_settle(struct checkpoints *c)
  * budget, worst from one that the trial has not told of yet, whose steps are
  * unknown. */
 static int
-worth(bool known, const struct checkpoint_steps *steps)
+rank(bool known, const struct checkpoint_steps *steps)
 {
     return !known ? 0 : steps->beyond ? 1 : 2;
 }
@@ -849,8 +847,8 @@ worth(bool known, const struct checkpoint_steps *steps)
 /* The number of the trial's newest checkpoint within its budget, or without
  * such a one of its newest; 0: it has none. */
 static uint64_t
-choose(const struct checkpoints *c, uint64_t trial, const char *home,
-       struct checkpoint_steps *steps)
+choose_number(const struct checkpoints *c, uint64_t trial, const char *home,
+              struct checkpoint_steps *steps)
 {
     DIR *all = opendir(home);
     struct dirent *entry;
@@ -864,7 +862,7 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
 
         if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
             continue;
-        this_worth = worth(checkpoints_steps_read(c, trial, number, &of), &of);
+        this_worth = rank(read_steps(c, trial, number, &of), &of);
         if (this_worth > best_worth ||
             (this_worth == best_worth && number > best)) {
             best_worth = this_worth;
@@ -900,12 +898,12 @@ copy(const struct trial *t, const char *from, const char *to, struct err *err)
 }
 
 static int
-give(struct checkpoints *c, const struct trial *t, const char *from,
-     const struct checkpoint_steps *steps, struct err *err)
+copy_in(struct checkpoints *c, const struct trial *t, const char *from,
+        const struct checkpoint_steps *steps, struct err *err)
 {
-    char *tmp = checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_GIVEN,
-                                     GIVEN_NUMBER);
-    char *to = checkpoints_place_of(c, t->number, "", GIVEN_NUMBER);
+    char *tmp =
+        numbered_path(c, t->number, TRIAL_CHECKPOINT_GIVEN, GIVEN_NUMBER);
+    char *to = numbered_path(c, t->number, "", GIVEN_NUMBER);
     int rc = tmp == NULL || to == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
                  : 0;
@@ -917,13 +915,13 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
     if (rc == 0)
         rc = folder_sync(tmp, err);
     if (rc == 0)
-        rc = checkpoints_steps_write(c, t->number, GIVEN_NUMBER, steps, err);
+        rc = write_steps(c, t->number, GIVEN_NUMBER, steps, err);
     if (rc == 0 && rename(tmp, to) != 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot become %s", tmp, to);
     if (rc == 0)
         rc = folder_sync(to, err);
     if (rc == 0)
-        checkpoints_add(c, t->number, GIVEN_NUMBER);
+        add_checkpoint(c, t->number, GIVEN_NUMBER);
     else if (tmp != NULL)
         folder_remove(tmp);
     free(tmp);
@@ -937,12 +935,12 @@ static char *
 choose_from(const struct checkpoints *c, const struct trial *t,
             struct checkpoint_steps *steps)
 {
-    char *home = checkpoints_place(c, t->origin.from, NULL);
-    uint64_t number = home == NULL ? 0 : choose(c, t->origin.from, home, steps);
+    char *home = path_of(c, t->origin.from, NULL);
+    uint64_t number =
+        home == NULL ? 0 : choose_number(c, t->origin.from, home, steps);
 
     free(home);
-    return number == 0 ? NULL
-                       : checkpoints_place_of(c, t->origin.from, "", number);
+    return number == 0 ? NULL : numbered_path(c, t->origin.from, "", number);
 }
 
 static int
@@ -957,7 +955,7 @@ int
 checkpoints_inherit(struct checkpoints *c, const struct trial *t,
                     struct err *err)
 {
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
     struct checkpoint_steps steps;
     char *from = choose_from(c, t, &steps);
     int rc = 0;
@@ -967,7 +965,7 @@ checkpoints_inherit(struct checkpoints *c, const struct trial *t,
     if (home == NULL)
         rc = err_set(err, ERR_MEMORY, "out of memory");
     else if (from != NULL && (rc = make_folder(home, err)) == 0)
-        rc = give(c, t, from, &steps, err); /* else from the beginning */
+        rc = copy_in(c, t, from, &steps, err); /* else from the beginning */
     free(from);
     free(home);
     return rc;
@@ -986,7 +984,7 @@ checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
 {
     char *home = c->folder == NULL || t->origin.how != ORIGIN_CLONED
                      ? NULL
-                     : checkpoints_place(c, t->number, NULL);
+                     : path_of(c, t->number, NULL);
     struct checkpoint_steps steps;
     char *from = NULL;
     uint64_t bytes;
@@ -1002,7 +1000,7 @@ checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
 void
 checkpoints_inherited(struct checkpoints *c, const struct trial *t)
 {
-    checkpoints_add(c, t->number, GIVEN_NUMBER);
+    add_checkpoint(c, t->number, GIVEN_NUMBER);
 }
 
 /* The number of the trial's own checkpoint that an attempt goes on from: the
@@ -1015,8 +1013,7 @@ choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
 
     if (!c->lockstep && t->attempt > 0)
         return checkpoint_newest(home);
-    return checkpoints_steps_read(c, t->number, GIVEN_NUMBER, &first) &&
-                   first.given
+    return read_steps(c, t->number, GIVEN_NUMBER, &first) && first.given
                ? GIVEN_NUMBER
                : 0;
 }
@@ -1028,15 +1025,15 @@ find_restore(struct checkpoints *c, struct trial *t, const char *home,
 {
     struct checkpoint_steps steps;
 
-    checkpoints_clean(c, home);
+    clean_home(c, home);
     if (is_heir(t, home) && checkpoints_inherit(c, t, err) != 0)
         return -1;
     t->restore = choose_own(c, t, home);
     if (t->restore == 0)
         return 0;
-    if (!checkpoints_steps_read(c, t->number, t->restore, &steps)) {
-        steps.steps = checkpoints_steps_find(c, t, t->restore);
-        if (checkpoints_steps_write(c, t->number, t->restore, &steps, err) != 0)
+    if (!read_steps(c, t->number, t->restore, &steps)) {
+        steps.steps = find_steps(c, t, t->restore);
+        if (write_steps(c, t->number, t->restore, &steps, err) != 0)
             return -1;
     }
     t->step = steps.steps;
@@ -1046,7 +1043,7 @@ find_restore(struct checkpoints *c, struct trial *t, const char *home,
 int
 checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 {
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
     char *saving = checkpoints_saving(c, t);
     int rc = home == NULL || saving == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
@@ -1065,13 +1062,11 @@ checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 char *
 checkpoints_saving(const struct checkpoints *c, const struct trial *t)
 {
-    return checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_SAVING,
-                                t->attempt);
+    return numbered_path(c, t->number, TRIAL_CHECKPOINT_SAVING, t->attempt);
 }
 
 char *
 checkpoints_restore(const struct checkpoints *c, const struct trial *t)
 {
-    return t->restore > 0 ? checkpoints_place_of(c, t->number, "", t->restore)
-                          : NULL;
+    return t->restore > 0 ? numbered_path(c, t->number, "", t->restore) : NULL;
 }

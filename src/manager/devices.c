@@ -238,13 +238,13 @@ nvml_look(const struct nvml *n, unsigned index, struct nvml_device *out,
 /* ---- which trial gets which of them ---- */
 
 static bool
-in(uint64_t set, unsigned index)
+has_device(uint64_t set, unsigned index)
 {
     return (set >> index & 1) != 0;
 }
 
 static unsigned
-count(uint64_t set)
+count_devices(uint64_t set)
 {
     unsigned n = 0;
 
@@ -311,9 +311,9 @@ find_usable(struct devices *d, const struct wishes *w, struct err *err)
     d->usable = w->indices != 0 ? w->indices : all;
     if (visible != NULL)
         d->usable &= read_visible(d, visible);
-    if (count(d->usable) >= w->devices)
+    if (count_devices(d->usable) >= w->devices)
         return 0;
-    if (count(d->usable) == d->n)
+    if (count_devices(d->usable) == d->n)
         return err_set(err, ERR_CONFIG,
                        "trialGpuNumber: %llu, but there %s %u GPU%s",
                        (unsigned long long)w->devices, d->n == 1 ? "is" : "are",
@@ -322,7 +322,7 @@ find_usable(struct devices *d, const struct wishes *w, struct err *err)
                    "trialGpuNumber: %llu, but of %u GPU%s %u may be used "
                    "(gpuIndices, and " TRIAL_ENV_DEVICES "%s%s)",
                    (unsigned long long)w->devices, d->n, d->n == 1 ? "" : "s",
-                   count(d->usable), visible != NULL ? "=" : " unset",
+                   count_devices(d->usable), visible != NULL ? "=" : " unset",
                    visible != NULL ? visible : "");
 }
 
@@ -345,7 +345,7 @@ check_memory(struct devices *d, const struct wishes *w, struct err *err)
     for (unsigned i = 0; i < d->n; i++) {
         uint64_t total = d->of[i].total;
 
-        if (!in(d->usable & d->labelled, i))
+        if (!has_device(d->usable & d->labelled, i))
             continue;
         enough += w->device_memory + keep_free(w, total) <= total;
         if (total > largest)
@@ -377,7 +377,7 @@ refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
 
     buf_init(&text, 4096);
     for (unsigned i = 0; i < d->n; i++)
-        if (in(d->usable, i)) {
+        if (has_device(d->usable, i)) {
             buf_printf(&text, "GPU %u: ", i);
             labels_list(l, (int)i, d->of[i].model, &text);
             buf_add_text(&text, "; ");
@@ -387,7 +387,7 @@ refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
     rc = err_set(err, ERR_CONFIG, "trialLabels: '%.100s' %s; there are: %.700s",
                  glob,
                  d->nvml == NULL ? "matches no label of this machine"
-                 : count(d->labelled) > 0
+                 : count_devices(d->labelled) > 0
                      ? "and the others match too few GPUs for trialGpuNumber"
                      : "matches no label of a GPU that has the others",
                  buf_text(&text));
@@ -418,11 +418,11 @@ find_labelled(struct devices *d, const struct wishes *w, struct err *err)
         glob = labels_lack(&w->labels, (int)i, &names);
         if (glob == NULL)
             d->labelled |= (uint64_t)1 << i;
-        else if (in(d->usable, i))
+        else if (has_device(d->usable, i))
             lacks = glob;
     }
-    if (lacks == NULL ||
-        (d->nvml != NULL && count(d->usable & d->labelled) >= w->devices))
+    if (lacks == NULL || (d->nvml != NULL &&
+                          count_devices(d->usable & d->labelled) >= w->devices))
         return 0;
     return refuse_labels(d, w, lacks, err);
 }
@@ -540,20 +540,20 @@ devices_find(const struct devices *d, const struct wishes *w,
     uint64_t could = 0, chosen = 0;
 
     for (unsigned i = 0; i < d->n; i++) {
-        if (!in(d->usable, i))
+        if (!has_device(d->usable, i))
             continue;
-        if (!in(d->labelled, i))
+        if (!has_device(d->labelled, i))
             explain_label(d, w, i, why);
         else if (is_free(w, &d->of[i], i, need, why, foreign))
             could |= (uint64_t)1 << i;
     }
-    if (count(could) < need->count)
+    if (count_devices(could) < need->count)
         return 0;
-    while (count(chosen) < need->count) {
+    while (count_devices(chosen) < need->count) {
         const struct device *best = NULL;
 
         for (unsigned i = 0; i < d->n; i++)
-            if (in(could & ~chosen, i) &&
+            if (has_device(could & ~chosen, i) &&
                 (best == NULL || d->of[i].trials < best->trials))
                 best = &d->of[i];
         chosen |= (uint64_t)1 << (best - d->of);
@@ -565,7 +565,7 @@ void
 devices_take(struct devices *d, const struct claim *c)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++)
-        if (in(c->devices, i)) {
+        if (has_device(c->devices, i)) {
             d->of[i].trials++;
             d->of[i].reserved += c->device_memory;
             d->of[i].alone = c->alone;
@@ -576,7 +576,7 @@ void
 devices_give_back(struct devices *d, const struct claim *c)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++)
-        if (in(c->devices, i)) {
+        if (has_device(c->devices, i)) {
             d->of[i].trials--;
             d->of[i].reserved -= c->device_memory;
             d->of[i].alone = false;

@@ -52,7 +52,7 @@ struct arguments {
 };
 
 static void
-add(struct arguments *w, const char *word)
+add_argument(struct arguments *w, const char *word)
 {
     w->argv[w->n++] = word;
     w->argv[w->n] = NULL;
@@ -61,7 +61,8 @@ add(struct arguments *w, const char *word)
 /* Watches the dispatcher's pipes and its end.  Where they cannot be watched the
  * dispatcher is killed and the pipes are closed: nobody would see its end. */
 static int
-watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
+watch_process(struct manager *m, const struct supervised_pipes *pipes,
+              struct err *err)
 {
     if (manager_watch(m, pipes->from, EPOLLIN, SOURCE_FRAMES_IN) == 0 &&
         manager_watch(m, pipes->words, EPOLLIN, SOURCE_WORDS) == 0 &&
@@ -78,7 +79,7 @@ watch(struct manager *m, const struct supervised_pipes *pipes, struct err *err)
 /* Starts `tunepipe dispatch` with these words, and with those that a new
  * session and one that goes on share.  -1: none runs. */
 static int
-launch(struct manager *m, struct arguments *w, struct err *err)
+start_process(struct manager *m, struct arguments *w, struct err *err)
 {
     struct supervised_pipes pipes;
     int64_t grace_ms = m->x->grace_ms;
@@ -89,13 +90,13 @@ launch(struct manager *m, struct arguments *w, struct err *err)
     if (grace_ms > GRACE_MAX_MS)
         grace_ms = GRACE_MAX_MS;
     snprintf(grace, sizeof grace, "%.3fs", (double)grace_ms / 1e3);
-    add(w, "--grace");
-    add(w, grace);
-    add(w, "--dir");
-    add(w, m->folder.path);
+    add_argument(w, "--grace");
+    add_argument(w, grace);
+    add_argument(w, "--dir");
+    add_argument(w, m->folder.path);
     if (supervisor_start(&m->dispatcher, m->options->dispatcher,
                          m->launch.program_folder, w->argv, &pipes, err) != 0 ||
-        watch(m, &pipes, err) != 0)
+        watch_process(m, &pipes, err) != 0)
         return -1;
     supervisor_record(&m->dispatcher, m->folder.path);
     m->writable_asked = false;
@@ -124,22 +125,22 @@ dispatcher_send_space(struct manager *m)
 }
 
 static int
-start(struct manager *m, struct err *err)
+start_session(struct manager *m, struct err *err)
 {
     struct arguments w = {.n = 0};
     char seed[32];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
-    add(&w, "--config");
-    add(&w, m->x->file);
-    add(&w, "--seed");
-    add(&w, seed);
-    add(&w, "--early-stopped");
-    add(&w, early_stopped_name(m->x->early_stopped));
-    add(&w, "--direction");
-    add(&w, m->x->minimize ? "minimize" : "maximize");
-    add(&w, "--extensions");
-    return launch(m, &w, err);
+    add_argument(&w, "--config");
+    add_argument(&w, m->x->file);
+    add_argument(&w, "--seed");
+    add_argument(&w, seed);
+    add_argument(&w, "--early-stopped");
+    add_argument(&w, early_stopped_name(m->x->early_stopped));
+    add_argument(&w, "--direction");
+    add_argument(&w, m->x->minimize ? "minimize" : "maximize");
+    add_argument(&w, "--extensions");
+    return start_process(m, &w, err);
 }
 
 /* Whether there is a log to go on from.  A log that was not begun shows that
@@ -181,7 +182,7 @@ list_folders(const struct manager *m, struct buf *out)
 }
 
 static int
-resume(struct manager *m, struct err *err)
+start_from_log(struct manager *m, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
@@ -189,28 +190,28 @@ resume(struct manager *m, struct err *err)
     struct arguments w = {.n = 0};
     int rc;
 
-    add(&w, "--resume");
+    add_argument(&w, "--resume");
     sync_policy_write(&m->x->sync, sync);
-    add(&w, "--sync"); /* not in the log: no answer depends on it */
-    add(&w, sync);
+    add_argument(&w, "--sync"); /* not in the log: no answer depends on it */
+    add_argument(&w, sync);
     snprintf(size, sizeof size, "%" PRIu64, m->x->segments.size);
-    add(&w, "--segment-size");
-    add(&w, size);
-    add(&w, "--old-segments");
-    add(&w, old_segments_name(m->x->segments.old));
+    add_argument(&w, "--segment-size");
+    add_argument(&w, size);
+    add_argument(&w, "--old-segments");
+    add_argument(&w, old_segments_name(m->x->segments.old));
     list_folders(m, &folders);
     if (folders.len > 0) {
-        add(&w, "--plugin-path");
-        add(&w, buf_text(&folders));
+        add_argument(&w, "--plugin-path");
+        add_argument(&w, buf_text(&folders));
     }
     for (size_t i = 0; i < m->n_skips; i++) {
         snprintf(skips[i], sizeof skips[i], "%c:%llu",
                  m->skips[i].worker == LOCKFILE_DEFAULT ? 't' : 'a',
                  (unsigned long long)m->skips[i].number);
-        add(&w, "--skip");
-        add(&w, skips[i]);
+        add_argument(&w, "--skip");
+        add_argument(&w, skips[i]);
     }
-    rc = launch(m, &w, err);
+    rc = start_process(m, &w, err);
     buf_fini(&folders);
     return rc;
 }
@@ -218,8 +219,8 @@ resume(struct manager *m, struct err *err)
 /* Starts the dispatcher by `how`, now or, if that fails for what may pass,
  * later. */
 static int
-begin(struct manager *m, int (*how)(struct manager *m, struct err *err),
-      struct err *err)
+start_or_retry(struct manager *m,
+               int (*how)(struct manager *m, struct err *err), struct err *err)
 {
     struct dispatcher_retry *r = &m->dispatcher_retry;
     int64_t now = clock_monotonic_ns();
@@ -250,20 +251,20 @@ dispatcher_start(struct manager *m, struct err *err)
 {
     exchange_base(&m->exchange, 0);
     send_space(m);
-    return begin(m, start, err);
+    return start_or_retry(m, start_session, err);
 }
 
 int
 dispatcher_resume(struct manager *m, struct err *err)
 {
     if (has_log(m))
-        return begin(m, resume, err);
+        return start_or_retry(m, start_from_log, err);
     if (!m->exchange.based) /* of a new manager, which has sent the space */
         exchange_base(&m->exchange, 0);
     if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
         return -1;
     m->phase = PHASE_STARTING;
-    return begin(m, start, err);
+    return start_or_retry(m, start_session, err);
 }
 
 /* A first dispatcher that was killed, since it could not be watched, may have
@@ -481,7 +482,7 @@ dies_at_start(const struct manager *m, int signal)
 }
 
 static void
-skip(struct manager *m, int worker, uint64_t number)
+skip_command(struct manager *m, int worker, uint64_t number)
 {
     char who[256];
 
@@ -495,7 +496,7 @@ skip(struct manager *m, int worker, uint64_t number)
 }
 
 static bool
-go_on(struct manager *m)
+restart(struct manager *m)
 {
     struct err err = {0};
 
@@ -524,7 +525,7 @@ wait_for_another(struct manager *m, int status)
          supervisor_is_writer(&m->dispatcher, &lock)))
         return false;
     m->waited_for_another = true;
-    return supervisor_await_earlier(m->folder.path, &err) == 0 && go_on(m);
+    return supervisor_await_earlier(m->folder.path, &err) == 0 && restart(m);
 }
 
 /* Whether another dispatcher was started in the place of the one that died. */
@@ -546,13 +547,13 @@ start_again(struct manager *m, const struct supervised_end *end,
                       end->how, who);
         break;
     case DEATHS_SKIP:
-        skip(m, worker, at[worker]);
+        skip_command(m, worker, at[worker]);
         break;
     }
     if (!fault)
         scheduler_forget_refusals(
             &m->scheduler); /* a program's answers died with it */
-    if (!go_on(m))
+    if (!restart(m))
         return false;
     happened_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
     return true;
@@ -725,7 +726,7 @@ take_kill(struct manager *m, const struct frame *frame)
 }
 
 static void
-release(struct manager *m, const char *id)
+release_checkpoints(struct manager *m, const char *id)
 {
     uint64_t number;
 
@@ -743,7 +744,7 @@ decide(struct manager *m, const char *id, const char *decision)
     struct trial *t = live_by_id(m, id);
 
     if (strcmp(decision, "release") == 0)
-        release(m, id);
+        release_checkpoints(m, id);
     else if (stop != STOP_PAUSE && stop != STOP_FINISH)
         progress_warn(&m->progress,
                       "tunepipe: warning: the dispatcher decided '%s' on a "
@@ -773,7 +774,7 @@ take_decision(struct manager *m, const struct frame *frame)
 /* The stop that an AK's decision stands for; that of an end, or a word that is
  * not known, stands for none. */
 static enum trial_stop
-decided(const char *decision)
+stop_of_decision(const char *decision)
 {
     static const struct {
         const char *word;
@@ -820,7 +821,7 @@ acknowledge(struct manager *m, const char *id, struct jval root)
     if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
         return;
     if (!end)
-        take_verdict(m, id, sequence, decided(decision));
+        take_verdict(m, id, sequence, stop_of_decision(decision));
     m->delivery->answered(m, id, end, sequence);
 }
 
@@ -919,7 +920,7 @@ dispatcher_read_frames(struct manager *m)
 /* Writes a line of the dispatcher's standard error into the file, and shows it
  * where it is an error or a warning. */
 static void
-take_word(void *ctx, const char *line, size_t len, bool too_long)
+take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct manager *m = ctx;
 
@@ -935,7 +936,7 @@ take_word(void *ctx, const char *line, size_t len, bool too_long)
 void
 dispatcher_read_stderr(struct manager *m)
 {
-    if (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) < 0 ||
+    if (tail_read(&m->words, WORDS_AT_ONCE, take_line, m, NULL) < 0 ||
         m->words.ended)
         manager_unwatch(m, m->words.fd);
 }
@@ -945,9 +946,9 @@ dispatcher_exited(struct manager *m)
 {
     if (m->exchange.from >= 0)
         dispatcher_read_frames(m); /* what it said before it died */
-    while (tail_read(&m->words, WORDS_AT_ONCE, take_word, m, NULL) > 0)
+    while (tail_read(&m->words, WORDS_AT_ONCE, take_line, m, NULL) > 0)
         continue;
-    tail_rest(&m->words, take_word, m);
+    tail_rest(&m->words, take_line, m);
     manager_unwatch(m, m->words.fd);
     judge_end(m);
 }

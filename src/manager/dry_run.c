@@ -106,7 +106,7 @@ show_vars(struct state *s, const struct environment *e, const struct trial *t)
 }
 
 static int
-show(struct state *s, struct trial *t)
+show_trial(struct state *s, struct trial *t)
 {
     const struct experiment *x = s->r->x;
     const struct environment_of of = {
@@ -155,7 +155,7 @@ take_trial(struct state *s, const struct frame *frame)
     t = trial_new(s->came++, frame->payload, frame->len, record.id,
                   record.parameters);
     if (t != NULL)
-        rc = show(s, t);
+        rc = show_trial(s, t);
     else
         err_set(s->err, ERR_MEMORY, "out of memory");
     trial_free(t);
@@ -270,7 +270,7 @@ read_answers(struct state *s)
 /* Waits once and takes what came; false: all is read, or nothing more came in
  * time. */
 static bool
-step(struct state *s)
+wait_once(struct state *s)
 {
     struct pollfd fds[] = {
         {s->exchange.from, POLLIN, 0},
@@ -295,7 +295,7 @@ step(struct state *s)
 /* The dispatcher has said all: waits for its end, whose exit status tells
  * whether the configuration is wrong. */
 static void
-end(struct state *s)
+await_end(struct state *s)
 {
     struct supervised_end end;
 
@@ -332,7 +332,7 @@ converse(struct state *s)
         if (s->over && s->exchange.to >= 0 &&
             exchange_pending(&s->exchange) == 0)
             exchange_close_to(&s->exchange);
-    } while (step(s));
+    } while (wait_once(s));
 }
 
 int
@@ -356,7 +356,7 @@ dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
         s.rc = start(&s);
     if (s.rc == 0)
         converse(&s);
-    end(&s);
+    await_end(&s);
     exchange_close(&s.exchange);
     tail_close(&s.words);
     launch_close(&s.launch);

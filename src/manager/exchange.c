@@ -75,7 +75,7 @@ size_at(const struct exchange *x, size_t at)
 }
 
 static void
-show(const struct exchange *x, size_t at, exchange_frame *take, void *ctx)
+pass_frame(const struct exchange *x, size_t at, exchange_frame *take, void *ctx)
 {
     const char *bytes = x->out.data + at;
     size_t size = size_at(x, at);
@@ -114,7 +114,7 @@ exchange_resume(struct exchange *x, uint64_t last, exchange_frame *take,
     x->out_at = at;
     x->held = x->over = false;
     for (; take != NULL && at < x->out.len; at += size_at(x, at))
-        show(x, at, take, ctx);
+        pass_frame(x, at, take, ctx);
     return 0;
 }
 

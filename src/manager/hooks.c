@@ -113,7 +113,7 @@ warn(const struct hook *hook, const char *text)
 /* Tells that the command has failed, where it is the first time; how often is
  * told at the end. */
 static void
-failed(struct hook *hook, const char *how)
+note_failure(struct hook *hook, const char *how)
 {
     char text[768];
 
@@ -125,7 +125,7 @@ failed(struct hook *hook, const char *how)
 }
 
 static int
-hear(void *ctx, const struct event *e, struct err *err)
+queue_call(void *ctx, const struct event *e, struct err *err)
 {
     struct hook *hook = ctx;
     struct hooks *h = hook->hooks;
@@ -187,8 +187,8 @@ hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
     for (size_t i = 0; i < h->n; i++) {
         h->all[i] = (struct hook){.hooks = h, .config = &of->x->hooks[i]};
         snprintf(who, sizeof who, "hook %.100s", of->x->hooks[i].glob);
-        if (events_on(bus, of->x->hooks[i].glob, who, hear, &h->all[i], err) ==
-            0)
+        if (events_on(bus, of->x->hooks[i].glob, who, queue_call, &h->all[i],
+                      err) == 0)
             return -1;
     }
     return 0;
@@ -205,7 +205,7 @@ struct vars {
 };
 
 static void
-set(struct vars *v, const char *name, const char *value)
+set_var(struct vars *v, const char *name, const char *value)
 {
     char *var;
 
@@ -228,7 +228,7 @@ set_path(struct vars *v, const char *program_folder)
         v->failed = true;
         return;
     }
-    set(v, "PATH", value);
+    set_var(v, "PATH", value);
     free(value);
 }
 
@@ -239,14 +239,14 @@ make_vars(struct vars *v, const struct hooks_of *of, const struct call *c)
                                          TRIAL_ENV_DIR, NULL};
 
     *v = (struct vars){.n_ours = 0};
-    set(v, ENV_EVENT, event_name(c->name));
+    set_var(v, ENV_EVENT, event_name(c->name));
     if (c->len <= HOOK_JSON_MAX)
-        set(v, ENV_JSON, c->json);
+        set_var(v, ENV_JSON, c->json);
     if (c->trial != NULL)
-        set(v, TRIAL_ENV_ID, c->trial);
+        set_var(v, TRIAL_ENV_ID, c->trial);
     if (c->value[0] != '\0')
-        set(v, ENV_VALUE, c->value);
-    set(v, TRIAL_ENV_EXPERIMENT_DIR, of->folder);
+        set_var(v, ENV_VALUE, c->value);
+    set_var(v, TRIAL_ENV_EXPERIMENT_DIR, of->folder);
     set_path(v, of->program_folder);
     v->all = process_environment(v->ours, others);
     v->failed |= v->all == NULL;
@@ -310,12 +310,12 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
 
     c->hook->calls++;
     if (spawn(h, c, &err) != 0) {
-        failed(c->hook, err.text);
+        note_failure(c->hook, err.text);
         call_free(c);
         return;
     }
     if (epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e) != 0) {
-        failed(c->hook, "it cannot be watched");
+        note_failure(c->hook, "it cannot be watched");
         kill(-c->pid, SIGKILL);
         process_reap(&c->pidfd);
         call_free(c);
@@ -328,7 +328,7 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
 }
 
 static struct call *
-pop(struct hooks *h)
+next_call(struct hooks *h)
 {
     struct call *c = h->waiting;
 
@@ -341,7 +341,7 @@ pop(struct hooks *h)
 }
 
 static void
-expire(struct hooks *h, int64_t now_ns)
+kill_overdue(struct hooks *h, int64_t now_ns)
 {
     for (struct call *c = h->running; c != NULL; c = c->next)
         if (!c->overdue && now_ns >= c->deadline_ns) {
@@ -353,9 +353,9 @@ expire(struct hooks *h, int64_t now_ns)
 void
 hooks_go(struct hooks *h, int64_t now_ns)
 {
-    expire(h, now_ns);
+    kill_overdue(h, now_ns);
     while (h->waiting != NULL && h->n_running < h->of.x->hook_concurrency)
-        start(h, pop(h), now_ns);
+        start(h, next_call(h), now_ns);
 }
 
 int64_t
@@ -376,7 +376,7 @@ hooks_busy(const struct hooks *h)
 }
 
 static void
-ended(struct hooks *h, struct call *c)
+take_end(struct hooks *h, struct call *c)
 {
     struct call **link = &h->running;
     siginfo_t info;
@@ -401,7 +401,7 @@ ended(struct hooks *h, struct call *c)
                  info.si_code == CLD_EXITED ? "exit status" : "signal",
                  info.si_status);
     if (c->overdue || info.si_code != CLD_EXITED || info.si_status != 0)
-        failed(c->hook, how);
+        note_failure(c->hook, how);
     call_free(c);
 }
 
@@ -412,14 +412,14 @@ hooks_take(struct hooks *h)
     int n = epoll_wait(h->poll_fd, events, ENDS_AT_ONCE, 0);
 
     for (int i = 0; i < n; i++)
-        ended(h, events[i].data.ptr);
+        take_end(h, events[i].data.ptr);
 }
 
 void
 hooks_give_up(struct hooks *h)
 {
     while (h->waiting != NULL) {
-        struct call *c = pop(h);
+        struct call *c = next_call(h);
 
         c->hook->dropped++;
         call_free(c);

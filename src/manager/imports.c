@@ -38,7 +38,7 @@ struct loading {
 };
 
 static void
-complain(struct loading *l, const char *text)
+add_problem(struct loading *l, const char *text)
 {
     char place[4400];
 
@@ -108,7 +108,7 @@ take_line(struct loading *l, const char *text, size_t len)
     if (doc != NULL)
         problem = check_element(l, json_root(doc), &parameter);
     if (problem != NULL) {
-        complain(l, problem);
+        add_problem(l, problem);
         json_free(doc);
         return;
     }
@@ -126,7 +126,7 @@ take_line(struct loading *l, const char *text, size_t len)
 }
 
 static void
-tell(const struct loading *l)
+add_notes(const struct loading *l)
 {
     if (l->notes == NULL)
         return;
@@ -191,7 +191,7 @@ imports_load(const struct experiment *x, struct buf *out,
             problems_add(problems, "import", "%s", err.text);
     } else if (open_space(&l) == 0) {
         take_lines(&l, buf_text(&text));
-        tell(&l);
+        add_notes(&l);
     }
     map_fini(&l.foreign);
     free(l.point);

@@ -67,7 +67,7 @@ unanswered_close(struct unanswered *u)
 /* Empties a full FIFO: all that is in it is stale, since a trial that waits
  * reads what comes. */
 static void
-empty(int fd)
+empty_fifo(int fd)
 {
     char stale[4096];
 
@@ -84,7 +84,7 @@ write_answer(struct unanswered *u, int64_t end, enum report_answer answer)
 
     if (u->fd < 0 || write(u->fd, line, (size_t)len) >= 0 || errno != EAGAIN)
         return;
-    empty(u->fd);
+    empty_fifo(u->fd);
     if (write(u->fd, line, (size_t)len) < 0)
         unanswered_close(u); /* then nobody waits any more */
 }
@@ -221,7 +221,7 @@ unsent_has_reports(const struct unsent *u)
 }
 
 static bool
-next(struct unsent_report **first, unsent_take *take, void *ctx)
+take_next(struct unsent_report **first, unsent_take *take, void *ctx)
 {
     struct unsent_report *r = *first;
 
@@ -238,17 +238,17 @@ next(struct unsent_report **first, unsent_take *take, void *ctx)
 bool
 unsent_next_report(struct unsent *u, unsent_take *take, void *ctx)
 {
-    return next(&u->reports, take, ctx);
+    return take_next(&u->reports, take, ctx);
 }
 
 bool
 unsent_next_final(struct unsent *u, unsent_take *take, void *ctx)
 {
-    return next(&u->finals, take, ctx);
+    return take_next(&u->finals, take, ctx);
 }
 
 static void
-clear(struct unsent_report **first)
+clear_list(struct unsent_report **first)
 {
     while (*first != NULL) {
         struct unsent_report *after = (*first)->next;
@@ -261,6 +261,6 @@ clear(struct unsent_report **first)
 void
 unsent_clear(struct unsent *u)
 {
-    clear(&u->reports);
-    clear(&u->finals);
+    clear_list(&u->reports);
+    clear_list(&u->finals);
 }

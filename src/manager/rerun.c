@@ -92,7 +92,7 @@ read_trial(const char *from, const char *to, struct err *err)
  * folder or a path in it; checkpoints are saved in another place, too.  NULL:
  * out of memory. */
 static char *
-moved(const char *var, const char *from, const char *to)
+relocate_variable(const char *var, const char *from, const char *to)
 {
     size_t name = strcspn(var, "="), len = strlen(from);
     const char *value = var[name] == '=' ? var + name + 1 : "";
@@ -119,8 +119,8 @@ free_environment(char **env)
 }
 
 static char **
-environment(const struct trial_command *r, const char *from, const char *to,
-            struct err *err)
+relocate_environment(const struct trial_command *r, const char *from,
+                     const char *to, struct err *err)
 {
     size_t n = 0;
     char **env;
@@ -129,7 +129,7 @@ environment(const struct trial_command *r, const char *from, const char *to,
         n++;
     env = calloc(n + 1, sizeof *env);
     for (size_t i = 0; env != NULL && i < n; i++) {
-        env[i] = moved(r->env[i], from, to);
+        env[i] = relocate_variable(r->env[i], from, to);
         if (env[i] == NULL) {
             free_environment(env);
             env = NULL;
@@ -166,7 +166,7 @@ struct reports {
 /* As in a run, the first final result counts, the last of the intermediate
  * ones, and nothing after the trial has said that it is done. */
 static void
-take(struct reports *r, const struct metric_line *metric)
+take_metric(struct reports *r, const struct metric_line *metric)
 {
     struct rerun_outcome *out = r->out;
 
@@ -190,7 +190,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
             METRICS_METRIC &&
         (metric.final || r->pattern == NULL))
-        take(r, &metric);
+        take_metric(r, &metric);
 }
 
 static void
@@ -205,7 +205,7 @@ take_record(void *ctx, const char *json, size_t len, int64_t at)
     if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
             METRICS_METRIC &&
         (metric.final || r->pattern == NULL))
-        take(r, &metric);
+        take_metric(r, &metric);
     buf_fini(&value);
 }
 
@@ -218,7 +218,7 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
     (void)too_long;
     if (memchr(line, '\0', len) == NULL &&
         pattern_match(r->pattern, line, &metric.value))
-        take(r, &metric);
+        take_metric(r, &metric);
 }
 
 static void
@@ -288,7 +288,8 @@ end_trial(const struct trial *t)
 /* Waits for the trial's end, and ends it where a signal wants that or where the
  * trial has said that it is done. */
 static int
-await(struct trial *t, int signals, struct reports *reports, struct err *err)
+await_end(struct trial *t, int signals, struct reports *reports,
+          struct err *err)
 {
     struct pollfd fds[] = {
         {.fd = t->pidfd, .events = POLLIN},
@@ -326,7 +327,7 @@ static int
 start(struct rerun *r, const struct trial_command *command, bool prepares,
       struct err *err)
 {
-    char **env = environment(command, r->from, r->to, err);
+    char **env = relocate_environment(command, r->from, r->to, err);
     int rc = -1;
 
     r->launch.cwd = command->folder;
@@ -409,7 +410,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
     else if (read_command(&command, from, err) == 0)
         rc = start(r, &command, prepares, err);
     if (rc == 0)
-        rc = await(t, r->signals, &r->reports, err);
+        rc = await_end(t, r->signals, &r->reports, err);
     if (rc == 0)
         rc = outcome_read(to, out, err);
     if (t->pidfd >= 0)

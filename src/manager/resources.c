@@ -179,7 +179,7 @@ resources_begin(struct resources *r, const char *folder, const char *id,
 
 /* Looks at the machine, once for all trials that wait. */
 static void
-look(struct resources *r)
+look_at_machine(struct resources *r)
 {
     struct machine now;
 
@@ -216,12 +216,12 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
 
 /* Finds what the trial can be given; false: not now. */
 static bool
-find(struct resources *r, const struct need *need, uint64_t *devices,
-     struct buf *why, bool *foreign)
+find_room(struct resources *r, const struct need *need, uint64_t *devices,
+          struct buf *why, bool *foreign)
 {
     bool ok;
 
-    look(r);
+    look_at_machine(r);
     ok = fits(r, need->memory, why, foreign);
     *devices = 0;
     if (need->devices.count == 0 || !r->wishes->devices_managed)
@@ -244,7 +244,7 @@ kills_now(struct resources *r)
 }
 
 static void
-hold(struct resources *r, struct trial *t)
+count_claim(struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
 
@@ -263,7 +263,7 @@ hold(struct resources *r, struct trial *t)
 /* Says how the trial is kept to its memory: by a control group of its own, or
  * where that cannot be made by RLIMIT_DATA. */
 static void
-limit(const struct resources *r, struct trial *t)
+limit_memory(const struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
     char name[64];
@@ -302,7 +302,7 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
     if (!devices)
         need.devices.count = 0;
     buf_init(&text, 4096);
-    ok = find(r, &need, &c->devices, &text, &foreign);
+    ok = find_room(r, &need, &c->devices, &text, &foreign);
     end_list(&text);
     if (!ok) {
         snprintf(why, size, "%s", buf_text(&text));
@@ -318,8 +318,8 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
     c->memory = need.memory;
     c->device_memory = devices ? need.devices.memory : 0;
     c->kills_before = kills_now(r);
-    limit(r, t);
-    hold(r, t);
+    limit_memory(r, t);
+    count_claim(r, t);
     return RESOURCES_NOW;
 }
 
@@ -351,7 +351,7 @@ resources_adopt(struct resources *r, struct trial *t)
     if (!claim_read(&t->claim, t->folder))
         t->claim.kills_before = kills_now(r);
     if (!trial_exited(t))
-        hold(r, t);
+        count_claim(r, t);
     r->state++;
 }
 
@@ -367,7 +367,7 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
     if (!wanted)
         need.devices.count = 0;
     r->looked = 0; /* so that it is looked at now */
-    if (find(r, &need, &devices, out, &foreign))
+    if (find_room(r, &need, &devices, out, &foreign))
         out->len = before;
     else
         end_list(out);
@@ -493,7 +493,7 @@ need_of(const struct resources *r, const struct trial *t)
 #define STAT_MAX 65536
 
 static int
-watch(const struct resources *r, int fd)
+watch_fd(const struct resources *r, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN};
 
@@ -506,7 +506,7 @@ foreign_open(struct resources *r, struct err *err)
 {
     r->fd = epoll_create1(EPOLL_CLOEXEC);
     r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (r->fd < 0 || r->timer_fd < 0 || watch(r, r->timer_fd) != 0)
+    if (r->fd < 0 || r->timer_fd < 0 || watch_fd(r, r->timer_fd) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
     r->pause_ms = PAUSE_MS_FIRST;
     return 0;
@@ -596,7 +596,7 @@ foreign_wait(struct resources *r, pid_t pid)
     /* One that has ended, and that the driver still names, is left to the
      * timer: its end would be told at once, again and again. */
     if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) != 0 ||
-        watch(r, fd) != 0) {
+        watch_fd(r, fd) != 0) {
         close(fd);
         return false;
     }

@@ -40,7 +40,7 @@ resume_log_fini(struct resume_log *log)
 }
 
 static struct logged_trial *
-append(struct resume_log *log, const char *parameter_id)
+add_trial(struct resume_log *log, const char *parameter_id)
 {
     struct logged_trial *t = calloc(1, sizeof *t);
 
@@ -61,12 +61,12 @@ append(struct resume_log *log, const char *parameter_id)
 }
 
 static struct logged_trial *
-get(struct resume_log *log, const char *parameter_id)
+get_trial(struct resume_log *log, const char *parameter_id)
 {
     struct logged_trial *t =
         map_get(&log->by_parameter, parameter_id, strlen(parameter_id));
 
-    return t != NULL ? t : append(log, parameter_id);
+    return t != NULL ? t : add_trial(log, parameter_id);
 }
 
 static void
@@ -124,13 +124,13 @@ set_id(struct resume_log *log, struct logged_trial *t, const char *id)
 /* The trial of a fact, by its trial_job_id, or, the first time, by its
  * parameters. */
 static struct logged_trial *
-find(struct resume_log *log, const struct history_fact *f)
+find_trial(struct resume_log *log, const struct history_fact *f)
 {
     struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
 
     if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL)
         return t;
-    t = get(log, f->trial->suggested.id);
+    t = get_trial(log, f->trial->suggested.id);
     if (t != NULL)
         set_id(log, t, f->job);
     return t;
@@ -139,7 +139,7 @@ find(struct resume_log *log, const struct history_fact *f)
 static void
 add_start(struct resume_log *log, const struct history_fact *f)
 {
-    struct logged_trial *t = find(log, f);
+    struct logged_trial *t = find_trial(log, f);
 
     if (t == NULL)
         return;
@@ -172,7 +172,7 @@ add_sent(struct resume_log *log, const struct history_fact *f)
 }
 
 static void
-count(struct metrics_count *c, const struct history_metric *m)
+count_metric(struct metrics_count *c, const struct history_metric *m)
 {
     uint64_t *n = m->final ? &c->finals : &c->intermediates;
 
@@ -191,14 +191,14 @@ add_metric(struct resume_log *log, const struct history_fact *f)
         t->latest = f->trial->latest;
     }
     if (t != NULL && t->attempt == m->attempt) {
-        count(&t->sent, m);
+        count_metric(&t->sent, m);
         if (f->trial != NULL) {
             t->has_final = f->trial->has_final;
             t->final = f->trial->final;
         }
     }
     if (t != NULL)
-        count(&t->all, m);
+        count_metric(&t->all, m);
     if (!m->final) {
         add_sent(log, f);
         log->last_sent.sequence = m->sequence;
@@ -208,7 +208,7 @@ add_metric(struct resume_log *log, const struct history_fact *f)
 static void
 add_end(struct resume_log *log, const struct history_fact *f)
 {
-    struct logged_trial *t = find(log, f);
+    struct logged_trial *t = find_trial(log, f);
 
     if (f->awaited)
         add_sent(log, f);
@@ -244,12 +244,12 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
         add_record(log, f->record);
         break;
     case HISTORY_SUGGESTED:
-        t = get(log, f->suggestion->id);
+        t = get_trial(log, f->suggestion->id);
         if (t != NULL)
             set_text(log, &t->record, f->payload, f->len);
         break;
     case HISTORY_ADDED:
-        t = get(log, f->suggestion->id);
+        t = get_trial(log, f->suggestion->id);
         if (t != NULL) {
             t->added = true;
             keep_repeated(log, t, f->object);

@@ -32,7 +32,7 @@ heap_path(const struct trash *t)
 /* Moves the heaps that an earlier manager left into this one: each of them may
  * be half deleted. */
 static void
-take_over(struct trash *t)
+take_over_heaps(struct trash *t)
 {
     DIR *all = opendir(t->folder);
     struct dirent *entry;
@@ -73,7 +73,7 @@ trash_open(struct trash *t, const char *folder, struct err *err)
     }
     if (t->folder == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    take_over(t);
+    take_over_heaps(t);
     return 0;
 }
 
@@ -104,7 +104,7 @@ trash_wants(const struct trash *t)
 }
 
 static int
-start(struct trash *t, const char *heap)
+start_rm(struct trash *t, const char *heap)
 {
     const char *const argv[] = {PROGRAM, "-rf", "--", heap, NULL};
     const struct process_spawn how = {
@@ -121,7 +121,7 @@ trash_begin(struct trash *t)
 
     if (heap == NULL)
         return;
-    if (start(t, heap) != 0)
+    if (start_rm(t, heap) != 0)
         folder_remove(heap);
     t->heap++;
     t->n = 0;
