@@ -251,6 +251,13 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
 }
 
 void
+checkpoints_hear_end(void *c, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED)
+        checkpoints_ended(c, end->trial);
+}
+
+void
 checkpoints_over(struct checkpoints *c)
 {
     for (size_t i = 0; i < c->n; i++)

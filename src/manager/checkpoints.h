@@ -6,6 +6,7 @@
 #ifndef MANAGER_CHECKPOINTS_H
 #define MANAGER_CHECKPOINTS_H
 
+#include "manager/attempt_end.h"
 #include "manager/trash.h"
 
 #include <stdbool.h>
@@ -92,6 +93,8 @@ bool checkpoints_saved(struct checkpoints *c, const struct trial *t,
 
 /* The trial has ended for good; of a paused one the newest checkpoint stays. */
 void checkpoints_ended(struct checkpoints *c, const struct trial *t);
+/* Hears the end of any trial: ctx is the checkpoints. */
+attempt_end_hear checkpoints_hear_end;
 /* The trial of this number ended under an earlier manager. */
 void checkpoints_ended_before(struct checkpoints *c, uint64_t trial,
                               bool paused);

@@ -141,16 +141,25 @@ coordinator_restore(struct manager *m, struct err *err)
 }
 
 void
-coordinator_ended(struct manager *m, const struct trial *t, double seconds)
+coordinator_hear_end(void *ctx, const struct attempt_end *end)
 {
-    struct goals_trial end = {.trial = t->id,
-                              .counts = ending_counts(t->state),
-                              .has_value = t->final.given,
-                              .value = t->final.value,
-                              .seconds = seconds};
+    const struct trial *t = end->trial;
+    bool judged = end->how == ATTEMPT_JUDGED;
+    struct goals_trial counted = {.trial = t->id, .seconds = end->seconds};
+    struct manager *m = ctx;
 
-    goals_trial_ended(&m->goals, &end);
-    coordinator_judge(m, clock_monotonic_ns());
+    if (t->started_ns != 0)
+        goals_trial_left(&m->goals, t->started_ns);
+    if (end->how == ATTEMPT_LEFT || (judged && t->past.recorded))
+        return;
+    if (judged) { /* else its hours count, and nothing else */
+        counted.counts = ending_counts(t->state);
+        counted.has_value = t->final.given;
+        counted.value = t->final.value;
+    }
+    goals_trial_ended(&m->goals, &counted);
+    if (judged)
+        coordinator_judge(m, clock_monotonic_ns());
 }
 
 void

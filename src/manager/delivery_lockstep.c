@@ -49,7 +49,7 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
         reading_apply(m, t, metric); /* it is not sent again */
         if (t->stop_again != STOP_NOT && !trial_repeats(t))
-            running_stop(m, t, (int)t->stop_again);
+            running_stop(m, t, t->stop_again);
         unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         return;
     }

@@ -751,7 +751,7 @@ decide(struct manager *m, const char *id, const char *decision)
                       "trial, expected pause, finish or release",
                       decision);
     else if (t != NULL)
-        running_stop(m, t, (int)stop);
+        running_stop(m, t, stop);
     else
         m->late.words++;
 }
@@ -798,7 +798,7 @@ take_verdict(struct manager *m, const char *id, uint64_t sequence,
     struct trial *t = live_by_id(m, id);
 
     if (t != NULL && (stop == STOP_PAUSE || stop == STOP_FINISH))
-        running_stop(m, t, (int)stop);
+        running_stop(m, t, stop);
     t = live_by_id(m, id); /* if it has not ended by that */
     if (t != NULL)
         unanswered_answer(&t->unanswered, sequence,

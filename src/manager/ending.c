@@ -2,6 +2,8 @@
 #include "manager/ending.h"
 
 #include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
 #include "trial/stderr_end.h"
@@ -22,12 +24,17 @@
 #define PAYLOAD_MAX ((size_t)64 << 20)
 #define STDERR_LINES 20
 #define SHOWN_MAX 200
+#define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
-ending_send(struct manager *m, const struct trial *t)
+ending_send(void *ctx, const struct attempt_end *end)
 {
+    const struct trial *t = end->trial;
+    struct manager *m = ctx;
     struct buf payload;
 
+    if (end->how != ATTEMPT_JUDGED || t->past.end_told)
+        return;
     buf_init(&payload, PAYLOAD_MAX);
     buf_printf(&payload,
                "{\"trial_job_id\": \"%s\", \"event\": \"%s\", "
@@ -44,6 +51,64 @@ ending_send(struct manager *m, const struct trial *t)
         lockstep_sent(&m->expected, &payload, m->exchange.last);
     buf_fini(&payload);
 }
+
+/* ---- recorded ---- */
+
+/* Sets when it is tried again, as long as there is anything held. */
+static void
+hold_results(struct manager *m, int rc, const struct err *err)
+{
+    bool holds = rc == 0 && m->folder.held.len > 0;
+
+    if (rc != 0)
+        manager_end(m, MANAGER_UNABLE, "%s", err->text);
+    else if (holds && !m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: %s; the results are kept in memory "
+                      "until it goes on",
+                      err->text);
+    else if (!holds && m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: the results are written: it goes on");
+    m->results_held = holds;
+    if (deadlines_set(&m->deadlines, &m->results_due,
+                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
+                            : INT64_MAX) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+}
+
+static void
+write_held(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct err err = {0};
+
+    (void)of;
+    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
+}
+
+void
+ending_record(void *ctx, const struct attempt_end *end)
+{
+    const struct trial *t = end->trial;
+    struct manager *m = ctx;
+    struct err err = {0};
+    int rc;
+
+    if (end->how == ATTEMPT_LEFT && trial_began(t) &&
+        experiment_folder_add_interrupted(&m->folder, t, end->seconds, &err) !=
+            0)
+        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+    if (end->how != ATTEMPT_JUDGED || t->past.recorded)
+        return;
+    rc = experiment_folder_add_result(&m->folder, t, end->seconds, &err);
+
+    m->results_due.due = write_held;
+    if (rc != 0 || m->results_held || m->folder.held.len > 0)
+        hold_results(m, rc, &err);
+}
+
+/* ---- shown ---- */
 
 static void
 show_text(struct manager *m, const char *text, size_t len)
@@ -213,9 +278,8 @@ ending_show_first(struct manager *m, const struct trial *t)
     ending_show_stderr(m, t);
 }
 
-void
-ending_show_interrupted(struct manager *m, const struct trial *t,
-                        double seconds)
+static void
+show_interrupted(struct manager *m, const struct trial *t, double seconds)
 {
     m->progress.interrupted++;
     m->progress.running = m->n_running;
@@ -224,8 +288,8 @@ ending_show_interrupted(struct manager *m, const struct trial *t,
     progress_touch(&m->progress);
 }
 
-void
-ending_show(struct manager *m, const struct trial *t, double seconds)
+static void
+show_judged(struct manager *m, const struct trial *t, double seconds)
 {
     char status[24];
     struct result r = {.status = status,
@@ -247,4 +311,13 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     if (trial_is_failure(t->state))
         ending_show_first(m, t);
     progress_touch(p);
+}
+
+void
+ending_show(void *ctx, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED && !end->trial->past.recorded)
+        show_judged(ctx, end->trial, end->seconds);
+    else if (end->how == ATTEMPT_LEFT && trial_began(end->trial))
+        show_interrupted(ctx, end->trial, end->seconds);
 }

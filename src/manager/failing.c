@@ -114,13 +114,15 @@ failing_found(struct trial *t, const char *experiment_folder)
 }
 
 void
-failing_tell(struct manager *m, struct trial *t)
+failing_tell(void *ctx, const struct attempt_end *end)
 {
+    struct manager *m = ctx;
+    struct trial *t = end->trial;
     const struct on_failure *f = &m->x->on_failure;
     size_t len = strlen(t->why);
 
-    if (!trial_is_failure(t->state) || f->then != FAILURE_REPORT ||
-        t->final.given)
+    if (end->how != ATTEMPT_JUDGED || !trial_is_failure(t->state) ||
+        f->then != FAILURE_REPORT || t->final.given)
         return;
     if (!t->past.end_told && t->past.told.finals == 0)
         reading_tell(m, t, f->value);
@@ -210,11 +212,15 @@ failing_continued(struct manager *m)
 }
 
 void
-failing_count(struct manager *m, const struct trial *t)
+failing_count(void *ctx, const struct attempt_end *end)
 {
+    struct manager *m = ctx;
+    const struct trial *t = end->trial;
     struct failing *f = &m->failing;
     char how[FAILING_TEXT_MAX], line[400] = "";
 
+    if (end->how != ATTEMPT_JUDGED || t->past.recorded)
+        return;
     if (f->reminds && m->n_running == 0 && !m->end_known) {
         f->reminds = false;
         say_how_to_go_on(m);

@@ -125,8 +125,8 @@ happened_trial(struct manager *m, enum event_name name, const struct trial *t)
     events_emit(&m->events, name, fields);
 }
 
-void
-happened_end(struct manager *m, const struct trial *t, double seconds)
+static void
+tell_judged(struct manager *m, const struct trial *t, double seconds)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -146,6 +146,19 @@ happened_end(struct manager *m, const struct trial *t, double seconds)
     events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
     if (t->state == TRIAL_PAUSED)
         events_emit(&m->events, EVENT_TRIAL_PAUSED, fields);
+}
+
+void
+happened_hear_end(void *ctx, const struct attempt_end *end)
+{
+    const struct trial *t = end->trial;
+
+    if (end->how == ATTEMPT_REPLACED)
+        happened_trial(ctx, EVENT_TRIAL_RETRIED, end->next);
+    else if (end->how == ATTEMPT_LEFT && trial_began(t))
+        happened_trial(ctx, EVENT_TRIAL_INTERRUPTED, t);
+    else if (end->how == ATTEMPT_JUDGED && !t->past.recorded)
+        tell_judged(ctx, t, end->seconds);
 }
 
 void

@@ -8,9 +8,13 @@
 #include "manager/commands.h"
 #include "manager/coordinator.h"
 #include "manager/delivery.h"
-#include "manager/machine.h"
-#include "manager/happened.h"
 #include "manager/dispatcher.h"
+#include "manager/ending.h"
+#include "manager/failing.h"
+#include "manager/happened.h"
+#include "manager/machine.h"
+#include "manager/origin.h"
+#include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/reading.h"
@@ -103,6 +107,26 @@ begin_resources(struct manager *m, struct err *err)
     return 0;
 }
 
+/* Who hears when a trial has ended, in this order: first the dispatcher, then
+ * the disk, then whoever may begin or end something because of it. */
+static void
+subscribe(struct manager *m)
+{
+    attempt_ends_on(&m->ends, failing_tell, m);
+    attempt_ends_on(&m->ends, ending_send, m);
+    attempt_ends_on(&m->ends, ending_record, m);
+    attempt_ends_on(&m->ends, scheduler_hear_end, &m->scheduler);
+    attempt_ends_on(&m->ends, checkpoints_hear_end, &m->checkpoints);
+    attempt_ends_on(&m->ends, origin_hear_end, &m->checkpoints);
+    attempt_ends_on(&m->ends, reading_hear_end, m);
+    attempt_ends_on(&m->ends, placing_hear_end, m);
+    attempt_ends_on(&m->ends, running_hear_end, m);
+    attempt_ends_on(&m->ends, ending_show, m);
+    attempt_ends_on(&m->ends, coordinator_hear_end, m);
+    attempt_ends_on(&m->ends, failing_count, m);
+    attempt_ends_on(&m->ends, happened_hear_end, m);
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
@@ -141,6 +165,7 @@ manager_open(struct manager *m, struct err *err)
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
+    subscribe(m);
     m->delivery = x->deterministic ? &delivery_lockstep : &delivery_at_once;
     m->launch.lockstep = x->deterministic;
     m->launch.minimize = x->minimize;

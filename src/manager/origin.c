@@ -63,6 +63,13 @@ origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t,
                       started && t->origin.how == ORIGIN_PROMOTED);
 }
 
+void
+origin_hear_end(void *ctx, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED)
+        origin_unpin(ctx, NULL, end->trial, false);
+}
+
 static void
 release(struct checkpoints *c, const struct map *live, uint64_t number)
 {

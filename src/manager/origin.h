@@ -5,6 +5,8 @@
 #ifndef MANAGER_ORIGIN_H
 #define MANAGER_ORIGIN_H
 
+#include "manager/attempt_end.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +29,9 @@ void origin_pin(struct checkpoints *c, const struct trial *t);
  * said once. */
 void origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t,
                   bool started);
+/* Hears the end of any trial, whose origin need not stay: ctx is the
+ * checkpoints. */
+attempt_end_hear origin_hear_end;
 
 /* Releases the checkpoints that, by the log of an earlier manager, nobody needs
  * any more; all trials that it had begun are there.  `live` has the trials that

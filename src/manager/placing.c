@@ -187,6 +187,13 @@ placing_add(struct manager *m, struct trial *t)
     placing_stir(m);
 }
 
+void
+placing_hear_end(void *ctx, const struct attempt_end *end)
+{
+    list_remove(&end->trial->queue);
+    placing_stir(ctx); /* its slot is free */
+}
+
 int64_t
 placing_pause_ns(unsigned failures)
 {

@@ -363,8 +363,11 @@ unwatch_file(struct manager *m, int *watch)
 }
 
 void
-reading_end(struct manager *m, struct trial *t)
+reading_hear_end(void *ctx, const struct attempt_end *end)
 {
+    struct trial *t = end->trial;
+    struct manager *m = ctx;
+
     list_remove(&t->unread);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);

@@ -5,6 +5,7 @@
 #define MANAGER_READING_H
 
 #include "manager/metrics.h"
+#include "manager/attempt_end.h"
 
 #include <stdbool.h>
 
@@ -14,7 +15,8 @@ struct outcome;
 struct trial;
 
 void reading_begin(struct manager *m, struct trial *t);
-void reading_end(struct manager *m, struct trial *t);
+/* Of any trial: ctx is the manager. */
+attempt_end_hear reading_hear_end;
 
 /* inotify has events. */
 void reading_files(struct manager *m);

@@ -27,7 +27,6 @@
 #include <sys/wait.h>
 
 #define LAUNCHES_FAILED_MAX 3
-#define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
@@ -104,112 +103,44 @@ seconds_of(const struct trial *t)
            1e9;
 }
 
-/* Nothing refers to it any more but the list. */
-static void
-let_go(struct manager *m, struct trial *t)
+void
+running_hear_end(void *ctx, const struct attempt_end *end)
 {
-    reading_end(m, t);
-    list_remove(&t->queue);
-    placing_stir(m); /* its slot is free */
-    if (t->started_ns != 0)
-        goals_trial_left(&m->goals, t->started_ns);
+    struct trial *t = end->trial;
+    struct manager *m = ctx;
+
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
-}
-
-/* Sets when it is tried again, as long as there is anything held. */
-static void
-hold_results(struct manager *m, int rc, const struct err *err)
-{
-    bool holds = rc == 0 && m->folder.held.len > 0;
-
-    if (rc != 0)
-        manager_end(m, MANAGER_UNABLE, "%s", err->text);
-    else if (holds && !m->results_held)
-        progress_warn(&m->progress,
-                      "tunepipe: warning: %s; the results are kept in memory "
-                      "until it goes on",
-                      err->text);
-    else if (!holds && m->results_held)
-        progress_warn(&m->progress,
-                      "tunepipe: the results are written: it goes on");
-    m->results_held = holds;
-    if (deadlines_set(&m->deadlines, &m->results_due,
-                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
-                            : INT64_MAX) != 0)
-        manager_end(m, MANAGER_UNABLE, "out of memory");
+    if (end->how != ATTEMPT_REPLACED)
+        m->trials_ns += (int64_t)(end->seconds * 1e9);
+    if (end->how == ATTEMPT_JUDGED && !trial_exited(t))
+        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
+    if (end->how == ATTEMPT_LEFT && trial_began(t) && m->end_known &&
+        m->outcome->end <= MANAGER_DURATION)
+        m->outcome->end = MANAGER_INTERRUPTED; /* it was to end before that */
 }
 
 static void
-write_held(void *ctx, void *of)
+end(struct manager *m, enum attempt_end_how how, struct trial *t)
 {
-    struct manager *m = ctx;
-    struct err err = {0};
-
-    (void)of;
-    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
-}
-
-static void
-add_result(struct manager *m, const struct trial *t, double seconds)
-{
-    struct err err = {0};
-    int rc = experiment_folder_add_result(&m->folder, t, seconds, &err);
-
-    m->results_due.due = write_held;
-    if (rc != 0 || m->results_held || m->folder.held.len > 0)
-        hold_results(m, rc, &err);
+    attempt_ends_tell(&m->ends,
+                      &(struct attempt_end){
+                          .how = how, .trial = t, .seconds = seconds_of(t)});
+    live_remove(m, t);
+    trial_free(t);
 }
 
 void
 running_conclude(struct manager *m, struct trial *t)
 {
-    double seconds = seconds_of(t);
-
-    failing_tell(m, t);
-    if (!t->past.end_told)
-        ending_send(m, t);
-    if (!t->past.recorded)
-        add_result(m, t, seconds);
-    scheduler_ended(&m->scheduler);
-    m->trials_ns += (int64_t)(seconds * 1e9);
-    checkpoints_ended(&m->checkpoints, t);
-    origin_unpin(&m->checkpoints, &m->progress, t, false);
-    let_go(m, t);
-    if (!t->past.recorded) {
-        ending_show(m, t, seconds);
-        coordinator_ended(m, t, seconds);
-        failing_count(m, t);
-        happened_end(m, t, seconds);
-    }
-    if (!trial_exited(t))
-        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
-    live_remove(m, t);
-    trial_free(t);
+    end(m, ATTEMPT_JUDGED, t);
 }
 
 void
 running_leave(struct manager *m, struct trial *t)
 {
-    bool began = t->folder != NULL || t->attempt > 0;
-    double seconds = seconds_of(t);
-    struct err err = {0};
-
     running_enter(m, t, TRIAL_INTERRUPTED);
-    if (began &&
-        experiment_folder_add_interrupted(&m->folder, t, seconds, &err) != 0)
-        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
-    scheduler_ended(&m->scheduler);
-    m->trials_ns += (int64_t)(seconds * 1e9);
-    let_go(m, t);
-    if (began && m->end_known && m->outcome->end <= MANAGER_DURATION)
-        m->outcome->end = MANAGER_INTERRUPTED; /* it was to end before that */
-    if (began) {
-        ending_show_interrupted(m, t, seconds);
-        happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
-    }
-    live_remove(m, t);
-    trial_free(t);
+    end(m, ATTEMPT_LEFT, t);
 }
 
 /* No place for it, for good; frees t. */
@@ -457,15 +388,13 @@ running_next(const struct manager *m, const struct trial *t)
 void
 running_replace(struct manager *m, struct trial *t, struct trial *next)
 {
-    /* Of the attempt its hours count, and nothing else. */
-    const struct goals_trial end = {.trial = t->id, .seconds = seconds_of(t)};
-
     lockstep_retract(&m->lockstep, t->number);
     m->delivery->began(m, next); /* a round waits for it, whoever began that */
     count_slot(m, t->state, -1);
-    goals_trial_ended(&m->goals, &end);
-    happened_trial(m, EVENT_TRIAL_RETRIED, next);
-    let_go(m, t);
+    attempt_ends_tell(&m->ends, &(struct attempt_end){.how = ATTEMPT_REPLACED,
+                                                      .trial = t,
+                                                      .seconds = seconds_of(t),
+                                                      .next = next});
     if (live_replace(m, t, next) != 0) /* its place is kept */
         manager_end(m, MANAGER_UNABLE, "out of memory");
     trial_free(t);

@@ -133,9 +133,8 @@ feed_first(struct manager *m, struct trial *t, enum trial_stop stop)
 }
 
 void
-running_stop(struct manager *m, struct trial *t, int reason)
+running_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 {
-    enum trial_stop stop = (enum trial_stop)reason;
     unsigned effects = trial_step(t, trial_event_of(stop)).effects;
 
     if (m->delivery->postpones(t, stop))

@@ -51,6 +51,7 @@
 #include "manager/run.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
+#include "manager/attempt_end.h"
 #include "manager/trial_step.h"
 #include "supervisor/deaths.h"
 #include "supervisor/supervisor.h"
@@ -167,6 +168,7 @@ struct manager {
     struct control_server control; /* commands.h */
     struct pattern *pattern;       /* NULL: none */
 
+    struct attempt_ends ends; /* who hears of them: opening.c */
     struct failing failing;
     struct checkpoints checkpoints;
     struct events events;
@@ -246,17 +248,21 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* Watches for the end of the trial's wrapper: its end will be seen, be it a
  * moment later where the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
-/* The end, whatever kind it is: told, recorded, shown; t is freed. */
+/* It has ended for good: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);
 /* It is interrupted: nobody is told an end, `resume` takes it up; frees t. */
 void running_leave(struct manager *m, struct trial *t);
+
+/* Drops what is due of a trial, and counts its time: ctx is the manager. */
+attempt_end_hear running_hear_end;
 
 /* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
 /* Perhaps an earlier manager did not. */
 void running_press_late(struct manager *m, struct trial *t);
-void running_stop(struct manager *m, struct trial *t, int stop);
+/* There is a reason to end; may free t. */
+void running_stop(struct manager *m, struct trial *t, enum trial_stop stop);
 /* Told to end by itself it has reported another intermediate result. */
 void running_defied(struct manager *m, struct trial *t);
 /* The manager has to stop: what runs is interrupted, what does not is left. */

@@ -157,6 +157,12 @@ trial_waits(const struct trial *t)
 }
 
 bool
+trial_began(const struct trial *t)
+{
+    return t->folder != NULL || t->attempt > 0;
+}
+
+bool
 trial_exited(const struct trial *t)
 {
     return t->ended_ns != 0;

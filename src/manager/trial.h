@@ -173,9 +173,10 @@ void trial_close(struct trial *t);
 int trial_place(struct trial *t, const char *experiment_folder,
                 struct err *err);
 
-/* It waits for a place, or for what has to be copied first; or its wrapper is
- * gone. */
+/* It waits for a place, or for what has to be copied first. */
 bool trial_waits(const struct trial *t);
+/* It, or an attempt before it, was started; its wrapper is gone. */
+bool trial_began(const struct trial *t);
 bool trial_exited(const struct trial *t);
 
 /* The word in TRIAL_STOP; STOP_REASONS: no such word. */
