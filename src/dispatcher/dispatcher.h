@@ -58,8 +58,16 @@ struct dispatcher_resume {
      * the log has them: "xt why". */
     const struct dispatcher_skip *skips;
     size_t n_skips;
+    /* Commands that a failed side left, as the log does not say yet. */
+    const struct dispatcher_left *left;
+    size_t n_left;
     const struct emission *const *missing; /* what the log lacks */
     size_t n_missing;
+};
+
+struct dispatcher_left {
+    enum sender side;
+    uint64_t arrival;
 };
 
 struct dispatcher_skip {

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dispatcher_left;
 struct err;
 struct explainer;
 struct log;
@@ -26,8 +27,12 @@ struct session;
 struct replay_rest {
     struct session *session;
     struct pending pending; /* derived, and not in the log */
-    uint32_t head_sum;      /* of the log, for its snapshots */
-    int digits;             /* of the frames */
+    /* Handled behind a failure, though no record says that they were left: to
+     * be freed. */
+    struct dispatcher_left *lost;
+    size_t n_lost, lost_cap;
+    uint32_t head_sum; /* of the log, for its snapshots */
+    int digits;        /* of the frames */
     size_t max_payload;
 };
 
