@@ -24,9 +24,9 @@ int machine_look(struct machine *out, struct err *err);
  * it does not tell. */
 uint64_t machine_kills(void);
 
-/* Raises the limit of open files to what so many trials at a time need, and no
- * further, since children inherit it.  -1: the system does not allow so many.
- */
-int machine_allow_files(uint64_t trials, struct err *err);
+/* Raises the limit of open files to what so many trials at a time need, each of
+ * which costs its runner `runner` files, and no further, since children inherit
+ * it.  -1: the system does not allow so many. */
+int machine_allow_files(uint64_t trials, unsigned runner, struct err *err);
 
 #endif

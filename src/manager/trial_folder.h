@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_folder.h - a trial's folder, and the files in it (trial/files.h) that
- * are written before its wrapper runs: plainly, since nobody reads them before;
- * and those of them that are read back.  Inside src/manager only; one thread.
- */
+ * are written before it is started: plainly, since nobody reads them before;
+ * and what is read back of them, and of what an earlier manager wrote there.
+ * Inside src/manager only; one thread. */
 #ifndef MANAGER_TRIAL_FOLDER_H
 #define MANAGER_TRIAL_FOLDER_H
 
@@ -25,12 +25,10 @@ int trial_folder_make(struct trial *t, struct jval parameters,
  * for a path that there was no memory for. */
 int trial_folder_prepare(const char *folder, struct err *err);
 
-/* Makes the lease (TRIAL_LEASE) in the folder of a phase and holds it: sets
- * t->lease_fd. */
-int trial_folder_lease(struct trial *t, const char *folder, struct err *err);
-
-/* Writes down what the wrapper of a phase is given, into the phase's folder, so
- * that it can be run again by hand. */
+/* Writes down what a phase is started with, into the phase's folder, so that it
+ * can be run again by hand; NULL stands for a path that there was no memory
+ * for.
+ */
 int trial_folder_write_command(const char *folder, const char *cwd,
                                const char *const command[], char *const env[],
                                struct err *err);
@@ -58,5 +56,12 @@ void trial_command_fini(struct trial_command *c);
 int trial_folder_write_origin(const struct trial *t, struct err *err);
 /* Sets t->restore and t->step by that file; false: there is no such file. */
 bool trial_folder_read_origin(struct trial *t);
+
+/* Opens the files of t->folder, which another manager made, to be read from the
+ * start, and takes the stop that is recorded there.  Missing ones are left
+ * out. */
+void trial_folder_open(struct trial *t, bool wants_output);
+/* Takes the recorded stop alone. */
+void trial_folder_stop(struct trial *t);
 
 #endif
