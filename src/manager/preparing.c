@@ -151,6 +151,8 @@ read_end(struct trial *t, struct outcome *out)
 static void
 restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
+    running_step(m, t, TRIAL_ON_PREPARE);
+    running_step(m, t, TRIAL_ON_EXIT);
     ended(m, t, outcome);
     if (outcome->kind == OUTCOME_LOST)
         launch_clear(&m->launch, t, true);
@@ -159,8 +161,6 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
         return;
     }
     m->recovered.finished++;
-    running_step(m, t, TRIAL_ON_PREPARE);
-    running_step(m, t, TRIAL_ON_EXIT);
     m->delivery->began(m, t);
     unread_add(m, t); /* settle() ends it */
 }

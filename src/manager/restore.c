@@ -67,14 +67,13 @@ append(struct manager *m, struct trial *t)
     scheduler_restored(&m->scheduler, true);
 }
 
-/* As one that has just been started, or that has just exited. */
+/* It was started, whether its manager came to tell that or not. */
 static void
-enter(struct manager *m, struct trial *t)
+tell_started(struct manager *m, struct trial *t)
 {
     char detail[64];
 
     origin_unpin(&m->checkpoints, &m->progress, t, true);
-    running_step(m, t, TRIAL_ON_RUN);
     snprintf(detail, sizeof detail, "\"pid\": %d", (int)run_pid(t->run));
     if (!t->past.start_told && !t->past.end_told)
         manager_note(m, "started", t, detail);
@@ -85,7 +84,8 @@ restore_living(struct manager *m, struct trial *t)
 {
     struct err err = {0};
 
-    enter(m, t);
+    running_step(m, t, TRIAL_ON_RUN);
+    tell_started(m, t);
     m->recovered.adopted++;
     resources_adopt(&m->resources, t);
     running_since(m, t, t->run->started_ns);
@@ -108,6 +108,8 @@ restore_ended(struct manager *m, struct trial *t)
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
         launch_clear(&m->launch, t, false);
+    running_step(m, t, TRIAL_ON_RUN);
+    running_step(m, t, TRIAL_ON_EXIT);
     running_ended(m, t);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
@@ -121,8 +123,7 @@ restore_ended(struct manager *m, struct trial *t)
         m->recovered.again++;
     else
         m->recovered.finished++;
-    enter(m, t);
-    running_step(m, t, TRIAL_ON_EXIT);
+    tell_started(m, t);
     if (!t->past.end_told)
         m->delivery->began(m, t);
     unread_add(m, t); /* settle() reads it to its end */
