@@ -132,7 +132,7 @@ import_into(const char *folder, const struct buf *lines,
                                              "used any more",
                                              r->id);
     else if (r->state == RESULTS_RUNNING)
-        rc = target_tell(r->folder, "{\"command\": \"import\"}", err);
+        rc = target_tell(r->folder, REQUEST_IMPORT, err);
     else
         rc = 0;
     out->told = rc == 0 && r->state == RESULTS_RUNNING;

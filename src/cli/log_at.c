@@ -115,80 +115,71 @@ print_plain(const struct standing *s, FILE *out)
 /* ---- JSON ---- */
 
 static void
-add_text(struct buf *out, const char *key, const char *text)
+add_trial(struct json_writer *w, const struct standing_trial *t)
 {
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-}
-
-static const char *
-truth(bool yes)
-{
-    return yes ? "true" : "false";
-}
-
-static void
-add_trial(struct buf *out, const struct standing_trial *t)
-{
-    buf_add_char(out, '{');
-    add_text(out, "parameter_id", t->parameter);
-    buf_add_text(out, ", ");
-    add_text(out, "trial_job_id", t->job);
-    buf_printf(out,
-               ", \"attempt\": %" PRIu64 ", \"out\": %s, \"told\": %s, "
-               "\"stopped\": %s, \"latest\": ",
-               t->attempt, truth(t->out), truth(t->told), truth(t->stopped));
-    if (t->has_latest) {
-        buf_printf(out, "{\"step\": %" PRIu64 ", \"value\": ", t->latest.step);
-        json_write_number(out, t->latest.value);
-        buf_add_text(out, "}}");
-    } else {
-        buf_add_text(out, "null}");
+    json_open_object(w, NULL);
+    json_add_text(w, "parameter_id", t->parameter);
+    json_add_text(w, "trial_job_id", t->job);
+    json_add_unsigned(w, "attempt", t->attempt);
+    json_add_bool(w, "out", t->out);
+    json_add_bool(w, "told", t->told);
+    json_add_bool(w, "stopped", t->stopped);
+    if (json_open_object_if(w, "latest", t->has_latest)) {
+        json_add_unsigned(w, "step", t->latest.step);
+        json_add_number(w, "value", t->latest.value);
+        json_close(w);
     }
+    json_close(w);
 }
 
 static void
-add_pending(struct buf *out, const char *who, const struct standing_list *list)
+add_pending(struct json_writer *w, const char *who,
+            const struct standing_list *list)
 {
-    buf_printf(out, "\"%s\": [", who);
-    for (size_t i = 0; i < list->n; i++)
-        buf_printf(out,
-                   "%s{\"command\": %" PRIu64 ", \"code\": \"%s\", "
-                   "\"answers\": %" PRIu64 "}",
-                   i > 0 ? ", " : "", list->at[i].cause, list->at[i].code,
-                   list->at[i].frames);
-    buf_add_char(out, ']');
+    json_open_array(w, who);
+    for (size_t i = 0; i < list->n; i++) {
+        json_open_object(w, NULL);
+        json_add_unsigned(w, "command", list->at[i].cause);
+        json_add_text(w, "code", list->at[i].code);
+        json_add_unsigned(w, "answers", list->at[i].frames);
+        json_close(w);
+    }
+    json_close(w);
 }
 
 static void
 print_json(const struct standing *s, FILE *out)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text, "{\"at\": %" PRIu64 ", \"time_us\": %" PRId64 ", ", s->at,
-               s->time_us);
-    add_text(&text, "input", s->input);
-    buf_printf(&text,
-               ", \"space\": %s, \"next_id\": %" PRIu64
-               ", \"finished\": %" PRIu64 ", \"resultless\": %" PRIu64
-               ", \"stopped\": %" PRIu64 ", \"trials\": [",
-               truth(s->has_space), s->next_id, s->finished, s->resultless,
-               s->kills);
-    for (size_t i = 0; i < s->n_trials; i++) {
-        buf_add_text(&text, i > 0 ? ", " : "");
-        add_trial(&text, &s->trials[i]);
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "at", s->at);
+    json_add_integer(&w, "time_us", s->time_us);
+    json_add_text(&w, "input", s->input);
+    json_add_bool(&w, "space", s->has_space);
+    json_add_unsigned(&w, "next_id", s->next_id);
+    json_add_unsigned(&w, "finished", s->finished);
+    json_add_unsigned(&w, "resultless", s->resultless);
+    json_add_unsigned(&w, "stopped", s->kills);
+    json_open_array(&w, "trials");
+    for (size_t i = 0; i < s->n_trials; i++)
+        add_trial(&w, &s->trials[i]);
+    json_close(&w);
+    json_open_array(&w, "owed");
+    for (size_t i = 0; i < s->n_owed; i++) {
+        json_open_object(&w, NULL);
+        json_add_unsigned(&w, "first", s->owed[i].first);
+        json_add_unsigned(&w, "count", s->owed[i].count);
+        json_close(&w);
     }
-    buf_add_text(&text, "], \"owed\": [");
-    for (size_t i = 0; i < s->n_owed; i++)
-        buf_printf(&text, "%s{\"first\": %" PRIu64 ", \"count\": %" PRIu64 "}",
-                   i > 0 ? ", " : "", s->owed[i].first, s->owed[i].count);
-    buf_add_text(&text, "], \"pending\": {");
-    add_pending(&text, "tuner", &s->pending[0]);
-    buf_add_text(&text, ", ");
-    add_pending(&text, "assessor", &s->pending[1]);
-    buf_add_text(&text, "}}\n");
-    fputs(buf_text(&text), out);
+    json_close(&w);
+    json_open_object(&w, "pending");
+    add_pending(&w, "tuner", &s->pending[0]);
+    add_pending(&w, "assessor", &s->pending[1]);
+    json_end(&w);
+    fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }
 

@@ -75,26 +75,26 @@ static void
 print_json(void *ctx, const struct repair_find *f)
 {
     struct printer *p = ctx;
+    struct json_writer w;
     struct buf out;
 
     p->lost |= f->what != REPAIR_CORRECTED && f->what != REPAIR_KEPT;
     buf_init(&out, 65536);
-    buf_printf(
-        &out, "{\"what\": \"%s\", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64,
-        word(f->what), f->offset, f->bytes);
-    if (f->what == REPAIR_CORRECTED)
-        buf_printf(&out, ", \"byte\": %" PRIu64, f->first);
-    else if (f->records > 0)
-        buf_printf(&out,
-                   ", \"records\": %" PRIu64 ", \"first\": %" PRIu64
-                   ", \"last\": %" PRIu64,
-                   f->records, f->first, f->last);
-    if (f->why != NULL) {
-        buf_add_text(&out, ", \"why\": ");
-        json_write_string(&out, f->why, strlen(f->why));
+    w = json_begin_object(&out);
+    json_add_text(&w, "what", word(f->what));
+    json_add_unsigned(&w, "offset", f->offset);
+    json_add_unsigned(&w, "bytes", f->bytes);
+    if (f->what == REPAIR_CORRECTED) {
+        json_add_unsigned(&w, "byte", f->first);
+    } else if (f->records > 0) {
+        json_add_unsigned(&w, "records", f->records);
+        json_add_unsigned(&w, "first", f->first);
+        json_add_unsigned(&w, "last", f->last);
     }
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
+    if (f->why != NULL)
+        json_add_text(&w, "why", f->why);
+    json_close(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }
 
@@ -122,6 +122,7 @@ repair(const char *log, const char *to, struct printer *printer,
 static void
 print_segment(const char *path, uint64_t records, const char *why, bool json)
 {
+    struct json_writer w;
     struct buf out;
 
     if (!json && why == NULL) {
@@ -133,16 +134,14 @@ print_segment(const char *path, uint64_t records, const char *why, bool json)
         return;
     }
     buf_init(&out, 65536);
-    buf_printf(&out, "{\"what\": \"%s\", \"file\": ",
-               why == NULL ? "whole" : "damaged");
-    json_write_string(&out, path, strlen(path));
-    buf_printf(&out, ", \"records\": %" PRIu64, records);
-    if (why != NULL) {
-        buf_add_text(&out, ", \"why\": ");
-        json_write_string(&out, why, strlen(why));
-    }
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
+    w = json_begin_object(&out);
+    json_add_text(&w, "what", why == NULL ? "whole" : "damaged");
+    json_add_text(&w, "file", path);
+    json_add_unsigned(&w, "records", records);
+    if (why != NULL)
+        json_add_text(&w, "why", why);
+    json_close(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }
 

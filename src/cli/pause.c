@@ -42,13 +42,13 @@ run(const char *verb, const char *request, int argc, char **argv)
 static int
 run_pause(int argc, char **argv)
 {
-    return run("pause", "{\"command\": \"pause\"}", argc, argv);
+    return run("pause", REQUEST_PAUSE, argc, argv);
 }
 
 static int
 run_continue(int argc, char **argv)
 {
-    return run("continue", "{\"command\": \"continue\"}", argc, argv);
+    return run("continue", REQUEST_CONTINUE, argc, argv);
 }
 
 const struct verb verb_pause = {

@@ -128,76 +128,74 @@ print_table(FILE *out, const struct whatif *w)
 /* ---- for programs ---- */
 
 static void
-add_stop(struct buf *out, const char *key, const struct whatif_stop *s)
+add_stop(struct json_writer *w, const char *key, const struct whatif_stop *s)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    if (!s->stops) {
-        buf_add_text(out, "null");
+    if (!json_open_object_if(w, key, s->stops))
         return;
-    }
-    buf_printf(out, "{\"step\": %zu, \"value\": ", s->step);
-    json_write_number(out, s->value);
-    buf_printf(out, ", \"command\": %" PRIu64 ", \"time_us\": %" PRId64 "}",
-               s->arrival, s->time_us);
+    json_add_unsigned(w, "step", s->step);
+    json_add_number(w, "value", s->value);
+    json_add_unsigned(w, "command", s->arrival);
+    json_add_integer(w, "time_us", s->time_us);
+    json_close(w);
 }
 
 static void
-add_job(struct buf *out, const char *key, const struct whatif_trial *t)
+add_job(struct json_writer *w, const char *key, const struct whatif_trial *t)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    json_write_text(out, t == NULL ? NULL : t->job);
+    json_add_text(w, key, t == NULL ? NULL : t->job);
 }
 
 static void
-add_trial(struct buf *out, const struct whatif_trial *t)
+add_trial(struct json_writer *w, const struct whatif_trial *t)
 {
-    buf_add_text(out, "{\"trial\": ");
-    json_write_string(out, t->job, strlen(t->job));
-    buf_printf(out,
-               ", \"parameter_id\": %s, \"steps\": %zu, \"event\": ", t->id,
-               t->steps);
-    buf_printf(out, t->ended ? "\"%s\"" : "null", command_event_name(t->event));
-    buf_add_text(out, ", \"final\": ");
-    json_write_number(out, t->has_final ? t->final : NAN);
-    add_stop(out, "recorded", &t->really);
-    add_stop(out, "then", &t->then);
-    buf_printf(out, ", \"saved_steps\": %zu, \"saved_s\": ", t->saved_steps);
-    json_write_number(
-        out, t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6 : 0);
-    buf_printf(out, ", \"unknown\": %s, \"open\": %s}",
-               t->unknown ? "true" : "false", t->open ? "true" : "false");
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_unsigned(w, "steps", t->steps);
+    json_add_text(w, "event", t->ended ? command_event_name(t->event) : NULL);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    add_stop(w, "recorded", &t->really);
+    add_stop(w, "then", &t->then);
+    json_add_unsigned(w, "saved_steps", t->saved_steps);
+    json_add_number(w, "saved_s",
+                    t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6
+                                  : 0);
+    json_add_bool(w, "unknown", t->unknown);
+    json_add_bool(w, "open", t->open);
+    json_close(w);
 }
 
 static int
-print_json(FILE *out, const struct whatif *w, struct err *err)
+print_json(FILE *out, const struct whatif *what, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text,
-               "{\"assessor\": %s, \"maximize\": %s, \"trials\": %zu, "
-               "\"stopped\": %zu, \"stopped_recorded\": %zu, "
-               "\"stopped_same\": %zu, \"steps\": %zu, \"saved_steps\": %zu, "
-               "\"saved_s\": ",
-               w->assessor, w->maximize ? "true" : "false", w->n,
-               w->stopped_then, w->stopped_really, w->stopped_same, w->steps,
-               w->saved_steps);
-    json_write_number(&text, w->saved_s);
-    add_job(&text, "best", w->best);
-    buf_printf(&text, ", \"best_survives\": %s",
-               w->best == NULL       ? "null"
-               : w->best->then.stops ? "false"
-                                     : "true");
-    add_job(&text, "best_left", w->best_left);
-    buf_printf(&text,
-               ", \"unknown\": %zu, \"first_other\": %" PRIu64
-               ", \"open\": %zu, \"list\": [",
-               w->unknown, w->first, w->open);
-    for (size_t i = 0; i < w->n; i++) {
-        buf_add_text(&text, i == 0 ? "" : ", ");
-        add_trial(&text, &w->trials[i]);
-    }
-    buf_add_text(&text, "]}\n");
+    w = json_begin_object(&text);
+    json_add_raw(&w, "assessor", what->assessor);
+    json_add_bool(&w, "maximize", what->maximize);
+    json_add_unsigned(&w, "trials", what->n);
+    json_add_unsigned(&w, "stopped", what->stopped_then);
+    json_add_unsigned(&w, "stopped_recorded", what->stopped_really);
+    json_add_unsigned(&w, "stopped_same", what->stopped_same);
+    json_add_unsigned(&w, "steps", what->steps);
+    json_add_unsigned(&w, "saved_steps", what->saved_steps);
+    json_add_number(&w, "saved_s", what->saved_s);
+    add_job(&w, "best", what->best);
+    if (what->best != NULL)
+        json_add_bool(&w, "best_survives", !what->best->then.stops);
+    else
+        json_add_text(&w, "best_survives", NULL);
+    add_job(&w, "best_left", what->best_left);
+    json_add_unsigned(&w, "unknown", what->unknown);
+    json_add_unsigned(&w, "first_other", what->first);
+    json_add_unsigned(&w, "open", what->open);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < what->n; i++)
+        add_trial(&w, &what->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }
 

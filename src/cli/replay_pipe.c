@@ -66,29 +66,35 @@ print_table(FILE *out, struct play_report *r, const char *command, bool shell)
 static void
 print_json(FILE *out, struct play_report *r, bool shell)
 {
-    const char *sep = "", *lines = buf_text(&r->lines), *end;
+    const char *lines = buf_text(&r->lines), *end;
+    struct json_writer w;
     struct buf text;
 
-    visible_printf(
-        out,
-        "{\"frames\": %zu, \"sent\": %zu, \"shell\": %s, \"left_out\": "
-        "%zu, \"crossed\": %zu, \"resumed\": %s, \"ended\": %s, "
-        "\"end\": \"%s\", \"counts\": {",
-        r->frames, r->sent, shell ? "true" : "false", r->left_out, r->crossed,
-        r->resumed ? "true" : "false", r->ended ? "true" : "false", r->how);
-    for (size_t i = 0; i < N_CODES; i++)
-        visible_printf(out, "%s\"%s\": {\"recorded\": %zu, \"came\": %zu}",
-                       i == 0 ? "" : ", ", command_info(codes[i])->code,
-                       r->counts[codes[i]].recorded, r->counts[codes[i]].came);
-    visible_printf(out,
-                   "}, \"same_bytes\": %zu, \"differences\": %zu, \"lines\": [",
-                   r->same_bytes, r->differences);
     buf_init(&text, SIZE_MAX / 2);
-    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1, sep = ", ") {
-        buf_add_text(&text, sep);
-        json_write_string(&text, lines, (size_t)(end - lines));
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "frames", r->frames);
+    json_add_unsigned(&w, "sent", r->sent);
+    json_add_bool(&w, "shell", shell);
+    json_add_unsigned(&w, "left_out", r->left_out);
+    json_add_unsigned(&w, "crossed", r->crossed);
+    json_add_bool(&w, "resumed", r->resumed);
+    json_add_bool(&w, "ended", r->ended);
+    json_add_text(&w, "end", r->how);
+    json_open_object(&w, "counts");
+    for (size_t i = 0; i < N_CODES; i++) {
+        json_open_object(&w, command_info(codes[i])->code);
+        json_add_unsigned(&w, "recorded", r->counts[codes[i]].recorded);
+        json_add_unsigned(&w, "came", r->counts[codes[i]].came);
+        json_close(&w);
     }
-    visible_printf(out, "%s]}\n", buf_text(&text));
+    json_close(&w);
+    json_add_unsigned(&w, "same_bytes", r->same_bytes);
+    json_add_unsigned(&w, "differences", r->differences);
+    json_open_array(&w, "lines");
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        json_add_string(&w, NULL, lines, (size_t)(end - lines));
+    json_end(&w);
+    fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }
 

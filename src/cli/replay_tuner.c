@@ -131,61 +131,45 @@ print_table(FILE *out, const struct ranking *r)
 /* ---- for programs ---- */
 
 static void
-add_number(struct buf *out, const char *key, double value)
+add_trial(struct json_writer *w, const struct ranking_trial *t)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    json_write_number(out, value);
-}
-
-static void
-add_job(struct buf *out, const char *key, const struct ranking_trial *t)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, t == NULL ? NULL : t->job);
-}
-
-static void
-add_trial(struct buf *out, const struct ranking_trial *t)
-{
-    buf_add_char(out, '{');
-    add_job(out, "trial", t);
-    buf_printf(out, ", \"parameter_id\": %s, \"parameters\": %s", t->id,
-               t->parameters == NULL ? "null" : t->parameters);
-    add_number(out, "final", t->has_final ? t->final : NAN);
-    buf_printf(out, ", \"told\": %s, \"known_then\": %zu, \"known\": %zu",
-               t->has_final && !t->unfit ? "true" : "false", t->known_then,
-               t->known);
-    add_number(out, "rank", t->rank);
-    buf_printf(out, ", \"own\": %s}", t->own == NULL ? "null" : t->own);
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_raw(w, "parameters", t->parameters);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    json_add_bool(w, "told", t->has_final && !t->unfit);
+    json_add_unsigned(w, "known_then", t->known_then);
+    json_add_unsigned(w, "known", t->known);
+    json_add_number(w, "rank", t->rank);
+    json_add_raw(w, "own", t->own);
+    json_close(w);
 }
 
 static int
 print_json(FILE *out, const struct ranking *r, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text,
-               "{\"tuner\": %s, \"maximize\": %s, \"can_rank\": %s, "
-               "\"trials\": %zu, \"told\": %zu, \"imported\": %zu, "
-               "\"without_result\": %zu, \"unfit\": %zu",
-               r->tuner, r->maximize ? "true" : "false",
-               r->can_rank ? "true" : "false", r->n, r->told, r->imported,
-               r->silent, r->unfit);
-    add_number(&text, "mean_rank", r->mean_rank);
-    buf_add_text(&text, ", ");
-    add_job(&text, "best", r->best);
-    buf_add_text(&text, ", \"best_preferred_from\": ");
-    if (r->preferred)
-        buf_printf(&text, "%zu", r->since);
-    else
-        buf_add_text(&text, "null");
-    buf_add_text(&text, ", \"list\": [");
-    for (size_t i = 0; i < r->n; i++) {
-        buf_add_text(&text, i == 0 ? "" : ", ");
-        add_trial(&text, &r->trials[i]);
-    }
-    buf_add_text(&text, "]}\n");
+    w = json_begin_object(&text);
+    json_add_raw(&w, "tuner", r->tuner);
+    json_add_bool(&w, "maximize", r->maximize);
+    json_add_bool(&w, "can_rank", r->can_rank);
+    json_add_unsigned(&w, "trials", r->n);
+    json_add_unsigned(&w, "told", r->told);
+    json_add_unsigned(&w, "imported", r->imported);
+    json_add_unsigned(&w, "without_result", r->silent);
+    json_add_unsigned(&w, "unfit", r->unfit);
+    json_add_number(&w, "mean_rank", r->mean_rank);
+    json_add_text(&w, "best", r->best == NULL ? NULL : r->best->job);
+    json_add_unsigned_if(&w, "best_preferred_from", r->preferred, r->since);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < r->n; i++)
+        add_trial(&w, &r->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }
 

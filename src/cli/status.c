@@ -90,9 +90,7 @@ static int
 print_status(const char *folder, const void *words, struct err *err)
 {
     const struct words *w = words;
-    const char *request = w->json
-                              ? "{\"command\": \"status\", \"rows\": 1000000}"
-                              : "{\"command\": \"status\"}";
+    const char *request = w->json ? REQUEST_STATUS_ALL : REQUEST_STATUS;
     struct jval account;
     struct json *doc;
     int rc;

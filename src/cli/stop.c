@@ -46,10 +46,8 @@ stop(const char *folder, const void *words, struct err *err)
 
     if (target_connect(&c, folder, err) != 0)
         return -1;
-    rc = control_client_ask(&c,
-                            w->now ? "{\"command\": \"stop\", \"now\": true}"
-                                   : "{\"command\": \"stop\"}",
-                            &doc, &answer, err);
+    rc = control_client_ask(&c, w->now ? REQUEST_STOP_NOW : REQUEST_STOP, &doc,
+                            &answer, err);
     if (rc == 0)
         control_client_await_end(&c, "stop");
     json_free(doc);

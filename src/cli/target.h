@@ -42,6 +42,16 @@ int target_run_request(const char *verb, int argc, char **argv,
 int target_ask(const char *folder, const char *request, struct json **doc,
                struct jval *answer, struct err *err);
 
+/* Requests that are always the same. */
+#define REQUEST_PAUSE "{\"command\": \"pause\"}"
+#define REQUEST_CONTINUE "{\"command\": \"continue\"}"
+#define REQUEST_STOP "{\"command\": \"stop\"}"
+#define REQUEST_STOP_NOW "{\"command\": \"stop\", \"now\": true}"
+#define REQUEST_IMPORT "{\"command\": \"import\"}"
+#define REQUEST_RETRY_FAILED "{\"command\": \"retry\", \"trials\": \"failed\"}"
+#define REQUEST_STATUS "{\"command\": \"status\"}"
+#define REQUEST_STATUS_ALL "{\"command\": \"status\", \"rows\": 1000000}"
+
 /* As target_ask() for a verb that has no more to say than what was done. */
 int target_tell(const char *folder, const char *request, struct err *err);
 

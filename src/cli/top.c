@@ -59,11 +59,18 @@ static int
 ask(struct top *t, struct err *err)
 {
     size_t rows = t->rows > LINES_AROUND ? t->rows - LINES_AROUND : 1;
-    char request[100];
+    struct json_writer w;
+    struct buf request;
+    int rc;
 
-    snprintf(request, sizeof request, "{\"command\": \"watch\", \"rows\": %zu}",
-             t->screen ? rows : 0);
-    return control_client_send(&t->manager, request, err);
+    buf_init(&request, TEXT_MAX);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", "watch");
+    json_add_unsigned(&w, "rows", t->screen ? rows : 0);
+    json_close(&w);
+    rc = control_client_send(&t->manager, buf_text(&request), err);
+    buf_fini(&request);
+    return rc;
 }
 
 static struct account_view

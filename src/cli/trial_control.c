@@ -50,19 +50,22 @@ static int
 ask_named(const struct named *named, const char *command, struct json **doc,
           struct jval *answer, struct err *err)
 {
+    struct json_writer w;
     struct buf request;
     int rc;
 
     buf_init(&request, CONTROL_LINE_MAX);
-    buf_printf(&request, "{\"command\": \"%s\", \"trials\": [", command);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", command);
+    json_open_array(&w, "trials");
     for (int i = 0; i < named->n; i++) {
         uint64_t number = 0;
 
         number_parse_u64(named->trials[i], strlen(named->trials[i]), &number);
-        buf_printf(&request, "%s%llu", i > 0 ? ", " : "",
-                   (unsigned long long)number);
+        json_add_unsigned(&w, NULL, number);
     }
-    buf_add_text(&request, "]}");
+    json_close(&w);
+    json_close(&w);
     rc = buf_check(&request, "the list of trials", err);
     if (rc == 0)
         rc = target_ask(named->folder, buf_text(&request), doc, answer, err);
@@ -132,9 +135,8 @@ retry(const struct named *named, bool all_failed, struct err *err)
     int rc;
 
     if (all_failed)
-        rc = target_ask(named->folder,
-                        "{\"command\": \"retry\", \"trials\": \"failed\"}",
-                        &doc, &answer, err);
+        rc =
+            target_ask(named->folder, REQUEST_RETRY_FAILED, &doc, &answer, err);
     else
         rc = ask_named(named, "retry", &doc, &answer, err);
     if (rc != 0)

@@ -11,7 +11,6 @@
 #include "json.h"
 #include "manager/results.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,16 +108,18 @@ take_answers(struct control_client *c, const struct words *w, struct err *err)
 static int
 ask(struct control_client *c, const struct words *w, struct err *err)
 {
+    struct json_writer words;
     struct buf request;
     int rc;
 
     buf_init(&request, REQUEST_MAX);
-    buf_add_text(&request, "{\"command\": \"wait\", \"event\": ");
-    json_write_text(&request, w->event);
-    buf_printf(&request, ", \"count\": %" PRIu64, w->count);
+    words = json_begin_object(&request);
+    json_add_text(&words, "command", "wait");
+    json_add_text(&words, "event", w->event);
+    json_add_unsigned(&words, "count", w->count);
     if (w->timeout_ms > 0)
-        buf_printf(&request, ", \"timeout_ms\": %" PRId64, w->timeout_ms);
-    buf_add_char(&request, '}');
+        json_add_integer(&words, "timeout_ms", w->timeout_ms);
+    json_close(&words);
     rc = buf_check(&request, "the request", err);
     if (rc == 0)
         rc = control_client_send(c, buf_text(&request), err);
@@ -130,6 +131,7 @@ ask(struct control_client *c, const struct words *w, struct err *err)
 static bool
 has_ended(const char *folder, uint32_t wanted)
 {
+    struct json_writer w;
     struct results *r;
     struct buf line;
     bool ended;
@@ -140,14 +142,13 @@ has_ended(const char *folder, uint32_t wanted)
     ended = r != NULL && r->state == RESULTS_ENDED;
     if (ended) {
         buf_init(&line, REQUEST_MAX * 4);
-        buf_printf(&line, "{\"event\": \"%s\", \"experiment\": ",
-                   event_name(EVENT_EXPERIMENT_ENDED));
-        json_write_text(&line, r->id);
-        buf_add_text(&line, ", \"folder\": ");
-        json_write_text(&line, r->folder);
-        buf_add_text(&line, ", \"why\": ");
-        json_write_text(&line, r->reason);
-        buf_printf(&line, ", \"trials\": %zu}", r->n);
+        w = json_begin_object(&line);
+        json_add_text(&w, "event", event_name(EVENT_EXPERIMENT_ENDED));
+        json_add_text(&w, "experiment", r->id);
+        json_add_text(&w, "folder", r->folder);
+        json_add_text(&w, "why", r->reason);
+        json_add_unsigned(&w, "trials", r->n);
+        json_close(&w);
         puts(buf_text(&line));
         buf_fini(&line);
     }

@@ -3,6 +3,8 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
+#include "control/control.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/visible.h"
@@ -57,6 +59,22 @@ print(struct jval answer, bool json, struct err *err)
     return 0;
 }
 
+static void
+print_interrupted(const char *trial)
+{
+    struct json_writer w;
+    struct buf line;
+
+    buf_init(&line, CONTROL_LINE_MAX);
+    w = json_begin_object(&line);
+    json_add_text(&w, "trial", trial);
+    json_add_text(&w, "status", "interrupted");
+    json_add_text(&w, "waits", "its experiment is not running");
+    json_close(&w);
+    puts(buf_text(&line));
+    buf_fini(&line);
+}
+
 /* An interrupted trial waits for whoever resumes the experiment.  False: this
  * one is not, or the experiment runs. */
 static bool
@@ -75,9 +93,7 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
         return false;
     }
     if (json)
-        printf("{\"trial\": \"%s\", \"status\": \"interrupted\", "
-               "\"waits\": \"its experiment is not running\"}\n",
-               r->items[i].trial);
+        print_interrupted(r->items[i].trial);
     else
         printf("trial %s is interrupted: its experiment is not running; to run "
                "it again: tunepipe resume %s\n",
@@ -90,16 +106,21 @@ static int
 ask(const char *folder, const void *words, struct err *err)
 {
     const struct words *w = words;
+    struct json_writer members;
+    struct buf request;
     struct json *doc;
     struct jval answer;
-    char request[80];
     int rc;
 
     if (tell_interrupted(folder, w->trial, w->json))
         return 0;
-    snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
-             (unsigned long long)w->trial);
-    rc = target_ask(folder, request, &doc, &answer, err);
+    buf_init(&request, CONTROL_LINE_MAX);
+    members = json_begin_object(&request);
+    json_add_text(&members, "command", "why");
+    json_add_unsigned(&members, "trial", w->trial);
+    json_close(&members);
+    rc = target_ask(folder, buf_text(&request), &doc, &answer, err);
+    buf_fini(&request);
     if (rc == 0)
         rc = print(answer, w->json, err);
     json_free(doc);

@@ -53,24 +53,28 @@ write_out(struct control_connection *client)
     }
 }
 
+/* `text` is what the answer holds, JSON, or an error. */
+static void
+add_line(struct buf *out, bool ok, const char *text, size_t len)
+{
+    struct json_writer w = json_begin_object(out);
+
+    if (ok)
+        buf_add(json_value(&w, "answer"), text, len);
+    else
+        json_add_string(&w, "error", text, len);
+    json_close(&w);
+    buf_add_char(out, '\n');
+}
+
 /* An answer that does not fit into `out` costs the connection. */
 static void
 send_line(struct control_connection *client, bool ok, const char *text,
           size_t len)
 {
-    struct buf line;
-
-    buf_init(&line, len * 6 + 64);
-    buf_add_text(&line, ok ? "{\"answer\": " : "{\"error\": ");
-    if (ok)
-        buf_add(&line, text, len);
-    else
-        json_write_string(&line, text, len);
-    buf_add_text(&line, "}\n");
-    buf_add(&client->out, line.data, line.len);
-    if (line.failed || client->out.failed)
+    add_line(&client->out, ok, text, len);
+    if (client->out.failed)
         client->gone = true;
-    buf_fini(&line);
 }
 
 /* ---- who is answered more than once, or later ---- */
@@ -394,16 +398,19 @@ is_allowed(int fd)
     struct ucred peer;
     socklen_t len = sizeof peer;
     char text[160];
+    struct buf line;
     int n;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
         (peer.uid == geteuid() || peer.uid == 0))
         return true;
     n = snprintf(text, sizeof text,
-                 "{\"error\": \"this experiment is user %ld's: no other user "
-                 "may control it\"}\n",
+                 "this experiment is user %ld's: no other user may control it",
                  (long)geteuid());
-    send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    buf_init(&line, CONTROL_LINE_MAX);
+    add_line(&line, false, text, (size_t)n);
+    send(fd, line.data, line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    buf_fini(&line);
     return false;
 }
 

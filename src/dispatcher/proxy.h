@@ -114,13 +114,16 @@ void proxy_says(struct proxy *p, const struct frame *frame);
 /* Starts the program again where it is gone; whether it was. */
 bool proxy_restart(struct proxy *p);
 
-/* Appends {"parameter_id": ... */
-void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
-/* Begins p->side.payload: {"parameter_id": ..., "trial_job_id": ... */
-void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
-                     const char *job);
-/* The `value` of the metric that is being handled, as the text it came as, or
- * that it would be; one that is no number as "NaN". */
-void proxy_write_value(struct proxy *p, const struct command *cmd);
+/* Opens an object {"parameter_id": ... */
+struct json_writer proxy_open_parameter(const struct parameter_id *id,
+                                        struct buf *out);
+/* Opens {"parameter_id": ..., "trial_job_id": ... in p->side.payload, which is
+ * cleared. */
+struct json_writer proxy_open_ids(struct proxy *p,
+                                  const struct parameter_id *id,
+                                  const char *job);
+/* Appends the `value` of the metric that is being handled, as the text it came
+ * as, or that it would be; one that is no number as "NaN". */
+void proxy_write_value(const struct command *cmd, struct buf *out);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_setup.h"
@@ -92,20 +93,22 @@ write_record(const struct trial *trial, struct buf *out)
 }
 
 /* Keeps the result of a trial to be told again: an element of FD, whose value
- * the payload holds from `from` on as `"value": ...`. */
+ * the payload holds from `from` on. */
 static void
 keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
 {
     const struct buf *payload = &t->base.side.payload;
     size_t len = payload->len - from;
+    struct json_writer w;
 
     if (payload->failed ||
         t->results.len + strlen(trial->parameters) + len > RESULTS_MAX)
         return; /* of millions of results the first ones are told */
     buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
-    buf_printf(&t->results, "{\"parameter\": %s, ", trial->parameters);
-    buf_add(&t->results, payload->data + from, len);
-    buf_add_char(&t->results, '}');
+    w = json_begin_object(&t->results);
+    json_add_raw(&w, "parameter", trial->parameters);
+    buf_add(json_value(&w, "value"), payload->data + from, len);
+    json_close(&w);
 }
 
 /* Keeps an element of FD to be told again. */
@@ -129,25 +132,31 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
     const struct parameter_id theirs =
         parameter_named(trial->theirs, trial->label);
     struct buf *out = &t->base.side.payload;
+    char text[NUMBER_TEXT_MAX];
+    struct json_writer w;
     size_t from;
 
     if (trial->foreign) {
         buf_clear(out);
-        buf_printf(out, "[{\"parameter\": %s, ", trial->parameters);
+        w = json_begin(out);
+        json_open_array(&w, NULL);
+        json_open_object(&w, NULL);
+        json_add_raw(&w, "parameter", trial->parameters);
     } else {
-        proxy_write_ids(&t->base, &theirs, job);
-        buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
+        w = proxy_open_ids(&t->base, &theirs, job);
+        json_add_text(&w, "type", "FINAL");
+        json_add_unsigned(&w, "sequence", 0);
     }
+    json_value(&w, "value");
     from = out->len;
-    if (value != NULL) {
-        buf_add_text(out, "\"value\": \"");
-        json_write_double(out, *value);
-        buf_add_char(out, '"');
-    } else {
-        proxy_write_value(&t->base, cmd);
-    }
+    if (value != NULL)
+        json_write_string(out, text, number_format(*value, text));
+    else
+        proxy_write_value(cmd, out);
     keep_result(t, trial, from);
-    buf_add_text(out, trial->foreign ? "}]" : "}");
+    json_close(&w);
+    if (trial->foreign)
+        json_close(&w);
     proxy_send(&t->base, trial->foreign ? CMD_IMPORT : CMD_METRIC);
     trial->told = true;
 }

@@ -23,6 +23,7 @@ struct command;
 struct err;
 struct explainer;
 struct frame;
+struct json_writer;
 struct judgement;
 struct jval;
 struct log;
@@ -76,7 +77,7 @@ struct side_ops {
     int (*save)(const struct side *s, struct buf *out, struct err *err);
     int (*load)(struct side *s, struct unpack *in, struct err *err);
     const char *(*argument)(const struct side *s, const char *name);
-    void (*describe)(const struct side *s, struct buf *out);
+    void (*describe)(const struct side *s, struct json_writer *w);
     int (*check)(const struct side *s, struct jval head, struct err *err);
     struct proxy *(*proxy)(struct side *s);
 };
@@ -138,9 +139,9 @@ int side_load(struct side *s, struct unpack *in, struct err *err);
 /* The text of the argument of that name that its plugin or program was given;
  * NULL: it has none, or null.  Borrowed. */
 const char *side_argument(const struct side *s, const char *name);
-/* Appends its members of the head record: "tuner": {...}, "filters": [...],
+/* Adds its members of the head record: "tuner": {...}, "filters": [...],
  * or "assessor": {...}. */
-void side_describe(const struct side *s, struct buf *out);
+void side_describe(const struct side *s, struct json_writer *w);
 /* -1 when those members of `head` name another algorithm version than what is
  * loaded: err says that differences are to be expected. */
 int side_check(const struct side *s, struct jval head, struct err *err);

@@ -400,35 +400,22 @@ write_budget(struct buf *out, double budget)
         json_write_double(out, budget);
 }
 
-static void
-write_member(struct buf *out, const char *key)
-{
-    out->len--; /* the brace */
-    if (out->data[out->len - 1] != '{')
-        buf_add_text(out, ", ");
-    json_write_string(out, key, strlen(key));
-    buf_add_text(out, ": ");
-}
-
 /* What the trial receives: the parameters, and what the tuner adds. */
 static void
 write_parameters(struct tuning *t, const struct tuner_terms *terms)
 {
-    struct buf *out = &t->json;
+    struct json_writer w;
 
-    buf_clear(out);
-    space_decode(t->space, t->x, out);
-    for (size_t i = 0; i < terms->n_extras && !out->failed; i++) {
-        write_member(out, terms->extras[i].key);
-        json_write_string(out, terms->extras[i].text,
-                          strlen(terms->extras[i].text));
-        buf_add_char(out, '}');
-    }
-    if (terms->budget > 0 && !out->failed) {
-        write_member(out, "TRIAL_BUDGET");
-        write_budget(out, terms->budget);
-        buf_add_char(out, '}');
-    }
+    buf_clear(&t->json);
+    space_decode(t->space, t->x, &t->json);
+    if (terms->n_extras == 0 && !(terms->budget > 0))
+        return;
+    w = json_reopen_object(&t->json);
+    for (size_t i = 0; i < terms->n_extras; i++)
+        json_add_text(&w, terms->extras[i].key, terms->extras[i].text);
+    if (terms->budget > 0)
+        write_budget(json_value(&w, "TRIAL_BUDGET"), terms->budget);
+    json_close(&w);
 }
 
 /* Keeps the parameters of a suggestion that NNI's manager may lose, and whose
@@ -1462,12 +1449,10 @@ argument(const struct side *s, const char *name)
 }
 
 static void
-describe(const struct side *s, struct buf *out)
+describe(const struct side *s, struct json_writer *w)
 {
-    buf_add_text(out, "\"tuner\": ");
-    tuner_describe(look(s)->tuner, out);
-    buf_add_text(out, ", \"filters\": ");
-    tuner_describe_filters(look(s)->tuner, out);
+    tuner_describe(look(s)->tuner, json_value(w, "tuner"));
+    tuner_describe_filters(look(s)->tuner, json_value(w, "filters"));
 }
 
 static int

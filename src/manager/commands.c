@@ -89,6 +89,16 @@ say(struct manager *m, const struct changes *c)
     buf_fini(&line);
 }
 
+/* The whole answer: one number. */
+static void
+answer_count(struct buf *reply, const char *key, uint64_t n)
+{
+    struct json_writer w = json_begin_object(reply);
+
+    json_add_unsigned(&w, key, n);
+    json_close(&w);
+}
+
 static int
 commands_update(void *ctx, const struct control_request *request,
                 struct buf *reply, struct err *err)
@@ -117,7 +127,7 @@ commands_pause(void *ctx, const struct control_request *request,
         return -1;
     if (!before)
         progress_say(&m->progress, "tunepipe: paused: no trial is started");
-    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    answer_count(reply, "running", m->n_running);
     return 0;
 }
 
@@ -153,7 +163,7 @@ commands_stop(void *ctx, const struct control_request *request,
         manager_interrupt(m);
     if (now && m->interrupts == 1)
         manager_interrupt(m);
-    buf_printf(reply, "{\"running\": %llu}", (unsigned long long)m->n_running);
+    answer_count(reply, "running", m->n_running);
     return 0;
 }
 
@@ -170,7 +180,7 @@ commands_import(void *ctx, const struct control_request *request,
                        "the experiment asks for no more trials");
     if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
         return -1;
-    buf_printf(reply, "{\"trials\": %llu}", (unsigned long long)n);
+    answer_count(reply, "trials", n);
     return 0;
 }
 
@@ -252,13 +262,15 @@ commands_retry(void *ctx, const struct control_request *request,
 {
     struct manager *m = ctx;
     const char *word = "";
+    struct json_writer w;
     struct jval list;
     size_t n;
     int rc;
 
     if (m->phase != PHASE_RUNNING)
         return err_set(err, ERR_INPUT, "the experiment takes no more trials");
-    buf_add_text(reply, "{\"trials\": [");
+    w = json_begin_object(reply);
+    json_open_array(&w, "trials");
     if (jval_get(request->object, "trials", &list) &&
         jval_string(list, &word, NULL) && strcmp(word, "failed") == 0) {
         rc = again_failed(m, reply, &n, err);
@@ -267,7 +279,7 @@ commands_retry(void *ctx, const struct control_request *request,
         if (rc == 0)
             rc = again_named(m, list, reply, err);
     }
-    buf_add_text(reply, "]}");
+    json_end(&w);
     if (rc == 0)
         running_start_waiting(m);
     return rc;
@@ -286,11 +298,23 @@ hear(void *subscription, const struct event *event, struct err *err)
 }
 
 static void
+write_over(struct buf *out, const char *why)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "over", why);
+    json_close(&w);
+}
+
+static void
 over(void *subscription, enum events_over why)
 {
-    control_subscription_end(subscription, why == EVENTS_TIMEOUT
-                                               ? "{\"over\": \"timeout\"}"
-                                               : "{\"over\": \"ended\"}");
+    struct buf text;
+
+    buf_init(&text, 100);
+    write_over(&text, why == EVENTS_TIMEOUT ? "timeout" : "ended");
+    control_subscription_end(subscription, buf_text(&text));
+    buf_fini(&text);
 }
 
 static void
@@ -363,7 +387,7 @@ commands_wait(void *ctx, const struct control_request *request,
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) != 0 && count == 1)
         happened_over(m, reply);
     else
-        buf_add_text(reply, "{\"over\": \"ended\"}");
+        write_over(reply, "ended");
     return 0;
 }
 
@@ -393,6 +417,7 @@ commands_why(void *ctx, const struct control_request *request,
     struct manager *m = ctx;
     const struct trial *t;
     uint64_t number = 0;
+    struct json_writer w;
     struct buf text;
     struct jval v;
 
@@ -409,11 +434,11 @@ commands_why(void *ctx, const struct control_request *request,
                        (unsigned long long)m->n_trials);
     buf_init(&text, TEXT_MAX);
     explain(m, t, &text);
-    buf_printf(reply,
-               "{\"trial\": \"%s\", \"status\": \"%s\", \"waits\": ", t->id,
-               trial_state_name(t->state));
-    json_write_text(reply, buf_text(&text));
-    buf_add_char(reply, '}');
+    w = json_begin_object(reply);
+    json_add_text(&w, "trial", t->id);
+    json_add_text(&w, "status", trial_state_name(t->state));
+    json_add_text(&w, "waits", buf_text(&text));
+    json_close(&w);
     buf_fini(&text);
     return 0;
 }

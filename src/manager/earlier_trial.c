@@ -204,6 +204,7 @@ static char *
 record_of(const struct earlier_trial *e, const char *folder)
 {
     char *path = NULL, *text = NULL;
+    struct json_writer w;
     struct buf b;
 
     if (e->logged != NULL && e->logged->record != NULL)
@@ -217,8 +218,10 @@ record_of(const struct earlier_trial *e, const char *folder)
         text = buf_take(&b);
     } else if (e->result != NULL) {
         buf_clear(&b);
-        buf_printf(&b, "{\"parameter_id\": %s, \"parameters\": %s}",
-                   e->result->parameter_id, e->result->parameters);
+        w = json_begin_object(&b);
+        json_add_raw(&w, "parameter_id", e->result->parameter_id);
+        json_add_raw(&w, "parameters", e->result->parameters);
+        json_close(&w);
         text = buf_take(&b);
     }
     free(path);

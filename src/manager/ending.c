@@ -31,20 +31,20 @@ ending_send(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
     struct manager *m = ctx;
+    struct json_writer w;
     struct buf payload;
 
     if (end->how != ATTEMPT_JUDGED || t->past.end_told)
         return;
     buf_init(&payload, PAYLOAD_MAX);
-    buf_printf(&payload,
-               "{\"trial_job_id\": \"%s\", \"event\": \"%s\", "
-               "\"hyper_params\": ",
-               t->id, trial_event_name(t->state));
-    json_write_string(&payload, t->record, t->record_len);
-    buf_printf(&payload, ", \"attempt\": %llu",
-               (unsigned long long)reading_attempt(m, t));
-    buf_add_text(&payload,
-                 m->delivery->acknowledged ? ", \"sync\": true}" : "}");
+    w = json_begin_object(&payload);
+    json_add_text(&w, "trial_job_id", t->id);
+    json_add_text(&w, "event", trial_event_name(t->state));
+    json_add_string(&w, "hyper_params", t->record, t->record_len);
+    json_add_unsigned(&w, "attempt", reading_attempt(m, t));
+    if (m->delivery->acknowledged)
+        json_add_bool(&w, "sync", true);
+    json_close(&w);
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
     if (m->delivery->acknowledged && trial_exited(t)) /* else it has no turn */

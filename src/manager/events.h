@@ -21,6 +21,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct listener;
 
 /* One member of the event's JSON object. */
@@ -123,6 +124,9 @@ bool events_off(struct events *b, uint64_t id);
 void events_emit(struct events *b, enum event_name name,
                  const struct event_field *fields);
 
+/* Adds the fields as members of the object that is open. */
+void events_write_fields(struct json_writer *w,
+                         const struct event_field *fields);
 /* Appends the JSON object that listeners are told. */
 void events_write(struct buf *out, enum event_name name,
                   const struct event_field *fields);

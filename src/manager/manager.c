@@ -71,16 +71,19 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
 
 void
 manager_note(struct manager *m, const char *event, const struct trial *t,
-             const char *detail)
+             const struct event_field *detail)
 {
+    struct json_writer w;
     struct buf payload;
 
     buf_init(&payload, 65536);
-    buf_printf(&payload,
-               "{\"event\": \"%s\", \"trial_job_id\": \"%s\", "
-               "\"parameter_id\": %s, \"attempt\": %llu, %s}",
-               event, t->id, t->parameter_id, (unsigned long long)t->attempt,
-               detail);
+    w = json_begin_object(&payload);
+    json_add_text(&w, "event", event);
+    json_add_text(&w, "trial_job_id", t->id);
+    json_add_raw(&w, "parameter_id", t->parameter_id);
+    json_add_unsigned(&w, "attempt", t->attempt);
+    events_write_fields(&w, detail);
+    json_close(&w);
     if (buf_check(&payload, "a note", NULL) == 0)
         exchange_send(&m->exchange, "NT", payload.data, payload.len);
     buf_fini(&payload);

@@ -33,14 +33,15 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
 {
     int64_t most_ms =
         m->x->max_prepare_ms > 0 ? m->x->max_prepare_ms : m->x->max_trial_ms;
-    char detail[64];
 
     running_step(m, t, TRIAL_ON_PREPARE);
     if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
     running_watch(m, t);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)run_pid(t->run));
-    manager_note(m, "preparing", t, detail);
+    manager_note(
+        m, "preparing", t,
+        (struct event_field[]){EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+                               EVENT_FIELDS_END});
     m->delivery->began(m, t);
 }
 

@@ -71,12 +71,12 @@ append(struct manager *m, struct trial *t)
 static void
 tell_started(struct manager *m, struct trial *t)
 {
-    char detail[64];
-
     origin_unpin(&m->checkpoints, &m->progress, t, true);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)run_pid(t->run));
     if (!t->past.start_told && !t->past.end_told)
-        manager_note(m, "started", t, detail);
+        manager_note(m, "started", t,
+                     (struct event_field[]){
+                         EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+                         EVENT_FIELDS_END});
 }
 
 static void

@@ -162,23 +162,24 @@ running_unstarted(struct manager *m, struct trial *t, const struct err *err)
 }
 
 static void
-describe_start(const struct trial *t, char *out, size_t size)
+note_start(struct manager *m, const struct trial *t)
 {
     char devices[256];
+    const struct event_field detail[] = {
+        EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+        EVENT_TEXT("device", t->claim.devices == 0
+                                 ? NULL
+                                 : claim_devices(t->claim.devices, devices,
+                                                 sizeof devices)),
+        EVENT_FIELDS_END};
 
-    if (t->claim.devices != 0)
-        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"",
-                 (int)run_pid(t->run),
-                 claim_devices(t->claim.devices, devices, sizeof devices));
-    else
-        snprintf(out, size, "\"pid\": %d", (int)run_pid(t->run));
+    manager_note(m, "started", t, detail);
 }
 
 static void
 start(struct manager *m, struct trial *t)
 {
     struct err err = {0};
-    char detail[512];
 
     if (t->state == TRIAL_WAITING)
         placing_clear(m, t);
@@ -193,8 +194,7 @@ start(struct manager *m, struct trial *t)
     running_step(m, t, TRIAL_ON_RUN);
     running_since(m, t, clock_monotonic_ns());
     running_watch(m, t);
-    describe_start(t, detail, sizeof detail);
-    manager_note(m, "started", t, detail);
+    note_start(m, t);
     happened_trial(m, EVENT_TRIAL_STARTED, t);
     m->delivery->began(m, t);
     reading_begin(m, t);
@@ -443,21 +443,22 @@ static void
 note_exit(struct manager *m, const struct trial *t, enum trial_state state)
 {
     const struct outcome *o = &t->outcome;
-    char detail[64];
+    char status[64];
 
     if (state == TRIAL_INTERRUPTED)
-        snprintf(detail, sizeof detail,
-                 "\"status\": \"" STATUS_INTERRUPTED "\"");
+        snprintf(status, sizeof status, "%s", STATUS_INTERRUPTED);
     else if (o->kind == OUTCOME_LOST)
-        snprintf(detail, sizeof detail, "\"status\": \"lost\"");
+        snprintf(status, sizeof status, "lost");
     else
-        snprintf(detail, sizeof detail, "\"status\": \"%s %d\"",
+        snprintf(status, sizeof status, "%s %d",
                  o->kind == OUTCOME_EXITED      ? "exited"
                  : o->kind == OUTCOME_SIGNALLED ? "signalled"
                                                 : "unstarted",
                  o->number);
     if (!t->past.end_told)
-        manager_note(m, "exited", t, detail);
+        manager_note(m, "exited", t,
+                     (struct event_field[]){EVENT_TEXT("status", status),
+                                            EVENT_FIELDS_END});
 }
 
 bool

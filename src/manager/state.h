@@ -303,6 +303,6 @@ uint64_t manager_ask(struct manager *m);
 void manager_taken(struct manager *m, const char *parameter_id);
 /* Sends a note for the dispatcher's log. */
 void manager_note(struct manager *m, const char *event, const struct trial *t,
-                  const char *detail);
+                  const struct event_field *detail);
 
 #endif

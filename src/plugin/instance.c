@@ -10,7 +10,6 @@
 #include "plugin/floatenv.h"
 #include "plugin/host.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,11 +166,12 @@ instance_describe(const struct instance *i, struct buf *out)
     const char *slash = strrchr(p->file, '/');
     const char *file = slash != NULL ? slash + 1 : p->file;
 
-    buf_add_text(out, "{\"name\": ");
-    json_write_string(out, p->name, strlen(p->name));
-    buf_printf(out, ", \"version\": %" PRIu32 ", \"file\": ", p->version);
-    json_write_string(out, file, strlen(file));
-    buf_printf(out, ", \"seed\": %" PRIu64 ", \"arguments\": ", i->seed);
-    arguments_write(i->args, out);
-    buf_add_char(out, '}');
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "name", p->name);
+    json_add_unsigned(&w, "version", p->version);
+    json_add_text(&w, "file", file);
+    json_add_unsigned(&w, "seed", i->seed);
+    arguments_write(i->args, json_value(&w, "arguments"));
+    json_close(&w);
 }

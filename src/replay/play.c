@@ -500,21 +500,16 @@ rename_trial(const struct play *p, const struct script_step *step,
     const struct play_trial *t = &p->trials[step->trial];
     bool end = memcmp(step->code, "EN", 2) == 0;
     struct jval_iter it = jval_iter(object);
-    const char *sep = "{";
+    struct json_writer w = json_begin_object(out);
 
-    while (jval_next(&it)) {
-        buf_add_text(out, sep);
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add_text(out, ": ");
+    while (jval_next(&it))
         if (end && strcmp(it.key, "hyper_params") == 0)
-            json_write_string(out, t->payload, t->len);
+            json_add_string(&w, it.key, t->payload, t->len);
         else if (!end && strcmp(it.key, "parameter_id") == 0)
-            buf_add_text(out, t->id);
+            json_add_raw(&w, it.key, t->id);
         else
-            jval_write(it.value, out);
-        sep = ", ";
-    }
-    buf_add_char(out, '}');
+            jval_write(it.value, json_value(&w, it.key));
+    json_close(&w);
 }
 
 static bool

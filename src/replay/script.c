@@ -67,11 +67,15 @@ script_key(enum command_code code, const char *payload, size_t len)
 bool
 script_pauses(enum command_code code, const char *payload, size_t len)
 {
-    static const char word[] = "\"decision\": \"pause\"}";
-    size_t n = sizeof word - 1;
+    struct json *doc = NULL;
+    bool pauses;
 
-    return code == CMD_DECIDE_TRIAL && len >= n &&
-           memcmp(payload + len - n, word, n) == 0;
+    if (code == CMD_DECIDE_TRIAL)
+        doc = json_parse(payload, len, JSON_STRICT, NULL);
+    pauses = doc != NULL &&
+             strcmp(jval_text_of(json_root(doc), "decision"), "pause") == 0;
+    json_free(doc);
+    return pauses;
 }
 
 char *

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 struct buf;
+struct json_writer;
 
-/* ", " unless it is the first; `i` from 0. */
-void write_comma(struct buf *out, size_t i);
+/* A member that is an object or an array, without blanks inside. */
+struct json_writer write_object(struct json_writer *w, const char *key);
+struct json_writer write_list(struct json_writer *w, const char *key);
 
 /* What JSON cannot say is a text: "NaN", "Infinity", "-Infinity". */
 void write_value(struct buf *out, double value);
@@ -21,9 +23,10 @@ void write_short(struct buf *out, double value, int digits);
 /* Seconds since the experiment began, to the millisecond; null for 0. */
 void write_moment(struct buf *out, const struct report *r, int64_t us);
 
-void write_names(struct buf *out, const char *key, const struct columns *names);
+void write_names(struct json_writer *w, const char *key,
+                 const struct columns *names);
 
 /* "trials": the columns of write_trials.c. */
-void write_trials(struct buf *out, const struct report *r);
+void write_trials(struct json_writer *w, const struct report *r);
 
 #endif

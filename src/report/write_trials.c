@@ -35,28 +35,23 @@ number_of(struct words *w, const char *text)
 }
 
 static void
-write_words(struct buf *out, const struct report *r, const char *key,
+write_words(struct json_writer *w, const struct report *r, const char *key,
             const char *words_key, size_t member)
 {
-    struct words w = {0};
+    struct json_writer list = write_list(w, key);
+    struct words words = {0};
 
-    buf_printf(out, "\"%s\":[", key);
     for (size_t i = 0; i < r->n_trials; i++) {
         const char *const *text =
             (const void *)((const char *)&r->trials[i] + member);
-        size_t number = number_of(&w, *text);
+        size_t number = number_of(&words, *text);
 
-        write_comma(out, i);
-        if (number == REPORT_NONE)
-            buf_add_text(out, "null");
-        else
-            buf_printf(out, "%zu", number);
+        json_add_unsigned_if(&list, NULL, number != REPORT_NONE, number);
     }
-    buf_add_text(out, "],\n");
-    write_names(out, words_key, &w.all);
-    buf_add_text(out, ",\n");
-    map_fini(&w.numbers);
-    columns_fini(&w.all);
+    json_close(&list);
+    write_names(w, words_key, &words.all);
+    map_fini(&words.numbers);
+    columns_fini(&words.all);
 }
 
 /* ---- columns ---- */
@@ -210,21 +205,22 @@ static const struct {
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
 void
-write_trials(struct buf *out, const struct report *r)
+write_trials(struct json_writer *all, const struct report *r)
 {
-    buf_add_text(out, "\"trials\":{\n");
-    write_words(out, r, "status", "statuses",
+    struct json_writer w = write_object(all, "trials"), list;
+
+    buf_add_char(w.out, '\n');
+    json_separate(&w, ",\n", ":");
+    write_words(&w, r, "status", "statuses",
                 offsetof(struct report_trial, status));
-    write_words(out, r, "why", "whys", offsetof(struct report_trial, why));
-    write_words(out, r, "ended_by", "enders",
+    write_words(&w, r, "why", "whys", offsetof(struct report_trial, why));
+    write_words(&w, r, "ended_by", "enders",
                 offsetof(struct report_trial, ended_by));
     for (size_t c = 0; c < N_COLUMNS; c++) {
-        buf_printf(out, "%s\"%s\":[", c > 0 ? ",\n" : "", columns[c].key);
-        for (size_t i = 0; i < r->n_trials; i++) {
-            write_comma(out, i);
-            columns[c].write(out, r, &r->trials[i]);
-        }
-        buf_add_char(out, ']');
+        list = write_list(&w, columns[c].key);
+        for (size_t i = 0; i < r->n_trials; i++)
+            columns[c].write(json_value(&list, NULL), r, &r->trials[i]);
+        json_close(&list);
     }
-    buf_add_text(out, "},\n");
+    json_close(&w);
 }

@@ -142,63 +142,52 @@ put_text(const struct space *s, struct text t, struct buf *out)
 }
 
 static void put_dims(const struct space *s, const double *x, size_t from,
-                     size_t to, const char *separator, struct buf *out);
+                     size_t to, struct json_writer *w);
 
 static void
-put_choice(const struct space *s, const double *x, size_t i, struct buf *out)
+put_choice(const struct space *s, const double *x, size_t i, const char *key,
+           struct json_writer *w)
 {
     const struct dim *d = &s->dim[i];
     size_t e = (size_t)x[i];
 
     if (!d->nested) {
-        put_text(s, d->elements[e], out);
+        put_text(s, d->elements[e], json_value(w, key));
         return;
     }
-    buf_add_text(out, "{\"_name\": ");
-    put_text(s, d->elements[e], out);
-    put_dims(s, x, d->subs[e], d->subs[e + 1], ", ", out);
-    buf_add_char(out, '}');
-}
-
-static void
-put_integer(int64_t v, struct buf *out)
-{
-    char text[24];
-    char *end = text;
-
-    if (v < 0)
-        *end++ = '-';
-    end = number_write_u64(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-    buf_add(out, text, (size_t)(end - text));
+    json_open_object(w, key);
+    put_text(s, d->elements[e], json_value(w, "_name"));
+    put_dims(s, x, d->subs[e], d->subs[e + 1], w);
+    json_close(w);
 }
 
 static void
 put_dims(const struct space *s, const double *x, size_t from, size_t to,
-         const char *separator, struct buf *out)
+         struct json_writer *w)
 {
     for (size_t i = from; i < to; i = s->dim[i].end) {
         const struct tp_dim *d = &s->tp[i];
+        const char *key = s->dim[i].key;
 
-        buf_add_text(out, separator);
-        separator = ", ";
-        put_text(s, s->dim[i].label, out);
         if (d->kind == TP_CHOICE)
-            put_choice(s, x, i, out);
+            put_choice(s, x, i, key, w);
         else if (d->kind == TP_RANDINT)
-            put_integer(d->offset + (int64_t)x[i], out);
+            json_add_integer(w, key, d->offset + (int64_t)x[i]);
         else
-            json_write_double(out, dim_value(s, i, x[i]));
+            json_write_double(json_value(w, key), dim_value(s, i, x[i]));
     }
 }
 
 void
 space_decode(const struct space *s, const double *x, struct buf *out)
 {
+    struct json_writer w = json_begin(out);
+
     if (s->n == 1 && (s->tp[0].flags & TP_DIM_WHOLE)) {
-        put_choice(s, x, 0, out);
+        put_choice(s, x, 0, NULL, &w);
         return;
     }
-    buf_add_char(out, '{');
-    put_dims(s, x, 0, s->n, "", out);
-    buf_add_char(out, '}');
+    json_open_object(&w, NULL);
+    put_dims(s, x, 0, s->n, &w);
+    json_close(&w);
 }

@@ -35,11 +35,10 @@ struct text {
 
 /* What a dimension is for the host, beside its struct tp_dim. */
 struct dim {
-    const char *key;   /* as in the JSON, borrowed from space.document */
-    struct text label; /* `"key": ` */
-    struct text name;  /* with a NUL behind it */
-    double low, high;  /* in the user's unit; uniform kinds */
-    size_t end;        /* the first index behind this subtree */
+    const char *key;  /* as in the JSON, borrowed from space.document */
+    struct text name; /* with a NUL behind it */
+    double low, high; /* in the user's unit; uniform kinds */
+    size_t end;       /* the first index behind this subtree */
     bool nested;
     struct text *elements; /* CHOICE: as they are emitted, but for sub-
                               parameters */

@@ -240,17 +240,6 @@ check_keys(const struct parse *p, const struct place *at, struct jval entry)
 }
 
 static void
-put_label(struct space *s, size_t i)
-{
-    struct text *label = &s->dim[i].label;
-
-    label->at = s->texts.len;
-    json_write_string(&s->texts, s->dim[i].key, strlen(s->dim[i].key));
-    buf_add_text(&s->texts, ": ");
-    label->len = s->texts.len - label->at;
-}
-
-static void
 parse_entry(struct parse *p, const struct place *at, struct jval entry,
             size_t parent, size_t depth)
 {
@@ -284,7 +273,6 @@ parse_entry(struct parse *p, const struct place *at, struct jval entry,
     d->parent = parent;
     d->parent_choice = at->up == NULL ? 0 : at->element;
     p->s->dim[i].key = at->key;
-    put_label(p->s, i);
     if (kind->kind == TP_CHOICE)
         parse_choice(p, at, list, i, depth);
     else

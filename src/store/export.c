@@ -244,9 +244,11 @@ static void
 add_object(struct table *t, const struct lines *l, struct jval line)
 {
     const char *trial;
+    struct json_writer w;
     struct jval v;
     size_t len = l->len;
     uint64_t n;
+    bool known;
 
     buf_add_text(&t->row, t->now == 1 ? "" : ",\n");
     if (jval_get(line, "attempts", &v) || !jval_get(line, "trial", &v) ||
@@ -256,11 +258,11 @@ add_object(struct table *t, const struct lines *l, struct jval line)
     }
     while (len > 0 && l->text[len - 1] != '}')
         len--;
-    buf_add(&t->row, l->text, len - 1);
-    if (attempts_of(t, trial, &n))
-        buf_printf(&t->row, ", \"attempts\": %" PRIu64 "}", n);
-    else
-        buf_add_text(&t->row, ", \"attempts\": null}");
+    buf_add(&t->row, l->text, len);
+    w = json_reopen_object(&t->row);
+    known = attempts_of(t, trial, &n);
+    json_add_unsigned_if(&w, "attempts", known, n);
+    json_close(&w);
 }
 
 /* ---- the table ---- */

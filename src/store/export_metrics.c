@@ -53,19 +53,19 @@ static void
 add_json(struct exporting *e, const struct history_fact *f, const char *said)
 {
     const struct history_metric *m = &f->metric;
+    struct json_writer w;
 
     buf_add_text(&e->row, e->rows == 0 ? "" : ",\n");
-    buf_add_text(&e->row, "{\"trial\": ");
-    json_write_text(&e->row, f->job);
-    buf_printf(&e->row,
-               ", \"attempt\": %" PRIu64 ", \"type\": \"%s\", "
-               "\"sequence\": %" PRIu64 ", \"value\": ",
-               m->attempt, type_of(m), m->sequence);
-    json_write_number(&e->row,
-                      m->n_values > 0 ? m->values[0].value : (double)NAN);
-    buf_add_text(&e->row, ", \"said\": ");
-    json_write_text(&e->row, said);
-    buf_printf(&e->row, ", \"time_us\": %" PRId64 "}", f->time_us);
+    w = json_begin_object(&e->row);
+    json_add_text(&w, "trial", f->job);
+    json_add_unsigned(&w, "attempt", m->attempt);
+    json_add_text(&w, "type", type_of(m));
+    json_add_unsigned(&w, "sequence", m->sequence);
+    json_add_number(&w, "value",
+                    m->n_values > 0 ? m->values[0].value : (double)NAN);
+    json_add_text(&w, "said", said);
+    json_add_integer(&w, "time_us", f->time_us);
+    json_close(&w);
 }
 
 static int
