@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account_view.h - what a manager tells of its experiment (manager/account.h),
+/* account_view.h - what a manager tells of its experiment (manager/status.h),
  * as text for people. */
 #ifndef CLI_ACCOUNT_VIEW_H
 #define CLI_ACCOUNT_VIEW_H

@@ -7,7 +7,7 @@
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/rehearsal.h"
+#include "manager/dry_run.h"
 #include "manager/resources.h"
 
 #include <inttypes.h>
@@ -84,8 +84,8 @@ add_json_vars(struct json_writer *w, const char *const *vars)
 }
 
 static void
-add_json_command(struct page *page, const struct rehearsed *t, const char *key,
-                 const char *command)
+add_json_command(struct page *page, const struct dry_run_trial *t,
+                 const char *key, const char *command)
 {
     struct buf line;
 
@@ -97,7 +97,7 @@ add_json_command(struct page *page, const struct rehearsed *t, const char *key,
 }
 
 static void
-take_json(struct page *page, const struct rehearsed *t)
+take_json(struct page *page, const struct dry_run_trial *t)
 {
     struct json_writer *w = &page->list;
 
@@ -112,7 +112,7 @@ take_json(struct page *page, const struct rehearsed *t)
 }
 
 static void
-add_text_command(struct page *page, const struct rehearsed *t,
+add_text_command(struct page *page, const struct dry_run_trial *t,
                  const char *command)
 {
     struct buf line;
@@ -127,7 +127,7 @@ add_text_command(struct page *page, const struct rehearsed *t,
 
 /* Texts of the tuner's and of the configuration, as texts. */
 static void
-take_text(struct page *page, const struct rehearsed *t)
+take_text(struct page *page, const struct dry_run_trial *t)
 {
     buf_printf(&page->out, "\ntrial %s: ", t->id);
     visible_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
@@ -138,7 +138,7 @@ take_text(struct page *page, const struct rehearsed *t)
 }
 
 static int
-take(void *ctx, const struct rehearsed *t, struct err *err)
+take(void *ctx, const struct dry_run_trial *t, struct err *err)
 {
     struct page *page = ctx;
 
@@ -166,7 +166,7 @@ take_word(void *ctx, const char *line, size_t len)
 }
 
 static void
-print_json(struct page *page, const struct rehearsal *r)
+print_json(struct page *page, const struct dry_run *r)
 {
     struct json_writer w;
     struct buf text;
@@ -185,7 +185,7 @@ print_json(struct page *page, const struct rehearsal *r)
 }
 
 static void
-print_text(struct page *page, const struct rehearsal *r)
+print_text(struct page *page, const struct dry_run *r)
 {
     const struct experiment *x = page->x;
 
@@ -220,7 +220,7 @@ warn_of_machine(const struct experiment *x)
 int
 dryrun(const struct experiment *x, const char *dispatcher, bool json)
 {
-    struct rehearsal r = {
+    struct dry_run r = {
         .x = x, .seed = x->seed, .dispatcher = dispatcher, .wanted = SETS};
     struct page page = {.x = x, .json = json};
     struct err err = {0};
@@ -238,8 +238,8 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     page.list = json_begin(&page.out);
     if (json)
         json_open_array(&page.list, NULL);
-    if (rehearse(&r, &(struct rehearsal_audience){take, take_word, &page},
-                 &err) != 0)
+    if (dry_run(&r, &(struct dry_run_listener){take, take_word, &page}, &err) !=
+        0)
         status = verb_fail("run", &err);
     else if (json)
         print_json(&page, &r);

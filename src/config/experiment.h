@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/platform.h"
 #include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
@@ -100,7 +101,7 @@ struct experiment {
     uint64_t max_trials;  /* maxTrialNumber; 0: no limit */
     int64_t max_experiment_ms, max_trial_ms; /* 0: no limit */
     int64_t max_idle_ms; /* ours: trialIdleTimeout; 0: no limit */
-    /* Ours: goals, see manager/finish.h. */
+    /* Ours: goals, see manager/goals.h. */
     bool has_stop_value;
     double stop_value;
     uint64_t max_without;   /* maxTrialsWithoutImprovement; 0: no limit */
@@ -137,6 +138,7 @@ struct experiment {
     uint64_t hook_concurrency; /* ours: how many run at a time */
     int64_t hook_timeout_ms;   /* ours: of one */
     bool index;                /* ours: a database of results is kept */
+    enum platform platform;    /* trainingService.platform */
     struct wishes wishes;      /* of memory and devices */
     bool debug;                /* debug, or logLevel debug or trace */
 };

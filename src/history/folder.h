@@ -25,7 +25,7 @@
  *   report.html         made by `tunepipe report`
  *   results.db          with `index: true`, or made by `tunepipe index`
  *   index.log           what the one that keeps it up to date said
- *   dispatcher.pid      its process, and when that began: peer.c */
+ *   dispatcher.pid      its process, and when that began */
 #ifndef HISTORY_FOLDER_H
 #define HISTORY_FOLDER_H
 

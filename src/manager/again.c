@@ -65,7 +65,7 @@ check_open(const struct manager *m, struct err *err)
                        "no clock may decide");
     if (m->end_known)
         return err_set(err, ERR_INPUT, "the experiment takes no more trials");
-    if (finish_reached(&m->finish, now, why, sizeof why))
+    if (goals_reached(&m->goals, now, why, sizeof why))
         return err_set(err, ERR_INPUT,
                        "the experiment takes no more trials: %s", why);
     if (m->experiment_deadline_ns <= now)
@@ -119,7 +119,7 @@ add(struct again *a, struct trial *t, const struct buf *record)
     json_add_text(&a->ids, NULL, t->id);
     m->n_trials++;
     manager_taken(m, t->parameter_id);
-    scheduler_found(&m->scheduler, true);
+    scheduler_restored(&m->scheduler, true);
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     placing_add(m, t);

@@ -12,7 +12,7 @@
 #define YEARS_MS 2000000000000u            /* sixty: no duration is longer */
 #define EVERY_NS ((int64_t)2 * 1000000000) /* between two savings */
 
-/* 0: it is not there, or over `most`. */
+/* The member of this name; 0: there is none, or it is greater than `most`. */
 static uint64_t
 get(struct jval root, const char *key, uint64_t most)
 {

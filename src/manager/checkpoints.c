@@ -10,9 +10,9 @@
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/metrics.h"
-#include "manager/origin.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "trial/checkpoint.h"
 #include "trial/files.h"
 
@@ -26,25 +26,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the file says that tells of a checkpoint. */
+/* What the file beside a checkpoint (TRIAL_CHECKPOINT_STEPS) says of it. */
 struct checkpoint_steps {
-    uint64_t steps;
+    uint64_t steps;     /* intermediate results before it was saved */
     bool given, beyond; /* as in struct checkpoint */
 };
 
-static bool checkpoints_prune(struct checkpoints *c, uint64_t trial);
-static void checkpoints_drop(struct checkpoints *c, uint64_t trial);
-static bool checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
-                                   uint64_t number,
-                                   struct checkpoint_steps *out);
-static int checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
-                                   uint64_t number,
-                                   const struct checkpoint_steps *of,
-                                   struct err *err);
+static bool prune(struct checkpoints *c, uint64_t trial);
+static void drop_claim_at_end(struct checkpoints *c, uint64_t trial);
+static bool read_steps(const struct checkpoints *c, uint64_t trial,
+                       uint64_t number, struct checkpoint_steps *out);
+static int write_steps(const struct checkpoints *c, uint64_t trial,
+                       uint64_t number, const struct checkpoint_steps *of,
+                       struct err *err);
 
 /* The trial's folder, or, where a name is given, what is in it; to be freed. */
 static char *
-checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
+path_of(const struct checkpoints *c, uint64_t trial, const char *name)
 {
     char *path;
 
@@ -55,17 +53,17 @@ checkpoints_place(const struct checkpoints *c, uint64_t trial, const char *name)
 }
 
 static char *
-checkpoints_place_of(const struct checkpoints *c, uint64_t trial,
-                     const char *prefix, uint64_t number)
+numbered_path(const struct checkpoints *c, uint64_t trial, const char *prefix,
+              uint64_t number)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s%llu", prefix, (unsigned long long)number);
-    return checkpoints_place(c, trial, name);
+    return path_of(c, trial, name);
 }
 
 static struct checkpoint *
-find(const struct checkpoints *c, uint64_t trial, uint64_t number)
+find_checkpoint(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial && c->items[i].number == number)
@@ -73,19 +71,20 @@ find(const struct checkpoints *c, uint64_t trial, uint64_t number)
     return NULL;
 }
 
-/* NULL: there is no such folder, or no memory. */
+/* The row of the checkpoint, a new one where it has none.  NULL: there is no
+ * such folder, or no memory. */
 static struct checkpoint *
-checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
+add_checkpoint(struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    char *path = checkpoints_place_of(c, trial, "", number);
-    struct checkpoint *item = find(c, trial, number);
+    char *path = numbered_path(c, trial, "", number);
+    struct checkpoint *item = find_checkpoint(c, trial, number);
     struct checkpoint_steps steps;
 
     if (item != NULL || path == NULL || access(path, F_OK) != 0)
         goto out;
     if (GROW(c->items, c->n, c->cap) != 0)
         goto out;
-    checkpoints_steps_read(c, trial, number, &steps);
+    read_steps(c, trial, number, &steps);
     item = &c->items[c->n++];
     *item = (struct checkpoint){.trial = trial,
                                 .number = number,
@@ -112,9 +111,9 @@ is_unfinished(const char *name)
     return false;
 }
 
-/* What tells of one that is not there. */
+/* Whether this is the file beside a checkpoint that is not there. */
 static bool
-is_orphan(const char *home, const char *name)
+lacks_checkpoint(const char *home, const char *name)
 {
     static const char prefix[] = TRIAL_CHECKPOINT_STEPS;
     char *path;
@@ -128,16 +127,17 @@ is_orphan(const char *home, const char *name)
     return !there;
 }
 
-/* Removes whatever no checkpoint is from a trial's folder. */
+/* Removes what is unfinished, or belongs to no checkpoint, from the folder of a
+ * trial's checkpoints. */
 static void
-checkpoints_clean(struct checkpoints *c, const char *home)
+clean_home(struct checkpoints *c, const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
 
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const char *name = entry->d_name;
-        char *path = is_unfinished(name) || is_orphan(home, name)
+        char *path = is_unfinished(name) || lacks_checkpoint(home, name)
                          ? file_join(home, name)
                          : NULL;
 
@@ -149,19 +149,21 @@ checkpoints_clean(struct checkpoints *c, const char *home)
         closedir(folder);
 }
 
+/* Writes the file beside a checkpoint that the trial saved after so many
+ * intermediate results of this attempt. */
 static void
 note_steps(struct checkpoints *c, const struct trial *t,
            struct checkpoint *item, uint64_t reports)
 {
     struct checkpoint_steps steps;
 
-    if (checkpoints_steps_read(c, t->number, item->number, &steps))
-        return; /* it is told again */
+    if (read_steps(c, t->number, item->number, &steps))
+        return; /* the trial tells of it again */
     steps.steps = t->step + reports;
     steps.given = false;
     steps.beyond = t->budget > 0 && (double)steps.steps > t->budget;
     item->beyond = steps.beyond;
-    checkpoints_steps_write(c, t->number, item->number, &steps, NULL);
+    write_steps(c, t->number, item->number, &steps, NULL);
 }
 
 bool
@@ -172,18 +174,19 @@ checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
 
     if (c->folder == NULL)
         return false;
-    item = checkpoints_add(c, t->number, number);
+    item = add_checkpoint(c, t->number, number);
     if (item == NULL)
         return false;
     note_steps(c, t, item, reports);
     item->valued = t->read.given;
     item->value = t->read.value;
-    return checkpoints_prune(c, t->number);
+    return prune(c, t->number);
 }
 
-/* What the trial saved and did not come to tell. */
+/* Adds a row for each checkpoint in a trial's folder: the trial may have saved
+ * one and been ended before it told. */
 static void
-take_stock(struct checkpoints *c, uint64_t trial, const char *home)
+add_all(struct checkpoints *c, uint64_t trial, const char *home)
 {
     DIR *folder = opendir(home);
     struct dirent *entry;
@@ -191,49 +194,51 @@ take_stock(struct checkpoints *c, uint64_t trial, const char *home)
 
     while (folder != NULL && (entry = readdir(folder)) != NULL)
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
-            checkpoints_add(c, trial, number);
+            add_checkpoint(c, trial, number);
     if (folder != NULL)
         closedir(folder);
 }
 
 void
-checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused)
+checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
 {
-    char *home = c->folder == NULL ? NULL : checkpoints_place(c, trial, NULL);
+    char *home = c->folder == NULL ? NULL : path_of(c, trial, NULL);
 
     if (home == NULL)
         return;
-    checkpoints_clean(c, home);
+    clean_home(c, home);
     if (rmdir(home) != 0 && errno != ENOENT) {
-        take_stock(c, trial, home);
+        add_all(c, trial, home);
         for (size_t i = 0; i < c->n; i++)
             if (c->items[i].trial == trial)
                 c->items[i].ended = !paused;
-        checkpoints_prune(c, trial);
+        prune(c, trial);
         rmdir(home);
     }
-    checkpoints_drop(c, trial);
+    drop_claim_at_end(c, trial);
     free(home);
 }
 
-/* It was ended between the saving and the telling: all reports count. */
+/* Where the trial was ended after it had saved a checkpoint and before it told
+ * of that, all its reports count as reported before. */
 static void
 note_untold(struct checkpoints *c, const struct trial *t)
 {
     uint64_t reports = t->metrics.intermediates > t->matches
                            ? t->metrics.intermediates
                            : t->matches;
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
 
     if (home != NULL)
-        take_stock(c, t->number, home);
+        add_all(c, t->number, home);
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == t->number)
             note_steps(c, t, &c->items[i], reports);
     free(home);
 }
 
-/* One that ended with a result where it was to be paused may be promoted. */
+/* A trial that ended with a result when it was told to pause counts as paused,
+ * since it may be promoted. */
 void
 checkpoints_ended(struct checkpoints *c, const struct trial *t)
 {
@@ -242,7 +247,7 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
 
     if (c->folder != NULL)
         note_untold(c, t);
-    checkpoints_known(c, t->number, paused);
+    checkpoints_ended_before(c, t->number, paused);
 }
 
 void
@@ -260,10 +265,10 @@ checkpoints_over(struct checkpoints *c)
     checkpoints_settle(c);
 }
 
-/* ---- all ---- */
+/* ---- all trials ---- */
 
 static void
-take_all(struct checkpoints *c)
+add_all_trials(struct checkpoints *c)
 {
     DIR *folder = opendir(c->folder);
     struct dirent *entry;
@@ -273,9 +278,9 @@ take_all(struct checkpoints *c)
         char *home = NULL;
 
         if (number_parse_u64(entry->d_name, strlen(entry->d_name), &trial))
-            home = checkpoints_place(c, trial, NULL);
+            home = path_of(c, trial, NULL);
         if (home != NULL)
-            take_stock(c, trial, home);
+            add_all(c, trial, home);
         free(home);
     }
     if (folder != NULL)
@@ -296,7 +301,7 @@ checkpoints_open(struct checkpoints *c, const char *experiment_folder,
         return -1;
     if (trash_open(&c->trash, c->folder, err) != 0)
         return -1;
-    take_all(c);
+    add_all_trials(c);
     return 0;
 }
 
@@ -311,11 +316,11 @@ checkpoints_close(struct checkpoints *c)
     *c = (struct checkpoints){0};
 }
 
-/* ---- the file that tells of one ---- */
+/* ---- the file beside a checkpoint ---- */
 
-/* DESIGN.  Who reads `checkpoint NUMBER` among a trial's reports writes down
- * how many there were.  A manager that dies before leaves that to the next
- * one, which finds it in the files of the attempt. */
+/* DESIGN.  The manager that reads `checkpoint NUMBER` among a trial's reports
+ * writes down how many reports came before.  Where it dies before that, the
+ * next manager finds the number in the files of the attempt. */
 
 #define LINE_MAX_BYTES 64
 #define BUFFER_MAX ((size_t)1 << 20)
@@ -323,17 +328,17 @@ checkpoints_close(struct checkpoints *c)
 #define WORD_BEYOND "beyond"
 
 static char *
-place(const struct checkpoints *c, uint64_t trial, uint64_t number)
+steps_path(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    return checkpoints_place_of(c, trial, TRIAL_CHECKPOINT_STEPS, number);
+    return numbered_path(c, trial, TRIAL_CHECKPOINT_STEPS, number);
 }
 
 /* False: there is no such file. */
 static bool
-checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
-                       uint64_t number, struct checkpoint_steps *out)
+read_steps(const struct checkpoints *c, uint64_t trial, uint64_t number,
+           struct checkpoint_steps *out)
 {
-    char *path = place(c, trial, number), word[16] = "";
+    char *path = steps_path(c, trial, number), word[16] = "";
     unsigned long long steps = 0;
     struct buf text;
     bool ok;
@@ -353,11 +358,10 @@ checkpoints_steps_read(const struct checkpoints *c, uint64_t trial,
 }
 
 static int
-checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
-                        uint64_t number, const struct checkpoint_steps *of,
-                        struct err *err)
+write_steps(const struct checkpoints *c, uint64_t trial, uint64_t number,
+            const struct checkpoint_steps *of, struct err *err)
 {
-    char *path = place(c, trial, number), line[LINE_MAX_BYTES];
+    char *path = steps_path(c, trial, number), line[LINE_MAX_BYTES];
     int len =
         snprintf(line, sizeof line, "%llu%s%s\n", (unsigned long long)of->steps,
                  of->given || of->beyond ? " " : "",
@@ -372,10 +376,9 @@ checkpoints_steps_write(const struct checkpoints *c, uint64_t trial,
 }
 
 static void
-checkpoints_steps_remove(const struct checkpoints *c, uint64_t trial,
-                         uint64_t number)
+remove_steps(const struct checkpoints *c, uint64_t trial, uint64_t number)
 {
-    char *path = place(c, trial, number);
+    char *path = steps_path(c, trial, number);
 
     if (path != NULL)
         unlink(path);
@@ -389,7 +392,7 @@ struct search {
 };
 
 static void
-look(void *ctx, const char *line, size_t len, bool too_long)
+take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct search *s = ctx;
     struct metric_line m;
@@ -399,10 +402,11 @@ look(void *ctx, const char *line, size_t len, bool too_long)
         s->found = m.sequence == s->number;
 }
 
-/* Reports of this attempt before it told of the number, of all where it came
- * to save it and to nothing else. */
+/* How many intermediate results this attempt reported before it told of the
+ * checkpoint.  False: it did not tell of it, and all its reports are counted,
+ * as it may have saved the checkpoint last of all. */
 static bool
-search(const struct trial *t, uint64_t number, uint64_t *reports)
+find_report(const struct trial *t, uint64_t number, uint64_t *reports)
 {
     struct search s = {.number = number};
     char *path = file_join(t->folder, TRIAL_METRICS);
@@ -410,7 +414,7 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
 
     if (path != NULL && tail_open(&tail, path, TRIAL_METRIC_MAX, NULL) == 0) {
         while (!s.found &&
-               tail_drain(&tail, (size_t)1 << 20, look, &s, NULL) > 0)
+               tail_drain(&tail, (size_t)1 << 20, take_line, &s, NULL) > 0)
             continue;
         tail_close(&tail);
     }
@@ -419,11 +423,10 @@ search(const struct trial *t, uint64_t number, uint64_t *reports)
     return s.found;
 }
 
-/* The steps of a checkpoint that no file tells of: what earlier attempts at t
- * reported before they told of this number. */
+/* The steps of a checkpoint without a file beside it: what earlier attempts at
+ * t reported before they told of this number. */
 static uint64_t
-checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
-                       uint64_t number)
+find_steps(const struct checkpoints *c, const struct trial *t, uint64_t number)
 {
     char *experiment = strdup(c->folder);
     struct trial before = {.attempt = t->attempt};
@@ -436,8 +439,8 @@ checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
     memcpy(before.id, t->id, sizeof before.id);
     while (!found && before.attempt-- > 0 &&
            trial_place(&before, experiment, NULL) == 0) {
-        found = search(&before, number, &reports);
-        origin_load(&before);
+        found = find_report(&before, number, &reports);
+        trial_folder_read_origin(&before);
         if (found || newest == 0)
             newest = before.step + reports;
     }
@@ -456,7 +459,7 @@ checkpoints_steps_find(const struct checkpoints *c, const struct trial *t,
  * the one before, too.  One that is deleted is renamed first (trash.h), so
  * that half of it is never given to anybody. */
 
-/* ---- claims ---- */
+/* ---- what the tuner and trials to come want ---- */
 
 static struct checkpoint_claim *
 find_claim(const struct checkpoints *c, uint64_t trial)
@@ -467,9 +470,10 @@ find_claim(const struct checkpoints *c, uint64_t trial)
     return NULL;
 }
 
-/* NULL: no memory; then what is saved stays. */
+/* The claim on the trial's checkpoints, a new one where there is none.  NULL:
+ * no memory; then what is saved stays. */
 static struct checkpoint_claim *
-claim(struct checkpoints *c, uint64_t trial)
+get_claim(struct checkpoints *c, uint64_t trial)
 {
     struct checkpoint_claim *found = find_claim(c, trial);
 
@@ -483,7 +487,7 @@ claim(struct checkpoints *c, uint64_t trial)
 }
 
 static void
-forget(struct checkpoints *c, struct checkpoint_claim *found)
+remove_claim(struct checkpoints *c, struct checkpoint_claim *found)
 {
     *found = c->claims[--c->n_claims];
 }
@@ -498,21 +502,22 @@ is_pinned(const struct checkpoints *c, uint64_t trial)
 
 /* ---- deletion ---- */
 
-/* Its row stays until sweep(). */
-static void delete (struct checkpoints *c, struct checkpoint *item)
+/* Deletes the checkpoint; its row stays until remove_deleted(). */
+static void
+delete_checkpoint(struct checkpoints *c, struct checkpoint *item)
 {
-    char *path = checkpoints_place_of(c, item->trial, "", item->number);
+    char *path = numbered_path(c, item->trial, "", item->number);
 
     if (path != NULL)
         trash_put(&c->trash, path);
-    checkpoints_steps_remove(c, item->trial, item->number);
+    remove_steps(c, item->trial, item->number);
     free(path);
     c->bytes -= item->bytes;
     item->deleted = true;
 }
 
 static void
-sweep(struct checkpoints *c)
+remove_deleted(struct checkpoints *c)
 {
     size_t n = 0;
 
@@ -522,13 +527,14 @@ sweep(struct checkpoints *c)
     c->n = n;
 }
 
-/* The newest that a trial has, of all and of those within its budget. */
+/* The numbers of a trial's newest checkpoint, and of its newest one within the
+ * trial's budget. */
 struct newest {
     uint64_t all, within;
 };
 
 static void
-note(struct newest *newest, const struct checkpoint *item)
+note_newest(struct newest *newest, const struct checkpoint *item)
 {
     if (item->number > newest->all)
         newest->all = item->number;
@@ -552,7 +558,7 @@ is_older(const struct checkpoint *a, const struct checkpoint *b)
     return a->trial != b->trial ? a->trial < b->trial : a->number < b->number;
 }
 
-/* One without a value is worse than any. */
+/* A checkpoint without a value is worse than any other. */
 static bool
 is_worse(const struct checkpoints *c, const struct checkpoint *a,
          const struct checkpoint *b)
@@ -567,9 +573,10 @@ is_worse(const struct checkpoints *c, const struct checkpoint *a,
     return is_older(a, b);
 }
 
-/* How many of a trial's the policy lets be, apart from one that has to stay. */
+/* How many of a trial's checkpoints the policy keeps, apart from one that has
+ * to stay. */
 static size_t
-allowed(const struct checkpoints *c, bool ended)
+count_allowed(const struct checkpoints *c, bool ended)
 {
     size_t max = c->policy->max > 0 ? (size_t)c->policy->max : 1;
 
@@ -588,10 +595,11 @@ allowed(const struct checkpoints *c, bool ended)
     return 0;
 }
 
-/* Whether some of the trial's has to go; *victim is the first to. */
+/* Whether some checkpoint of the trial has to be deleted; *victim is the first
+ * one. */
 static bool
-choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
-          struct checkpoint **victim)
+choose_victim(struct checkpoints *c, uint64_t trial,
+              const struct newest *newest, struct checkpoint **victim)
 {
     bool best = c->policy->keep == CHECKPOINTS_BEST, ended = false;
     size_t n = 0;
@@ -610,7 +618,7 @@ choose_of(struct checkpoints *c, uint64_t trial, const struct newest *newest,
             (best ? is_worse(c, item, *victim) : is_older(item, *victim)))
             *victim = item;
     }
-    return n > allowed(c, ended);
+    return n > count_allowed(c, ended);
 }
 
 static void
@@ -621,10 +629,10 @@ prune_trial(struct checkpoints *c, uint64_t trial)
 
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
-            note(&newest, &c->items[i]);
-    while (choose_of(c, trial, &newest, &victim))
-        delete (c, victim);
-    sweep(c);
+            note_newest(&newest, &c->items[i]);
+    while (choose_victim(c, trial, &newest, &victim))
+        delete_checkpoint(c, victim);
+    remove_deleted(c);
 }
 
 /* ---- the quota ---- */
@@ -634,7 +642,7 @@ struct candidate {
     struct checkpoint *item;
 };
 
-/* What goes first. */
+/* Orders candidates by which is to be deleted first. */
 static int
 compare(const void *a, const void *b)
 {
@@ -648,7 +656,7 @@ compare(const void *a, const void *b)
     return first ? -1 : 1;
 }
 
-/* Of each trial, by its number; NULL: no memory. */
+/* The newest checkpoints of each trial, by its number; NULL: no memory. */
 static struct newest *
 find_newest(const struct checkpoints *c, struct map *by_trial)
 {
@@ -666,12 +674,13 @@ find_newest(const struct checkpoints *c, struct map *by_trial)
                 return NULL;
             }
         }
-        note(of, item);
+        note_newest(of, item);
     }
     return all;
 }
 
-/* All that may go, in the order in which they do; NULL: no memory. */
+/* All checkpoints that may be deleted for the quota, in that order; NULL: no
+ * memory. */
 static struct candidate *
 find_candidates(struct checkpoints *c, size_t *n)
 {
@@ -705,33 +714,34 @@ prune_all(struct checkpoints *c)
         return;
     found = find_candidates(c, &n);
     for (; i < n && c->bytes > c->policy->quota; i++)
-        delete (c, found[i].item);
+        delete_checkpoint(c, found[i].item);
     c->crowded = c->bytes > c->policy->quota;
     free(found);
-    sweep(c);
+    remove_deleted(c);
 }
 
-/* Its folder goes, too, where nothing is in it. */
+/* Removes the folder of the trial's checkpoints, where nothing is in it. */
 static void
-leave(const struct checkpoints *c, uint64_t trial)
+remove_if_empty(const struct checkpoints *c, uint64_t trial)
 {
-    char *home = checkpoints_place(c, trial, NULL);
+    char *home = path_of(c, trial, NULL);
 
     if (home != NULL)
         rmdir(home);
     free(home);
 }
 
-/* True: it is crowded, and was not before. */
+/* Deletes what neither the policy nor the quota keeps.  True: it is crowded,
+ * and was not before. */
 static bool
-checkpoints_prune(struct checkpoints *c, uint64_t trial)
+prune(struct checkpoints *c, uint64_t trial)
 {
     bool before = c->crowded;
 
     if (c->deferred)
         return false; /* a trial to come may go on from any of them */
     prune_trial(c, trial);
-    leave(c, trial);
+    remove_if_empty(c, trial);
     prune_all(c);
     return c->crowded && !before;
 }
@@ -743,13 +753,14 @@ checkpoints_delete(struct checkpoints *c, uint64_t trial)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == trial)
-            delete (c, &c->items[i]);
-    sweep(c);
-    leave(c, trial);
+            delete_checkpoint(c, &c->items[i]);
+    remove_deleted(c);
+    remove_if_empty(c, trial);
 }
 
+/* Forgets a claim that holds nothing any more, and deletes what it held. */
 static void
-drop(struct checkpoints *c, struct checkpoint_claim *found)
+drop_claim(struct checkpoints *c, struct checkpoint_claim *found)
 {
     uint64_t trial = found->trial;
 
@@ -757,14 +768,15 @@ drop(struct checkpoints *c, struct checkpoint_claim *found)
         return;
     if (found->released && c->policy->keep != CHECKPOINTS_ALL)
         checkpoints_delete(c, trial);
-    forget(c, found);
-    checkpoints_prune(c, trial); /* what was pinned need not stay */
+    remove_claim(c, found);
+    prune(c, trial); /* what was pinned need not stay */
 }
 
 void
 checkpoints_pin(struct checkpoints *c, uint64_t trial)
 {
-    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+    struct checkpoint_claim *found =
+        c->folder == NULL ? NULL : get_claim(c, trial);
 
     if (found != NULL)
         found->pins++;
@@ -779,33 +791,34 @@ checkpoints_unpin(struct checkpoints *c, uint64_t trial, bool done)
     if (found == NULL)
         return;
     found->pins -= found->pins > 0;
-    if (done) /* it waited for the other's end */
+    if (done) /* whoever was to go on waited for the trial's end */
         found->released = found->ended = true;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
 void
 checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended)
 {
-    struct checkpoint_claim *found = c->folder == NULL ? NULL : claim(c, trial);
+    struct checkpoint_claim *found =
+        c->folder == NULL ? NULL : get_claim(c, trial);
 
     if (found == NULL)
         return;
     found->released = true;
     found->ended |= ended;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
-/* The trial has ended: what was released goes. */
+/* The trial has ended: what was released before is deleted. */
 static void
-checkpoints_drop(struct checkpoints *c, uint64_t trial)
+drop_claim_at_end(struct checkpoints *c, uint64_t trial)
 {
     struct checkpoint_claim *found = find_claim(c, trial);
 
     if (found == NULL)
         return;
     found->ended = true;
-    drop(c, found);
+    drop_claim(c, found);
 }
 
 void
@@ -813,33 +826,36 @@ checkpoints_settle(struct checkpoints *c)
 {
     c->deferred = false;
     for (size_t i = c->n_claims; i > 0; i--)
-        drop(c, &c->claims[i - 1]);
+        drop_claim(c, &c->claims[i - 1]);
     for (size_t i = c->n; i > 0; i--)
         if (i <= c->n)
-            checkpoints_prune(c, c->items[i - 1].trial);
+            prune(c, c->items[i - 1].trial);
 }
 
-/* ---- those that a trial goes on from ---- */
+/* ---- what a trial goes on from ---- */
 
-/* DESIGN.  What another trial saved becomes this one's own, as its NUMBER 1,
- * before the first attempt begins: behind that an attempt goes on from the
- * newest of its trial, whoever saved it.  It is made under another name and
- * renamed, so that it is there, with its steps, or is made again. */
+/* DESIGN.  Before its first attempt begins, the checkpoint of the other trial
+ * becomes this trial's own, as its NUMBER 1: from then on an attempt goes on
+ * from the newest checkpoint of its trial, whoever saved it.  It is made under
+ * another name and renamed, so that it is there, with its steps, or is made
+ * again. */
 
 #define GIVEN_NUMBER 1
 
-/* How good it is to go on from a checkpoint: best from one that its budget has
- * paid for, worst from one that was not told yet, whose steps are unknown. */
+/* How good it is to go on from a checkpoint: best from one within its trial's
+ * budget, worst from one that the trial has not told of yet, whose steps are
+ * unknown. */
 static int
-worth(bool known, const struct checkpoint_steps *steps)
+rank(bool known, const struct checkpoint_steps *steps)
 {
     return !known ? 0 : steps->beyond ? 1 : 2;
 }
 
-/* The newest that its budget has paid for; without such a one, the newest. */
+/* The number of the trial's newest checkpoint within its budget, or without
+ * such a one of its newest; 0: it has none. */
 static uint64_t
-choose(const struct checkpoints *c, uint64_t trial, const char *home,
-       struct checkpoint_steps *steps)
+choose_number(const struct checkpoints *c, uint64_t trial, const char *home,
+              struct checkpoint_steps *steps)
 {
     DIR *all = opendir(home);
     struct dirent *entry;
@@ -853,7 +869,7 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
 
         if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
             continue;
-        this_worth = worth(checkpoints_steps_read(c, trial, number, &of), &of);
+        this_worth = rank(read_steps(c, trial, number, &of), &of);
         if (this_worth > best_worth ||
             (this_worth == best_worth && number > best)) {
             best_worth = this_worth;
@@ -866,7 +882,8 @@ choose(const struct checkpoints *c, uint64_t trial, const char *home,
     return best;
 }
 
-/* What is deleted meanwhile is renamed first: then it is not there any more. */
+/* Whether the checkpoint was still there when it had been copied: one that is
+ * deleted is renamed first, so that a half of it is never taken. */
 static int
 check_there(const char *from, struct err *err)
 {
@@ -876,7 +893,8 @@ check_there(const char *from, struct err *err)
                            from);
 }
 
-/* Of a promoted trial nobody writes to the same files: it is the same one. */
+/* Copies a checkpoint; for a promotion links are enough, since the trial that
+ * it was promoted from is the same one and writes to these files no more. */
 static int
 copy(const struct trial *t, const char *from, const char *to, struct err *err)
 {
@@ -887,12 +905,12 @@ copy(const struct trial *t, const char *from, const char *to, struct err *err)
 }
 
 static int
-give(struct checkpoints *c, const struct trial *t, const char *from,
-     const struct checkpoint_steps *steps, struct err *err)
+copy_in(struct checkpoints *c, const struct trial *t, const char *from,
+        const struct checkpoint_steps *steps, struct err *err)
 {
-    char *tmp = checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_GIVEN,
-                                     GIVEN_NUMBER);
-    char *to = checkpoints_place_of(c, t->number, "", GIVEN_NUMBER);
+    char *tmp =
+        numbered_path(c, t->number, TRIAL_CHECKPOINT_GIVEN, GIVEN_NUMBER);
+    char *to = numbered_path(c, t->number, "", GIVEN_NUMBER);
     int rc = tmp == NULL || to == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
                  : 0;
@@ -904,13 +922,13 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
     if (rc == 0)
         rc = folder_sync(tmp, err);
     if (rc == 0)
-        rc = checkpoints_steps_write(c, t->number, GIVEN_NUMBER, steps, err);
+        rc = write_steps(c, t->number, GIVEN_NUMBER, steps, err);
     if (rc == 0 && rename(tmp, to) != 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot become %s", tmp, to);
     if (rc == 0)
         rc = folder_sync(to, err);
     if (rc == 0)
-        checkpoints_add(c, t->number, GIVEN_NUMBER);
+        add_checkpoint(c, t->number, GIVEN_NUMBER);
     else if (tmp != NULL)
         folder_remove(tmp);
     free(tmp);
@@ -918,17 +936,18 @@ give(struct checkpoints *c, const struct trial *t, const char *from,
     return rc;
 }
 
-/* The checkpoint, to be freed; NULL: there is none, or no memory. */
+/* The path of the checkpoint that t goes on from, to be freed; NULL: there is
+ * none, or no memory. */
 static char *
 choose_from(const struct checkpoints *c, const struct trial *t,
             struct checkpoint_steps *steps)
 {
-    char *home = checkpoints_place(c, t->origin.from, NULL);
-    uint64_t number = home == NULL ? 0 : choose(c, t->origin.from, home, steps);
+    char *home = path_of(c, t->origin.from, NULL);
+    uint64_t number =
+        home == NULL ? 0 : choose_number(c, t->origin.from, home, steps);
 
     free(home);
-    return number == 0 ? NULL
-                       : checkpoints_place_of(c, t->origin.from, "", number);
+    return number == 0 ? NULL : numbered_path(c, t->origin.from, "", number);
 }
 
 static int
@@ -943,7 +962,7 @@ int
 checkpoints_inherit(struct checkpoints *c, const struct trial *t,
                     struct err *err)
 {
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
     struct checkpoint_steps steps;
     char *from = choose_from(c, t, &steps);
     int rc = 0;
@@ -953,7 +972,7 @@ checkpoints_inherit(struct checkpoints *c, const struct trial *t,
     if (home == NULL)
         rc = err_set(err, ERR_MEMORY, "out of memory");
     else if (from != NULL && (rc = make_folder(home, err)) == 0)
-        rc = give(c, t, from, &steps, err); /* else from the beginning */
+        rc = copy_in(c, t, from, &steps, err); /* else from the beginning */
     free(from);
     free(home);
     return rc;
@@ -972,7 +991,7 @@ checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
 {
     char *home = c->folder == NULL || t->origin.how != ORIGIN_CLONED
                      ? NULL
-                     : checkpoints_place(c, t->number, NULL);
+                     : path_of(c, t->number, NULL);
     struct checkpoint_steps steps;
     char *from = NULL;
     uint64_t bytes;
@@ -988,11 +1007,12 @@ checkpoints_to_copy(const struct checkpoints *c, const struct trial *t)
 void
 checkpoints_inherited(struct checkpoints *c, const struct trial *t)
 {
-    checkpoints_add(c, t->number, GIVEN_NUMBER);
+    add_checkpoint(c, t->number, GIVEN_NUMBER);
 }
 
-/* What an earlier attempt saved, but in lock step, where each attempt reports
- * all that the first one did. */
+/* The number of the trial's own checkpoint that an attempt goes on from: the
+ * newest, or, in lock step, where each attempt reports all that the first one
+ * did, what the first one was given; 0: none. */
 static uint64_t
 choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
 {
@@ -1000,26 +1020,27 @@ choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
 
     if (!c->lockstep && t->attempt > 0)
         return checkpoint_newest(home);
-    return checkpoints_steps_read(c, t->number, GIVEN_NUMBER, &first) &&
-                   first.given
+    return read_steps(c, t->number, GIVEN_NUMBER, &first) && first.given
                ? GIVEN_NUMBER
                : 0;
 }
 
+/* Sets what the attempt goes on from, with the steps before that. */
 static int
-go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
+find_restore(struct checkpoints *c, struct trial *t, const char *home,
+             struct err *err)
 {
     struct checkpoint_steps steps;
 
-    checkpoints_clean(c, home);
+    clean_home(c, home);
     if (is_heir(t, home) && checkpoints_inherit(c, t, err) != 0)
         return -1;
     t->restore = choose_own(c, t, home);
     if (t->restore == 0)
         return 0;
-    if (!checkpoints_steps_read(c, t->number, t->restore, &steps)) {
-        steps.steps = checkpoints_steps_find(c, t, t->restore);
-        if (checkpoints_steps_write(c, t->number, t->restore, &steps, err) != 0)
+    if (!read_steps(c, t->number, t->restore, &steps)) {
+        steps.steps = find_steps(c, t, t->restore);
+        if (write_steps(c, t->number, t->restore, &steps, err) != 0)
             return -1;
     }
     t->step = steps.steps;
@@ -1029,7 +1050,7 @@ go_on(struct checkpoints *c, struct trial *t, const char *home, struct err *err)
 int
 checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 {
-    char *home = checkpoints_place(c, t->number, NULL);
+    char *home = path_of(c, t->number, NULL);
     char *saving = checkpoints_saving(c, t);
     int rc = home == NULL || saving == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
@@ -1037,7 +1058,7 @@ checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 
     t->restore = t->step = 0;
     if (rc == 0 && (t->attempt > 0 || t->origin.how != ORIGIN_NONE))
-        rc = go_on(c, t, home, err); /* else nobody was there before */
+        rc = find_restore(c, t, home, err); /* else there is nothing */
     if (rc == 0)
         rc = make_folder(saving, err);
     free(saving);
@@ -1048,13 +1069,11 @@ checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
 char *
 checkpoints_saving(const struct checkpoints *c, const struct trial *t)
 {
-    return checkpoints_place_of(c, t->number, TRIAL_CHECKPOINT_SAVING,
-                                t->attempt);
+    return numbered_path(c, t->number, TRIAL_CHECKPOINT_SAVING, t->attempt);
 }
 
 char *
 checkpoints_restore(const struct checkpoints *c, const struct trial *t)
 {
-    return t->restore > 0 ? checkpoints_place_of(c, t->number, "", t->restore)
-                          : NULL;
+    return t->restore > 0 ? numbered_path(c, t->number, "", t->restore) : NULL;
 }

@@ -14,24 +14,27 @@ struct trial;
 
 struct claim {
     bool held;        /* counted in struct resources */
-    bool managed;     /* it is told which devices it has, none too */
-    bool alone;       /* nobody shares its devices */
+    bool managed;     /* the trial is told which devices it has, or that it has
+                         none */
+    bool alone;       /* no other trial shares its devices */
     uint64_t devices; /* a bit each */
     uint64_t memory, device_memory; /* reserved; bytes */
-    uint64_t limit;                 /* it is kept to so much; 0: it is not */
-    char cgroup[512];      /* the folder of the group that does; "": none */
-    uint64_t kills_before; /* by the machine, for want of memory */
+    uint64_t limit;                 /* bytes that it is kept to; 0: it is not */
+    char cgroup[512];      /* the folder of the control group that keeps it to
+                              them; "": none does */
+    uint64_t kills_before; /* machine_kills() when it was started */
 
-    uint64_t asked; /* the state of things when it was last asked for */
-    struct trial *before, *next; /* of those that hold one */
+    uint64_t asked;              /* resources' state when it was last refused */
+    struct trial *before, *next; /* the other trials that were given anything */
 };
 
+/* Writes the file into the trial's folder. */
 int claim_write(const struct claim *c, const char *folder, struct err *err);
 
-/* False: there is none. */
+/* Reads it back; false: there is no such file. */
 bool claim_read(struct claim *c, const char *folder);
 
-/* "0,1", at most size bytes; returns out. */
+/* Writes the devices as "0,1", at most size bytes; returns out. */
 const char *claim_devices(uint64_t devices, char *out, size_t size);
 
 #endif

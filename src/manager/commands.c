@@ -5,7 +5,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/account.h"
+#include "manager/status.h"
 #include "manager/again.h"
 #include "manager/coordinator.h"
 #include "manager/happened.h"
@@ -461,7 +461,7 @@ read_rows(struct jval request, uint64_t *out, struct err *err)
 static void
 describe(void *manager, uint64_t rows, struct buf *out)
 {
-    account_write(manager, rows, out);
+    status_write(manager, rows, out);
 }
 
 static int
@@ -472,7 +472,7 @@ commands_status(void *ctx, const struct control_request *request,
 
     if (read_rows(request->object, &rows, err) != 0)
         return -1;
-    account_write(ctx, rows, reply);
+    status_write(ctx, rows, reply);
     return 0;
 }
 
@@ -485,7 +485,7 @@ commands_watch(void *ctx, const struct control_request *request,
     if (read_rows(request->object, &rows, err) != 0)
         return -1;
     control_watch(request->from, rows);
-    account_write(ctx, rows, reply);
+    status_write(ctx, rows, reply);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/descriptors.h"
+#include "manager/machine.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
 #include "manager/happened.h"
@@ -47,7 +47,8 @@ coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
                        "trialConcurrency: expected at least 1, got 0; to begin "
                        "no more trials: tunepipe pause");
     if (check_open(m, err) != 0 ||
-        descriptors_allow(concurrency + m->scheduler.ahead, err) != 0)
+        machine_allow_files(concurrency + m->scheduler.ahead,
+                            m->launch.descriptors, err) != 0)
         return -1;
     m->budget.concurrency = concurrency;
     if (keep(m, err) != 0) {
@@ -133,7 +134,8 @@ coordinator_restore(struct manager *m, struct err *err)
     m->experiment_deadline_ns = budget_deadline(&m->budget);
     if (kept.concurrency > 0) {
         m->scheduler.concurrency = kept.concurrency;
-        if (descriptors_allow(kept.concurrency + m->scheduler.ahead, err) != 0)
+        if (machine_allow_files(kept.concurrency + m->scheduler.ahead,
+                                m->launch.descriptors, err) != 0)
             return -1;
     }
     return budget_save(&m->budget, m->folder.path, err);
@@ -144,11 +146,11 @@ coordinator_hear_end(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
     bool judged = end->how == ATTEMPT_JUDGED;
-    struct finish_end counted = {.trial = t->id, .seconds = end->seconds};
+    struct goals_trial counted = {.trial = t->id, .seconds = end->seconds};
     struct manager *m = ctx;
 
     if (t->started_ns != 0)
-        finish_left(&m->finish, t->started_ns);
+        goals_trial_left(&m->goals, t->started_ns);
     if (end->how == ATTEMPT_LEFT || (judged && t->past.recorded))
         return;
     if (judged) { /* else its hours count, and nothing else */
@@ -156,7 +158,7 @@ coordinator_hear_end(void *ctx, const struct attempt_end *end)
         counted.has_value = t->final.given;
         counted.value = t->final.value;
     }
-    finish_ended(&m->finish, &counted);
+    goals_trial_ended(&m->goals, &counted);
     if (judged)
         coordinator_judge(m, clock_monotonic_ns());
 }
@@ -166,6 +168,6 @@ coordinator_judge(struct manager *m, int64_t now_ns)
 {
     char why[200];
 
-    if (!m->end_known && finish_reached(&m->finish, now_ns, why, sizeof why))
+    if (!m->end_known && goals_reached(&m->goals, now_ns, why, sizeof why))
         manager_end(m, MANAGER_REACHED, "%s", why);
 }

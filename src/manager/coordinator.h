@@ -33,7 +33,7 @@ int coordinator_restore(struct manager *m, struct err *err);
 
 /* Counts an end, of any trial, for the goals: ctx is the manager. */
 attempt_end_hear coordinator_hear_end;
-/* Ends the experiment when a goal is reached: finish.h. */
+/* Ends the experiment when a goal is reached: goals.h. */
 void coordinator_judge(struct manager *m, int64_t now_ns);
 
 #endif

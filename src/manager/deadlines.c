@@ -19,7 +19,7 @@ put(struct deadlines *d, struct deadline *one, size_t place)
     one->place = place;
 }
 
-/* To where nobody above it is later. */
+/* Moves a deadline up the heap to where none above it is later. */
 static void
 rise(struct deadlines *d, struct deadline *one)
 {
@@ -32,7 +32,7 @@ rise(struct deadlines *d, struct deadline *one)
     put(d, one, place);
 }
 
-/* To where nobody below it is nearer. */
+/* Moves a deadline down the heap to where none below it is nearer. */
 static void
 sink(struct deadlines *d, struct deadline *one)
 {

@@ -16,14 +16,14 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
                      trial_reaches(t, metric->sequence);
     metric->sync |= metric->judges;
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
-        holding_answer_line(&t->holding, metric, REPORT_GO);
+        unanswered_answer_line(&t->unanswered, metric, REPORT_GO);
         metric->waits = metric->hears = false; /* nor did it in fact */
     } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
-        holding_answer_line(&t->holding, metric, trial_answer(t));
+        unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         metric->waits = metric->hears = metric->sync = false;
     }
     if (metric->waits || metric->judges)
-        holding_add(&t->holding, metric);
+        unanswered_add(&t->unanswered, metric);
     reading_apply(m, t, metric);
 }
 
@@ -31,8 +31,8 @@ static void
 sent(struct manager *m, struct trial *t, const struct metric_line *metric,
      const struct buf *payload)
 {
-    holding_sent(&t->holding, metric->sequence, m->exchange.last, payload->data,
-                 payload->len);
+    unanswered_sent(&t->unanswered, metric->sequence, m->exchange.last,
+                    payload->data, payload->len);
 }
 
 /* What the dispatcher makes of its last report tells how its end is meant. */
@@ -40,7 +40,8 @@ static bool
 is_unjudged(const struct manager *m, const struct trial *t)
 {
     return trial_unjudged(t) && !t->past.end_told &&
-           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
+           (!m->end_known || m->interrupting) &&
+           unanswered_judges(&t->unanswered);
 }
 
 static void
@@ -68,7 +69,7 @@ answered(struct manager *m, const char *id, bool end, uint64_t sequence)
 static bool
 hears_late(const struct trial *t)
 {
-    return holding_judges(&t->holding);
+    return unanswered_judges(&t->unanswered);
 }
 
 /* Its end is judged in the next turn. */
@@ -93,7 +94,8 @@ resumed(struct manager *m, uint64_t last, uint64_t owed, uint64_t served,
 {
     (void)owed, (void)served, (void)asked;
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        for (const struct held *h = t->holding.first; h != NULL; h = h->next)
+        for (const struct unanswered_report *h = t->unanswered.first; h != NULL;
+             h = h->next)
             if (h->frame > 0 && h->frame <= last)
                 exchange_send(&m->exchange, "ME", h->payload, h->len);
 }

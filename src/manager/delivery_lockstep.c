@@ -23,7 +23,7 @@
 static bool
 is_idle(const struct trial *t)
 {
-    return trial_exited(t) || t->holding.first != NULL;
+    return trial_exited(t) || t->unanswered.first != NULL;
 }
 
 static void
@@ -50,15 +50,15 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
         reading_apply(m, t, metric); /* it is not sent again */
         if (t->stop_again != STOP_NOT && !trial_repeats(t))
             running_stop(m, t, t->stop_again);
-        holding_answer_line(&t->holding, metric, trial_answer(t));
+        unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         return;
     }
-    if (agenda_add(&t->agenda, metric, &err) != 0) {
+    if (unsent_add(&t->unsent, metric, &err) != 0) {
         manager_end(m, MANAGER_UNABLE, "%s", err.text);
         return;
     }
     if (metric->waits)
-        holding_add(&t->holding, metric);
+        unanswered_add(&t->unanswered, metric);
     if (!metric->final)
         stand(m, t);
 }
@@ -75,7 +75,7 @@ is_read(struct manager *m, struct trial *t)
 static void
 await_turn(struct manager *m, struct trial *t)
 {
-    if (agenda_has_reports(&t->agenda) || is_read(m, t))
+    if (unsent_has_reports(&t->unsent) || is_read(m, t))
         stand(m, t); /* with a report, or with its end */
 }
 
@@ -93,7 +93,7 @@ exited(struct manager *m, struct trial *t)
 static void
 stopped(struct manager *m, struct trial *t)
 {
-    agenda_clear(&t->agenda);
+    unsent_clear(&t->unsent);
     lockstep_retract(&m->lockstep, t->number);
     if (trial_exited(t))
         await_turn(m, t);
@@ -124,12 +124,12 @@ deliver(struct manager *m, struct trial *t)
 {
     struct telling d = {m, t};
     uint64_t number = t->number;
-    bool ends = !agenda_next_report(&t->agenda, apply, &d);
+    bool ends = !unsent_next_report(&t->unsent, apply, &d);
 
     snprintf(m->expected.id, sizeof m->expected.id, "%s", t->id);
     m->expected.end = ends;
     if (ends) {
-        while (agenda_next_final(&t->agenda, apply, &d))
+        while (unsent_next_final(&t->unsent, apply, &d))
             continue;
         if (!running_end(m, t))
             return; /* its turn comes when it reports again */
@@ -171,7 +171,7 @@ go(struct manager *m)
 static void
 go_on(struct manager *m, struct trial *t)
 {
-    if (agenda_has_reports(&t->agenda))
+    if (unsent_has_reports(&t->unsent))
         stand(m, t);
     else if (trial_exited(t))
         await_turn(m, t);
@@ -208,7 +208,7 @@ answered(struct manager *m, const char *id, bool end, uint64_t sequence)
 static void
 resume(struct manager *m, const struct resume_log *log)
 {
-    const struct last_told *told = &log->told;
+    const struct last_sent *told = &log->last_sent;
     struct lockstep_event *e = &m->expected;
     uint64_t last = 0;
 

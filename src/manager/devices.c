@@ -9,19 +9,242 @@
 #include "manager/claim.h"
 #include "trial/files.h"
 
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+/* ---- NVML: the GPUs of this machine, through the driver's own library, which
+ * is loaded when it is needed ---- */
+
+/* DESIGN.  What is called of the library is declared here: no header of the
+ * vendor's is needed.  The functions are the oldest of their kind, which every
+ * driver still has. */
+
+/* Names a library to be used in the place of the driver's. */
+#define NVML_ENV "TUNEPIPE_NVML"
+#define NVML_PIDS_MAX 64
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+#define NVML_SUCCESS 0
+#define NVML_INSUFFICIENT_SIZE 7
+
+struct nvml_device {
+    uint64_t total, used;      /* bytes of its memory */
+    char uuid[96];             /* "GPU-..." */
+    char model[96];            /* "NVIDIA A100-SXM4-40GB" */
+    pid_t pids[NVML_PIDS_MAX]; /* that compute on it */
+    size_t n_pids;
+};
+
+typedef void *nvml_handle;
+
+struct memory_info {
+    unsigned long long total, free, used;
+};
+
+struct process_info {
+    unsigned pid;
+    unsigned long long used;
+};
+
+struct nvml {
+    void *library;
+    unsigned count;
+    int (*init)(void);
+    int (*shutdown)(void);
+    int (*get_count)(unsigned *);
+    int (*get_handle)(unsigned, nvml_handle *);
+    int (*get_memory)(nvml_handle, struct memory_info *);
+    int (*get_uuid)(nvml_handle, char *, unsigned);
+    int (*get_name)(nvml_handle, char *, unsigned);
+    int (*get_processes)(nvml_handle, unsigned *, struct process_info *);
+    const char *(*explain)(int);
+};
+
+/* Refuses a library that anyone may write to: who can replace the file decides
+ * what this process does. */
+static int
+check_file(const char *path, struct err *err)
+{
+    char folder[4096];
+    struct stat st;
+    char *slash;
+
+    if (stat(path, &st) != 0)
+        return err_errno(err, ERR_CONFIG, NVML_ENV ": %s", path);
+    if (!(st.st_mode & S_IWOTH)) {
+        snprintf(folder, sizeof folder, "%s", path);
+        slash = strrchr(folder, '/');
+        if (slash == NULL)
+            return err_set(err, ERR_CONFIG,
+                           NVML_ENV ": expected a path with a folder, got "
+                                    "'%s'",
+                           path);
+        slash[slash == folder] = '\0';
+        if (stat(folder, &st) != 0)
+            return err_errno(err, ERR_CONFIG, NVML_ENV ": %s", folder);
+        if (!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX))
+            return 0;
+    }
+    return err_set(err, ERR_CONFIG,
+                   NVML_ENV ": %s: not loaded, anyone may write to it or to "
+                            "its folder",
+                   path);
+}
+
+static int
+find_functions(struct nvml *n, const char *name, struct err *err)
+{
+    const struct {
+        const char *name;
+        void *to;
+    } wanted[] = {{"nvmlInit_v2", &n->init},
+                  {"nvmlShutdown", &n->shutdown},
+                  {"nvmlDeviceGetCount_v2", &n->get_count},
+                  {"nvmlDeviceGetHandleByIndex_v2", &n->get_handle},
+                  {"nvmlDeviceGetMemoryInfo", &n->get_memory},
+                  {"nvmlDeviceGetUUID", &n->get_uuid},
+                  {"nvmlDeviceGetName", &n->get_name},
+                  {"nvmlDeviceGetComputeRunningProcesses", &n->get_processes},
+                  {"nvmlErrorString", &n->explain}};
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *symbol = dlsym(n->library, wanted[i].name);
+
+        if (symbol == NULL)
+            return err_set(err, ERR_CONFIG, "%s: lacks %s", name,
+                           wanted[i].name);
+        memcpy(wanted[i].to, &symbol, sizeof symbol);
+    }
+    return 0;
+}
+
+static int
+nvml_start(struct nvml *n, const char *name, struct err *err)
+{
+    int rc;
+
+    if (find_functions(n, name, err) != 0)
+        return -1;
+    rc = n->init();
+    if (rc != NVML_SUCCESS) {
+        n->shutdown = NULL;
+        return err_set(err, ERR_CONFIG, "%s: %s", name, n->explain(rc));
+    }
+    rc = n->get_count(&n->count);
+    if (rc != NVML_SUCCESS)
+        return err_set(err, ERR_CONFIG, "%s: cannot count the devices: %s",
+                       name, n->explain(rc));
+    return 0;
+}
+
+static void
+nvml_close(struct nvml *n)
+{
+    if (n == NULL)
+        return;
+    if (n->shutdown != NULL)
+        n->shutdown();
+    if (n->library != NULL)
+        dlclose(n->library);
+    free(n);
+}
+
+/* NULL: there is no such library, or it does not work; err says why. */
+static struct nvml *
+nvml_open(struct err *err)
+{
+    const char *given = getenv(NVML_ENV);
+    const char *name = given != NULL ? given : NVML_LIBRARY;
+    struct nvml *n;
+
+    if (given != NULL && check_file(given, err) != 0)
+        return NULL;
+    n = calloc(1, sizeof *n);
+    if (n == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    n->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (n->library == NULL)
+        err_set(err, ERR_CONFIG, "%s", dlerror());
+    else if (nvml_start(n, name, err) == 0)
+        return n;
+    nvml_close(n);
+    return NULL;
+}
+
+/* How many devices there are; their indices begin at 0, in the order of the
+ * bus.
+ */
+static unsigned
+nvml_count(const struct nvml *n)
+{
+    return n->count;
+}
+
+/* Lists the processes that compute on the device.  Where these are more than
+ * there is room for, that there are any is enough: it is busy. */
+static int
+list_processes(const struct nvml *n, nvml_handle device,
+               struct nvml_device *out)
+{
+    struct process_info infos[NVML_PIDS_MAX];
+    unsigned count = NVML_PIDS_MAX;
+    int rc = n->get_processes(device, &count, infos);
+
+    if (rc == NVML_INSUFFICIENT_SIZE) {
+        out->n_pids = 1;
+        out->pids[0] = -1; /* some process */
+        return NVML_SUCCESS;
+    }
+    if (rc != NVML_SUCCESS)
+        return rc;
+    out->n_pids = count < NVML_PIDS_MAX ? count : NVML_PIDS_MAX;
+    for (unsigned i = 0; i < out->n_pids; i++)
+        out->pids[i] = (pid_t)infos[i].pid;
+    return NVML_SUCCESS;
+}
+
+static int
+nvml_look(const struct nvml *n, unsigned index, struct nvml_device *out,
+          struct err *err)
+{
+    struct memory_info memory = {0};
+    nvml_handle device = NULL;
+    int rc = n->get_handle(index, &device);
+
+    *out = (struct nvml_device){0};
+    if (rc == NVML_SUCCESS)
+        rc = n->get_memory(device, &memory);
+    if (rc == NVML_SUCCESS)
+        rc = n->get_uuid(device, out->uuid, sizeof out->uuid);
+    if (rc == NVML_SUCCESS)
+        rc = n->get_name(device, out->model, sizeof out->model);
+    if (rc == NVML_SUCCESS)
+        rc = list_processes(n, device, out);
+    if (rc != NVML_SUCCESS)
+        return err_set(err, ERR_SYSTEM, "GPU %u: %s", index, n->explain(rc));
+    out->total = memory.total;
+    out->used = memory.used;
+    return 0;
+}
+
+/* ---- which trial gets which of them ---- */
+
 static bool
-in(uint64_t set, unsigned index)
+has_device(uint64_t set, unsigned index)
 {
     return (set >> index & 1) != 0;
 }
 
 static unsigned
-count(uint64_t set)
+count_devices(uint64_t set)
 {
     unsigned n = 0;
 
@@ -36,7 +259,8 @@ keep_free(const struct wishes *w, uint64_t total)
     return total / 100 * w->headroom_percent;
 }
 
-/* One word of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID. */
+/* The index of the device that a word of CUDA_VISIBLE_DEVICES names, by its
+ * number or the beginning of its UUID; -1: none. */
 static int
 find_visible(const struct devices *d, const char *word, size_t len)
 {
@@ -53,7 +277,8 @@ find_visible(const struct devices *d, const char *word, size_t len)
     return -1;
 }
 
-/* As CUDA reads it: up to the first that is none. */
+/* The devices that CUDA_VISIBLE_DEVICES names.  As CUDA reads it, the list ends
+ * at the first word that names none. */
 static uint64_t
 read_visible(const struct devices *d, const char *text)
 {
@@ -86,9 +311,9 @@ find_usable(struct devices *d, const struct wishes *w, struct err *err)
     d->usable = w->indices != 0 ? w->indices : all;
     if (visible != NULL)
         d->usable &= read_visible(d, visible);
-    if (count(d->usable) >= w->devices)
+    if (count_devices(d->usable) >= w->devices)
         return 0;
-    if (count(d->usable) == d->n)
+    if (count_devices(d->usable) == d->n)
         return err_set(err, ERR_CONFIG,
                        "trialGpuNumber: %llu, but there %s %u GPU%s",
                        (unsigned long long)w->devices, d->n == 1 ? "is" : "are",
@@ -97,12 +322,14 @@ find_usable(struct devices *d, const struct wishes *w, struct err *err)
                    "trialGpuNumber: %llu, but of %u GPU%s %u may be used "
                    "(gpuIndices, and " TRIAL_ENV_DEVICES "%s%s)",
                    (unsigned long long)w->devices, d->n, d->n == 1 ? "" : "s",
-                   count(d->usable), visible != NULL ? "=" : " unset",
+                   count_devices(d->usable), visible != NULL ? "=" : " unset",
                    visible != NULL ? visible : "");
 }
 
+/* Before anything is started each process counts as ours: nothing waits for it.
+ */
 static bool
-nobody(void *ctx, pid_t pid)
+nobody_is_foreign(void *ctx, pid_t pid)
 {
     (void)ctx;
     (void)pid;
@@ -118,7 +345,7 @@ check_memory(struct devices *d, const struct wishes *w, struct err *err)
     for (unsigned i = 0; i < d->n; i++) {
         uint64_t total = d->of[i].total;
 
-        if (!in(d->usable & d->labelled, i))
+        if (!has_device(d->usable & d->labelled, i))
             continue;
         enough += w->device_memory + keep_free(w, total) <= total;
         if (total > largest)
@@ -138,7 +365,8 @@ check_memory(struct devices *d, const struct wishes *w, struct err *err)
                    (unsigned long long)w->headroom_percent);
 }
 
-/* Why no trial can run here: what there is instead. */
+/* Says that no trial can run here, since no device, or not this machine, has
+ * all labels that are asked for, and which labels there are. */
 static int
 refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
               struct err *err)
@@ -149,7 +377,7 @@ refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
 
     buf_init(&text, 4096);
     for (unsigned i = 0; i < d->n; i++)
-        if (in(d->usable, i)) {
+        if (has_device(d->usable, i)) {
             buf_printf(&text, "GPU %u: ", i);
             labels_list(l, (int)i, d->of[i].model, &text);
             buf_add_text(&text, "; ");
@@ -159,7 +387,7 @@ refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
     rc = err_set(err, ERR_CONFIG, "trialLabels: '%.100s' %s; there are: %.700s",
                  glob,
                  d->nvml == NULL ? "matches no label of this machine"
-                 : count(d->labelled) > 0
+                 : count_devices(d->labelled) > 0
                      ? "and the others match too few GPUs for trialGpuNumber"
                      : "matches no label of a GPU that has the others",
                  buf_text(&text));
@@ -167,7 +395,8 @@ refuse_labels(const struct devices *d, const struct wishes *w, const char *glob,
     return rc;
 }
 
-/* The machine's own labels count for each device. */
+/* Finds the devices whose labels match; the machine's own labels count for each
+ * of them. */
 static int
 find_labelled(struct devices *d, const struct wishes *w, struct err *err)
 {
@@ -189,11 +418,11 @@ find_labelled(struct devices *d, const struct wishes *w, struct err *err)
         glob = labels_lack(&w->labels, (int)i, &names);
         if (glob == NULL)
             d->labelled |= (uint64_t)1 << i;
-        else if (in(d->usable, i))
+        else if (has_device(d->usable, i))
             lacks = glob;
     }
-    if (lacks == NULL ||
-        (d->nvml != NULL && count(d->usable & d->labelled) >= w->devices))
+    if (lacks == NULL || (d->nvml != NULL &&
+                          count_devices(d->usable & d->labelled) >= w->devices))
         return 0;
     return refuse_labels(d, w, lacks, err);
 }
@@ -215,7 +444,7 @@ devices_open(struct devices *d, const struct wishes *w, struct err *err)
     d->n = nvml_count(d->nvml);
     if (d->n > DEVICES_MAX)
         d->n = DEVICES_MAX;
-    devices_look(d, nobody, NULL);
+    devices_look(d, nobody_is_foreign, NULL);
     if (find_usable(d, w, err) != 0 || find_labelled(d, w, err) != 0)
         return -1;
     return check_memory(d, w, err);
@@ -242,10 +471,10 @@ devices_look(struct devices *d, bool (*is_ours)(void *ctx, pid_t pid),
         v->used = now.used;
         if (v->known)
             memcpy(v->model, now.model, sizeof v->model);
-        v->stranger = 0;
-        for (size_t k = 0; k < now.n_pids && v->stranger == 0; k++)
+        v->foreign = 0;
+        for (size_t k = 0; k < now.n_pids && v->foreign == 0; k++)
             if (!is_ours(ctx, now.pids[k]))
-                v->stranger = now.pids[k];
+                v->foreign = now.pids[k];
     }
 }
 
@@ -257,42 +486,43 @@ lacks_memory(const struct wishes *w, const struct device *v, uint64_t memory)
     return memory > 0 && memory + gone + keep_free(w, v->total) > v->total;
 }
 
-/* Whether it can be had now; else why not. */
+/* Whether the device can be had now; else says why not. */
 static bool
 is_free(const struct wishes *w, const struct device *v, unsigned index,
-        const struct devices_need *need, struct buf *why, bool *strangers)
+        const struct devices_need *need, struct buf *why, bool *foreign)
 {
     char want[BYTES_TEXT_MAX], used[BYTES_TEXT_MAX], total[BYTES_TEXT_MAX];
 
     if (!v->known) {
         buf_printf(why, "GPU %u does not answer; ", index);
-        *strangers = true;
+        *foreign = true;
     } else if (v->alone || v->trials >= w->trials_a_device) {
         buf_printf(why, "GPU %u has %u trial%s (%s); ", index, v->trials,
                    v->trials == 1 ? "" : "s",
                    v->alone ? "which needs it alone" : "maxTrialNumberPerGpu");
     } else if (need->alone && v->trials > 0) {
         buf_printf(why, "GPU %u is shared, and is needed alone; ", index);
-    } else if (!w->use_active && v->stranger != 0) {
+    } else if (!w->use_active && v->foreign != 0) {
         buf_printf(why, "GPU %u busy with pid %d (useActiveGpu: false); ",
-                   index, (int)v->stranger);
-        *strangers = true;
+                   index, (int)v->foreign);
+        *foreign = true;
     } else if (lacks_memory(w, v, need->memory)) {
         buf_printf(
             why, "GPU %u: needs %s, %s of %s are taken; ", index,
             bytes_format(need->memory, want),
             bytes_format(v->used > v->reserved ? v->used : v->reserved, used),
             bytes_format(v->total, total));
-        *strangers = true;
+        *foreign = true;
     } else {
         return true;
     }
     return false;
 }
 
+/* Says which label the device lacks. */
 static void
-tell_label(const struct devices *d, const struct wishes *w, unsigned index,
-           struct buf *why)
+explain_label(const struct devices *d, const struct wishes *w, unsigned index,
+              struct buf *why)
 {
     const char *lacks =
         labels_lack(&w->labels, (int)index,
@@ -305,25 +535,25 @@ tell_label(const struct devices *d, const struct wishes *w, unsigned index,
 
 uint64_t
 devices_find(const struct devices *d, const struct wishes *w,
-             const struct devices_need *need, struct buf *why, bool *strangers)
+             const struct devices_need *need, struct buf *why, bool *foreign)
 {
     uint64_t could = 0, chosen = 0;
 
     for (unsigned i = 0; i < d->n; i++) {
-        if (!in(d->usable, i))
+        if (!has_device(d->usable, i))
             continue;
-        if (!in(d->labelled, i))
-            tell_label(d, w, i, why);
-        else if (is_free(w, &d->of[i], i, need, why, strangers))
+        if (!has_device(d->labelled, i))
+            explain_label(d, w, i, why);
+        else if (is_free(w, &d->of[i], i, need, why, foreign))
             could |= (uint64_t)1 << i;
     }
-    if (count(could) < need->count)
+    if (count_devices(could) < need->count)
         return 0;
-    while (count(chosen) < need->count) {
+    while (count_devices(chosen) < need->count) {
         const struct device *best = NULL;
 
         for (unsigned i = 0; i < d->n; i++)
-            if (in(could & ~chosen, i) &&
+            if (has_device(could & ~chosen, i) &&
                 (best == NULL || d->of[i].trials < best->trials))
                 best = &d->of[i];
         chosen |= (uint64_t)1 << (best - d->of);
@@ -335,7 +565,7 @@ void
 devices_take(struct devices *d, const struct claim *c)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++)
-        if (in(c->devices, i)) {
+        if (has_device(c->devices, i)) {
             d->of[i].trials++;
             d->of[i].reserved += c->device_memory;
             d->of[i].alone = c->alone;
@@ -346,7 +576,7 @@ void
 devices_give_back(struct devices *d, const struct claim *c)
 {
     for (unsigned i = 0; i < DEVICES_MAX; i++)
-        if (in(c->devices, i)) {
+        if (has_device(c->devices, i)) {
             d->of[i].trials--;
             d->of[i].reserved -= c->device_memory;
             d->of[i].alone = false;

@@ -288,7 +288,7 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
                          e->logged->attempt == e->attempt;
     t->past.interrupted = t->past.start_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
-        t->past.told = e->logged->heard;
+        t->past.told = e->logged->sent;
         t->final.given = has_own_final(m, e); /* its folder may be gone */
         t->final.value = e->logged->final;
     }

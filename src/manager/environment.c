@@ -53,7 +53,7 @@ set(struct environment *e, const char *name, const char *value)
         add_ours(e, var);
 }
 
-/* A parameter's name as a variable's. */
+/* Makes a parameter's name fit for a variable. */
 static void
 make_fit(char *name, size_t len)
 {
@@ -64,7 +64,8 @@ make_fit(char *name, size_t len)
             name[i] = '_';
 }
 
-/* Of two names that become the same the first one stays. */
+/* Sets the variable of a parameter, where no parameter before it has one of the
+ * same name. */
 static void
 set_parameter(void *ctx, const char *name, const char *value, size_t len)
 {
@@ -84,8 +85,9 @@ set_parameter(void *ctx, const char *name, const char *value, size_t len)
         add_ours(e, var);
 }
 
-/* Without a PATH a shell looks through folders of its own; with one it looks
- * there alone, so the system's go behind ours. */
+/* Puts our folder first in PATH.  Without a PATH a shell would look through
+ * folders of its own, and with one it looks there alone, so the system's
+ * folders come after ours. */
 static void
 set_path(struct environment *e, const char *program_folder)
 {
@@ -103,7 +105,8 @@ set_path(struct environment *e, const char *program_folder)
     free(value);
 }
 
-/* Behind whatever else is there: no module of the user's is hidden by ours. */
+/* Puts our folder last in PYTHONPATH, so that it hides no module of the user's.
+ */
 static void
 set_python_path(struct environment *e, const char *folder)
 {
@@ -152,8 +155,8 @@ set_devices(struct environment *e, const struct claim *claim, bool prepares)
     set(e, TRIAL_ENV_DEVICE_ORDER, "PCI_BUS_ID");
 }
 
-/* What only a run around this one can have set: all else of that kind is
- * replaced. */
+/* Whether only a run around this one can have set the variable.  All others of
+ * that kind need not be left out, since they are replaced. */
 static bool
 is_of_another_run(const char *var)
 {
@@ -175,7 +178,7 @@ inherit(struct environment *e)
             add(e, strdup(*var));
 }
 
-/* A label's quotes are JSON's, not the trial's. */
+/* Sets the parameter_id; where it is a text, without JSON's quotes. */
 static void
 set_parameter_id(struct environment *e, const char *id)
 {
@@ -241,7 +244,7 @@ environment_make(struct environment *e, const struct environment_of *of,
 /* ---- names that become the same ---- */
 
 struct naming {
-    struct map seen; /* by the variable's: the parameter's, ours to free */
+    struct map seen; /* a variable's name -> the parameter's, ours to free */
     struct buf name;
     const char *place;
     struct problems *notes;
@@ -284,7 +287,8 @@ is_named(struct jval element)
 
 static void walk_names(struct naming *n, struct jval object);
 
-/* Those within each element of a choice; false: it has none such. */
+/* Walks the names within each element of a nested choice; false: the dimension
+ * is no such choice. */
 static bool
 walk_elements(struct naming *n, struct jval dimension)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* environment.h - what a trial finds in its environment: ours, the manager's
- * own, and nothing of a run around this one.  One thread. */
+/* environment.h - the environment of a trial: our variables, the manager's own,
+ * and none that a run around this one has set.  One thread. */
 #ifndef MANAGER_ENVIRONMENT_H
 #define MANAGER_ENVIRONMENT_H
 
@@ -18,20 +18,21 @@ struct trial;
 struct environment {
     char **vars; /* ends with NULL, for execve(2) */
     size_t n, cap;
-    struct map names; /* of vars but the inherited ones */
+    struct map names; /* of our variables */
 };
 
+/* What the environment of a trial is made of. */
 struct environment_of {
     const char *program_folder; /* comes first in PATH; may be NULL */
     const char *python_folder;  /* comes last in PYTHONPATH; may be NULL */
     const char *experiment_folder;
     const char *code_folder; /* where the trial runs */
-    const char *saving;      /* where to save checkpoints */
-    const char *restore;     /* the newest of them; NULL: none */
+    const char *saving;      /* the folder to save checkpoints in */
+    const char *restore;     /* the checkpoint to go on from; NULL: none */
     uint64_t seed;           /* the experiment's */
-    bool minimize;           /* its direction */
-    bool prepares;           /* for prepareCommand: no device is granted */
-    bool lockstep;           /* each intermediate report waits */
+    bool minimize;           /* the experiment's direction */
+    bool prepares;           /* it is for prepareCommand, which has no device */
+    bool lockstep;           /* each intermediate report waits for its answer */
 };
 
 int environment_make(struct environment *e, const struct environment_of *of,
@@ -39,8 +40,9 @@ int environment_make(struct environment *e, const struct environment_of *of,
                      struct err *err);
 void environment_fini(struct environment *e);
 
-/* A note for each parameter of a search space whose variable is that of an
- * earlier one, which is then the one that a trial finds there. */
+/* Adds a note for each parameter of a search space whose variable has the same
+ * name as that of an earlier parameter, which is the one that a trial finds
+ * there. */
 void environment_check_names(struct jval space, const char *place,
                              struct problems *notes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN.  Listeners stand in a list in the order of their numbers.  Who is
- * removed is only marked and leaves the list when no emit is under way, so
- * that an emit can go on from a listener that removed itself or its
- * neighbour.  An emit looks at no number above the highest that it found. */
+/* DESIGN.  Listeners stand in a list in the order of their numbers.  One that
+ * is removed is only marked, and leaves the list when no emit is under way, so
+ * that an emit can go on from a listener that removed itself or its neighbour.
+ * An emit calls no listener with a number above the highest when it began. */
 #include "manager/events.h"
 
 #include "core/buf.h"
@@ -205,7 +205,7 @@ tell(struct events *b, struct listener *l, const struct event *e)
     struct err err = {0};
 
     if (l->of.times > 0 && --l->of.times == 0)
-        leave(b, l); /* before: what it emits does not come back to it */
+        leave(b, l); /* before it is called: it may emit the same event */
     if (l->of.hear(l->of.ctx, e, &err) != 0)
         complain(b, l->who, err.text);
 }

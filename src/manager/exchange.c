@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)1 << 30)
-/* frame_room(): so much, or as much again as is pending. */
+/* What a dispatcher reads at once, by frame_room(): so much, or as much again
+ * as it has of an unfinished frame. */
 #define ONE_READ ((size_t)256 << 10)
 #define PIPE_DEFAULT ((size_t)64 << 10)
 
@@ -74,7 +75,7 @@ size_at(const struct exchange *x, size_t at)
 }
 
 static void
-show(const struct exchange *x, size_t at, exchange_frame *take, void *ctx)
+pass_frame(const struct exchange *x, size_t at, exchange_frame *take, void *ctx)
 {
     const char *bytes = x->out.data + at;
     size_t size = size_at(x, at);
@@ -113,7 +114,7 @@ exchange_resume(struct exchange *x, uint64_t last, exchange_frame *take,
     x->out_at = at;
     x->held = x->over = false;
     for (; take != NULL && at < x->out.len; at += size_at(x, at))
-        show(x, at, take, ctx);
+        pass_frame(x, at, take, ctx);
     return 0;
 }
 
@@ -153,7 +154,7 @@ give_up(struct exchange *x)
     return -1;
 }
 
-/* Forgets what has surely arrived. */
+/* Forgets the frames that have surely arrived. */
 static void
 trim(struct exchange *x)
 {

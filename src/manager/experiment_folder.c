@@ -8,6 +8,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/passing.h"
+#include "core/process.h"
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
@@ -54,7 +55,8 @@ make_slug(const char *name, char out[SLUG_MAX + 1])
         snprintf(out, SLUG_MAX + 1, "experiment");
 }
 
-/* The time tells experiments apart, and nothing else comes of it. */
+/* Makes the folder itself.  The time in its name is there to tell experiments
+ * apart, and nothing depends on it. */
 static int
 make_top(struct experiment_folder *f, const struct experiment *x,
          struct err *err)
@@ -180,8 +182,9 @@ read_pid(const struct experiment_folder *f)
     return pid;
 }
 
-/* When the manager is gone somebody holds the lock for a moment: a process it
- * was about to start, or one that looks whether it lives. */
+/* Takes the folder's lock.  When the manager is gone another process may hold
+ * it for a moment: one that the manager was about to start, or one that looks
+ * whether it lives. */
 static int
 take_lock(const struct experiment_folder *f, struct err *err)
 {
@@ -199,7 +202,7 @@ take_lock(const struct experiment_folder *f, struct err *err)
                    f->path, pid);
 }
 
-/* A line without its end was never there: it is written anew. */
+/* Cuts off a last line without its line end: that result is written again. */
 static int
 cut_results(const struct experiment_folder *f, struct err *err)
 {
@@ -228,8 +231,8 @@ remove_part(const struct experiment_folder *f, const char *name,
     return 0;
 }
 
-/* That it has ended can be told on a full disk, too.  Where the file system
- * knows no file without a name, it cannot. */
+/* Reserves room for the summary, so that the end can be written on a full disk,
+ * too; not where the file system knows no files without a name. */
 static void
 reserve_summary(struct experiment_folder *f)
 {
@@ -279,7 +282,8 @@ make_trials(const struct experiment_folder *f, struct err *err)
     return rc;
 }
 
-/* What makes it an experiment's folder comes when all else is there. */
+/* The file that makes it an experiment's folder is written when all others are
+ * there. */
 int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                        uint64_t seed, struct err *err)
@@ -336,7 +340,7 @@ experiment_folder_flush(struct experiment_folder *f, struct err *err)
     return 0;
 }
 
-/* Appends a line to `out`. */
+/* Appends the line of a trial to `out`. */
 static int
 add_line(const struct experiment_folder *f, const struct trial *t,
          double duration_s, struct buf *out, struct err *err)
@@ -467,5 +471,38 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
     if (rc == 0)
         rc = write_summary(f, &text, err);
     buf_fini(&text);
+    return rc;
+}
+
+/* Starts a process that nothing waits for, with its standard error in a file.
+ */
+static int
+spawn_apart(const char *const argv[], const char *log, struct err *err)
+{
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const struct process_spawn how = {
+        .argv = argv, .files = {PROCESS_NULL, PROCESS_NULL, fd}};
+    int rc = 0;
+
+    if (fd < 0 || process_spawn(&how, NULL, NULL) < 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot start", argv[0]);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+int
+experiment_folder_index(const struct experiment_folder *f,
+                        const char *program_folder, struct err *err)
+{
+    char *program = file_join(program_folder, "tunepipe");
+    char *log = file_join(f->path, FOLDER_INDEX_LOG);
+    const char *const argv[] = {program, "index", "--follow", f->path, NULL};
+    int rc = program == NULL || log == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : spawn_apart(argv, log, err);
+
+    free(log);
+    free(program);
     return rc;
 }

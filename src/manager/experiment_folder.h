@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* experiment_folder.h - the folder of one experiment and what the manager
- * writes into it.  Everything `tunepipe show` prints is read from here, while
- * the experiment runs, after it, and after a crash.
+/* experiment_folder.h - the folder of one experiment, and the files that the
+ * manager writes into it (history/folder.h).  `tunepipe show` reads all it
+ * prints from there, while the experiment runs, after it, and after a crash.
  *
  * One thread. */
 #ifndef MANAGER_EXPERIMENT_FOLDER_H
@@ -24,7 +24,7 @@ struct experiment_folder {
     uint64_t seed;  /* the experiment's */
     int lock_fd, results_fd, log_fd;
     int summary_fd;  /* room for summary.json, without a name; -1: none */
-    struct buf held; /* of the results: what could not be written yet */
+    struct buf held; /* lines of results that could not be written yet */
 };
 
 #define EXPERIMENT_FOLDER_CLOSED                                        \
@@ -33,22 +33,24 @@ struct experiment_folder {
         .lock_fd = -1, .results_fd = -1, .log_fd = -1, .summary_fd = -1 \
     }
 
-/* Makes WORKING_FOLDER/ID, ID being the name made fit for a file and the
- * time, and fills it.  On failure what was made stays. */
+/* Makes the folder WORKING_FOLDER/ID, where ID is the experiment's name, made
+ * fit for a file, and the time, and fills it.  On failure what was made stays.
+ */
 int experiment_folder_make(struct experiment_folder *f,
                            const struct experiment *x, uint64_t seed,
                            struct err *err);
 
-/* Takes over a folder whose manager has died or has ended: its lock, results
- * without a line that was cut off.  `path` is absolute and a folder of an
- * experiment.  -1: it lives, and err names it. */
+/* Takes over a folder whose manager has died or has ended: takes its lock, and
+ * drops a line of its results that was cut off.  `path` is absolute and the
+ * folder of an experiment.  -1: its manager lives, as err says, or it cannot be
+ * opened. */
 int experiment_folder_open(struct experiment_folder *f, const char *path,
                            uint64_t seed, struct err *err);
 
 void experiment_folder_close(struct experiment_folder *f);
 
-/* Appends the line of a trial that has ended.  What time may mend, such as a
- * full disk, is no failure: then it is held. */
+/* Appends the line of a trial that has ended.  Where a failure may pass, such
+ * as a full disk, the line is held, and that is no failure. */
 int experiment_folder_add_result(struct experiment_folder *f,
                                  const struct trial *t, double duration_s,
                                  struct err *err);
@@ -57,16 +59,24 @@ int experiment_folder_add_result(struct experiment_folder *f,
 int experiment_folder_add_interrupted(const struct experiment_folder *f,
                                       const struct trial *t, double duration_s,
                                       struct err *err);
-/* Writes what is held, as far as it goes; where that is not all, err tells why
- * (and is untouched else).  -1: time will not mend it. */
+/* Writes the lines that are held, as far as possible; where not all are written
+ * err tells why, else it is as before.  -1: trying again will not help. */
 int experiment_folder_flush(struct experiment_folder *f, struct err *err);
 
+/* Appends a line to the file of what the dispatcher says. */
 int experiment_folder_add_log(const struct experiment_folder *f,
                               const char *line, size_t len, struct err *err);
 
-/* `reason` is one line for people; `over`: nothing is left to be done. */
+/* The experiment has ended: writes how.  `reason` is one line for people;
+ * `over`: nothing is left to be done. */
 int experiment_folder_finish(const struct experiment_folder *f, bool ok,
                              bool over, const char *reason, double duration_s,
                              struct err *err);
+
+/* Starts the process that keeps the folder's database of results up to date
+ * (`tunepipe index --follow`): nothing waits for it, and it ends by itself when
+ * the manager has ended.  It needs the dispatcher's log to be there. */
+int experiment_folder_index(const struct experiment_folder *f,
+                            const char *program_folder, struct err *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
-#include "manager/peer.h"
+#include "manager/dispatcher.h"
 
 #include <signal.h>
 
@@ -28,7 +28,7 @@ watch_idle(struct manager *m, int64_t now)
         return;
     m->idle_told = true;
     m->idle_deadline_ns = INT64_MAX;
-    peer_blame(m, who, sizeof who);
+    dispatcher_blame(m, who, sizeof who);
     progress_warn(&m->progress,
                   "tunepipe: warning: no trial has run for %d seconds%s; "
                   "Ctrl-C ends the experiment",
@@ -55,7 +55,7 @@ manager_expire(struct manager *m)
     events_expire(&m->events, now);
     deadlines_run(&m->deadlines, now, m);
     coordinator_judge(m, now);
-    peer_retry(m, now);
+    dispatcher_retry(m, now);
     watch_idle(m, now);
     if (now >= m->experiment_deadline_ns) {
         m->experiment_deadline_ns = INT64_MAX;
@@ -89,9 +89,9 @@ manager_timeout(struct manager *m)
                deadlines_nearest(&m->deadlines));
     at = least(at, m->experiment_deadline_ns);
     at = least(at, m->idle_deadline_ns);
-    at = least(at, peer_deadline(m));
+    at = least(at, dispatcher_deadline(m));
     if (!m->end_known)
-        at = least(at, finish_deadline(&m->finish, now));
+        at = least(at, goals_deadline(&m->goals, now));
     at = least(at, m->budget.save_ns);
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN.  One queue for all hooks, so that commands start in the order of the
- * events.  The pidfds of those that run lie in an epoll of their own, which
- * the manager's watches as one source.  The event is a file in memory and
- * never a pipe: who does not read it costs nothing. */
+ * events.  The pidfds of those that run lie in an epoll of their own, which the
+ * manager's epoll watches as one source.  A command reads the event from a file
+ * in memory and not from a pipe, so that one that does not read it holds up
+ * nothing. */
 #include "manager/hooks.h"
 
 #include "config/experiment.h"
@@ -109,9 +110,10 @@ warn(const struct hook *hook, const char *text)
     h->of.warn(h->of.ctx, line);
 }
 
-/* The first time at once, the others at the end. */
+/* Tells that the command has failed, where it is the first time; how often is
+ * told at the end. */
 static void
-failed(struct hook *hook, const char *how)
+note_failure(struct hook *hook, const char *how)
 {
     char text[768];
 
@@ -123,7 +125,7 @@ failed(struct hook *hook, const char *how)
 }
 
 static int
-hear(void *ctx, const struct event *e, struct err *err)
+queue_call(void *ctx, const struct event *e, struct err *err)
 {
     struct hook *hook = ctx;
     struct hooks *h = hook->hooks;
@@ -185,16 +187,16 @@ hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
     for (size_t i = 0; i < h->n; i++) {
         h->all[i] = (struct hook){.hooks = h, .config = &of->x->hooks[i]};
         snprintf(who, sizeof who, "hook %.100s", of->x->hooks[i].glob);
-        if (events_on(bus, of->x->hooks[i].glob, who, hear, &h->all[i], err) ==
-            0)
+        if (events_on(bus, of->x->hooks[i].glob, who, queue_call, &h->all[i],
+                      err) == 0)
             return -1;
     }
     return 0;
 }
 
-/* ---- their processes ---- */
+/* ---- the commands' processes ---- */
 
-/* What a hook finds in its environment: ours, then the manager's own. */
+/* The environment of a command: our variables, then the manager's own. */
 struct vars {
     char *ours[OURS_MAX + 1]; /* ends with NULL */
     size_t n_ours;
@@ -203,7 +205,7 @@ struct vars {
 };
 
 static void
-set(struct vars *v, const char *name, const char *value)
+set_var(struct vars *v, const char *name, const char *value)
 {
     char *var;
 
@@ -213,7 +215,7 @@ set(struct vars *v, const char *name, const char *value)
         v->ours[v->n_ours++] = var;
 }
 
-/* So that a hook can call tunepipe. */
+/* Puts our folder first in PATH, so that a command can call tunepipe. */
 static void
 set_path(struct vars *v, const char *program_folder)
 {
@@ -226,7 +228,7 @@ set_path(struct vars *v, const char *program_folder)
         v->failed = true;
         return;
     }
-    set(v, "PATH", value);
+    set_var(v, "PATH", value);
     free(value);
 }
 
@@ -237,14 +239,14 @@ make_vars(struct vars *v, const struct hooks_of *of, const struct call *c)
                                          TRIAL_ENV_DIR, NULL};
 
     *v = (struct vars){.n_ours = 0};
-    set(v, ENV_EVENT, event_name(c->name));
+    set_var(v, ENV_EVENT, event_name(c->name));
     if (c->len <= HOOK_JSON_MAX)
-        set(v, ENV_JSON, c->json);
+        set_var(v, ENV_JSON, c->json);
     if (c->trial != NULL)
-        set(v, TRIAL_ENV_ID, c->trial);
+        set_var(v, TRIAL_ENV_ID, c->trial);
     if (c->value[0] != '\0')
-        set(v, ENV_VALUE, c->value);
-    set(v, TRIAL_ENV_EXPERIMENT_DIR, of->folder);
+        set_var(v, ENV_VALUE, c->value);
+    set_var(v, TRIAL_ENV_EXPERIMENT_DIR, of->folder);
     set_path(v, of->program_folder);
     v->all = process_environment(v->ours, others);
     v->failed |= v->all == NULL;
@@ -258,7 +260,7 @@ vars_fini(struct vars *v)
     free(v->all);
 }
 
-/* The JSON as a line, to be read from its beginning. */
+/* A file in memory with the JSON as a line, to be read from its beginning. */
 static int
 make_input(const struct call *c, struct err *err)
 {
@@ -272,7 +274,7 @@ make_input(const struct call *c, struct err *err)
     return err_errno(err, ERR_SYSTEM, "cannot keep the event in memory");
 }
 
-/* Its process: a shell, in a process group of its own. */
+/* Starts the call's process: a shell, in a process group of its own. */
 static int
 spawn(const struct hooks *h, struct call *c, struct err *err)
 {
@@ -308,12 +310,12 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
 
     c->hook->calls++;
     if (spawn(h, c, &err) != 0) {
-        failed(c->hook, err.text);
+        note_failure(c->hook, err.text);
         call_free(c);
         return;
     }
     if (epoll_ctl(h->poll_fd, EPOLL_CTL_ADD, c->pidfd, &e) != 0) {
-        failed(c->hook, "it cannot be watched");
+        note_failure(c->hook, "it cannot be watched");
         kill(-c->pid, SIGKILL);
         process_reap(&c->pidfd);
         call_free(c);
@@ -326,7 +328,7 @@ start(struct hooks *h, struct call *c, int64_t now_ns)
 }
 
 static struct call *
-pop(struct hooks *h)
+next_call(struct hooks *h)
 {
     struct call *c = h->waiting;
 
@@ -339,7 +341,7 @@ pop(struct hooks *h)
 }
 
 static void
-expire(struct hooks *h, int64_t now_ns)
+kill_overdue(struct hooks *h, int64_t now_ns)
 {
     for (struct call *c = h->running; c != NULL; c = c->next)
         if (!c->overdue && now_ns >= c->deadline_ns) {
@@ -351,9 +353,9 @@ expire(struct hooks *h, int64_t now_ns)
 void
 hooks_go(struct hooks *h, int64_t now_ns)
 {
-    expire(h, now_ns);
+    kill_overdue(h, now_ns);
     while (h->waiting != NULL && h->n_running < h->of.x->hook_concurrency)
-        start(h, pop(h), now_ns);
+        start(h, next_call(h), now_ns);
 }
 
 int64_t
@@ -374,14 +376,14 @@ hooks_busy(const struct hooks *h)
 }
 
 static void
-ended(struct hooks *h, struct call *c)
+take_end(struct hooks *h, struct call *c)
 {
     struct call **link = &h->running;
     siginfo_t info;
     char how[128];
 
-    /* Closing it is not enough: a process that is a copy of this one may have
-     * a copy of it, too. */
+    /* Closing the pidfd does not take it out of the epoll: a process that was
+     * forked from this one may have a copy of it. */
     epoll_ctl(h->poll_fd, EPOLL_CTL_DEL, c->pidfd, NULL);
     info = process_reap(&c->pidfd);
     while (*link != c)
@@ -399,7 +401,7 @@ ended(struct hooks *h, struct call *c)
                  info.si_code == CLD_EXITED ? "exit status" : "signal",
                  info.si_status);
     if (c->overdue || info.si_code != CLD_EXITED || info.si_status != 0)
-        failed(c->hook, how);
+        note_failure(c->hook, how);
     call_free(c);
 }
 
@@ -410,14 +412,14 @@ hooks_take(struct hooks *h)
     int n = epoll_wait(h->poll_fd, events, ENDS_AT_ONCE, 0);
 
     for (int i = 0; i < n; i++)
-        ended(h, events[i].data.ptr);
+        take_end(h, events[i].data.ptr);
 }
 
 void
 hooks_give_up(struct hooks *h)
 {
     while (h->waiting != NULL) {
-        struct call *c = pop(h);
+        struct call *c = next_call(h);
 
         c->hook->dropped++;
         call_free(c);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* hooks.h - the commands of the configuration's key `on`, run when what they
- * wait for happens.
+/* hooks.h - the commands of the configuration's key `on`, each run when an
+ * event that it names happens.
  *
  * A command is run by /bin/sh -c in the folder that the trials run in, with
  *
- *   TUNEPIPE_EVENT           trial.ended, ...
+ *   TUNEPIPE_EVENT           the event's name: trial.ended, ...
  *   TUNEPIPE_EVENT_JSON      what is known of it; not set above HOOK_JSON_MAX
  *                            bytes
- *   TUNEPIPE_TRIAL_ID        of an event of a trial
- *   TUNEPIPE_VALUE           of an event with a value
+ *   TUNEPIPE_TRIAL_ID        the trial, of an event of a trial
+ *   TUNEPIPE_VALUE           the value, of an event with one
  *   TUNEPIPE_EXPERIMENT_DIR  the experiment's folder
  *
  * and the same JSON as a line on its standard input.  What it writes goes into
- * hooks.log.  Commands start in the order of the events, so many at a time as
- * is allowed; up to HOOK_QUEUE_MAX calls of each wait, more are dropped and
- * counted.  Of a command that fails or takes too long (then its process group
- * is killed) the first time is told at once and the rest is counted.
+ * hooks.log.  Commands start in the order of the events, as many at a time as
+ * is allowed; up to HOOK_QUEUE_MAX calls of each hook wait, more are dropped
+ * and counted.  The first time that a command fails, or takes too long (then
+ * its process group is killed), is told at once; further times are counted.
  *
- * No call is ever made twice: one that a manager had not begun when it died,
- * is lost.
+ * No call is ever made twice: one that a manager had not begun when it died is
+ * lost.
  *
  * One thread. */
 #ifndef MANAGER_HOOKS_H
@@ -38,11 +38,12 @@ struct hook;
 #define HOOK_QUEUE_MAX 1000
 #define HOOK_JSON_MAX ((size_t)100000)
 
+/* What hooks need of the manager. */
 struct hooks_of {
-    const struct experiment *x; /* all are borrowed */
+    const struct experiment *x; /* this and the folders are borrowed */
     const char *folder;         /* the experiment's, absolute */
     const char *program_folder; /* comes first in PATH; may be NULL */
-    void (*warn)(void *ctx, const char *text); /* one line */
+    void (*warn)(void *ctx, const char *text); /* tells people one line */
     void *ctx;
 };
 
@@ -57,24 +58,26 @@ struct hooks {
     int log_fd;
 };
 
-/* Registers its hooks with the bus; with none nothing is opened.  On failure
- * hooks_close() is still to be called; it is not before hooks_init(). */
+/* Adds the hooks to the bus; where there are none nothing is opened.
+ * hooks_close() is to be called after hooks_init(), also where hooks_open() has
+ * failed. */
 void hooks_init(struct hooks *h);
 int hooks_open(struct hooks *h, const struct hooks_of *of, struct events *bus,
                struct err *err);
 /* Kills what runs. */
 void hooks_close(struct hooks *h);
 
-/* Commands have ended. */
+/* poll_fd is readable: takes the ends of commands. */
 void hooks_take(struct hooks *h);
-/* Starts what may start; kills what takes too long. */
+/* Starts the calls that may start; kills commands that take too long. */
 void hooks_go(struct hooks *h, int64_t now_ns);
-int64_t hooks_deadline(const struct hooks *h); /* or INT64_MAX */
-/* Something runs or waits. */
+/* When the next command will have taken too long, or INT64_MAX. */
+int64_t hooks_deadline(const struct hooks *h);
+/* Whether a call runs or waits. */
 bool hooks_busy(const struct hooks *h);
-/* Forgets what waits and kills what runs. */
+/* Forgets the calls that wait and kills the commands that run. */
 void hooks_give_up(struct hooks *h);
-/* A line for each hook that failed more than once, or lost calls. */
+/* Says a line for each hook that failed more than once, or lost calls. */
 void hooks_say(struct hooks *h);
 
 #endif

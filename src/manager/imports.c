@@ -38,7 +38,7 @@ struct loading {
 };
 
 static void
-complain(struct loading *l, const char *text)
+add_problem(struct loading *l, const char *text)
 {
     char place[4400];
 
@@ -48,7 +48,8 @@ complain(struct loading *l, const char *text)
         problems_add(l->problems, place, "%s", text);
 }
 
-/* Listed once each, as many as there is room for. */
+/* Lists the parameters that the space does not have, each once, as many as
+ * there is room for. */
 static void
 list_foreign(struct loading *l, struct jval parameter)
 {
@@ -67,7 +68,7 @@ list_foreign(struct loading *l, struct jval parameter)
     }
 }
 
-/* NULL, or what is wrong with the line whatever the search space. */
+/* What is wrong with the line, whatever the search space is; NULL: nothing. */
 static const char *
 check_element(const struct loading *l, struct jval root, struct jval *parameter)
 {
@@ -107,7 +108,7 @@ take_line(struct loading *l, const char *text, size_t len)
     if (doc != NULL)
         problem = check_element(l, json_root(doc), &parameter);
     if (problem != NULL) {
-        complain(l, problem);
+        add_problem(l, problem);
         json_free(doc);
         return;
     }
@@ -125,7 +126,7 @@ take_line(struct loading *l, const char *text, size_t len)
 }
 
 static void
-tell(const struct loading *l)
+add_notes(const struct loading *l)
 {
     if (l->notes == NULL)
         return;
@@ -154,7 +155,8 @@ take_lines(struct loading *l, const char *text)
     }
 }
 
-/* Its problems are told where the configuration is checked. */
+/* Parses the search space, whose problems are told where the configuration is
+ * checked. */
 static int
 open_space(struct loading *l)
 {
@@ -189,7 +191,7 @@ imports_load(const struct experiment *x, struct buf *out,
             problems_add(problems, "import", "%s", err.text);
     } else if (open_space(&l) == 0) {
         take_lines(&l, buf_text(&text));
-        tell(&l);
+        add_notes(&l);
     }
     map_fini(&l.foreign);
     free(l.point);
@@ -219,7 +221,8 @@ imports_keep(const struct experiment *x, const char *folder, struct err *err)
     return rc;
 }
 
-/* As many FD as it takes; the first *skip are counted, and not sent. */
+/* Sends the lines in as many FD as it takes; the first *skip of these are
+ * counted down, and not sent. */
 static void
 send_lines(struct exchange *to, const char *lines, uint64_t *skip)
 {
@@ -251,7 +254,7 @@ imports_send(struct exchange *to, const char *lines, uint64_t skip)
     send_lines(to, lines, &skip);
 }
 
-/* Of the first batch, which came with the experiment, and of later ones. */
+/* The path of a batch: batch 0 came with the experiment, the others later. */
 static char *
 batch_path(const char *folder, uint64_t batch)
 {

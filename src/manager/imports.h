@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* imports.h - finished trials from elsewhere, that the tuner is told of before
- * it is asked (FD of PROTOCOL.md).  One thread.
+/* imports.h - finished trials from elsewhere, which the tuner is told of before
+ * it is asked for any (FD of PROTOCOL.md).  One thread.
  *
  * A file of them is lines of JSON, as `tunepipe import` writes them:
  *
  *   {"parameter": {"x": 0.5}, "value": 1.25, "minimize": true, "from": "..."}
  *
- * `parameter` and `value` must be there; `minimize`, which way the search went
- * they are from, must agree with the experiment; all else is for people. */
+ * `parameter` and `value` must be there; `minimize`, the direction of the
+ * search that they are from, must agree with the experiment; all else is for
+ * people. */
 #ifndef MANAGER_IMPORTS_H
 #define MANAGER_IMPORTS_H
 
@@ -20,26 +21,27 @@ struct exchange;
 struct experiment;
 struct problems;
 
-/* The file's lines that fit the search space, as they stand; without `import`
- * in the configuration, none.  What is wrong with the file is a problem; what
- * does not fit, and parameters that the space does not have, are notes.  Both
- * may be NULL. */
+/* Appends the lines of the configuration's import file that fit the search
+ * space, as they stand; none where it names no file.  What is wrong with the
+ * file is added to `problems`; lines that do not fit, and parameters that the
+ * space does not have, to `notes`.  Both may be NULL. */
 void imports_load(const struct experiment *x, struct buf *out,
                   struct problems *problems, struct problems *notes);
 
-/* Keeps them in the experiment's folder. */
+/* Writes these lines into the experiment's folder. */
 int imports_keep(const struct experiment *x, const char *folder,
                  struct err *err);
 
-/* Sends them, in as many FD as it takes, but the first `skip`. */
+/* Sends the lines, in as many FD as it takes; the first `skip` FD are left out,
+ * since the dispatcher has them. */
 void imports_send(struct exchange *to, const char *lines, uint64_t skip);
 
-/* The same with those that the folder keeps, whenever they came. */
+/* Sends all lines that the folder keeps, whenever they came. */
 int imports_send_kept(struct exchange *to, const char *folder, uint64_t skip,
                       struct err *err);
 
-/* Takes those that lie in the folder as FOLDER_IMPORT_NEW, if any: they are
- * kept, and sent.  *n: how many trials they are. */
+/* Keeps and sends the lines of the folder's FOLDER_IMPORT_NEW, where there is
+ * one. *n: how many trials these are. */
 int imports_accept(struct exchange *to, const char *folder, uint64_t *n,
                    struct err *err);
 

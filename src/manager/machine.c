@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/machine.h"
 
+#include "control/server.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/cgroup.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define MEMINFO "/proc/meminfo"
 #define VMSTAT "/proc/vmstat"
@@ -63,4 +66,32 @@ machine_kills(void)
         kills = find_number(buf_text(&text), "oom_kill ");
     buf_fini(&text);
     return kills;
+}
+
+/* ---- open files ---- */
+
+#define FDS_PER_TRIAL 4 /* its files, beside its runner's */
+#define FDS_BESIDES (32 + CONTROL_FDS_MAX)
+
+int
+machine_allow_files(uint64_t trials, unsigned runner, struct err *err)
+{
+    const unsigned each = FDS_PER_TRIAL + runner;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0; /* launching names the trouble */
+    if (limit.rlim_max < FDS_BESIDES + each ||
+        trials > (limit.rlim_max - FDS_BESIDES) / each)
+        return err_set(err, ERR_CONFIG,
+                       "trialConcurrency: %llu trials at a time need %u open "
+                       "files each, and %d besides; this system allows %llu "
+                       "(ulimit -Hn)",
+                       (unsigned long long)trials, each, FDS_BESIDES,
+                       (unsigned long long)limit.rlim_max);
+    if (limit.rlim_cur < trials * each + FDS_BESIDES) {
+        limit.rlim_cur = trials * each + FDS_BESIDES;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    return 0;
 }

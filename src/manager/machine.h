@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.h - the memory of this machine, or of the control group that the
- * manager is in, where that has less.  One thread. */
+/* machine.h - what this machine has and allows: its memory, or that of the
+ * control group that the manager is in, where that has less; processes that it
+ * ended for want of memory; how many files may be open.  One thread. */
 #ifndef MANAGER_MACHINE_H
 #define MANAGER_MACHINE_H
 
@@ -16,10 +17,16 @@ struct machine {
     uint64_t total, available; /* bytes */
 };
 
+/* How much memory there is now. */
 int machine_look(struct machine *out, struct err *err);
 
 /* How many processes the kernel has ended so far for want of memory; 0 where
  * it does not tell. */
 uint64_t machine_kills(void);
+
+/* Raises the limit of open files to what so many trials at a time need, each of
+ * which costs its runner `runner` files, and no further, since children inherit
+ * it.  -1: the system does not allow so many. */
+int machine_allow_files(uint64_t trials, unsigned runner, struct err *err);
 
 #endif

@@ -22,7 +22,7 @@ struct pattern {
     regex_t re;
 };
 
-/* A lone number, by far the most frequent. */
+/* Reads a value that is a lone number, by far the most frequent kind. */
 static bool
 scan_lone_number(const char *text, size_t len, double *out)
 {
@@ -79,7 +79,8 @@ refuse_word(const char *expected, const char *word, size_t len, struct err *err)
     buf_fini(&text);
 }
 
-/* Takes what says that the trial waits off the end. */
+/* Takes the tabs off the end of a value that say that the trial waits, and that
+ * it will end by itself when it is told to. */
 static void
 take_marks(struct metric_line *out)
 {

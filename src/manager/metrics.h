@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* metrics.h - what a trial reported: lines of its `metrics`, records of NNI's
- * (trial/files.h) and lines of its output that match a pattern -> metrics with
- * their numbers.
- * No I/O.  One thread. */
+ * file (trial/files.h) and lines of its output that match a pattern, made into
+ * metrics with their numbers.  No I/O.  One thread. */
 #ifndef MANAGER_METRICS_H
 #define MANAGER_METRICS_H
 
@@ -18,48 +17,50 @@ struct metric_line {
     uint64_t sequence; /* its position among those of its type */
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
-    double value;       /* may be NaN or infinite */
-    bool waits;         /* its trial does, for the answer (trial/files.h) ... */
-    bool hears;         /* ... and ends by itself if that is to stop */
-    int64_t end;        /* then: where its line ends */
-    bool sync;          /* ME asks for an AK */
-    bool judges;        /* what it is answered tells how the trial's end is
-                           meant: it reaches the trial's budget */
-    bool done;          /* final, and the trial is to be ended */
+    double value; /* may be NaN or infinite */
+    bool waits;   /* the trial waits for the answer (trial/files.h) ... */
+    bool hears;   /* ... and ends by itself if the answer is to stop */
+    int64_t end;  /* where the line of a trial that waits ends */
+    bool sync;    /* its ME asks for an AK */
+    bool judges;  /* it reaches the trial's budget, so that its answer tells
+                     how the trial's end is to be judged */
+    bool done;    /* it is final, and the trial is to be ended */
     int64_t elapsed_ns; /* since the report before it; 0: not known */
 };
 
-/* Counts what one trial reported. */
+/* How much one trial has reported. */
 struct metrics {
-    uint64_t lines; /* of `metrics` */
+    uint64_t lines; /* of its file `metrics` */
     uint64_t intermediates, finals;
 };
 
-/* How many of each came before a stop; positions, bad ones included. */
+/* So many metrics of each type, from the first on; lines that could not be read
+ * count, too, since each has its position. */
 struct metrics_count {
     uint64_t intermediates, finals;
 };
 
-/* CHECKPOINT: out->sequence is its number, and nothing else is set. */
+/* What a line is.  Of a METRICS_CHECKPOINT out->sequence is its number, and
+ * nothing else is set. */
 enum metrics_word { METRICS_METRIC, METRICS_CHECKPOINT, METRICS_BAD };
 
-/* The next line of the file.  METRICS_BAD: err (ERR_INPUT) says what is wrong
- * and in which line; the line kept its sequence. */
+/* Reads the next line of `metrics`.  METRICS_BAD: err (ERR_INPUT) says what is
+ * wrong and in which line; the line kept its sequence. */
 enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
                                bool too_long, struct metric_line *out,
                                struct err *err);
 
-/* For a line that holds a NUL, and so is none of text: says so. */
+/* Sets err for a line that holds a NUL, and so is no line of text. */
 void metrics_refuse_nul(const char *line, size_t len, struct err *err);
 
-/* The next record of NNI's file.  out->json lies in `value`, which is cleared
- * first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record kept its
- * sequence if its type was known. */
+/* Reads the next record of NNI's file.  out->json lies in `value`, which is
+ * cleared first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record
+ * kept its sequence if its type was known. */
 enum metrics_word metrics_nni(struct metrics *m, const char *json, size_t len,
                               struct buf *value, struct metric_line *out,
                               struct err *err);
 
-/* A compiled pattern. */
+/* The configuration's pattern for a trial's output, compiled. */
 struct pattern;
 struct pattern *pattern_new(const char *regex, struct err *err);
 void pattern_free(struct pattern *p);
@@ -68,10 +69,41 @@ void pattern_free(struct pattern *p);
  * nan and inf, as programs print them, are numbers too. */
 bool pattern_match(const struct pattern *p, const char *line, double *out);
 
-/* The payload of ME, in NNI's spelling; `parameter_id` is JSON text, `base` is
- * how many intermediate results were reported before the attempt's first. */
+/* Appends the payload of ME, in NNI's spelling; `parameter_id` is JSON text,
+ * `base` is how many intermediate results were reported before the attempt's
+ * first. */
 void metrics_write(struct buf *out, const char *job, const char *parameter_id,
                    uint64_t attempt, uint64_t base,
                    const struct metric_line *metric);
+
+/* ---- the last few values that a trial reported, for people to see where it
+ * goes ---- */
+
+#define RECENT_MAX 16
+
+/* A zeroed one is empty. */
+struct recent {
+    float values[RECENT_MAX];
+    uint64_t n; /* values that were ever added */
+};
+
+static inline void
+recent_add(struct recent *r, double value)
+{
+    r->values[r->n++ % RECENT_MAX] = (float)value;
+}
+
+static inline unsigned
+recent_count(const struct recent *r)
+{
+    return r->n < RECENT_MAX ? (unsigned)r->n : RECENT_MAX;
+}
+
+/* The value at i < recent_count(); at 0 is the oldest. */
+static inline double
+recent_at(const struct recent *r, unsigned i)
+{
+    return (double)r->values[(r->n - recent_count(r) + i) % RECENT_MAX];
+}
 
 #endif

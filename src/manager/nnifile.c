@@ -36,8 +36,8 @@ nnifile_close(struct nnifile *f)
     buf_fini(&f->in);
 }
 
-/* Whether this can be a header or the beginning of one; *len is then the
- * payload's, as far as it is known. */
+/* Whether this can be a header or the beginning of one; *len is then the length
+ * of the payload, as far as its digits are there. */
 static bool
 read_header(const char *text, size_t n, size_t *len)
 {
@@ -72,7 +72,8 @@ refuse_header(struct nnifile *f, const char *text, size_t n, struct err *err)
 
 /* Hands out the complete records and drops them. */
 static int
-cut(struct nnifile *f, nnifile_take *take, void *ctx, struct err *err)
+hand_out_records(struct nnifile *f, nnifile_take *take, void *ctx,
+                 struct err *err)
 {
     const char *text = f->in.data;
     size_t left = f->in.len, len;
@@ -93,7 +94,7 @@ cut(struct nnifile *f, nnifile_take *take, void *ctx, struct err *err)
 
 /* Where the next read(2) begins, and how long the file is. */
 static int
-look(struct nnifile *f, int64_t *from, int64_t *size, struct err *err)
+find_unread(struct nnifile *f, int64_t *from, int64_t *size, struct err *err)
 {
     struct stat st;
 
@@ -116,7 +117,7 @@ nnifile_read(struct nnifile *f, size_t max_bytes, nnifile_take *take, void *ctx,
 
     if (f->broken)
         return 0;
-    if (look(f, &from, &size, err) != 0)
+    if (find_unread(f, &from, &size, err) != 0)
         return -1;
     for (size_t done = 0; done < max_bytes;) {
         char *to = buf_reserve(&f->in, CHUNK);
@@ -134,7 +135,7 @@ nnifile_read(struct nnifile *f, size_t max_bytes, nnifile_take *take, void *ctx,
         f->in.len += (size_t)n;
         done += (size_t)n;
         from += n;
-        if (cut(f, take, ctx, err) != 0)
+        if (hand_out_records(f, take, ctx, err) != 0)
             return -1;
     }
     return 1;
@@ -150,7 +151,7 @@ nnifile_drain(struct nnifile *f, size_t max_bytes, nnifile_take *take,
 
     if (f->broken)
         return 0;
-    if (look(f, &from, &size, err) != 0)
+    if (find_unread(f, &from, &size, err) != 0)
         return -1;
     if (f->end == 0)
         f->end = size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* nnifile.h - the records of the metrics file that NNI's trial API appends to
- * (trial/files.h), while it still does.  What is not complete is not there
- * yet.  One thread. */
+/* nnifile.h - the records of the metrics file of NNI's trial API
+ * (trial/files.h), read while the trial still appends to it.  A record that is
+ * not complete is not there yet.  One thread. */
 #ifndef MANAGER_NNIFILE_H
 #define MANAGER_NNIFILE_H
 
@@ -14,10 +14,10 @@ struct err;
 
 struct nnifile {
     int fd;        /* -1: not open */
-    struct buf in; /* what is read and not handed out */
+    struct buf in; /* what is read and not handed out yet */
     int64_t at;    /* where that begins in the file */
-    int64_t end;   /* where nnifile_drain() stops; 0: not asked yet */
-    bool broken;   /* nobody knows where the next record begins */
+    int64_t end;   /* where nnifile_drain() stops; 0: it was not called yet */
+    bool broken;   /* where the next record begins is not known */
 };
 
 /* The payload of one record; valid during the call.  `at` is where the record

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there must be before the loop, and is no more behind it. */
+/* What the manager opens before its loop runs, and closes after it. */
 #include "manager/state.h"
 
 #include "config/experiment.h"
@@ -8,18 +8,19 @@
 #include "manager/commands.h"
 #include "manager/coordinator.h"
 #include "manager/delivery.h"
-#include "manager/descriptors.h"
+#include "manager/dispatcher.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
 #include "manager/happened.h"
+#include "manager/machine.h"
 #include "manager/origin.h"
-#include "manager/peer.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/reading.h"
 #include "manager/restore.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +38,8 @@ close_fd(int fd)
         close(fd);
 }
 
-/* So that nothing opened later gets the number of a standard stream. */
+/* Opens what is missing of the standard streams, so that nothing opened later
+ * gets the number of one. */
 static void
 hold_standard_streams(void)
 {
@@ -60,23 +62,25 @@ open_sources(struct manager *m, struct err *err)
     m->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (m->epoll_fd < 0 || m->inotify_fd < 0 ||
         manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
-        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0)
+        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0 ||
+        manager_watch(m, m->launch.runner->fd, EPOLLIN, SOURCE_RUNNER) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");
     return 0;
 }
 
-/* No more than these run at a time. */
+/* Allows as many open files as the trials need that may run at a time. */
 static int
-allow_descriptors(const struct experiment *x, struct err *err)
+allow_files(const struct experiment *x, const struct runner_ops *kind,
+            struct err *err)
 {
     uint64_t most = x->concurrency + preparing_ahead(x);
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
-    return descriptors_allow(most, err);
+    return machine_allow_files(most, kind->descriptors, err);
 }
 
-/* Short enough to be typed again. */
+/* Draws a seed that is short enough to be typed again. */
 static int
 draw_seed(uint64_t *out, struct err *err)
 {
@@ -88,7 +92,8 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
-/* The folder is there: limits are made, and it is said how. */
+/* The experiment has its folder: prepares the limits of its trials and says how
+ * they are kept to them. */
 static int
 begin_resources(struct manager *m, struct err *err)
 {
@@ -115,7 +120,7 @@ subscribe(struct manager *m)
     attempt_ends_on(&m->ends, ending_record, m);
     attempt_ends_on(&m->ends, scheduler_hear_end, &m->scheduler);
     attempt_ends_on(&m->ends, checkpoints_hear_end, &m->checkpoints);
-    attempt_ends_on(&m->ends, origin_hear_end, m);
+    attempt_ends_on(&m->ends, origin_hear_end, &m->checkpoints);
     attempt_ends_on(&m->ends, reading_hear_end, m);
     attempt_ends_on(&m->ends, placing_hear_end, m);
     attempt_ends_on(&m->ends, running_hear_end, m);
@@ -129,9 +134,13 @@ int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
+    const struct runner_ops *kind = m->options->runner != NULL
+                                        ? m->options->runner
+                                        : runner_kind(x->platform);
 
     hold_standard_streams();
-    if (allow_descriptors(x, err) != 0 ||
+    if (allow_files(x, kind, err) != 0 ||
+        launch_open(&m->launch, kind, x, err) != 0 ||
         resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
     m->seed = x->seed;
@@ -141,7 +150,7 @@ manager_open(struct manager *m, struct err *err)
     if (x->metrics_pattern != NULL &&
         (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
         return -1;
-    if (launch_open(&m->launch, err) != 0 || open_sources(m, err) != 0)
+    if (open_sources(m, err) != 0)
         return -1;
     if (m->options->resume != NULL
             ? experiment_folder_open(&m->folder, m->options->resume, m->seed,
@@ -160,7 +169,6 @@ manager_open(struct manager *m, struct err *err)
     m->launch.command = x->trial_command;
     m->launch.prepare_command = x->prepare_command;
     m->launch.cwd = x->trial_folder;
-    m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
     subscribe(m);
@@ -172,7 +180,8 @@ manager_open(struct manager *m, struct err *err)
                  m->folder.path);
     if (begin_resources(m, err) != 0)
         return -1;
-    return m->options->resume != NULL ? restore(m, err) : peer_start(m, err);
+    return m->options->resume != NULL ? restore(m, err)
+                                      : dispatcher_start(m, err);
 }
 
 void
@@ -184,7 +193,7 @@ manager_close(struct manager *m)
         struct trial *t = m->live;
 
         if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
-            kill(t->pid, SIGTERM);
+            run_stop(t->run, RUN_TERMINATE);
         m->live = t->next;
         trial_free(t);
     }

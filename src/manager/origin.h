@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* origin.h - what a trial goes on from, by the tuner's word: another trial,
- * whose newest checkpoint it is given when it is started (checkpoints.h); and
- * what became of that (TRIAL_ORIGIN of trial/files.h).  One thread. */
+ * whose newest checkpoint it is given when it is started.  That checkpoint is
+ * kept until then (checkpoints.h).  One thread. */
 #ifndef MANAGER_ORIGIN_H
 #define MANAGER_ORIGIN_H
 
@@ -10,34 +10,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct err;
-struct manager;
+struct checkpoints;
+struct map;
+struct progress;
 struct resume_log;
 struct trial;
 
-/* Writes the file into the trial's folder, by t->origin, restore and step,
- * where it goes on from anything; the other sets the latter two.  False: there
- * is no such file. */
-int origin_write(const struct trial *t, struct err *err);
-bool origin_load(struct trial *t);
-
-/* It cannot start before the other one has ended, which is to save what it
- * goes on from; `why` then says so. */
-bool origin_waits(const struct manager *m, const struct trial *t, char *why,
+/* Whether the trial has to wait for the end of the one that it goes on from,
+ * which is to save what it goes on from; `why` then says so.  `from` is that
+ * trial, NULL where it has ended. */
+bool origin_waits(const struct trial *from, const struct trial *t, char *why,
                   size_t size);
 
-/* The trial is live: what it goes on from is to stay. */
-void origin_taken(struct manager *m, const struct trial *t);
-/* It is started, or will not be any more. */
-void origin_settled(struct manager *m, struct trial *t, bool started);
-/* Of any trial: ctx is the manager. */
+/* The trial is live: what it goes on from has to stay. */
+void origin_pin(struct checkpoints *c, const struct trial *t);
+/* The trial is started, or will not be any more: what it goes on from need not
+ * stay for it.  That a trial was started without a checkpoint to go on from is
+ * said once. */
+void origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t,
+                  bool started);
+/* Hears the end of any trial, whose origin need not stay: ctx is the
+ * checkpoints. */
 attempt_end_hear origin_hear_end;
 
-/* What an earlier manager was told that nobody needs any more, when all trials
- * are there that it had begun. */
-void origin_restore(struct manager *m, const struct resume_log *log);
-/* The same of a dispatcher that died, perhaps with such words on their way, and
- * is to go on; they count once it is known what it repeats. */
-void origin_repeat(struct manager *m);
+/* Releases the checkpoints that, by the log of an earlier manager, nobody needs
+ * any more; all trials that it had begun are there.  `live` has the trials that
+ * have not ended by their numbers. */
+void origin_release(struct checkpoints *c, const struct map *live,
+                    const struct resume_log *log);
+/* The dispatcher died, perhaps with such words on their way, and is to go on:
+ * releases what the log in this folder says, which counts once it is known what
+ * the dispatcher repeats (checkpoints_settle()). */
+void origin_release_again(struct checkpoints *c, const struct map *live,
+                          const char *folder);
 
 #endif

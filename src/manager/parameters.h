@@ -13,22 +13,25 @@
 struct buf;
 struct err;
 
-/* What a trial goes on from, by the tuner's word; see origin.h. */
+/* How a trial goes on from another one, by the tuner's word; see origin.h. */
 enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
 
 struct origin {
     enum origin_how how;
     uint64_t from; /* the other trial's number */
-    bool tried;    /* to copy what it has saved: copying.h */
-    bool settled;  /* it need not stay any more */
+    bool tried; /* copying.h has copied the checkpoint beforehand, or failed, or
+                   need not */
+    bool settled; /* the other trial's checkpoint need not stay for it any more
+                   */
 };
 
-/* "promoted", "cloned"; NONE: "". */
+/* "promoted" or "cloned"; of ORIGIN_NONE "". */
 const char *origin_word(enum origin_how how);
 
-/* Of a TR; what is not understood is no origin. */
+/* The origin that a TR names; what is not understood is none. */
 struct origin origin_read(struct jval record);
 
+/* The payload of a TR. */
 struct suggestion {
     struct json *doc;
     char *id;         /* JSON text of parameter_id: a number or a string */
@@ -36,24 +39,25 @@ struct suggestion {
     struct origin origin;
 };
 
-/* TRIAL_BUDGET of a set of parameters, when it is a positive number; else 0. */
+/* The budget in a set of parameters, TRIAL_BUDGET, when it is a positive
+ * number; else 0. */
 double parameters_budget(struct jval parameters);
 
 int suggestion_read(const char *text, size_t len, struct suggestion *out,
                     struct err *err);
 void suggestion_fini(struct suggestion *r);
 
-/* One value, flattened as trial/files.h says for parameters.tsv; `name` is
- * borrowed during the call. */
+/* Calls `each` for each value of a set of parameters, flattened as
+ * trial/files.h says for parameters.tsv; `name` is borrowed during the call.
+ * What is no object has no values.  -1: out of memory. */
 typedef void parameters_each(void *ctx, const char *name, struct jval value);
-/* -1: out of memory.  What is no object has no values. */
 int parameters_walk(struct jval parameters, parameters_each *each, void *ctx,
                     struct err *err);
 
-/* The same as text; `value` is not escaped and may hold NUL bytes. */
+/* Calls `visit` for each value as a text, which is not escaped and may hold NUL
+ * bytes.  -1: out of memory. */
 typedef void parameters_visit(void *ctx, const char *name, const char *value,
                               size_t len);
-/* -1: out of memory. */
 int parameters_flatten(struct jval parameters, parameters_visit *visit,
                        void *ctx, struct err *err);
 
@@ -61,7 +65,7 @@ int parameters_flatten(struct jval parameters, parameters_visit *visit,
 int parameters_write_tsv(struct jval parameters, struct buf *out,
                          struct err *err);
 
-/* The seed of a trial: of the experiment's and its parameter_id. */
+/* The seed of a trial, made of the experiment's seed and its parameter_id. */
 uint64_t parameters_seed(uint64_t experiment_seed, const char *parameter_id);
 
 #endif

@@ -5,10 +5,11 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/folder.h"
 #include "core/passing.h"
-#include "manager/adopt.h"
 #include "manager/delivery.h"
 #include "manager/copying.h"
+#include "manager/live.h"
 #include "manager/origin.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -63,7 +64,7 @@ static bool
 is_next_to_prepare(const struct manager *m, const struct trial *t, char *why,
                    size_t size)
 {
-    if (origin_waits(m, t, why, size))
+    if (origin_waits(live_by_number(m, t->origin.from), t, why, size))
         return false;
     if (may_prepare(m, t))
         return true;
@@ -111,7 +112,7 @@ is_next_to_run(const struct manager *m, const struct trial *t, char *why,
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
-    return !origin_waits(m, t, why, size);
+    return !origin_waits(live_by_number(m, t->origin.from), t, why, size);
 }
 
 static bool
@@ -206,7 +207,7 @@ void
 placing_clear(struct manager *m, struct trial *t)
 {
     if (t->offers > 0 && trial_place(t, m->folder.path, NULL) == 0)
-        adopt_discard(t->folder);
+        folder_remove(t->folder);
 }
 
 bool

@@ -34,8 +34,9 @@ progress_open(struct progress *p, int fd, int err_fd, bool minimize,
     p->terminal = isatty(fd) && term != NULL && strcmp(term, "dumb") != 0;
 }
 
-/* A pager that nobody scrolls, a terminal that was stopped: trials go on all
- * the same.  A pipe that is writable takes PIPE_BUF bytes at once. */
+/* Whether a line can be written without waiting: a pager that nobody scrolls,
+ * or a terminal that was stopped, must not hold up the trials.  A pipe that is
+ * writable takes PIPE_BUF bytes at once. */
 static bool
 has_room(int fd)
 {

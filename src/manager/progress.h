@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - what people see while an experiment runs: on a terminal one
- * line that is painted anew after events, at most each 100 ms; else a plain
- * line per event.  One thread. */
+/* progress.h - what people see while an experiment runs: on a terminal one line
+ * of counts (the living line) that is painted anew after events, at most each
+ * 100 ms; besides it, and elsewhere, a plain line for each event.  One thread.
+ */
 #ifndef MANAGER_PROGRESS_H
 #define MANAGER_PROGRESS_H
 
@@ -10,45 +11,48 @@
 
 struct progress {
     int fd, err_fd; /* standard output and error */
-    bool terminal;  /* with a living line */
-    bool painted;   /* it stands there now */
-    bool stale;     /* and is out of date */
+    bool terminal;  /* there is a living line */
+    bool painted;   /* the living line is on the terminal now */
+    bool stale;     /* it is out of date */
     bool debug;
     bool paused;
-    bool failed_once;               /* a failure has been shown in full */
+    bool failed_once;        /* a failure has been shown in full */
+    bool no_checkpoint_once; /* that a trial has none to go on from was said */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;
 
     uint64_t max_trials; /* 0: no limit */
     uint64_t done, running, preparing, failed, stopped, cancelled;
-    uint64_t interrupted; /* of no other number */
+    uint64_t interrupted; /* attempts, which no other number counts */
     uint64_t set_aside;   /* trials that are paused */
     uint64_t unread;      /* lines that found no room and are lost */
     bool has_best;
     double best;
-    double best_budget; /* of that trial; 0: it had none */
+    double best_budget; /* the budget of the best trial; 0: it had none */
     char best_trial[24];
 };
 
 void progress_open(struct progress *p, int fd, int err_fd, bool minimize,
                    uint64_t max_trials, bool debug);
 
-/* A line of its own; the living line makes room. */
+/* Prints a line of its own; the living line makes room. */
 void progress_say(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same on standard error: for what went wrong. */
+/* Prints a line on standard error, of what went wrong. */
 void progress_warn(struct progress *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether somebody may be there who reads it: one of the two is a terminal. */
+/* Whether a person may be there who reads: one of the two streams is a
+ * terminal.
+ */
 bool progress_is_seen(const struct progress *p);
 
-/* Counts have changed. */
+/* Counts have changed: the living line is out of date. */
 void progress_touch(struct progress *p);
 
-/* Paints when it is time; returns the monotonic time when to call again, or
- * INT64_MAX. */
+/* Paints the living line when it is time; returns the monotonic time when to
+ * call again, or INT64_MAX. */
 int64_t progress_paint(struct progress *p, int64_t now_ns);
 
 /* Takes the living line away, for good. */

@@ -62,7 +62,7 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
 static void
 take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
 {
-    holding_answer_line(&t->holding, metric, trial_answer(t));
+    unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
     m->late.reports++;
     if (!metric->final)
         running_defied(m, t);
@@ -157,7 +157,7 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
         return;
     }
     complain_lines(r->m, r->t, word == METRICS_BAD ? err.text : PATTERN_IS_SET);
-    holding_answer_line(&r->t->holding, &metric, trial_answer(r->t));
+    unanswered_answer_line(&r->t->unanswered, &metric, trial_answer(r->t));
 }
 
 static void
@@ -245,7 +245,7 @@ read_nni(struct reading *r, bool drain)
 bool
 reading_waits(const struct manager *m, const struct trial *t)
 {
-    return t->holding.first != NULL || agenda_has_reports(&t->agenda) ||
+    return t->unanswered.first != NULL || unsent_has_reports(&t->unsent) ||
            exchange_pending(&m->exchange) > PENDING_MAX;
 }
 
@@ -256,7 +256,7 @@ reading_feed(struct manager *m, struct trial *t)
     struct err err = {0};
     int more = 0;
 
-    if (agenda_has_reports(&t->agenda))
+    if (unsent_has_reports(&t->unsent))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
         unread_add(m, t);
@@ -335,7 +335,7 @@ watch_file(struct manager *m, struct trial *t, const char *name,
     if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
         return watch;
     fail(m, t, "cannot be watched (inotify); read when the trial ends");
-    holding_close(&t->holding); /* nobody would answer before */
+    unanswered_close(&t->unanswered); /* nobody would answer before */
     return -1;
 }
 

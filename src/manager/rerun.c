@@ -10,8 +10,9 @@
 #include "manager/launch.h"
 #include "manager/metrics.h"
 #include "manager/parameters.h"
-#include "manager/recipe.h"
+#include "manager/trial_folder.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -28,24 +29,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct rerun_reports {
-    const struct pattern *pattern; /* NULL: none */
-    struct metrics metrics;
-    struct rerun_outcome *out;
-    int watch_fd; /* readable when there is more to look at; -1: not open */
-};
-
-void rerun_reports_close(struct rerun_reports *r); /* a closed one too */
-
-static void rerun_reports_open(struct rerun_reports *r, const char *folder);
-static bool rerun_reports_look(struct rerun_reports *r, struct trial *t);
-static void rerun_reports_end(struct rerun_reports *r, struct trial *t,
-                              bool last_is_final);
-
 #define PART_MAX ((size_t)64 << 20)
-#define SAVING "checkpoint" /* of this run, which nobody goes on from */
+/* Where the rerun saves checkpoints, for nobody to go on from. */
+#define SAVING "checkpoint"
 
-/* ---- what is kept ---- */
+/* ---- what the folder of the trial keeps ---- */
 
 static int
 read_part(const char *folder, const char *name, struct buf *out,
@@ -62,13 +50,14 @@ read_part(const char *folder, const char *name, struct buf *out,
 }
 
 static int
-read_recipe(struct recipe *r, const char *folder, struct err *err)
+read_command(struct trial_command *r, const char *folder, struct err *err)
 {
     struct buf bytes;
     int rc = read_part(folder, TRIAL_COMMAND, &bytes, err);
 
     if (rc == 0) {
-        rc = recipe_read(r, bytes.len > 0 ? bytes.data : "", bytes.len, err);
+        rc = trial_command_read(r, bytes.len > 0 ? bytes.data : "", bytes.len,
+                                err);
         if (rc != 0)
             err_place(err, "%s/" TRIAL_COMMAND, folder);
     }
@@ -100,10 +89,11 @@ read_trial(const char *from, const char *to, struct err *err)
     return t;
 }
 
-/* NAME=FROM and NAME=FROM/... become NAME=TO...; where checkpoints are saved
- * is another place, too.  NULL: out of memory. */
+/* The variable with `to` in place of the folder `from`, where its value is that
+ * folder or a path in it; checkpoints are saved in another place, too.  NULL:
+ * out of memory. */
 static char *
-moved(const char *var, const char *from, const char *to)
+relocate_variable(const char *var, const char *from, const char *to)
 {
     size_t name = strcspn(var, "="), len = strlen(from);
     const char *value = var[name] == '=' ? var + name + 1 : "";
@@ -130,8 +120,8 @@ free_environment(char **env)
 }
 
 static char **
-environment(const struct recipe *r, const char *from, const char *to,
-            struct err *err)
+relocate_environment(const struct trial_command *r, const char *from,
+                     const char *to, struct err *err)
 {
     size_t n = 0;
     char **env;
@@ -140,7 +130,7 @@ environment(const struct recipe *r, const char *from, const char *to,
         n++;
     env = calloc(n + 1, sizeof *env);
     for (size_t i = 0; env != NULL && i < n; i++) {
-        env[i] = moved(r->env[i], from, to);
+        env[i] = relocate_variable(r->env[i], from, to);
         if (env[i] == NULL) {
             free_environment(env);
             env = NULL;
@@ -151,7 +141,8 @@ environment(const struct recipe *r, const char *from, const char *to,
     return env;
 }
 
-/* One whose phases are as many as there are recipes. */
+/* Whether prepareCommand was run, too: then its folder keeps a command as well.
+ */
 static bool
 is_prepared_first(const char *folder)
 {
@@ -162,37 +153,158 @@ is_prepared_first(const char *folder)
     return first;
 }
 
-/* ---- while it runs ---- */
+/* ---- what the trial reports ---- */
 
+#define VALUE_MAX ((size_t)64 << 20)
+
+struct reports {
+    const struct pattern *pattern; /* NULL: none */
+    struct metrics metrics;
+    struct rerun_outcome *out;
+    int watch_fd; /* readable when there is more to look at; -1: not open */
+};
+
+/* As in a run, the first final result counts, the last of the intermediate
+ * ones, and nothing after the trial has said that it is done. */
 static void
-end_trial(const struct trial *t)
+take_metric(struct reports *r, const struct metric_line *metric)
 {
-    process_kill(t->pidfd, SIGTERM);
+    struct rerun_outcome *out = r->out;
+
+    if (out->done)
+        return;
+    if (metric->final && !out->has_final)
+        out->final = metric->value;
+    if (!metric->final)
+        out->latest = metric->value;
+    out->has_final = out->has_final || metric->final;
+    out->has_latest = out->has_latest || !metric->final;
+    out->done = metric->done;
 }
 
-/* One that has said that it is done is ended, too. */
-static int
-await(struct trial *t, int signals, struct rerun_reports *reports,
-      struct err *err)
+static void
+take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
+    struct metric_line metric;
+    struct reports *r = ctx;
+
+    if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
+            METRICS_METRIC &&
+        (metric.final || r->pattern == NULL))
+        take_metric(r, &metric);
+}
+
+static void
+take_record(void *ctx, const char *json, size_t len, int64_t at)
+{
+    struct metric_line metric;
+    struct reports *r = ctx;
+    struct buf value;
+
+    (void)at;
+    buf_init(&value, VALUE_MAX);
+    if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
+            METRICS_METRIC &&
+        (metric.final || r->pattern == NULL))
+        take_metric(r, &metric);
+    buf_fini(&value);
+}
+
+static void
+take_output(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct metric_line metric = {0};
+    struct reports *r = ctx;
+
+    (void)too_long;
+    if (memchr(line, '\0', len) == NULL &&
+        pattern_match(r->pattern, line, &metric.value))
+        take_metric(r, &metric);
+}
+
+static void
+reports_close(struct reports *r)
+{
+    if (r->watch_fd >= 0)
+        close(r->watch_fd);
+    r->watch_fd = -1;
+}
+
+/* Watches the file of the trial's reports, which is there; where the system
+ * allows no further watch it is read at the end. */
+static void
+reports_open(struct reports *r, const char *folder)
+{
+    char *path = file_join(folder, TRIAL_METRICS);
+
+    r->watch_fd = path == NULL ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->watch_fd >= 0 && inotify_add_watch(r->watch_fd, path, IN_MODIFY) < 0)
+        reports_close(r);
+    free(path);
+}
+
+/* Reads what the trial has reported; true when it has just said that it is
+ * done.
+ */
+static bool
+reports_look(struct reports *r, struct trial *t)
+{
+    char events[sizeof(struct inotify_event) + NAME_MAX + 1];
+    bool was_done = r->out->done;
+
+    while (read(r->watch_fd, events, sizeof events) > 0)
+        continue;
+    tail_read(&t->report, SIZE_MAX, take_line, r, NULL);
+    return r->out->done && !was_done;
+}
+
+/* The trial has ended: reads all that is left. */
+static void
+reports_end(struct reports *r, struct trial *t, bool last_is_final)
+{
+    struct rerun_outcome *out = r->out;
+    const struct outcome *o = &out->outcome;
+
+    tail_drain(&t->report, SIZE_MAX, take_line, r, NULL);
+    nnifile_drain(&t->nni, SIZE_MAX, take_record, r, NULL);
+    if (r->pattern != NULL) {
+        tail_drain(&t->out, SIZE_MAX, take_output, r, NULL);
+        tail_rest(&t->out, take_output, r);
+    }
+    if (last_is_final && !out->has_final && out->has_latest &&
+        o->kind == OUTCOME_EXITED && o->number == 0) {
+        out->has_final = true;
+        out->final = out->latest;
+    }
+}
+
+/* ---- while it runs ---- */
+
+/* Waits for the trial's end, and ends it where a signal wants that or where the
+ * trial has said that it is done. */
+static int
+await_end(struct trial *t, int signals, struct reports *reports,
+          struct err *err)
+{
+    struct runner *runner = t->run->runner;
     struct pollfd fds[] = {
-        {.fd = t->pidfd, .events = POLLIN},
+        {.fd = runner->fd, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = reports->watch_fd, .events = POLLIN},
     };
     struct signalfd_siginfo info;
 
+    if (runner->ops->watch(t->run) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
     for (;;) {
         if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR)
             return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
         while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
-            end_trial(t);
-        if (fds[2].revents != 0 && rerun_reports_look(reports, t))
-            end_trial(t);
-        if (fds[0].revents == 0)
-            continue;
-        waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
-        return 0;
+            run_stop(t->run, RUN_TERMINATE);
+        if (fds[2].revents != 0 && reports_look(reports, t))
+            run_stop(t->run, RUN_TERMINATE);
+        if (fds[0].revents != 0 && runner->ops->look(runner) != NULL)
+            return 0;
     }
 }
 
@@ -203,27 +315,27 @@ struct rerun {
     const char *from, *to;
     struct launch launch;
     struct trial *trial;
-    struct rerun_reports reports;
+    struct reports reports;
     int signals;
 };
 
 static int
-start(struct rerun *r, const struct recipe *recipe, bool prepares,
+start(struct rerun *r, const struct trial_command *command, bool prepares,
       struct err *err)
 {
-    char **env = environment(recipe, r->from, r->to, err);
+    char **env = relocate_environment(command, r->from, r->to, err);
     int rc = -1;
 
-    r->launch.cwd = recipe->folder;
+    r->launch.cwd = command->folder;
     if (env != NULL)
-        rc =
-            launch_again(&r->launch, r->trial,
-                         (const char *const *)recipe->argv, env, prepares, err);
+        rc = launch_again(&r->launch, r->trial,
+                          (const char *const *)command->argv, env, prepares,
+                          err);
     free_environment(env);
     return rc;
 }
 
-/* With a place for checkpoints. */
+/* Makes the folder, with a place for checkpoints. */
 static int
 make_folder(struct rerun *r, struct err *err)
 {
@@ -231,7 +343,8 @@ make_folder(struct rerun *r, struct err *err)
     int rc = saving == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                             : launch_folder(&r->launch, r->trial, err);
 
-    holding_close(&r->trial->holding); /* whoever waits there goes on */
+    unanswered_close(
+        &r->trial->unanswered); /* whoever waits for an answer goes on */
     if (rc == 0)
         rc = file_make_folder(saving, err);
     free(saving);
@@ -244,16 +357,16 @@ phase_folder(const char *folder, bool prepares)
     return prepares ? file_join(folder, TRIAL_PREPARE) : strdup(folder);
 }
 
-/* What the trial went on from. */
+/* Whether the checkpoint that the trial went on from is still there. */
 static int
-check_checkpoint(const struct recipe *recipe, struct err *err)
+check_checkpoint(const struct trial_command *command, struct err *err)
 {
     static const char name[] = TRIAL_ENV_RESTORE "=";
 
-    for (size_t i = 0; recipe->env[i] != NULL; i++) {
-        const char *folder = recipe->env[i] + sizeof name - 1;
+    for (size_t i = 0; command->env[i] != NULL; i++) {
+        const char *folder = command->env[i] + sizeof name - 1;
 
-        if (strncmp(recipe->env[i], name, sizeof name - 1) == 0 &&
+        if (strncmp(command->env[i], name, sizeof name - 1) == 0 &&
             access(folder, F_OK) != 0)
             return err_set(err, ERR_CONFIG,
                            "the checkpoint that the trial went on from is "
@@ -264,46 +377,43 @@ check_checkpoint(const struct recipe *recipe, struct err *err)
     return 0;
 }
 
-/* Before anything is made. */
+/* Checks that the trial can be run, before anything is made. */
 static int
-check_recipe(const struct rerun *r, struct err *err)
+check_command(const struct rerun *r, struct err *err)
 {
-    struct recipe recipe;
-    int rc = read_recipe(&recipe, r->from, err);
+    struct trial_command command;
+    int rc = read_command(&command, r->from, err);
 
     if (rc != 0)
         return -1;
-    rc = check_checkpoint(&recipe, err);
-    recipe_fini(&recipe);
+    rc = check_checkpoint(&command, err);
+    trial_command_fini(&command);
     return rc;
 }
 
-/* From its start to its end. */
+/* Runs one phase of the trial from its start to its end. */
 static int
 run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
 {
     char *from = phase_folder(r->from, prepares);
-    char *to = phase_folder(r->to, prepares);
     struct trial *t = r->trial;
-    struct recipe recipe = {0};
+    struct trial_command command = {0};
+    struct run_end end;
     int rc = -1;
 
-    if (from == NULL || to == NULL)
+    if (from == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
-    else if (read_recipe(&recipe, from, err) == 0)
-        rc = start(r, &recipe, prepares, err);
+    else if (read_command(&command, from, err) == 0)
+        rc = start(r, &command, prepares, err);
     if (rc == 0)
-        rc = await(t, r->signals, &r->reports, err);
+        rc = await_end(t, r->signals, &r->reports, err);
     if (rc == 0)
-        rc = outcome_read(to, out, err);
-    if (t->pidfd >= 0)
-        close(t->pidfd);
-    if (t->lease_fd >= 0)
-        close(t->lease_fd);
-    t->pidfd = t->lease_fd = -1;
-    recipe_fini(&recipe);
+        rc = run_end(&t->run, &end, err);
+    if (rc == 0)
+        *out = end.outcome;
+    run_leave(&t->run);
+    trial_command_fini(&command);
     free(from);
-    free(to);
     return rc;
 }
 
@@ -317,26 +427,25 @@ static int
 run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
     struct err *err)
 {
-    int rc = launch_open(&r->launch, err);
+    int rc = launch_open(&r->launch, runner_kind(PLATFORM_local), r->x, err);
 
     r->reports =
-        (struct rerun_reports){.pattern = pattern, .out = out, .watch_fd = -1};
+        (struct reports){.pattern = pattern, .out = out, .watch_fd = -1};
     r->launch.wants_output = pattern != NULL;
-    r->launch.grace_ms = r->x->grace_ms;
     out->outcome.kind = OUTCOME_EXITED; /* so far all went well */
     if (rc == 0)
-        rc = check_recipe(r, err);
+        rc = check_command(r, err);
     if (rc == 0)
         rc = make_folder(r, err);
     if (rc == 0)
-        rerun_reports_open(&r->reports, r->to);
+        reports_open(&r->reports, r->to);
     if (rc == 0 && is_prepared_first(r->from))
         rc = run_phase(r, true, &out->outcome, err);
     if (rc == 0 && is_good(&out->outcome))
         rc = run_phase(r, false, &out->outcome, err);
     if (rc == 0)
-        rerun_reports_end(&r->reports, r->trial, r->x->last_is_final);
-    rerun_reports_close(&r->reports);
+        reports_end(&r->reports, r->trial, r->x->last_is_final);
+    reports_close(&r->reports);
     launch_close(&r->launch);
     return rc;
 }
@@ -362,120 +471,4 @@ rerun_trial(const struct experiment *x, const char *from, const char *to,
     if (r.signals >= 0)
         close(r.signals);
     return rc;
-}
-
-/* ---- what it reports ---- */
-
-#define VALUE_MAX ((size_t)64 << 20)
-
-/* As everywhere the first final result counts, the last of the others, and
- * nothing behind the word that it is done. */
-static void
-take(struct rerun_reports *r, const struct metric_line *metric)
-{
-    struct rerun_outcome *out = r->out;
-
-    if (out->done)
-        return;
-    if (metric->final && !out->has_final)
-        out->final = metric->value;
-    if (!metric->final)
-        out->latest = metric->value;
-    out->has_final = out->has_final || metric->final;
-    out->has_latest = out->has_latest || !metric->final;
-    out->done = metric->done;
-}
-
-static void
-take_line(void *ctx, const char *line, size_t len, bool too_long)
-{
-    struct metric_line metric;
-    struct rerun_reports *r = ctx;
-
-    if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
-            METRICS_METRIC &&
-        (metric.final || r->pattern == NULL))
-        take(r, &metric);
-}
-
-static void
-take_record(void *ctx, const char *json, size_t len, int64_t at)
-{
-    struct metric_line metric;
-    struct rerun_reports *r = ctx;
-    struct buf value;
-
-    (void)at;
-    buf_init(&value, VALUE_MAX);
-    if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
-            METRICS_METRIC &&
-        (metric.final || r->pattern == NULL))
-        take(r, &metric);
-    buf_fini(&value);
-}
-
-static void
-take_output(void *ctx, const char *line, size_t len, bool too_long)
-{
-    struct metric_line metric = {0};
-    struct rerun_reports *r = ctx;
-
-    (void)too_long;
-    if (memchr(line, '\0', len) == NULL &&
-        pattern_match(r->pattern, line, &metric.value))
-        take(r, &metric);
-}
-
-/* Watches the trial's folder, whose files are there; where the system lets
- * nobody watch more, they are read at the end. */
-static void
-rerun_reports_open(struct rerun_reports *r, const char *folder)
-{
-    char *path = file_join(folder, TRIAL_METRICS);
-
-    r->watch_fd = path == NULL ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (r->watch_fd >= 0 && inotify_add_watch(r->watch_fd, path, IN_MODIFY) < 0)
-        rerun_reports_close(r);
-    free(path);
-}
-
-void
-rerun_reports_close(struct rerun_reports *r)
-{
-    if (r->watch_fd >= 0)
-        close(r->watch_fd);
-    r->watch_fd = -1;
-}
-
-/* Reads what has come.  True, once: the trial says that it is done. */
-static bool
-rerun_reports_look(struct rerun_reports *r, struct trial *t)
-{
-    char events[sizeof(struct inotify_event) + NAME_MAX + 1];
-    bool was_done = r->out->done;
-
-    while (read(r->watch_fd, events, sizeof events) > 0)
-        continue;
-    tail_read(&t->report, SIZE_MAX, take_line, r, NULL);
-    return r->out->done && !was_done;
-}
-
-/* Behind the trial's end: all that is left. */
-static void
-rerun_reports_end(struct rerun_reports *r, struct trial *t, bool last_is_final)
-{
-    struct rerun_outcome *out = r->out;
-    const struct outcome *o = &out->outcome;
-
-    tail_drain(&t->report, SIZE_MAX, take_line, r, NULL);
-    nnifile_drain(&t->nni, SIZE_MAX, take_record, r, NULL);
-    if (r->pattern != NULL) {
-        tail_drain(&t->out, SIZE_MAX, take_output, r, NULL);
-        tail_rest(&t->out, take_output, r);
-    }
-    if (last_is_final && !out->has_final && out->has_latest &&
-        o->kind == OUTCOME_EXITED && o->number == 0) {
-        out->has_final = true;
-        out->final = out->latest;
-    }
 }

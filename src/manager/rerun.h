@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rerun.h - one trial once more, as it was started: the same command, folder,
- * environment, seed and parameters, as its own folder keeps them; only what
- * named that folder names another one.  Nobody else hears of it.  One
- * thread. */
+/* rerun.h - one trial run once more exactly as it was started: with the
+ * command, working folder, environment, seed and parameters that its own folder
+ * keeps; only what named that folder names another one.  The dispatcher is not
+ * told. One thread. */
 #ifndef MANAGER_RERUN_H
 #define MANAGER_RERUN_H
 
@@ -16,14 +16,14 @@ struct experiment;
 struct rerun_outcome {
     struct outcome outcome;
     bool has_final, has_latest;
-    bool done; /* it said so, and was ended if it ran on */
+    bool done; /* the trial said that it was, and was ended if it ran on */
     double final, latest;
 };
 
-/* Runs the trial whose folder is `from` in `to`, which must not exist; both are
- * absolute.  Blocks the stop signals, for good: one ends the trial, as does
- * the end of this process.  -1: it was not started, or not watched to its
- * end. */
+/* Runs the trial whose folder is `from` in the folder `to`, which must not
+ * exist; both are absolute.  Blocks the stop signals, for good: one of them
+ * ends the trial, as does the end of this process.  -1: the trial could not be
+ * started, or not be watched to its end. */
 int rerun_trial(const struct experiment *x, const char *from, const char *to,
                 struct rerun_outcome *out, struct err *err);
 

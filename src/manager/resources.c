@@ -23,6 +23,7 @@
 #include "manager/machine.h"
 #include "manager/oom.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <poll.h>
@@ -36,25 +37,26 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* What an attempt at a trial needs. */
 struct need {
     uint64_t memory; /* bytes; 0: nothing is reserved */
     struct devices_need devices;
-    uint64_t failed[2]; /* attempts that lacked memory, or a device's, in the
-                           phase that t is in */
+    uint64_t failed[2]; /* how many attempts before lacked memory, or a device's
+                           memory, in the phase that the trial is in */
 };
 
 static struct need need_of(const struct resources *r, const struct trial *t);
-static void need_add_past(struct need *need, const struct resources *r,
-                          const struct trial *t);
-static int strangers_open(struct resources *r, struct err *err);
-static void strangers_close(struct resources *r);
-static bool strangers_is_ours(void *r, pid_t pid);
-static void strangers_arm(struct resources *r);
-static void strangers_disarm(struct resources *r);
-static void strangers_awake(struct resources *r);
+static void need_add_failures(struct need *need, const struct resources *r,
+                              const struct trial *t);
+static int foreign_open(struct resources *r, struct err *err);
+static void foreign_close(struct resources *r);
+static bool foreign_is_ours(void *r, pid_t pid);
+static void foreign_arm(struct resources *r);
+static void foreign_disarm(struct resources *r);
+static void foreign_awake(struct resources *r);
 
 #define PEAK_FILE "memory-peak"
-#define KILLS_NS 1000000000 /* how old a look at them may be */
+#define KILLS_NS 1000000000 /* how old the count of kills may be */
 #define NUMBER_MAX 64
 #define FILE_MAX 65536
 
@@ -98,13 +100,13 @@ resources_open(struct resources *r, const struct wishes *w, struct err *err)
         return -1;
     if (!wishes_reserve(w) && r->devices.nvml == NULL)
         return 0;
-    return strangers_open(r, err);
+    return foreign_open(r, err);
 }
 
 void
 resources_close(struct resources *r)
 {
-    strangers_close(r);
+    foreign_close(r);
     devices_close(&r->devices);
     cgroup_close(&r->cgroup);
 }
@@ -122,7 +124,8 @@ load_peak(struct resources *r)
     free(path);
 }
 
-/* The peaks that count are few: each is greater than all before. */
+/* Writes down a peak that is greater than all before, of which there are few.
+ */
 void
 resources_learn(struct resources *r, const struct trial *t)
 {
@@ -175,9 +178,9 @@ resources_begin(struct resources *r, const char *folder, const char *id,
     return 0;
 }
 
-/* NVML and /proc are asked once for all that wait. */
+/* Looks at the machine, once for all trials that wait. */
 static void
-look(struct resources *r)
+look_at_machine(struct resources *r)
 {
     struct machine now;
 
@@ -185,13 +188,15 @@ look(struct resources *r)
         return;
     r->looked = r->state;
     if (r->devices.nvml != NULL)
-        devices_look(&r->devices, strangers_is_ours, r);
+        devices_look(&r->devices, foreign_is_ours, r);
     if (wishes_reserve(r->wishes) && machine_look(&now, NULL) == 0)
         r->available = now.available < r->total ? now.available : r->total;
 }
 
+/* Whether so much memory can be had; else says why not.  *foreign is set where
+ * more is used than trials have reserved. */
 static bool
-fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
+fits(const struct resources *r, uint64_t need, struct buf *why, bool *foreign)
 {
     uint64_t used = r->total - r->available;
     uint64_t taken = greater(r->reserved, used), gone = taken + r->keep;
@@ -200,7 +205,7 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
 
     if (need == 0 || need + gone <= r->total)
         return true;
-    *strangers = *strangers || used > r->reserved;
+    *foreign = *foreign || used > r->reserved;
     buf_printf(why, "memory: needs %s, %s free of %s (%s %s, %s kept free); ",
                bytes_format(need, want),
                bytes_format(gone < r->total ? r->total - gone : 0, left),
@@ -210,20 +215,20 @@ fits(const struct resources *r, uint64_t need, struct buf *why, bool *strangers)
     return false;
 }
 
-/* What it can have; false: not now. */
+/* Finds what the trial can be given; false: not now. */
 static bool
-find(struct resources *r, const struct need *need, uint64_t *devices,
-     struct buf *why, bool *strangers)
+find_room(struct resources *r, const struct need *need, uint64_t *devices,
+          struct buf *why, bool *foreign)
 {
     bool ok;
 
-    look(r);
-    ok = fits(r, need->memory, why, strangers);
+    look_at_machine(r);
+    ok = fits(r, need->memory, why, foreign);
     *devices = 0;
     if (need->devices.count == 0 || !r->wishes->devices_managed)
         return ok;
     *devices =
-        devices_find(&r->devices, r->wishes, &need->devices, why, strangers);
+        devices_find(&r->devices, r->wishes, &need->devices, why, foreign);
     return ok && *devices != 0;
 }
 
@@ -240,7 +245,7 @@ kills_now(struct resources *r)
 }
 
 static void
-hold(struct resources *r, struct trial *t)
+count_claim(struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
 
@@ -256,9 +261,10 @@ hold(struct resources *r, struct trial *t)
     devices_take(&r->devices, c);
 }
 
-/* Where its own group cannot be made it is kept to it by the other way. */
+/* Says how the trial is kept to its memory: by a control group of its own, or
+ * where that cannot be made by RLIMIT_DATA. */
 static void
-limit(const struct resources *r, struct trial *t)
+limit_memory(const struct resources *r, struct trial *t)
 {
     struct claim *c = &t->claim;
     char name[64];
@@ -285,7 +291,7 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
                 size_t size)
 {
     struct claim *c = &t->claim;
-    bool strangers = false;
+    bool foreign = false;
     struct need need;
     struct buf text;
     bool ok;
@@ -297,13 +303,13 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
     if (!devices)
         need.devices.count = 0;
     buf_init(&text, 4096);
-    ok = find(r, &need, &c->devices, &text, &strangers);
+    ok = find_room(r, &need, &c->devices, &text, &foreign);
     end_list(&text);
     if (!ok) {
         snprintf(why, size, "%s", buf_text(&text));
         c->asked = r->state;
-        if (strangers)
-            strangers_arm(r);
+        if (foreign)
+            foreign_arm(r);
     }
     buf_fini(&text);
     if (!ok)
@@ -313,8 +319,8 @@ resources_claim(struct resources *r, struct trial *t, bool devices, char *why,
     c->memory = need.memory;
     c->device_memory = devices ? need.devices.memory : 0;
     c->kills_before = kills_now(r);
-    limit(r, t);
-    hold(r, t);
+    limit_memory(r, t);
+    count_claim(r, t);
     return RESOURCES_NOW;
 }
 
@@ -336,7 +342,7 @@ resources_release(struct resources *r, struct trial *t)
     devices_give_back(&r->devices, c);
     if (c->cgroup[0] != '\0')
         cgroup_remove(c->cgroup);
-    strangers_disarm(r);
+    foreign_disarm(r);
     r->state++;
 }
 
@@ -346,7 +352,7 @@ resources_adopt(struct resources *r, struct trial *t)
     if (!claim_read(&t->claim, t->folder))
         t->claim.kills_before = kills_now(r);
     if (!trial_exited(t))
-        hold(r, t);
+        count_claim(r, t);
     r->state++;
 }
 
@@ -356,13 +362,13 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
 {
     struct need need = need_of(r, t);
     size_t before = out->len;
-    bool strangers = false;
+    bool foreign = false;
     uint64_t devices;
 
     if (!wanted)
         need.devices.count = 0;
-    r->looked = 0; /* as it is, not as it was */
-    if (find(r, &need, &devices, out, &strangers))
+    r->looked = 0; /* so that it is looked at now */
+    if (find_room(r, &need, &devices, out, &foreign))
         out->len = before;
     else
         end_list(out);
@@ -371,7 +377,7 @@ resources_explain(struct resources *r, const struct trial *t, bool wanted,
 void
 resources_awake(struct resources *r)
 {
-    strangers_awake(r);
+    foreign_awake(r);
     r->state++;
 }
 
@@ -404,7 +410,7 @@ resources_failed(struct resources *r, struct trial *t, bool *again)
     if (kind == OOM_NOT)
         return false;
     oom_record(t->folder, kind, unprepared, oom_peak(&t->outcome));
-    need_add_past(&need, r, t);
+    need_add_failures(&need, r, t);
     *again = is_more(r, t, kind) &&
              need.failed[kind == OOM_DEVICE] < r->wishes->retries;
     return true;
@@ -429,27 +435,28 @@ first_need(const struct resources *r)
     if (w->memory_auto)
         return r->peak > 0 ? learned
                            : smaller(FIRST_GUESS, (r->total - r->keep) / 4);
-    /* Who is not kept to it may be known to use more. */
+    /* A trial that is not kept to its limit may be known to use more. */
     return w->memory > 0 && !r->limited ? greater(w->memory, learned)
                                         : w->memory;
 }
 
-/* The attempts before that lacked memory, and how much they had. */
+/* Adds what follows from the attempts before that lacked memory: how many they
+ * were, and more than they had. */
 static void
-need_add_past(struct need *need, const struct resources *r,
-              const struct trial *t)
+need_add_failures(struct need *need, const struct resources *r,
+                  const struct trial *t)
 {
-    struct trial past = {.number = t->number};
+    struct trial before = {.number = t->number};
     struct claim had;
     uint64_t bytes;
     bool prepares;
 
-    memcpy(past.id, t->id, sizeof past.id);
-    for (; past.attempt < t->attempt; past.attempt++) {
+    memcpy(before.id, t->id, sizeof before.id);
+    for (; before.attempt < t->attempt; before.attempt++) {
         enum oom kind = OOM_NOT;
 
-        if (trial_place(&past, r->folder, NULL) == 0)
-            kind = oom_recorded(past.folder, &prepares, &bytes);
+        if (trial_place(&before, r->folder, NULL) == 0)
+            kind = oom_recorded(before.folder, &prepares, &bytes);
         if (kind == OOM_NOT)
             continue;
         need->failed[kind == OOM_DEVICE] +=
@@ -457,12 +464,12 @@ need_add_past(struct need *need, const struct resources *r,
         if (kind == OOM_DEVICE) {
             need->devices.alone = true;
         } else if (wishes_reserve(r->wishes)) {
-            if (claim_read(&had, past.folder))
+            if (claim_read(&had, before.folder))
                 bytes = greater(bytes, had.memory);
             need->memory = greater(need->memory, bytes + bytes / 2);
         }
     }
-    free(past.folder);
+    free(before.folder);
 }
 
 static struct need
@@ -473,13 +480,13 @@ need_of(const struct resources *r, const struct trial *t)
                         .devices = {w->devices, w->device_memory, false}};
 
     if (t->attempt > 0)
-        need_add_past(&need, r, t);
+        need_add_failures(&need, r, t);
     if (wishes_reserve(w))
         need.memory = smaller(need.memory, r->total - r->keep);
     return need;
 }
 
-/* ---- memory that strangers hold ---- */
+/* ---- what processes of no trial hold ---- */
 
 #define PAUSE_MS_FIRST 1000
 #define PAUSE_MS_MOST 30000
@@ -487,7 +494,7 @@ need_of(const struct resources *r, const struct trial *t)
 #define STAT_MAX 65536
 
 static int
-watch(const struct resources *r, int fd)
+watch_fd(const struct resources *r, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN};
 
@@ -496,27 +503,27 @@ watch(const struct resources *r, int fd)
 
 /* Makes r->fd. */
 static int
-strangers_open(struct resources *r, struct err *err)
+foreign_open(struct resources *r, struct err *err)
 {
     r->fd = epoll_create1(EPOLL_CLOEXEC);
     r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (r->fd < 0 || r->timer_fd < 0 || watch(r, r->timer_fd) != 0)
+    if (r->fd < 0 || r->timer_fd < 0 || watch_fd(r, r->timer_fd) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
     r->pause_ms = PAUSE_MS_FIRST;
     return 0;
 }
 
 static void
-forget(struct resources *r)
+foreign_forget(struct resources *r)
 {
-    while (r->n_strangers > 0)
-        close(r->strangers[--r->n_strangers]);
+    while (r->n_foreign > 0)
+        close(r->foreign[--r->n_foreign]);
 }
 
 static void
-strangers_close(struct resources *r)
+foreign_close(struct resources *r)
 {
-    forget(r);
+    foreign_forget(r);
     if (r->fd >= 0)
         close(r->fd);
     if (r->timer_fd >= 0)
@@ -546,16 +553,16 @@ static bool
 is_wrapper(const struct resources *r, pid_t pid)
 {
     for (const struct trial *t = r->holders; t != NULL; t = t->claim.next)
-        if (!trial_exited(t) && t->pid == pid)
+        if (run_pid(t->run) == pid)
             return true;
     return false;
 }
 
-/* A wrapper takes in the orphans of its trial, so that all its processes stand
- * below it.  In a container NVML may give numbers that mean nothing here: such
- * a one is a stranger. */
+/* Whether the process belongs to a trial: a wrapper takes in the orphans of its
+ * trial, so that all its processes stand below it.  In a container NVML may
+ * give process ids that mean nothing here: such a one counts as foreign. */
 static bool
-strangers_is_ours(void *ctx, pid_t pid)
+foreign_is_ours(void *ctx, pid_t pid)
 {
     const struct resources *r = ctx;
 
@@ -576,13 +583,13 @@ set_timer(const struct resources *r, int64_t ms)
     timerfd_settime(r->timer_fd, 0, &when, NULL);
 }
 
-/* False: its end cannot be waited for. */
+/* Waits for the end of a foreign process; false: that cannot be waited for. */
 static bool
-wait_for(struct resources *r, pid_t pid)
+foreign_wait(struct resources *r, pid_t pid)
 {
     int fd;
 
-    if (pid <= 0 || r->n_strangers == RESOURCES_STRANGERS_MAX)
+    if (pid <= 0 || r->n_foreign == RESOURCES_FOREIGN_MAX)
         return false;
     fd = process_watch(pid);
     if (fd < 0)
@@ -590,49 +597,50 @@ wait_for(struct resources *r, pid_t pid)
     /* One that has ended, and that the driver still names, is left to the
      * timer: its end would be told at once, again and again. */
     if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) != 0 ||
-        watch(r, fd) != 0) {
+        watch_fd(r, fd) != 0) {
         close(fd);
         return false;
     }
-    r->strangers[r->n_strangers++] = fd;
+    r->foreign[r->n_foreign++] = fd;
     return true;
 }
 
-/* The timer runs in any case: a device is free once the driver says so, which
- * may be some time behind the end of the process. */
+/* Begins to wait for what foreign processes hold.  The timer runs in any case:
+ * a device is free once the driver says so, which may be some time after the
+ * end of the process. */
 static void
-strangers_arm(struct resources *r)
+foreign_arm(struct resources *r)
 {
     if (r->armed == r->state)
         return;
     r->armed = r->state;
-    forget(r);
+    foreign_forget(r);
     for (unsigned i = 0; i < r->devices.n; i++)
-        wait_for(r, r->devices.of[i].stranger);
+        foreign_wait(r, r->devices.of[i].foreign);
     set_timer(r, r->pause_ms);
     if (r->pause_ms < PAUSE_MS_MOST)
         r->pause_ms *= 2;
 }
 
-/* Something has changed by itself: no need to. */
+/* A trial has given back what it had: nothing foreign need be waited for. */
 static void
-strangers_disarm(struct resources *r)
+foreign_disarm(struct resources *r)
 {
     if (r->fd < 0)
         return;
-    forget(r);
+    foreign_forget(r);
     set_timer(r, 0);
     r->pause_ms = PAUSE_MS_FIRST;
 }
 
-/* It is readable. */
+/* r->fd is readable: the timer has run out, or a foreign process has ended. */
 static void
-strangers_awake(struct resources *r)
+foreign_awake(struct resources *r)
 {
     uint64_t times;
     ssize_t n = read(r->timer_fd, &times, sizeof times);
 
-    forget(r);
-    if (n < 0) /* a process ended: the driver may need a moment */
+    foreign_forget(r);
+    if (n < 0) /* a process ended, and the driver may need a moment */
         r->pause_ms = PAUSE_MS_FIRST;
 }

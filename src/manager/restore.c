@@ -21,7 +21,7 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/adopt.h"
+#include "core/folder.h"
 #include "manager/again.h"
 #include "manager/delivery.h"
 #include "manager/earlier_trial.h"
@@ -33,12 +33,14 @@
 #include "manager/placing.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
-#include "manager/peer.h"
+#include "manager/dispatcher.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
+#include "manager/trial_folder.h"
 #include "manager/trial_step.h"
+#include "runner/runner.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -61,20 +63,20 @@ append(struct manager *m, struct trial *t)
     if (live_add(m, t) != 0)
         manager_end(m, MANAGER_UNABLE, "out of memory");
     manager_taken(m, t->parameter_id);
-    origin_taken(m, t);
-    scheduler_found(&m->scheduler, true);
+    origin_pin(&m->checkpoints, t);
+    scheduler_restored(&m->scheduler, true);
 }
 
 /* It was started, whether its manager came to tell that or not. */
 static void
 tell_started(struct manager *m, struct trial *t)
 {
-    origin_settled(m, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t, true);
     if (!t->past.start_told && !t->past.end_told)
-        manager_note(
-            m, "started", t,
-            (struct event_field[]){EVENT_COUNT("pid", (uint64_t)t->pid),
-                                   EVENT_FIELDS_END});
+        manager_note(m, "started", t,
+                     (struct event_field[]){
+                         EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+                         EVENT_FIELDS_END});
 }
 
 static void
@@ -86,9 +88,9 @@ restore_living(struct manager *m, struct trial *t)
     tell_started(m, t);
     m->recovered.adopted++;
     resources_adopt(&m->resources, t);
-    running_since(m, t, t->started_ns);
+    running_since(m, t, t->run->started_ns);
     m->delivery->began(m, t);
-    if (holding_open(&t->holding, t->folder, &err) != 0)
+    if (unanswered_open(&t->unanswered, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(m, t);
     reading_begin(m, t);
@@ -105,7 +107,7 @@ restore_ended(struct manager *m, struct trial *t)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
-        orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
+        launch_clear(&m->launch, t, false);
     running_step(m, t, TRIAL_ON_RUN);
     running_step(m, t, TRIAL_ON_EXIT);
     running_ended(m, t);
@@ -136,7 +138,7 @@ discard(const struct restoring *r, const struct earlier_trial *e)
     if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, e->id) <
         0)
         return;
-    adopt_discard(folder);
+    folder_remove(folder);
     free(folder);
 }
 
@@ -152,7 +154,7 @@ was_paused(const struct manager *m, const struct earlier_trial *e)
         return paused;
     snprintf(t.id, sizeof t.id, "%s", e->id);
     if (trial_place(&t, m->folder.path, NULL) == 0) {
-        adopt_stop(&t);
+        trial_folder_stop(&t);
         paused = t.stop == STOP_PAUSE;
     }
     free(t.folder);
@@ -172,8 +174,9 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
             m->n_trials = e->number + 1;
             m->recovered.finished++;
             manager_taken(m, e->result->parameter_id);
-            checkpoints_known(&m->checkpoints, e->number, was_paused(m, e));
-            scheduler_found(&m->scheduler, false);
+            checkpoints_ended_before(&m->checkpoints, e->number,
+                                     was_paused(m, e));
+            scheduler_restored(&m->scheduler, false);
             return 0;
         }
     }
@@ -190,14 +193,15 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     failing_found(t, m->folder.path);
     append(m, t);
     if (t->folder != NULL)
-        adopt_files(t, m->pattern != NULL);
-    if (t->folder != NULL && origin_load(t)) /* it was given that */
-        origin_settled(m, t, true);
+        trial_folder_open(t, m->pattern != NULL);
+    if (t->folder != NULL &&
+        trial_folder_read_origin(t)) /* it was given that */
+        origin_unpin(&m->checkpoints, &m->progress, t, true);
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         preparing_restore(m, t))
         return 0;
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
-        adopt_wrapper(t, t->folder))
+        launch_adopt(&m->launch, t, false))
         restore_living(m, t);
     else
         restore_ended(m, t);
@@ -211,14 +215,14 @@ count_ends(struct manager *m, const struct results *results)
 {
     for (size_t i = 0; i < results->n; i++) {
         const struct result *item = &results->items[i];
-        struct finish_end end = {
+        struct goals_trial end = {
             .trial = item->trial,
             .counts = ending_counts(trial_state_of(item->status)),
             .has_value = item->has_value,
             .value = item->value,
             .seconds = item->duration_s};
 
-        finish_ended(&m->finish, &end);
+        goals_trial_ended(&m->goals, &end);
     }
 }
 
@@ -240,9 +244,9 @@ count_attempts(struct manager *m, const struct earlier_trial *e)
         there = access(before.folder, F_OK) == 0;
         if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
             o.ended_ns > o.started_ns)
-            finish_ended(
-                &m->finish,
-                &(struct finish_end){
+            goals_trial_ended(
+                &m->goals,
+                &(struct goals_trial){
                     .trial = before.id,
                     .seconds = (double)(o.ended_ns - o.started_ns) / 1e9});
     }
@@ -349,7 +353,7 @@ restore_all(struct restoring *r, struct err *err)
     m->checkpoints.deferred = true; /* until it is known what comes again */
     m->delivery->resume(m, &r->log);
     if (!r->log.space)
-        peer_ask_again(m);
+        dispatcher_send_space(m);
     else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,
                                               r->log.imports, err) != 0)
         return -1;
@@ -364,7 +368,7 @@ restore_all(struct restoring *r, struct err *err)
             return -1;
     forget_gifts(r);
     restore_repeated(r);
-    origin_restore(m, &r->log);
+    origin_release(&m->checkpoints, &m->by_number, &r->log);
     if (m->options->retry_failed && again_all(m, err) != 0)
         return -1;
     progress_say(&m->progress,
@@ -377,7 +381,7 @@ restore_all(struct restoring *r, struct err *err)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");
-    return peer_resume(m, err);
+    return dispatcher_resume(m, err);
 }
 
 int
@@ -388,7 +392,6 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_all(&r, err);
-    orphans_fini(&m->recovered.orphans);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
     results_free(r.results);

@@ -28,11 +28,12 @@
 
 enum kind { TEXT, JSON, NUMBER, COUNT };
 
-/* In the order in which they are written. */
+/* The members of a line, in the order in which they are written. */
 static const struct member {
     const char *name;
     enum kind kind;
-    size_t offset, known; /* of the value, and of whether it is there */
+    size_t offset; /* of the value in struct result */
+    size_t known;  /* of the flag there that says that it has one, or NOWHERE */
 } members[] = {
 #define AT(member) offsetof(struct result, member)
     {"trial", TEXT, AT(trial), NOWHERE},
@@ -61,13 +62,13 @@ struct reading {
 };
 
 static void *
-place(const struct reading *r, size_t offset)
+member_at(const struct reading *r, size_t offset)
 {
     return (char *)r->out + offset;
 }
 
 static const struct member *
-find(struct reading *r, const struct scan_token *name)
+find_member(struct reading *r, const struct scan_token *name)
 {
     for (size_t i = 0; i < N_MEMBERS; i++) {
         size_t k = (r->next + i) % N_MEMBERS;
@@ -81,11 +82,12 @@ find(struct reading *r, const struct scan_token *name)
     return NULL;
 }
 
-/* Takes `text`; of a member that stands twice the last one counts. */
+/* Sets a member and takes `text`; where a line has a member twice, the last one
+ * counts. */
 static bool
-set(const struct reading *r, const struct member *m, char *text)
+set_member(const struct reading *r, const struct member *m, char *text)
 {
-    char **to = place(r, m->offset);
+    char **to = member_at(r, m->offset);
 
     free(*to);
     *to = text;
@@ -100,10 +102,10 @@ set_text(const struct reading *r, const struct member *m,
     bool ok;
 
     if (!t->escaped)
-        return set(r, m, strndup(t->text, t->len));
+        return set_member(r, m, strndup(t->text, t->len));
     buf_init(&text, 2 * t->len + 1);
     scan_unescape(t, &text);
-    ok = set(r, m, strdup(buf_text(&text)));
+    ok = set_member(r, m, strdup(buf_text(&text)));
     buf_fini(&text);
     return ok;
 }
@@ -117,20 +119,21 @@ read_value(struct reading *r, const struct member *m)
     if (m->kind == TEXT && t.type == SCAN_STRING)
         return set_text(r, m, &t);
     if (m->kind == NUMBER && t.type == SCAN_NUMBER) {
-        bool known = scan_number(&t, place(r, m->offset));
+        bool known = scan_number(&t, member_at(r, m->offset));
 
         if (m->known != NOWHERE)
-            *(bool *)place(r, m->known) = known;
+            *(bool *)member_at(r, m->known) = known;
         return true;
     }
     if (m->kind == COUNT && t.type == SCAN_NUMBER) {
-        scan_uint(&t, place(r, m->offset));
+        scan_uint(&t, member_at(r, m->offset));
         return true;
     }
     if (!scan_skip_from(&r->scan, t))
         return false;
     return m->kind != JSON ||
-           set(r, m,
+           set_member(
+               r, m,
                strndup(begin, (size_t)(r->scan.text + r->scan.at - begin)));
 }
 
@@ -140,7 +143,7 @@ read_members(struct reading *r)
     struct scan_token t = scan_next(&r->scan);
 
     while (t.type == SCAN_STRING) {
-        const struct member *m = find(r, &t);
+        const struct member *m = find_member(r, &t);
 
         if (scan_next(&r->scan).type != SCAN_COLON ||
             !(m != NULL ? read_value(r, m) : scan_skip(&r->scan)))
@@ -155,16 +158,16 @@ read_members(struct reading *r)
     return t.type == SCAN_CLOSE_OBJECT && scan_next(&r->scan).type == SCAN_END;
 }
 
-/* What is not there. */
+/* Sets the texts that the line does not have. */
 static bool
-fill(const struct reading *r)
+fill_missing(const struct reading *r)
 {
     for (size_t i = 0; i < N_MEMBERS; i++) {
         const struct member *m = &members[i];
 
         if ((m->kind == TEXT || m->kind == JSON) &&
-            *(char **)place(r, m->offset) == NULL &&
-            !set(r, m, strdup(m->kind == JSON ? "null" : "")))
+            *(char **)member_at(r, m->offset) == NULL &&
+            !set_member(r, m, strdup(m->kind == JSON ? "null" : "")))
             return false;
     }
     return true;
@@ -191,11 +194,11 @@ results_line(const char *line, size_t len, struct result *out)
 
     *out = (struct result){0};
     if (scan_next(&r.scan).type != SCAN_OPEN_OBJECT || !read_members(&r) ||
-        !fill(&r)) {
+        !fill_missing(&r)) {
         result_fini(out);
         return -1;
     }
-    if (out->steps == 0) /* it went on from none */
+    if (out->steps == 0) /* it went on from no other trial */
         out->steps = out->intermediates;
     find_budget(out);
     return 0;
@@ -255,7 +258,7 @@ get_number(struct jval object, const char *key, double *out)
 }
 
 static struct result *
-append(struct results *r)
+add_result(struct results *r)
 {
     if (GROW(r->items, r->n, r->cap) != 0)
         return NULL;
@@ -273,7 +276,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
         r->damaged++;
         return;
     }
-    item = append(r);
+    item = add_result(r);
     if (item != NULL) {
         *item = one;
         return;
@@ -294,7 +297,7 @@ load_lines(struct results *r, const char *name, struct err *err)
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
     if (rc == 0)
         rc = tail_drain(&tail, SIZE_MAX, take_line, r, err);
-    tail_close(&tail); /* a line without its end is not there yet */
+    tail_close(&tail); /* a line without its line end is not there yet */
     free(path);
     return rc;
 }
@@ -345,7 +348,7 @@ load_experiment(struct results *r, struct err *err)
                : 0;
 }
 
-/* The manager holds a lock while it lives. */
+/* Whether the manager lives: it holds a lock until its end. */
 static bool
 is_locked(const struct results *r)
 {
@@ -462,7 +465,7 @@ results_best(const struct results *r)
     return best;
 }
 
-/* Insertion into a short list: `max` is small. */
+/* Inserts each into a short list: `max` is small. */
 size_t
 results_ranked(const struct results *r, const struct result **out, size_t max)
 {

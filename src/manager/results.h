@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* results.h - what an experiment's folder tells about its trials: read back
- * from the files, whether the experiment runs, has ended or has died.  One
+/* results.h - what an experiment's folder tells about its trials, read back
+ * from its files, whether the experiment runs, has ended or has died.  One
  * owner. */
 #ifndef MANAGER_RESULTS_H
 #define MANAGER_RESULTS_H
@@ -21,10 +21,11 @@ struct result {
     double latest; /* the last intermediate one */
     double duration_s;
     bool has_prepare;
-    double prepare_s; /* of prepareCommand, which is not in duration_s */
+    double prepare_s; /* how long prepareCommand ran, not part of duration_s */
     uint64_t intermediates;
     double budget;  /* in intermediate results; 0: none */
-    uint64_t steps; /* so many, those included that it went on from */
+    uint64_t steps; /* intermediate results, with those of the trial it went on
+                       from */
     char *from;     /* the trial it went on from; empty: none */
     char *from_how; /* "promoted" or "cloned"; empty: none */
 };
@@ -40,9 +41,9 @@ struct results {
     size_t n, cap;
     size_t unended; /* trials that have a folder and no end */
     enum results_state state;
-    char *reason; /* ENDED: how; one line */
-    bool over;    /* ENDED: nothing is left to be done */
-    bool paused;  /* else: no trials are begun until it is continued */
+    char *reason; /* how it ended, one line; NULL: it did not end */
+    bool over;    /* it ended and nothing is left to be done */
+    bool paused; /* it did not end: no trials are begun until it is continued */
     char *config; /* the configuration's path when it began */
     double duration_s;
     size_t damaged; /* lines that could not be read */
@@ -53,7 +54,7 @@ struct results *results_load(const char *folder, struct err *err);
 void results_free(struct results *r);
 void result_fini(struct result *r);
 
-/* Whether it has a final result, and did not fail. */
+/* Whether the trial has a final result, and did not fail. */
 bool results_counts(const struct result *item);
 
 /* The value by which a trial is compared with others: its final result, where
@@ -70,8 +71,9 @@ const struct result *results_best(const struct results *r);
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
 
-/* Members that are not there are empty, null or 0, others are left out.  -1:
- * no JSON object, or out of memory; then there is nothing to be freed. */
+/* Reads a line of results.jsonl.  Members that are not there become empty, null
+ * or 0; members that are not known are left out.  -1: no JSON object, or out of
+ * memory; then there is nothing to be freed. */
 int results_line(const char *line, size_t len, struct result *out);
 
 #endif

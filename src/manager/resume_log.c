@@ -34,13 +34,13 @@ resume_log_fini(struct resume_log *log)
     }
     map_fini(&log->by_parameter);
     map_fini(&log->by_id);
-    free(log->told.id);
-    free(log->told.payload);
+    free(log->last_sent.id);
+    free(log->last_sent.payload);
     *log = (struct resume_log){0};
 }
 
 static struct logged_trial *
-append(struct resume_log *log, const char *parameter_id)
+add_trial(struct resume_log *log, const char *parameter_id)
 {
     struct logged_trial *t = calloc(1, sizeof *t);
 
@@ -61,12 +61,12 @@ append(struct resume_log *log, const char *parameter_id)
 }
 
 static struct logged_trial *
-get(struct resume_log *log, const char *parameter_id)
+get_trial(struct resume_log *log, const char *parameter_id)
 {
     struct logged_trial *t =
         map_get(&log->by_parameter, parameter_id, strlen(parameter_id));
 
-    return t != NULL ? t : append(log, parameter_id);
+    return t != NULL ? t : add_trial(log, parameter_id);
 }
 
 static void
@@ -78,8 +78,8 @@ set_text(struct resume_log *log, char **to, const char *text, size_t len)
         log->failed = true;
 }
 
-/* Parameters that the user wants once more come in no TR: they stand in this AD
- * alone until the trial has a folder. */
+/* Keeps the record of a trial that the user wants once more: it comes in no TR,
+ * and stands in this AD alone until the trial has a folder. */
 static void
 keep_repeated(struct resume_log *log, struct logged_trial *t,
               struct jval record)
@@ -110,8 +110,9 @@ resume_log_gave(const struct resume_log *log, const char *parameter_id)
     return t != NULL && (t->added || t->record != NULL);
 }
 
+/* Gives the trial its trial_job_id, which is known from its first start on. */
 static void
-name(struct resume_log *log, struct logged_trial *t, const char *id)
+set_id(struct resume_log *log, struct logged_trial *t, const char *id)
 {
     if (t->id != NULL)
         return;
@@ -123,22 +124,22 @@ name(struct resume_log *log, struct logged_trial *t, const char *id)
 /* The trial of a fact, by its trial_job_id, or, the first time, by its
  * parameters. */
 static struct logged_trial *
-find(struct resume_log *log, const struct history_fact *f)
+find_trial(struct resume_log *log, const struct history_fact *f)
 {
     struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
 
     if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL)
         return t;
-    t = get(log, f->trial->suggested.id);
+    t = get_trial(log, f->trial->suggested.id);
     if (t != NULL)
-        name(log, t, f->job);
+        set_id(log, t, f->job);
     return t;
 }
 
 static void
 add_start(struct resume_log *log, const struct history_fact *f)
 {
-    struct logged_trial *t = find(log, f);
+    struct logged_trial *t = find_trial(log, f);
 
     if (t == NULL)
         return;
@@ -146,32 +147,32 @@ add_start(struct resume_log *log, const struct history_fact *f)
     t->interrupted = false;
     if (f->attempt.number > t->attempt) {
         t->attempt = f->attempt.number;
-        t->heard = (struct metrics_count){0};
+        t->sent = (struct metrics_count){0};
         t->has_final = false;
     }
     if (f->attempt.number == 0)
-        log->told.asked = true;
+        log->last_sent.asked = true;
 }
 
-/* A frame that is sent again, since its answer was not known, changes nothing.
- */
+/* Takes a frame as the last one that was sent.  A frame that is sent again,
+ * since its answer was not known, changes nothing. */
 static void
-add_told(struct resume_log *log, const struct history_fact *f)
+add_sent(struct resume_log *log, const struct history_fact *f)
 {
-    const struct last_told *before = &log->told;
+    const struct last_sent *before = &log->last_sent;
 
     if (before->payload != NULL && before->len == f->len &&
         memcmp(before->payload, f->payload, f->len) == 0)
         return;
-    set_text(log, &log->told.id, f->job, strlen(f->job));
-    set_text(log, &log->told.payload, f->payload, f->len);
-    log->told.len = f->len;
-    log->told.end = f->kind == HISTORY_ENDED;
-    log->told.asked = false;
+    set_text(log, &log->last_sent.id, f->job, strlen(f->job));
+    set_text(log, &log->last_sent.payload, f->payload, f->len);
+    log->last_sent.len = f->len;
+    log->last_sent.end = f->kind == HISTORY_ENDED;
+    log->last_sent.asked = false;
 }
 
 static void
-count(struct metrics_count *c, const struct history_metric *m)
+count_metric(struct metrics_count *c, const struct history_metric *m)
 {
     uint64_t *n = m->final ? &c->finals : &c->intermediates;
 
@@ -190,32 +191,32 @@ add_metric(struct resume_log *log, const struct history_fact *f)
         t->latest = f->trial->latest;
     }
     if (t != NULL && t->attempt == m->attempt) {
-        count(&t->heard, m);
+        count_metric(&t->sent, m);
         if (f->trial != NULL) {
             t->has_final = f->trial->has_final;
             t->final = f->trial->final;
         }
     }
     if (t != NULL)
-        count(&t->all, m);
+        count_metric(&t->all, m);
     if (!m->final) {
-        add_told(log, f);
-        log->told.sequence = m->sequence;
+        add_sent(log, f);
+        log->last_sent.sequence = m->sequence;
     }
 }
 
 static void
 add_end(struct resume_log *log, const struct history_fact *f)
 {
-    struct logged_trial *t = find(log, f);
+    struct logged_trial *t = find_trial(log, f);
 
     if (f->awaited)
-        add_told(log, f);
+        add_sent(log, f);
     if (t != NULL && t->event == NULL)
         set_text(log, &t->event, f->end, strlen(f->end));
 }
 
-/* Requests, and the frames that are about the experiment as a whole. */
+/* Takes a request, or a frame about the experiment as a whole. */
 static void
 add_record(struct resume_log *log, const struct record *r)
 {
@@ -225,7 +226,7 @@ add_record(struct resume_log *log, const struct record *r)
     if (r->kind == RECORD_SEGMENT)
         log->cut = log->space = true;
     if (memcmp(code, "GE", CODE_SIZE) == 0)
-        log->told.asked = true;
+        log->last_sent.asked = true;
     if (memcmp(code, "IN", CODE_SIZE) == 0)
         log->space = true, log->imports = 0;
     if (memcmp(code, "FD", CODE_SIZE) == 0)
@@ -243,12 +244,12 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
         add_record(log, f->record);
         break;
     case HISTORY_SUGGESTED:
-        t = get(log, f->suggestion->id);
+        t = get_trial(log, f->suggestion->id);
         if (t != NULL)
             set_text(log, &t->record, f->payload, f->len);
         break;
     case HISTORY_ADDED:
-        t = get(log, f->suggestion->id);
+        t = get_trial(log, f->suggestion->id);
         if (t != NULL) {
             t->added = true;
             keep_repeated(log, t, f->object);

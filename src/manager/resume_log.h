@@ -25,20 +25,20 @@ struct logged_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
     char *parameter_id; /* JSON text */
     char *record;       /* the payload of its TR, byte for byte; may be NULL */
-    bool added;         /* an AD has it; then its TR may be on no record */
+    bool added;         /* an AD names it; then it may have no TR in the log */
     uint64_t attempt;   /* the last that was started */
     bool started;
-    struct metrics_count heard; /* metrics of that attempt, from the first on */
-    struct metrics_count all;   /* metrics of all attempts: in lock step these
-                                   are one attempt to the dispatcher */
+    struct metrics_count sent; /* metrics of that attempt, from the first on */
+    struct metrics_count all; /* metrics of all attempts: in lock step these are
+                                 one attempt to the dispatcher */
     bool has_latest;
     double latest; /* the last intermediate metric that is a number */
     bool has_final;
     double final;     /* the first final metric of that attempt that is a
                          number */
     char *event;      /* of its EN; NULL: none */
-    bool released;    /* nobody needs the checkpoints it saved any more */
-    bool interrupted; /* the last attempt was, having reported all it had */
+    bool released;    /* the tuner needs its checkpoints no more */
+    bool interrupted; /* its last attempt was, and had sent all it reported */
     struct logged_trial *next;
 };
 
@@ -46,18 +46,19 @@ struct resume_log {
     struct logged_trial *first, *last; /* in the order of the records */
     struct map by_parameter;           /* JSON text -> logged_trial */
     struct map by_id;
-    /* The last intermediate metric, or awaited end, that was sent; `asked`: a
-     * request, or a trial that was started for the first time, stands behind
-     * it. */
-    struct last_told {
-        char *id, *payload; /* NULL: there was none */
+    /* The last intermediate metric, or end that asks for an answer, that was
+     * sent; in lock step the next manager goes on from there. */
+    struct last_sent {
+        char *id, *payload; /* its trial, its frame's payload; NULL: none was */
         size_t len;
-        bool end, asked;
+        bool end;   /* it is an end */
+        bool asked; /* after it a request was sent, or a trial started for
+                       the first time */
         uint64_t sequence; /* of a metric */
-    } told;
+    } last_sent;
     bool any;         /* the log has a record */
     bool space;       /* IN was sent */
-    uint64_t imports; /* so many FD behind it */
+    uint64_t imports; /* how many FD came after it */
     bool cut;         /* the log's first segments were dropped */
     bool failed;      /* out of memory */
 };
@@ -69,7 +70,7 @@ void resume_log_fini(struct resume_log *log);
 int resume_log_load(struct resume_log *log, const char *folder,
                     struct err *err);
 
-/* Takes the next fact. */
+/* Takes the next fact of the log. */
 void resume_log_add(struct resume_log *log, const struct history_fact *fact);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON

@@ -13,8 +13,8 @@ is_full(const struct scheduler *s)
     return s->max_trials > 0 && s->started >= s->max_trials;
 }
 
-/* After a failure it is asked again when a trial has ended; when none is left
- * to wait for at once, but not for ever. */
+/* After a failure the tuner is asked again when a trial has ended; when there
+ * is no trial to wait for it is asked at once, but not for ever. */
 #define REFUSALS_MAX 3
 
 static bool
@@ -72,7 +72,7 @@ scheduler_owes(struct scheduler *s, uint64_t units)
 }
 
 void
-scheduler_found(struct scheduler *s, bool live)
+scheduler_restored(struct scheduler *s, bool live)
 {
     s->started++;
     s->live += live;
@@ -109,7 +109,7 @@ scheduler_refused(struct scheduler *s, uint64_t units)
 }
 
 void
-scheduler_pardon(struct scheduler *s)
+scheduler_forget_refusals(struct scheduler *s)
 {
     s->refused = false;
     s->refusals = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* scheduler.h - how many trials to ask for, and when it is over: counting
- * alone, no I/O, no clock.  One thread.
+/* scheduler.h - how many trials to ask the dispatcher for, and when there will
+ * be no more: counting alone, no I/O, no clock.  One thread.
  *
- * Each unit of a request is answered by a trial, refused, or owed; so at any
- * time started + owed never exceeds the greatest number of trials. */
+ * Each unit of a request is answered by a trial, refused, or owed; so
+ * started + owed never exceeds the greatest number of trials. */
 #ifndef MANAGER_SCHEDULER_H
 #define MANAGER_SCHEDULER_H
 
@@ -23,17 +23,17 @@ enum scheduler_end {
 
 struct scheduler {
     uint64_t concurrency; /* >= 1 */
-    uint64_t ahead;       /* trials besides, which are prepared meanwhile */
+    uint64_t ahead;       /* trials that are prepared while those run */
     uint64_t max_trials;  /* 0: no limit */
     uint64_t owed;        /* units asked for and not answered */
     uint64_t started;     /* trials taken on, whatever became of them */
     uint64_t live;        /* of these, those that have not ended */
-    bool exhausted;
-    bool refused; /* a request failed; cleared when a trial ends, and when it
-                     is asked again */
+    bool exhausted;       /* the tuner has nothing more to try */
+    bool refused; /* a request failed; cleared when a trial ends, and when the
+                     tuner is asked again */
     unsigned refusals; /* how often in a row, without a trial */
-    bool paused;       /* nothing is asked for; the owner's */
-    bool closed;       /* stop admitting */
+    bool paused;       /* the owner sets it: nothing is asked for */
+    bool closed;       /* no trial is taken on any more */
 };
 
 /* How many to ask for now; the caller sends GE and then calls
@@ -43,24 +43,24 @@ void scheduler_asked(struct scheduler *s, uint64_t n);
 
 /* A trial has come; false: it is one too many and must not be started. */
 bool scheduler_take(struct scheduler *s);
-/* One has come that was taken on before. */
+/* A trial has come again that was taken on before. */
 void scheduler_repeated(struct scheduler *s);
-/* What was owed is forgotten: it is so much. */
+/* So many units are owed, whatever was counted before. */
 void scheduler_owes(struct scheduler *s, uint64_t units);
-/* A trial of an earlier life; live: it has not ended. */
-void scheduler_found(struct scheduler *s, bool live);
+/* An earlier manager took on a trial; live: it has not ended. */
+void scheduler_restored(struct scheduler *s, bool live);
 void scheduler_ended(struct scheduler *s);
 /* Of any trial: ctx is the scheduler. */
 attempt_end_hear scheduler_hear_end;
 
-/* Refusals: `units` are no longer owed. */
+/* The tuner has nothing more to try, or failed; `units` are no longer owed. */
 void scheduler_exhausted(struct scheduler *s, uint64_t units);
 void scheduler_refused(struct scheduler *s, uint64_t units);
 
-/* Refusals so far were not the tuner's doing. */
-void scheduler_pardon(struct scheduler *s);
+/* The refusals so far were not the tuner's doing: they count no more. */
+void scheduler_forget_refusals(struct scheduler *s);
 
-/* Nothing is asked for any more, and what is owed does not count. */
+/* Nothing is asked for any more, and what is owed is not waited for. */
 void scheduler_close(struct scheduler *s);
 
 enum scheduler_end scheduler_end(const struct scheduler *s);

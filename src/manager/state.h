@@ -4,8 +4,7 @@
  *   manager.c   the loop, the end
  *   expiry.c    how long it waits, and what is over then
  *   opening.c   what the loop needs
- *   answers.c   frames from the dispatcher, its words
- *   peer.c      its process: start, death, and another one
+ *   dispatcher.c  its process: start, death, and another one; what it says
  *   restore.c   what an earlier manager left
  *   live.c      trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
@@ -22,11 +21,11 @@
  *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
- *   orphans.c   what is left where a wrapper was killed
+ *   launch.c    their start, by a runner (runner/runner.h)
  *   again.c     those that ended, once more
  *   happened.c  whatever happens, told to whom it may concern
  *   hooks.c     commands that are run when it does
- *   finish*.c   goals, and how near they are
+ *   goals.c     goals, and how near they are
  *   commands.c  what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
@@ -42,11 +41,10 @@
 #include "manager/events.h"
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
-#include "manager/finish.h"
+#include "manager/goals.h"
 #include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
-#include "manager/orphans.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
 #include "manager/run.h"
@@ -67,6 +65,7 @@ struct manager;
 struct metric_line;
 struct outcome;
 struct pattern;
+struct run_end;
 struct trial;
 
 #define DISPATCHER_SKIPS_MAX 16
@@ -81,8 +80,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
-    uint64_t resent;        /* suggestions to come that it may have had */
-    struct orphans orphans; /* of its trials */
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -92,10 +90,12 @@ enum phase {
     PHASE_DONE,
 };
 
-/* What epoll reports, besides trials, which report by their address. */
+/* What epoll reports, besides the copies of checkpoints, which report by their
+ * trials' addresses. */
 enum source {
     SOURCE_SIGNAL,
     SOURCE_INOTIFY,
+    SOURCE_RUNNER,
     SOURCE_FRAMES_IN,
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
@@ -134,7 +134,7 @@ struct placing_queue {
 
 /* A start that failed for want of something that time may bring, and is tried
  * again; a zeroed one is none. */
-struct peer_retry {
+struct dispatcher_retry {
     bool due;
     int64_t at_ns, until_ns;
     unsigned failures; /* in a row */
@@ -151,7 +151,7 @@ struct manager {
     struct exchange exchange;
     struct tail words; /* the dispatcher's standard error */
     struct supervised dispatcher;
-    struct peer_retry dispatcher_retry;
+    struct dispatcher_retry dispatcher_retry;
     bool writable_asked;
     bool dispatcher_given_up; /* it was told to end at once */
     bool waited_for_another;  /* writer of the log, once */
@@ -176,7 +176,7 @@ struct manager {
     struct hooks hooks;
 
     struct budget budget;
-    struct finish finish;
+    struct goals goals;
     struct late late;
     struct map taken; /* parameter_ids, as JSON text, of all trials */
     struct recovered recovered;
@@ -198,18 +198,12 @@ struct manager {
     bool end_known;    /* outcome->end is set, nothing is admitted any more */
     bool interrupting; /* running_interrupt_all() */
     unsigned interrupts;
-    bool idle_told; /* that nothing runs, once */
-    bool anew_told; /* that a trial has no checkpoint to go on from, once */
+    bool idle_told;              /* that nothing runs, once */
     struct deadline results_due; /* what is held of them is tried again */
     bool results_held;           /* and that was told */
     int64_t experiment_deadline_ns, closing_deadline_ns;
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
-
-/* answers.c */
-void answers_frames(struct manager *m);     /* the pipe is readable */
-void answers_words(struct manager *m);      /* its standard error is */
-void answers_dispatcher(struct manager *m); /* its process has ended */
 
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
@@ -230,10 +224,10 @@ void running_ended(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
-/* Whether its wrapper could not even begin it, for now: it is offered a place
- * again, as where starting that fails; t is freed then. */
+/* Whether it could not even be begun, for now: it is offered a place again, as
+ * where starting it fails; t is freed then. */
 bool running_unbegun(struct manager *m, struct trial *t,
-                     const struct outcome *outcome, const siginfo_t *info);
+                     const struct run_end *end);
 /* Whether the end of the trial means nothing and no result of it is known: it
  * is lost, or was ended for want of a manager, by a signal while it had none,
  * or, in lock step, by an interruption. */
@@ -252,8 +246,8 @@ struct trial *running_next(const struct manager *m, const struct trial *t);
 void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 #define WATCH_PAUSE_NS ((int64_t)1000 * 1000000)
-/* Watches for the end of the trial's wrapper: its end will be seen, be it a
- * moment later where the kernel has no memory for the watch now. */
+/* Watches for the end of t->run: it will be seen, be it a moment later where
+ * the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
 /* It has ended for good: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);

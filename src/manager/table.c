@@ -101,7 +101,8 @@ print_best(FILE *out, const struct results *r)
     fputc('\n', out);
 }
 
-/* Bytes of parameters that a row has room for: on a terminal it is one line. */
+/* How many bytes of parameters a row has room for: on a terminal a row is one
+ * line. */
 static size_t
 row_room(FILE *out, bool origins)
 {
@@ -116,7 +117,7 @@ row_room(FILE *out, bool origins)
                                         : PARAMETERS_SHOWN;
 }
 
-/* `from` of the trials of these rows is worth a column. */
+/* Whether the rows need the column `from`. */
 static bool
 has_origins(const struct result *const *items, size_t n)
 {
@@ -173,7 +174,7 @@ print_best_rows(FILE *out, const struct results *r)
     table_print_rows(out, ranked, results_ranked(r, ranked, BEST_SHOWN));
 }
 
-/* All that there are, in the order of their ends. */
+/* Prints a row for each trial, in the order of their ends. */
 static void
 print_all_rows(FILE *out, const struct results *r)
 {
@@ -210,7 +211,8 @@ print_counts(FILE *out, const struct results *r)
     fputc('\n', out);
 }
 
-/* What the seed of a deterministic run does not decide. */
+/* Of a deterministic run, prints how many trials ended by what its seed does
+ * not decide. */
 static void
 print_inputs(FILE *out, const struct results *r)
 {

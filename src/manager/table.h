@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.h - results, for people and for programs. */
+/* table.h - an experiment's results as a table for people, and as JSON. */
 #ifndef MANAGER_TABLE_H
 #define MANAGER_TABLE_H
 
@@ -12,18 +12,19 @@ struct err;
 struct result;
 struct results;
 
-/* The best parameters, the ten best trials (all of them, in their order, when
- * `all`), the counts, where everything is. */
+/* Prints the best parameters, the ten best trials (with `all` all of them, in
+ * the order of their ends), the counts, and where everything is. */
 void table_print(FILE *out, const struct results *r, bool all);
 
-/* {"best": {"trial", "value", "parameters"} or null, "trials": [...]}; -1:
- * too large for memory, nothing printed. */
+/* Prints {"best": {"trial", "value", "parameters"} or null, "trials": [...]};
+ * -1: there was not enough memory, and nothing is printed. */
 int table_print_json(FILE *out, const struct results *r, struct err *err);
 
-/* Rows of the same table, under its head; nothing where there are none. */
+/* Prints rows for these trials, with the table's head; nothing where there are
+ * none. */
 void table_print_rows(FILE *out, const struct result *const *items, size_t n);
 
-/* An element of `trials`. */
+/* Appends one trial, as an element of table_print_json()'s `trials`. */
 void table_write_json(struct buf *b, const struct result *item);
 
 #endif

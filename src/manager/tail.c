@@ -39,7 +39,7 @@ tail_close(struct tail *t)
     buf_fini(&t->in);
 }
 
-/* `line` has room for a NUL behind its `len` bytes. */
+/* Hands out one line, which has room for a NUL behind its `len` bytes. */
 static void
 hand_out(struct tail *t, char *line, size_t len, bool too_long, tail_line *take,
          void *ctx)

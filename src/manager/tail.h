@@ -16,8 +16,9 @@ struct tail {
     struct buf in; /* the unfinished line */
     size_t max_line;
     int64_t base; /* where `in` begins in the file */
-    int64_t at;   /* where the line that is handed out ends, its end included */
-    int64_t end;  /* where tail_drain() stops; 0: not asked yet */
+    int64_t at;  /* where the line that is handed out ends in the file, its line
+                    end included */
+    int64_t end; /* where tail_drain() stops; 0: not asked yet */
     bool skipping;  /* in a line that is too long */
     bool ended;     /* a pipe: nobody can write any more */
     uint64_t lines; /* handed out, the too long ones included */
@@ -30,7 +31,7 @@ typedef void tail_line(void *ctx, const char *line, size_t len, bool too_long);
 /* Opens an existing file; max_line counts the line end. */
 int tail_open(struct tail *t, const char *path, size_t max_line,
               struct err *err);
-/* The same for a pipe's end that does not block; takes fd. */
+/* Takes the reading end of a pipe, which does not block, in place of a file. */
 void tail_attach(struct tail *t, int fd, size_t max_line);
 void tail_close(struct tail *t); /* a closed one too */
 

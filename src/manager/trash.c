@@ -29,9 +29,10 @@ heap_path(const struct trash *t)
                : path;
 }
 
-/* Moved into one heap: each of them may be the rest of what was deleted. */
+/* Moves the heaps that an earlier manager left into this one: each of them may
+ * be half deleted. */
 static void
-take_over(struct trash *t)
+take_over_heaps(struct trash *t)
 {
     DIR *all = opendir(t->folder);
     struct dirent *entry;
@@ -54,8 +55,8 @@ take_over(struct trash *t)
         closedir(all);
 }
 
-/* The first that is not there: what another manager has begun to delete, and
- * may delete still, is in another one. */
+/* The heap is the first that is not there yet: what another manager has begun
+ * to delete, and may still delete, is in another one. */
 int
 trash_open(struct trash *t, const char *folder, struct err *err)
 {
@@ -72,7 +73,7 @@ trash_open(struct trash *t, const char *folder, struct err *err)
     }
     if (t->folder == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    take_over(t);
+    take_over_heaps(t);
     return 0;
 }
 
@@ -82,7 +83,7 @@ trash_put(struct trash *t, const char *path)
     char *heap = NULL, *to = NULL;
 
     if (rmdir(path) == 0 || (errno == ENOTDIR && unlink(path) == 0))
-        return; /* which is quick */
+        return; /* an empty folder or a file is deleted quickly */
     if (t->folder != NULL)
         heap = heap_path(t);
     if (heap != NULL && (mkdir(heap, 0700) == 0 || errno == EEXIST) &&
@@ -103,7 +104,7 @@ trash_wants(const struct trash *t)
 }
 
 static int
-start(struct trash *t, const char *heap)
+start_rm(struct trash *t, const char *heap)
 {
     const char *const argv[] = {PROGRAM, "-rf", "--", heap, NULL};
     const struct process_spawn how = {
@@ -112,7 +113,7 @@ start(struct trash *t, const char *heap)
     return process_spawn(&how, &t->pidfd, NULL) > 0 ? 0 : -1;
 }
 
-/* A process that cannot be had costs time instead. */
+/* Where no process can be started it is deleted here, which takes time. */
 void
 trash_begin(struct trash *t)
 {
@@ -120,7 +121,7 @@ trash_begin(struct trash *t)
 
     if (heap == NULL)
         return;
-    if (start(t, heap) != 0)
+    if (start_rm(t, heap) != 0)
         folder_remove(heap);
     t->heap++;
     t->n = 0;

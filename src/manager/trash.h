@@ -14,9 +14,9 @@ struct err;
 struct trash {
     char *folder;  /* in which heaps lie, .gone.N; NULL: all is deleted where it
                       stands */
-    uint64_t heap; /* the one that is added to */
-    uint64_t n;    /* in it */
-    uint64_t names;
+    uint64_t heap; /* the number of the heap that is added to */
+    uint64_t n;    /* folders in it */
+    uint64_t names; /* given to folders so far */
     int pidfd; /* of the process that deletes the heaps before; -1: none does;
                   else readable at its end */
 };
@@ -27,19 +27,21 @@ struct trash {
         .pidfd = -1  \
     }
 
-/* Heaps lie in this folder, on whose file system the folders are. */
+/* Heaps will lie in this folder, which is on the file system of the folders
+ * that are to be deleted. */
 int trash_open(struct trash *t, const char *folder, struct err *err);
 /* Waits until all is deleted. */
 void trash_close(struct trash *t);
 
-/* It is not there any more.  Where it cannot be renamed it is deleted here. */
+/* Puts a folder, or a file, into the heap: then it is no longer where it was.
+ * Where it cannot be renamed it is deleted at once. */
 void trash_put(struct trash *t, const char *path);
 
 /* Whether a heap waits to be deleted, and nobody deletes. */
 bool trash_wants(const struct trash *t);
-/* Begins with it: pidfd is to be watched, should it be open then. */
+/* Begins to delete the heap: pidfd is to be watched, if it is open then. */
 void trash_begin(struct trash *t);
-/* pidfd is readable, and is watched no more: it is closed. */
+/* pidfd is readable, and is watched no more: what it deleted is gone. */
 void trash_ended(struct trash *t);
 
 #endif

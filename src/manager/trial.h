@@ -5,15 +5,13 @@
 #define MANAGER_TRIAL_H
 
 #include "core/list.h"
-#include "manager/agenda.h"
+#include "manager/pending_reports.h"
 #include "manager/claim.h"
 #include "manager/deadlines.h"
-#include "manager/holding.h"
 #include "manager/metrics.h"
 #include "manager/nnifile.h"
 #include "manager/parameters.h"
 #include "trial/outcome.h"
-#include "manager/recent.h"
 #include "manager/tail.h"
 #include "trial/report.h"
 
@@ -22,6 +20,7 @@
 #include <sys/types.h>
 
 struct err;
+struct run;
 struct suggestion;
 
 enum trial_state {
@@ -120,9 +119,10 @@ struct trial {
     enum trial_stop stop_again;   /* in lock step: so an earlier attempt was
                                      told, and this one is at the same place */
     char *folder;                 /* absolute */
-    pid_t pid;                    /* the wrapper's */
-    int pidfd, lease_fd;
-    struct outcome outcome;  /* when the wrapper was gone */
+    struct run *run; /* its phase that runs (runner/runner.h); NULL: none */
+    pid_t copier;    /* copies the checkpoint it goes on from: copying.h */
+    int copier_fd;   /* its pidfd; -1: there is none */
+    struct outcome outcome;  /* when its run was gone */
     int64_t started_ns;      /* monotonic, of its run; 0: that never began */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
     int64_t ended_ns;        /* monotonic; 0: its wrapper is not gone */
@@ -131,9 +131,9 @@ struct trial {
     struct nnifile nni;      /* `.nni/metrics` */
     int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
 
-    struct claim claim;     /* what it was given of the machine */
-    struct holding holding; /* reports that wait for an answer */
-    struct agenda agenda;   /* in lock step: what has not had its turn */
+    struct claim claim;           /* what it was given of the machine */
+    struct unanswered unanswered; /* reports that wait for an answer */
+    struct unsent unsent;         /* in lock step: what has not had its turn */
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */

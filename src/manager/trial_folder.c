@@ -4,21 +4,27 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/number.h"
 #include "manager/parameters.h"
-#include "manager/recipe.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define OUTPUT_LINE_MAX 65536
+#define STOP_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
-#define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
+#define COMMAND_MAX ((size_t)64 << 20) /* more than execve(2) takes */
 
-/* Plainly, without a rename: nobody reads before the wrapper runs. */
+/* Writes a file plainly, without a rename: nobody reads it before the wrapper
+ * runs. */
 static int
 write_file(const char *folder, const char *name, const char *text, size_t len,
            struct err *err)
@@ -64,7 +70,8 @@ write_parameters(const struct trial *t, struct jval parameters, struct err *err)
     return rc;
 }
 
-/* The file is made empty, so that it can be watched from the start. */
+/* Makes an empty file and opens its tail, so that it can be watched from the
+ * start. */
 static int
 make_tail(const struct trial *t, const char *name, size_t max_line,
           struct tail *tail, struct err *err)
@@ -79,7 +86,7 @@ make_tail(const struct trial *t, const char *name, size_t max_line,
     return rc;
 }
 
-/* What NNI's trial API reads and writes. */
+/* Makes the folder that NNI's trial API reads and writes. */
 static int
 make_nni(struct trial *t, struct err *err)
 {
@@ -111,7 +118,7 @@ trial_folder_make(struct trial *t, struct jval parameters, bool wants_output,
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 ||
-        holding_make(&t->holding, t->folder, err) != 0 ||
+        unanswered_make(&t->unanswered, t->folder, err) != 0 ||
         make_nni(t, err) != 0 ||
         make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
         (wants_output &&
@@ -131,39 +138,217 @@ trial_folder_prepare(const char *folder, struct err *err)
 }
 
 int
-trial_folder_lease(struct trial *t, const char *folder, struct err *err)
+trial_folder_write_command(const char *folder, const char *cwd,
+                           const char *const command[], char *const env[],
+                           struct err *err)
 {
-    char *path = file_join(folder, TRIAL_LEASE);
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
-    if (mkfifo(path, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((t->lease_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    free(path);
-    return t->lease_fd >= 0 ? 0 : -1;
-}
-
-int
-trial_folder_recipe(const char *folder, const char *cwd,
-                    const char *const command[], char *const env[],
-                    struct err *err)
-{
-    char *path = file_join(folder, TRIAL_COMMAND);
+    char *path = folder != NULL ? file_join(folder, TRIAL_COMMAND) : NULL;
     struct buf text;
     int rc;
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
+    unlink(path); /* what a start that failed has left */
     free(path);
-    buf_init(&text, RECIPE_MAX);
-    recipe_write(&text, cwd, command, env);
+    buf_init(&text, COMMAND_MAX);
+    trial_command_write(&text, cwd, command, env);
     rc = buf_check(&text, TRIAL_COMMAND, err);
     if (rc == 0)
         rc = write_file(folder, TRIAL_COMMAND, text.data, text.len, err);
     buf_fini(&text);
     return rc;
+}
+
+/* ---- how the phase of a trial was started: TRIAL_COMMAND ---- */
+
+/* Appends a text with its NUL. */
+static void
+add_with_nul(struct buf *out, const char *text)
+{
+    buf_add(out, text, strlen(text) + 1);
+}
+
+void
+trial_command_write(struct buf *out, const char *folder,
+                    const char *const argv[], char *const env[])
+{
+    size_t n = 0;
+
+    while (argv[n] != NULL)
+        n++;
+    add_with_nul(out, folder);
+    buf_printf(out, "%zu", n);
+    buf_add_char(out, '\0');
+    for (size_t i = 0; i < n; i++)
+        add_with_nul(out, argv[i]);
+    for (; *env != NULL; env++)
+        add_with_nul(out, *env);
+}
+
+static size_t
+count_texts(const char *bytes, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += bytes[i] == '\0';
+    return n;
+}
+
+/* A list of the n texts that begin at *at, which moves behind them. */
+static char **
+list_texts(char **at, size_t n)
+{
+    char **texts = calloc(n + 1, sizeof *texts);
+
+    for (size_t i = 0; texts != NULL && i < n; i++) {
+        texts[i] = *at;
+        *at += strlen(*at) + 1;
+    }
+    return texts;
+}
+
+static int
+read_texts(struct trial_command *c, size_t n, struct err *err)
+{
+    char *at = c->bytes;
+    const char *number;
+    uint64_t words = 0;
+
+    c->folder = at;
+    at += strlen(at) + 1;
+    number = at;
+    at += strlen(at) + 1;
+    if (!number_parse_u64(number, strlen(number), &words) || words == 0 ||
+        words > n - 2)
+        return err_set(err, ERR_INPUT,
+                       "expected a number of words, got '%.40s'", number);
+    c->argv = list_texts(&at, words);
+    c->env = list_texts(&at, n - 2 - words);
+    return c->argv == NULL || c->env == NULL
+               ? err_set(err, ERR_MEMORY, "out of memory")
+               : 0;
+}
+
+int
+trial_command_read(struct trial_command *c, const char *bytes, size_t len,
+                   struct err *err)
+{
+    size_t n = count_texts(bytes, len);
+
+    *c = (struct trial_command){0};
+    if (n < 3 || bytes[len - 1] != '\0')
+        return err_set(err, ERR_INPUT,
+                       "is cut off: expected at least three texts, each ended "
+                       "by a NUL");
+    c->bytes = malloc(len);
+    if (c->bytes == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    memcpy(c->bytes, bytes, len);
+    if (read_texts(c, n, err) == 0)
+        return 0;
+    trial_command_fini(c);
+    return -1;
+}
+
+void
+trial_command_fini(struct trial_command *c)
+{
+    free(c->bytes);
+    free(c->argv);
+    free(c->env);
+    *c = (struct trial_command){0};
+}
+
+/* ---- what the trial goes on from: TRIAL_ORIGIN ---- */
+
+#define ORIGIN_MAX 256
+#define ORIGIN_BUFFER_MAX ((size_t)1 << 20)
+
+int
+trial_folder_write_origin(const struct trial *t, struct err *err)
+{
+    char *path, line[ORIGIN_MAX], from[32] = "-";
+    bool none = t->origin.how == ORIGIN_NONE;
+    int len, rc;
+
+    if (none && t->restore == 0)
+        return 0;
+    if (!none)
+        snprintf(from, sizeof from, "%05llu",
+                 (unsigned long long)t->origin.from);
+    len = snprintf(line, sizeof line, "%llu %llu %s %s\n",
+                   (unsigned long long)t->step, (unsigned long long)t->restore,
+                   from, none ? "-" : origin_word(t->origin.how));
+    path = file_join(t->folder, TRIAL_ORIGIN);
+    rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : file_write_plain(path, line, (size_t)len, err);
+    free(path);
+    return rc;
+}
+
+bool
+trial_folder_read_origin(struct trial *t)
+{
+    char *path = file_join(t->folder, TRIAL_ORIGIN);
+    unsigned long long step = 0, restore = 0;
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, ORIGIN_BUFFER_MAX);
+    ok = path != NULL && file_read_plain(path, ORIGIN_MAX, &text, NULL) == 0 &&
+         sscanf(buf_text(&text), "%llu %llu", &step, &restore) == 2;
+    t->step = step;
+    t->restore = restore;
+    buf_fini(&text);
+    free(path);
+    return ok;
+}
+
+/* ---- what an earlier manager has left ---- */
+
+void
+trial_folder_stop(struct trial *t)
+{
+    char *path = file_join(t->folder, TRIAL_STOP);
+    unsigned long long intermediates, finals;
+    struct buf text;
+    char word[16];
+
+    buf_init(&text, 4 * STOP_MAX);
+    if (path != NULL && file_read_plain(path, STOP_MAX, &text, NULL) == 0 &&
+        sscanf(buf_text(&text), "%15s %llu %llu", word, &intermediates,
+               &finals) == 3 &&
+        trial_stop_of(word) != STOP_REASONS) {
+        t->stop = trial_stop_of(word);
+        t->counted.intermediates = intermediates;
+        t->counted.finals = finals;
+    }
+    buf_fini(&text);
+    free(path);
+}
+
+static void
+open_lines(const struct trial *t, const char *name, size_t max_line,
+           struct tail *tail)
+{
+    char *path = file_join(t->folder, name);
+
+    if (path == NULL || tail_open(tail, path, max_line, NULL) != 0)
+        tail_close(tail);
+    free(path);
+}
+
+void
+trial_folder_open(struct trial *t, bool wants_output)
+{
+    char *records = file_join(t->folder, TRIAL_NNI_METRICS);
+
+    open_lines(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report);
+    if (wants_output)
+        open_lines(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out);
+    if (records == NULL || nnifile_open(&t->nni, records, NULL) != 0)
+        nnifile_close(&t->nni);
+    free(records);
+    trial_folder_stop(t);
 }

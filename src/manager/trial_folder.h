@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* trial_folder.h - a trial's folder, and the files of it (trial/files.h) that
- * are written before its wrapper runs: plainly, since nobody reads them before.
+/* trial_folder.h - a trial's folder, and the files in it (trial/files.h) that
+ * are written before it is started: plainly, since nobody reads them before;
+ * and what is read back of them, and of what an earlier manager wrote there.
  * Inside src/manager only; one thread. */
 #ifndef MANAGER_TRIAL_FOLDER_H
 #define MANAGER_TRIAL_FOLDER_H
@@ -8,25 +9,59 @@
 #include "json.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
+struct buf;
 struct err;
 struct trial;
 
-/* t->folder with all that does not depend on the phase; the tails, that of
- * standard output only where it is wanted, are open then.  A folder that
- * cannot be finished stays. */
+/* Makes t->folder with all that does not depend on the phase, and opens the
+ * tails of the trial's files, that of its standard output only where it is
+ * wanted.  A folder that cannot be finished stays. */
 int trial_folder_make(struct trial *t, struct jval parameters,
                       bool wants_output, struct err *err);
 
-/* The folder of prepareCommand in it.  NULL: out of memory. */
+/* Makes the folder of prepareCommand, which lies in the trial's; NULL stands
+ * for a path that there was no memory for. */
 int trial_folder_prepare(const char *folder, struct err *err);
 
-/* The lease of the phase whose folder this is; sets t->lease_fd. */
-int trial_folder_lease(struct trial *t, const char *folder, struct err *err);
+/* Writes down what a phase is started with, into the phase's folder, so that it
+ * can be run again by hand; NULL stands for a path that there was no memory
+ * for.
+ */
+int trial_folder_write_command(const char *folder, const char *cwd,
+                               const char *const command[], char *const env[],
+                               struct err *err);
 
-/* What the wrapper of that phase is given, to be run again by hand. */
-int trial_folder_recipe(const char *folder, const char *cwd,
-                        const char *const command[], char *const env[],
-                        struct err *err);
+/* How exactly a phase of a trial was started: the bytes of its TRIAL_COMMAND
+ * taken apart. */
+struct trial_command {
+    char *bytes;        /* in which all texts lie */
+    const char *folder; /* in which the program was started */
+    char **argv; /* with the program; each ends with NULL, for execve(2) */
+    char **env;
+};
+
+/* Appends the bytes of TRIAL_COMMAND. */
+void trial_command_write(struct buf *out, const char *folder,
+                         const char *const argv[], char *const env[]);
+
+/* Copies the bytes.  -1: these are no command; *c is then empty. */
+int trial_command_read(struct trial_command *c, const char *bytes, size_t len,
+                       struct err *err);
+void trial_command_fini(struct trial_command *c);
+
+/* Writes into the trial's folder what it goes on from, by t->origin, t->restore
+ * and t->step (TRIAL_ORIGIN); nothing where it goes on from nothing. */
+int trial_folder_write_origin(const struct trial *t, struct err *err);
+/* Sets t->restore and t->step by that file; false: there is no such file. */
+bool trial_folder_read_origin(struct trial *t);
+
+/* Opens the files of t->folder, which another manager made, to be read from the
+ * start, and takes the stop that is recorded there.  Missing ones are left
+ * out. */
+void trial_folder_open(struct trial *t, bool wants_output);
+/* Takes the recorded stop alone. */
+void trial_folder_stop(struct trial *t);
 
 #endif

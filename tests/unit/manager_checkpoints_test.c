@@ -277,8 +277,8 @@ TEST(manager_checkpoints_of_ended_trials_wait_for_who_comes_again)
     checkpoints_close(&c); /* it died */
     c = make(&none);
     c.deferred = true;
-    checkpoints_known(&c, 0, false);
-    checkpoints_known(&c, 1, false);
+    checkpoints_ended_before(&c, 0, false);
+    checkpoints_ended_before(&c, 1, false);
     CHECK(is_there("00000/1"));
     checkpoints_pin(&c, 0);
     checkpoints_settle(&c);

@@ -3,10 +3,10 @@
 
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/origin.h"
 #include "trial/outcome.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 
 #include <string.h>
 
@@ -50,15 +50,15 @@ TEST(manager_origin_is_written_down)
 
     CHECK_EQ(trial_place(t, ".", NULL), 0);
     CHECK_EQ(file_make_folder(t->folder, NULL), 0);
-    CHECK_EQ(origin_write(t, NULL), 0); /* of nothing: no file */
-    CHECK(!origin_load(t));
+    CHECK_EQ(trial_folder_write_origin(t, NULL), 0); /* of nothing: no file */
+    CHECK(!trial_folder_read_origin(t));
     t->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 3};
     t->restore = 1;
     t->step = 9;
-    CHECK_EQ(origin_write(t, NULL), 0);
+    CHECK_EQ(trial_folder_write_origin(t, NULL), 0);
     again = trial_new(4, "", 0, "0", "{}");
     CHECK_EQ(trial_place(again, ".", NULL), 0);
-    CHECK(origin_load(again));
+    CHECK(trial_folder_read_origin(again));
     CHECK_EQ(again->restore, 1);
     CHECK_EQ(again->step, 9);
     trial_free(again);

@@ -72,13 +72,13 @@ TEST(manager_past_follows_a_trial_to_its_end)
     add(&p, RECORD_IN, ME_7("PERIODICAL", "4", "0"));
     add(&p, RECORD_IN, ME_7("PERIODICAL", "9", "1"));
     add(&p, RECORD_IN, ME_7("FINAL", "0", "0"));
-    CHECK_EQ(t->heard.intermediates, 5);
-    CHECK_EQ(t->heard.finals, 1);
+    CHECK_EQ(t->sent.intermediates, 5);
+    CHECK_EQ(t->sent.finals, 1);
     add(&p, RECORD_IN,
         "NT{\"event\": \"started\", \"trial_job_id\": \"00003\", "
         "\"parameter_id\": 7, \"attempt\": 2}");
     CHECK_EQ(t->attempt, 2);
-    CHECK_EQ(t->heard.intermediates, 0);
+    CHECK_EQ(t->sent.intermediates, 0);
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{\\\"parameter_id\\\": 7}\"}");
@@ -150,14 +150,14 @@ TEST(manager_past_what_is_told_twice_is_told_once)
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
-    CHECK(!p.told.asked);
+    CHECK(!p.last_sent.asked);
     add(&p, RECORD_IN, "GE1");
-    CHECK(p.told.asked);
+    CHECK(p.last_sent.asked);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
-    CHECK(p.told.asked);
+    CHECK(p.last_sent.asked);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "1", "0"));
-    CHECK(!p.told.asked);
-    CHECK_EQ(p.told.sequence, 1);
+    CHECK(!p.last_sent.asked);
+    CHECK_EQ(p.last_sent.sequence, 1);
     forget(&p);
 }
 
@@ -216,12 +216,12 @@ TEST(manager_past_awaits_no_answer_to_an_end_without_sync)
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"USER_CANCELED\", "
         "\"hyper_params\": \"{}\"}");
-    CHECK(!p.told.end);
+    CHECK(!p.last_sent.end);
     CHECK_STR(find(&p, "00003")->event, "USER_CANCELED");
     add(&p, RECORD_IN,
         "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
         "\"hyper_params\": \"{}\", \"sync\": true}");
-    CHECK(p.told.end);
+    CHECK(p.last_sent.end);
     forget(&p);
 }
 

@@ -156,7 +156,7 @@ TEST(manager_scheduler_goes_on_where_another_stopped)
     struct scheduler s = {.concurrency = 4, .max_trials = 10};
 
     for (int i = 0; i < 5; i++)
-        scheduler_found(&s, i >= 3); /* two of them live */
+        scheduler_restored(&s, i >= 3); /* two of them live */
     scheduler_owes(&s, 1);
     CHECK_EQ(scheduler_wants(&s), 1);
     scheduler_repeated(&s); /* one of the living, sent twice */

@@ -3,20 +3,20 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/recipe.h"
+#include "manager/trial_folder.h"
 
 TEST(manager_recipe_comes_back_as_it_was)
 {
     static const char *const argv[] = {"/bin/sh", "-c", "a 'b'\nc", "", NULL};
     static char first[] = "A=1", second[] = "B=\xff=\n";
     char *env[] = {first, second, NULL};
-    struct recipe r;
+    struct trial_command r;
     struct err err;
     struct buf b;
 
     buf_init(&b, 4096);
-    recipe_write(&b, "/some where", argv, env);
-    CHECK_EQ(recipe_read(&r, b.data, b.len, &err), 0);
+    trial_command_write(&b, "/some where", argv, env);
+    CHECK_EQ(trial_command_read(&r, b.data, b.len, &err), 0);
     CHECK_STR(r.folder, "/some where");
     for (size_t i = 0; argv[i] != NULL; i++)
         CHECK_STR(r.argv[i], argv[i]);
@@ -24,7 +24,7 @@ TEST(manager_recipe_comes_back_as_it_was)
     CHECK_STR(r.env[0], "A=1");
     CHECK_STR(r.env[1], second);
     CHECK(r.env[2] == NULL);
-    recipe_fini(&r);
+    trial_command_fini(&r);
     buf_fini(&b);
 }
 
@@ -35,11 +35,11 @@ TEST(manager_recipe_refuses_what_is_none)
         size_t len;
     } bad[] = {{"", 0},          {"/a\0001\0sh", 7}, {"/a\0001\0", 5},
                {"/a\0x\0sh", 8}, {"/a\0000\0sh", 8}, {"/a\0002\0sh", 8}};
-    struct recipe r;
+    struct trial_command r;
     struct err err;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_EQ(recipe_read(&r, bad[i].bytes, bad[i].len, &err), -1);
+        CHECK_EQ(trial_command_read(&r, bad[i].bytes, bad[i].len, &err), -1);
         CHECK(r.bytes == NULL && r.argv == NULL);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
-#include "manager/finish.h"
+#include "manager/goals.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,22 +9,22 @@
 #define SECOND ((int64_t)1000000000)
 
 static void
-end(struct finish *f, const char *trial, double value)
+end(struct goals *f, const char *trial, double value)
 {
-    struct finish_end e = {.trial = trial,
-                           .counts = true,
-                           .has_value = true,
-                           .value = value,
-                           .seconds = 1};
+    struct goals_trial e = {.trial = trial,
+                            .counts = true,
+                            .has_value = true,
+                            .value = value,
+                            .seconds = 1};
 
-    finish_ended(f, &e);
+    goals_trial_ended(f, &e);
 }
 
 static bool
-is_over(const struct finish *f, int64_t now_ns)
+is_over(const struct goals *f, int64_t now_ns)
 {
     char why[200] = "";
-    bool over = finish_reached(f, now_ns, why, sizeof why);
+    bool over = goals_reached(f, now_ns, why, sizeof why);
 
     CHECK_EQ(over, strncmp(why, "finished: ", 10) == 0);
     return over;
@@ -32,8 +32,8 @@ is_over(const struct finish *f, int64_t now_ns)
 
 TEST(manager_finish_at_the_first_value_that_is_good_enough)
 {
-    struct finish up = {.has_stop_value = true, .stop_value = 0.5};
-    struct finish down = {
+    struct goals up = {.has_stop_value = true, .stop_value = 0.5};
+    struct goals down = {
         .has_stop_value = true, .stop_value = 0.5, .minimize = true};
     char why[200];
 
@@ -46,40 +46,40 @@ TEST(manager_finish_at_the_first_value_that_is_good_enough)
     end(&down, "00002", 0.5);
     CHECK(is_over(&up, 0) && is_over(&down, 0));
     end(&up, "00003", 0.9);
-    CHECK(finish_reached(&up, 0, why, sizeof why));
+    CHECK(goals_reached(&up, 0, why, sizeof why));
     CHECK_STR(why, "finished: trial 00002 has 0.5, stopValue is 0.5");
 }
 
 TEST(manager_finish_counts_what_was_no_better)
 {
-    struct finish f = {.max_without = 2, .minimize = true};
-    struct finish_end failed = {.trial = "x", .seconds = 1};
-    struct finish_end stopped = {.trial = "x", .counts = true, .seconds = 1};
+    struct goals f = {.max_without = 2, .minimize = true};
+    struct goals_trial failed = {.trial = "x", .seconds = 1};
+    struct goals_trial stopped = {.trial = "x", .counts = true, .seconds = 1};
 
     end(&f, "00000", 3);
     end(&f, "00001", 3); /* no better */
     end(&f, "00002", 2);
     for (int i = 0; i < 5; i++)
-        finish_ended(&f, &failed); /* it says nothing */
+        goals_trial_ended(&f, &failed); /* it says nothing */
     end(&f, "00003", 2.5);
     CHECK(!is_over(&f, 0));
-    finish_ended(&f, &stopped);
+    goals_trial_ended(&f, &stopped);
     CHECK(is_over(&f, 0));
 }
 
 TEST(manager_finish_sums_up_the_time_of_trials)
 {
-    struct finish f = {.max_hours = 10 / 3600.0};
+    struct goals f = {.max_hours = 10 / 3600.0};
     int64_t t0 = INT64_MAX / 2; /* the sum of beginnings is beyond 2^64 */
 
-    CHECK_EQ(finish_deadline(&f, t0), INT64_MAX);
+    CHECK_EQ(goals_deadline(&f, t0), INT64_MAX);
     for (int i = 0; i < 4; i++)
-        finish_began(&f, t0);
-    CHECK_EQ(finish_deadline(&f, t0), t0 + 5 * SECOND / 2);
-    finish_left(&f, t0);
+        goals_trial_began(&f, t0);
+    CHECK_EQ(goals_deadline(&f, t0), t0 + 5 * SECOND / 2);
+    goals_trial_left(&f, t0);
     end(&f, "00000", 1); /* it ran for a second */
-    CHECK_EQ(finish_deadline(&f, t0 + SECOND), t0 + 3 * SECOND);
+    CHECK_EQ(goals_deadline(&f, t0 + SECOND), t0 + 3 * SECOND);
     CHECK(!is_over(&f, t0 + 3 * SECOND - 1000));
     CHECK(is_over(&f, t0 + 3 * SECOND));
-    CHECK_EQ(finish_deadline(&f, t0 + 4 * SECOND), t0 + 4 * SECOND);
+    CHECK_EQ(goals_deadline(&f, t0 + 4 * SECOND), t0 + 4 * SECOND);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/account.h"
+#include "manager/status.h"
 
 #include "core/buf.h"
 #include "core/clock.h"
 #include "json.h"
 #include "manager/failing.h"
-#include "manager/recent.h"
+#include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -31,7 +31,7 @@ state_name(const struct manager *m)
     return "ending";
 }
 
-/* 0: no limit. */
+/* A limit; null where it is 0, which is none. */
 static void
 add_limit(struct json_writer *w, const char *key, double value)
 {
@@ -104,7 +104,7 @@ add_trial(struct json_writer *w, const struct trial *t, int64_t now_ns)
 }
 
 void
-account_write(const struct manager *m, uint64_t rows, struct buf *out)
+status_write(const struct manager *m, uint64_t rows, struct buf *out)
 {
     struct json_writer w = json_begin_object(out);
     int64_t now_ns = clock_monotonic_ns();

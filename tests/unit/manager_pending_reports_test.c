@@ -2,8 +2,7 @@
 #include "t.h"
 
 #include "core/err.h"
-#include "manager/agenda.h"
-#include "manager/holding.h"
+#include "manager/pending_reports.h"
 #include "manager/metrics.h"
 #include "trial/files.h"
 #include "trial/report.h"
@@ -39,81 +38,81 @@ line(uint64_t sequence, int64_t end, bool hears)
 
 TEST(manager_holding_answers_by_sequence)
 {
-    struct holding h = HOLDING_CLOSED;
+    struct unanswered h = UNANSWERED_CLOSED;
     struct metric_line lines[] = {line(0, 15, false), line(1, 30, true),
                                   line(2, 45, false)};
     struct stat st;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
     CHECK_EQ(stat("t/" TRIAL_ANSWERS, &st), 0);
     CHECK(S_ISFIFO(st.st_mode) && (st.st_mode & 0777) == 0600);
     answered("");
-    holding_add(&h, &lines[0]);
-    CHECK(!holding_hears(&h));
-    holding_add(&h, &lines[1]);
-    CHECK(holding_hears(&h));
-    holding_add(&h, &lines[2]);
-    holding_sent(&h, 2, 17, "xyz", 3);
-    holding_sent(&h, 8, 18, "", 0); /* nobody waits */
+    unanswered_add(&h, &lines[0]);
+    CHECK(!unanswered_hears(&h));
+    unanswered_add(&h, &lines[1]);
+    CHECK(unanswered_hears(&h));
+    unanswered_add(&h, &lines[2]);
+    unanswered_sent(&h, 2, 17, "xyz", 3);
+    unanswered_sent(&h, 8, 18, "", 0); /* nobody waits */
     CHECK_EQ(h.first->next->next->frame, 17);
     CHECK_EQ(h.first->next->next->len, 3);
     CHECK_EQ(h.first->frame, 0);
-    holding_answer(&h, 1, true);
-    holding_answer(&h, 1, true); /* nobody waits any more */
-    holding_answer(&h, 7, true);
+    unanswered_answer(&h, 1, true);
+    unanswered_answer(&h, 1, true); /* nobody waits any more */
+    unanswered_answer(&h, 7, true);
     answered("30 stop\n");
-    holding_answer_all(&h, false);
+    unanswered_answer_all(&h, false);
     answered("15 go\n45 go\n");
     CHECK(h.first == NULL);
     lines[0].waits = false;
-    holding_answer_line(&h, &lines[0], true); /* it does not wait */
-    holding_answer_line(&h, &lines[2], true);
+    unanswered_answer_line(&h, &lines[0], true); /* it does not wait */
+    unanswered_answer_line(&h, &lines[2], true);
     answered("45 stop\n");
-    holding_close(&h);
-    CHECK_EQ(holding_open(&h, "t", NULL), 0); /* a new manager */
-    holding_add(&h, &lines[1]);
-    holding_close(&h);
-    holding_close(&h);
+    unanswered_close(&h);
+    CHECK_EQ(unanswered_open(&h, "t", NULL), 0); /* a new manager */
+    unanswered_add(&h, &lines[1]);
+    unanswered_close(&h);
+    unanswered_close(&h);
 }
 
 TEST(manager_holding_makes_room_for_the_living)
 {
-    struct holding h = HOLDING_CLOSED;
+    struct unanswered h = UNANSWERED_CLOSED;
     struct metric_line m = line(0, 1, false);
     char text[65536];
     int fd;
     ssize_t n;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(holding_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
     for (int i = 0; i < 20000; i++) { /* killed while they waited */
         m.end++;
-        holding_answer_line(&h, &m, false);
+        unanswered_answer_line(&h, &m, false);
     }
     fd = open("t/" TRIAL_ANSWERS, O_RDONLY | O_NONBLOCK);
     n = read(fd, text, sizeof text - 1);
     CHECK(n > 0);
     text[n] = '\0';
     CHECK_STR(text + n - strlen("20001 go\n"), "20001 go\n");
-    holding_close(&h);
+    unanswered_close(&h);
     CHECK_EQ(read(fd, text, sizeof text), 0); /* nobody answers */
 }
 
 TEST(manager_holding_names_what_it_cannot_make)
 {
-    struct holding h = HOLDING_CLOSED;
+    struct unanswered h = UNANSWERED_CLOSED;
     struct err err = {0};
 
-    CHECK_EQ(holding_make(&h, "absent", &err), -1);
+    CHECK_EQ(unanswered_make(&h, "absent", &err), -1);
     CHECK_HAS(err.text, "absent/answers: cannot make");
-    CHECK_EQ(holding_open(&h, "absent", &err), -1);
+    CHECK_EQ(unanswered_open(&h, "absent", &err), -1);
     CHECK_HAS(err.text, "absent/answers: cannot open");
 }
 
 /* A process that reports in step; its status tells what it heard. */
 static pid_t
-reporter(struct holding *h, const char *value, bool hears)
+reporter(struct unanswered *h, const char *value, bool hears)
 {
     pid_t pid = fork();
     struct err err = {0};
@@ -121,7 +120,7 @@ reporter(struct holding *h, const char *value, bool hears)
 
     if (pid != 0)
         return pid;
-    holding_close(h); /* as exec does: else it would wait for itself */
+    unanswered_close(h); /* as exec does: else it would wait for itself */
     if (report_wait("t", value, hears, &answer, &err) != 0)
         _exit(9);
     _exit((int)answer);
@@ -148,28 +147,28 @@ await_size(off_t size)
 
 TEST(manager_holding_and_a_trial_that_waits)
 {
-    struct holding h = HOLDING_CLOSED;
+    struct unanswered h = UNANSWERED_CLOSED;
     struct metric_line stale = line(0, 7, false), m = line(0, 18, true);
     pid_t pid;
 
     CHECK_EQ(mkdir("t", 0700), 0);
     CHECK_EQ(status_of(reporter(&h, "1", true)), 0); /* nobody answers */
     CHECK_EQ(unlink("t/" TRIAL_METRICS), 0);
-    CHECK_EQ(holding_make(&h, "t", NULL), 0);
-    holding_answer_line(&h, &stale, true);
+    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    unanswered_answer_line(&h, &stale, true);
     pid = reporter(&h, "1", true);
     await_size(17); /* "intermediate 1\t\t\n" */
     m.end = 17;
-    holding_answer_line(&h, &m, true);
+    unanswered_answer_line(&h, &m, true);
     CHECK_EQ(status_of(pid), 1);
     pid = reporter(&h, "2", false);
     await_size(33);
     m.end = 33;
-    holding_answer_line(&h, &m, false);
+    unanswered_answer_line(&h, &m, false);
     CHECK_EQ(status_of(pid), 0);
     pid = reporter(&h, "3", true);
     await_size(50);
-    holding_close(&h); /* the manager dies */
+    unanswered_close(&h); /* the manager dies */
     CHECK_EQ(status_of(pid), 0);
     CHECK_EQ(status_of(reporter(&h, "4", true)), 0); /* and is dead */
 }
@@ -185,29 +184,29 @@ note(void *ctx, const struct metric_line *metric)
 TEST(manager_agenda_keeps_the_order_and_finals_apart)
 {
     struct metric_line m = {.len = 1};
-    struct agenda a = {0};
+    struct unsent a = {0};
     char text[64] = "";
 
-    CHECK(!agenda_has_reports(&a));
+    CHECK(!unsent_has_reports(&a));
     for (const char *c = "aFbcG"; *c != '\0'; c++) {
         char json[1] = {*c};
 
         m.json = json;
         m.final = *c < 'a';
-        CHECK_EQ(agenda_add(&a, &m, NULL), 0);
+        CHECK_EQ(unsent_add(&a, &m, NULL), 0);
     }
-    CHECK(agenda_next_report(&a, note, text));
+    CHECK(unsent_next_report(&a, note, text));
     m.json = "d";
     m.final = false;
-    CHECK_EQ(agenda_add(&a, &m, NULL), 0);
-    while (agenda_next_report(&a, note, text))
+    CHECK_EQ(unsent_add(&a, &m, NULL), 0);
+    while (unsent_next_report(&a, note, text))
         continue;
     CHECK_STR(text, "abcd");
-    CHECK(!agenda_has_reports(&a));
-    CHECK(agenda_next_final(&a, note, text));
-    CHECK_EQ(agenda_add(&a, &m, NULL), 0);
-    agenda_clear(&a);
-    CHECK(!agenda_next_final(&a, note, text) && !agenda_has_reports(&a));
+    CHECK(!unsent_has_reports(&a));
+    CHECK(unsent_next_final(&a, note, text));
+    CHECK_EQ(unsent_add(&a, &m, NULL), 0);
+    unsent_clear(&a);
+    CHECK(!unsent_next_final(&a, note, text) && !unsent_has_reports(&a));
     CHECK_STR(text, "abcdF");
 }
 
@@ -216,21 +215,21 @@ TEST(manager_holding_what_only_the_end_waits_for)
 {
     struct metric_line quiet = {.sequence = 3, .end = 15, .judges = true};
     struct metric_line waits = line(4, 30, true);
-    struct holding h = HOLDING_CLOSED;
+    struct unanswered h = UNANSWERED_CLOSED;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(holding_make(&h, "t", NULL), 0);
-    holding_add(&h, &waits);
-    CHECK(!holding_judges(&h));
-    holding_add(&h, &quiet);
-    CHECK(holding_judges(&h));
+    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    unanswered_add(&h, &waits);
+    CHECK(!unanswered_judges(&h));
+    unanswered_add(&h, &quiet);
+    CHECK(unanswered_judges(&h));
     answered("");
-    holding_answer(&h, 3, REPORT_PAUSE);
-    CHECK(!holding_judges(&h));
+    unanswered_answer(&h, 3, REPORT_PAUSE);
+    CHECK(!unanswered_judges(&h));
     answered("");
-    holding_answer(&h, 4, REPORT_FINISH);
+    unanswered_answer(&h, 4, REPORT_FINISH);
     answered("30 finish\n");
-    holding_answer_line(&h, &waits, REPORT_PAUSE);
+    unanswered_answer_line(&h, &waits, REPORT_PAUSE);
     answered("30 pause\n");
-    holding_close(&h);
+    unanswered_close(&h);
 }

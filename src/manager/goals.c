@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/finish.h"
+#include "manager/goals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,27 +7,27 @@
 #define HOUR_NS 3600e9
 
 void
-finish_began(struct finish *f, int64_t started_ns)
+goals_trial_began(struct goals *f, int64_t started_ns)
 {
     f->running++;
     f->started_sum += (uint64_t)started_ns;
 }
 
 void
-finish_left(struct finish *f, int64_t started_ns)
+goals_trial_left(struct goals *f, int64_t started_ns)
 {
     f->running--;
     f->started_sum -= (uint64_t)started_ns;
 }
 
 static bool
-is_better(const struct finish *f, double a, double b)
+is_better(const struct goals *f, double a, double b)
 {
     return f->minimize ? a < b : a > b;
 }
 
 static void
-take_value(struct finish *f, const struct finish_end *end)
+take_value(struct goals *f, const struct goals_trial *end)
 {
     if (!f->has_best || is_better(f, end->value, f->best)) {
         f->has_best = true;
@@ -43,7 +43,7 @@ take_value(struct finish *f, const struct finish_end *end)
 }
 
 void
-finish_ended(struct finish *f, const struct finish_end *end)
+goals_trial_ended(struct goals *f, const struct goals_trial *end)
 {
     f->ended_ns += (int64_t)(end->seconds * 1e9);
     if (!end->counts)
@@ -53,9 +53,9 @@ finish_ended(struct finish *f, const struct finish_end *end)
         take_value(f, end);
 }
 
-/* Of ended trials and of those that run. */
+/* How long all trials have run, those that ended and those that run. */
 static double
-used_ns(const struct finish *f, int64_t now_ns)
+used_ns(const struct goals *f, int64_t now_ns)
 {
     uint64_t running = f->running * (uint64_t)now_ns - f->started_sum;
 
@@ -63,7 +63,7 @@ used_ns(const struct finish *f, int64_t now_ns)
 }
 
 bool
-finish_reached(const struct finish *f, int64_t now_ns, char *why, size_t size)
+goals_reached(const struct goals *f, int64_t now_ns, char *why, size_t size)
 {
     if (f->reached)
         snprintf(why, size, "finished: trial %s has %.10g, stopValue is %.10g",
@@ -84,7 +84,7 @@ finish_reached(const struct finish *f, int64_t now_ns, char *why, size_t size)
 }
 
 int64_t
-finish_deadline(const struct finish *f, int64_t now_ns)
+goals_deadline(const struct goals *f, int64_t now_ns)
 {
     double left = f->max_hours * HOUR_NS - used_ns(f, now_ns);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* account.h - what there is to be told of a running experiment, as JSON.
- * Inside src/manager only. */
-#ifndef MANAGER_ACCOUNT_H
-#define MANAGER_ACCOUNT_H
+/* status.h - the state of a running experiment and its trials, as JSON: what
+ * `tunepipe status` and `tunepipe top` show.  Inside src/manager only. */
+#ifndef MANAGER_STATUS_H
+#define MANAGER_STATUS_H
 
 #include <stdint.h>
 
 struct buf;
 struct manager;
 
-/* {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
+/* Appends {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
  * "max_duration_s", "elapsed_s", "done", "running", "waiting", "failed",
  * "stopped", "paused", "optimize_mode", "best": {"trial", "value"}, "trials":
  * [...]}; the limits and best may be null.  Of the live trials, in their order,
  * at most `rows`: {"trial", "attempt", "status", "latest", "reports",
  * "elapsed_s", "recent": [values, oldest first], "parameters"}. */
-void account_write(const struct manager *m, uint64_t rows, struct buf *out);
+void status_write(const struct manager *m, uint64_t rows, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/rehearsal.h"
+#include "manager/dry_run.h"
 
 #include "command.h"
 #include "config/experiment.h"
@@ -14,6 +14,7 @@
 #include "manager/tail.h"
 #include "manager/trial.h"
 #include "supervisor/supervisor.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <poll.h>
@@ -30,8 +31,8 @@
 #define EXIT_OF_CONFIG 3
 
 struct state {
-    struct rehearsal *r;
-    const struct rehearsal_audience *to;
+    struct dry_run *r;
+    const struct dry_run_listener *to;
     struct launch launch;
     struct exchange exchange;
     struct tail words;
@@ -55,7 +56,7 @@ ask(struct state *s, uint64_t n)
     s->asked += n;
 }
 
-/* As a run does: as many as may run at a time. */
+/* Asks as a run does, for as many trials as may run at a time. */
 static void
 ask_first(struct state *s)
 {
@@ -99,14 +100,14 @@ show_vars(struct state *s, const struct environment *e, const struct trial *t)
             vars[n++] = e->vars[i];
     rc = s->to->take(
         s->to->ctx,
-        &(struct rehearsed){t->id, t->parameter_id, t->parameters, vars},
+        &(struct dry_run_trial){t->id, t->parameter_id, t->parameters, vars},
         s->err);
     free(vars);
     return rc;
 }
 
 static int
-show(struct state *s, struct trial *t)
+show_trial(struct state *s, struct trial *t)
 {
     const struct experiment *x = s->r->x;
     const struct environment_of of = {
@@ -155,7 +156,7 @@ take_trial(struct state *s, const struct frame *frame)
     t = trial_new(s->came++, frame->payload, frame->len, record.id,
                   record.parameters);
     if (t != NULL)
-        rc = show(s, t);
+        rc = show_trial(s, t);
     else
         err_set(s->err, ERR_MEMORY, "out of memory");
     trial_free(t);
@@ -267,9 +268,10 @@ read_answers(struct state *s)
     }
 }
 
-/* One wait; false: all is read, or nothing more came in time. */
+/* Waits once and takes what came; false: all is read, or nothing more came in
+ * time. */
 static bool
-step(struct state *s)
+wait_once(struct state *s)
 {
     struct pollfd fds[] = {
         {s->exchange.from, POLLIN, 0},
@@ -291,9 +293,10 @@ step(struct state *s)
     return true;
 }
 
-/* It has said all; its exit status says whether the configuration is wrong. */
+/* The dispatcher has said all: waits for its end, whose exit status tells
+ * whether the configuration is wrong. */
 static void
-end(struct state *s)
+await_end(struct state *s)
 {
     struct supervised_end end;
 
@@ -330,12 +333,11 @@ converse(struct state *s)
         if (s->over && s->exchange.to >= 0 &&
             exchange_pending(&s->exchange) == 0)
             exchange_close_to(&s->exchange);
-    } while (step(s));
+    } while (wait_once(s));
 }
 
 int
-rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
-         struct err *err)
+dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
 {
     struct state s = {.r = r,
                       .to = to,
@@ -350,12 +352,12 @@ rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
     if (s.folder == NULL)
         s.rc = err_set(err, ERR_MEMORY, "out of memory");
     else
-        s.rc = launch_open(&s.launch, err);
+        s.rc = launch_open(&s.launch, runner_kind(r->x->platform), r->x, err);
     if (s.rc == 0)
         s.rc = start(&s);
     if (s.rc == 0)
         converse(&s);
-    end(&s);
+    await_end(&s);
     exchange_close(&s.exchange);
     tail_close(&s.words);
     launch_close(&s.launch);
