@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "core/process.h"
 #include "manager/commands.h"
+#include "manager/coordinator.h"
 #include "manager/delivery.h"
 #include "manager/dispatcher.h"
 #include "manager/happened.h"
@@ -31,7 +32,8 @@
 #include <unistd.h>
 
 #define EVENTS_MAX 64
-#define ASK_MAX 65536 /* a dispatcher refuses more */
+#define ASK_MAX 65536      /* a dispatcher refuses more */
+#define IDLE_NS 5000000000 /* with nothing that runs, until that is told */
 
 int
 manager_watch(struct manager *m, int fd, uint32_t events, uint64_t what)
@@ -290,10 +292,110 @@ flush(struct manager *m)
     }
 }
 
+/* ---- deadlines ---- */
+
+/* Nothing runs because the dispatcher owes an answer: it may be a tuner that
+ * takes its time, or one that never returns; the user is told which. */
+static void
+watch_idle(struct manager *m, int64_t now)
+{
+    bool idle = m->phase == PHASE_STARTING ||
+                (m->phase == PHASE_RUNNING && m->scheduler.live == 0 &&
+                 !m->scheduler.paused);
+    char who[300];
+
+    if (!idle || m->idle_told)
+        m->idle_deadline_ns = INT64_MAX;
+    else if (m->idle_deadline_ns == INT64_MAX)
+        m->idle_deadline_ns = now + IDLE_NS;
+    if (now < m->idle_deadline_ns)
+        return;
+    m->idle_told = true;
+    m->idle_deadline_ns = INT64_MAX;
+    dispatcher_blame(m, who, sizeof who);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: no trial has run for %d seconds%s; "
+                  "Ctrl-C ends the experiment",
+                  (int)(IDLE_NS / 1000000000), who);
+}
+
+void
+manager_keep_budget(struct manager *m)
+{
+    struct err err = {0};
+
+    budget_count(&m->budget, clock_monotonic_ns());
+    if (budget_save(&m->budget, m->folder.path, &err) != 0)
+        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+}
+
+static void
+expire(struct manager *m)
+{
+    int64_t now = clock_monotonic_ns();
+
+    if (now >= m->budget.save_ns)
+        manager_keep_budget(m);
+    events_expire(&m->events, now);
+    deadlines_run(&m->deadlines, now, m);
+    coordinator_judge(m, now);
+    dispatcher_retry(m, now);
+    watch_idle(m, now);
+    if (now >= m->experiment_deadline_ns) {
+        m->experiment_deadline_ns = INT64_MAX;
+        manager_end(m, MANAGER_DURATION,
+                    "finished: maxExperimentDuration is over");
+    }
+    if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due &&
+        now >= m->closing_deadline_ns) {
+        m->closing_deadline_ns = INT64_MAX;
+        m->dispatcher_given_up = true;
+        progress_warn(&m->progress,
+                      "tunepipe: warning: the dispatcher does not end: killed");
+        manager_signal_dispatcher(m, SIGKILL);
+    }
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int
+timeout(struct manager *m)
+{
+    int64_t now = clock_monotonic_ns(), at;
+
+    if (m->unread.first != NULL && exchange_pending(&m->exchange) == 0)
+        return 0;
+    at = least(progress_paint(&m->progress, now),
+               deadlines_nearest(&m->deadlines));
+    at = least(at, m->experiment_deadline_ns);
+    at = least(at, m->idle_deadline_ns);
+    at = least(at, dispatcher_deadline(m));
+    if (!m->end_known)
+        at = least(at, goals_deadline(&m->goals, now));
+    at = least(at, m->budget.save_ns);
+    at = least(at, events_deadline(&m->events));
+    at = least(at, hooks_deadline(&m->hooks));
+    at = least(at, control_server_settle(&m->control, now));
+    if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due)
+        at = least(at, m->closing_deadline_ns);
+    if (at == INT64_MAX)
+        return -1;
+    if (at <= now)
+        return 0;
+    at = (at - now + 999999) / 1000000;
+    return at > 3600000 ? 3600000 : (int)at;
+}
+
+/* ---- the loop ---- */
+
 static void
 settle(struct manager *m)
 {
-    manager_expire(m);
+    expire(m);
     if (m->unread.first != NULL)
         unread_feed(m);
     running_start_waiting(m);
@@ -314,7 +416,7 @@ int
 manager_turn(struct manager *m, struct err *err)
 {
     struct epoll_event events[EVENTS_MAX];
-    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, manager_timeout(m));
+    int n = epoll_wait(m->epoll_fd, events, EVENTS_MAX, timeout(m));
 
     if (n < 0 && errno != EINTR)
         return err_errno(err, ERR_SYSTEM, "cannot wait for events");

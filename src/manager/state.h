@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - what the loop holds; inside src/manager only.
  *
- *   manager.c   the loop, the end
- *   expiry.c    how long it waits, and what is over then
+ *   manager.c   the loop, what is over when, the end
  *   opening.c   what the loop needs
  *   dispatcher.c  its process: start, death, and another one; what it says
  *   restore.c   what an earlier manager left
@@ -14,8 +13,7 @@
  *   deadlines.c  what is due when, of all of them
  *   copying.c   what has to be copied for one first
  *   trial_step.c  which state of a trial follows which, and why
- *   running.c   their start and end
- *   running_stop.c  their stop, and what stops them: deadlines
+ *   running.c   their start, their end, and what stops them
  *   reading.c   their files: read, sent, and what was not read yet
  *   delivery*.c  when the dispatcher hears of it: at once, or in lock step
  *   checkpoints.c  what they saved: kept, given, deleted
@@ -205,6 +203,10 @@ struct manager {
     int64_t idle_deadline_ns; /* to tell it; INT64_MAX: something runs */
 };
 
+/* manager.c */
+/* What cannot be kept costs what is counted of it, and nothing else. */
+void manager_keep_budget(struct manager *m);
+
 /* running.c */
 void running_take(struct manager *m, struct trial *t); /* takes t */
 void running_start_waiting(struct manager *m);
@@ -257,7 +259,6 @@ void running_leave(struct manager *m, struct trial *t);
 /* Drops what is due of a trial, and counts its time: ctx is the manager. */
 attempt_end_hear running_hear_end;
 
-/* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
 /* Perhaps an earlier manager did not. */
@@ -273,13 +274,6 @@ void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
 /* INT64_MAX: never. */
 void running_due(struct manager *m, struct trial *t, int kind, int64_t at_ns);
-
-/* expiry.c */
-void manager_expire(struct manager *m);
-/* Milliseconds for epoll_wait, rounded up; -1: no deadline. */
-int manager_timeout(struct manager *m);
-/* What cannot be kept costs what is counted of it, and nothing else. */
-void manager_keep_budget(struct manager *m);
 
 /* opening.c */
 int manager_open(struct manager *m, struct err *err);

@@ -213,7 +213,7 @@ enum trial_state trial_state_of_event(const char *event);
 /* NNI's word for EN; state is one a trial ends in. */
 const char *trial_event_name(enum trial_state state);
 
-/* trial_judge.c.  What the end of the process means, given why it was stopped
+/* What the end of the process means, given why it was stopped
  * and whether there is a final result; fills t->why for failures. */
 enum trial_state trial_judge(struct trial *t, const struct outcome *outcome);
 
