@@ -3,7 +3,7 @@
 
 #include "core/buf.h"
 #include "core/visible.h"
-#include "manager/shown.h"
+#include "manager/display.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -183,7 +183,7 @@ add_parameters(struct buf *out, struct jval trial)
 
     buf_init(&text, (size_t)64 << 20);
     if (jval_get(trial, "parameters", &parameters))
-        shown_parameters(&text, parameters);
+        display_parameters(&text, parameters);
     buf_add_text(out, buf_text(&text));
     buf_fini(&text);
 }

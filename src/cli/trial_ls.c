@@ -9,7 +9,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "manager/results.h"
-#include "manager/shown.h"
+#include "manager/display.h"
 
 #include <errno.h>
 #include <math.h>
@@ -120,7 +120,7 @@ print_parameters(const struct row *row)
         known = jval_get(row->live, "parameters", &parameters);
     }
     if (known)
-        shown_parameters(&text, parameters);
+        display_parameters(&text, parameters);
     puts(buf_text(&text));
     json_free(doc);
     buf_fini(&text);

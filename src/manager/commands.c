@@ -6,9 +6,9 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/status.h"
-#include "manager/again.h"
+#include "manager/repeat.h"
 #include "manager/coordinator.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/placing.h"
@@ -273,11 +273,11 @@ commands_retry(void *ctx, const struct control_request *request,
     json_open_array(&w, "trials");
     if (jval_get(request->object, "trials", &list) &&
         jval_string(list, &word, NULL) && strcmp(word, "failed") == 0) {
-        rc = again_failed(m, reply, &n, err);
+        rc = repeat_failed(m, reply, &n, err);
     } else {
         rc = read_trials(m, request->object, &list, check_begun, err);
         if (rc == 0)
-            rc = again_named(m, list, reply, err);
+            rc = repeat_named(m, list, reply, err);
     }
     json_end(&w);
     if (rc == 0)
@@ -385,7 +385,7 @@ commands_wait(void *ctx, const struct control_request *request,
     if (!m->events.closed)
         return listen_for(m, request->from, glob, count, timeout_ms, err);
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) != 0 && count == 1)
-        happened_over(m, reply);
+        publish_over(m, reply);
     else
         write_over(reply, "ended");
     return 0;

@@ -7,7 +7,7 @@
 #include "manager/machine.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -80,7 +80,7 @@ set_paused(struct manager *m, bool paused, struct err *err)
         failing_continued(m);
     stir(m);
     if (paused != was)
-        happened_experiment(
+        publish_experiment(
             m, paused ? EVENT_EXPERIMENT_PAUSED : EVENT_EXPERIMENT_CONTINUED,
             NULL);
     return 0;

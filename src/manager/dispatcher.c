@@ -19,7 +19,7 @@
 #include "log/lock.h"
 #include "log/log.h"
 #include "manager/delivery.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/imports.h"
 #include "manager/live.h"
 #include "manager/origin.h"
@@ -555,7 +555,7 @@ start_again(struct manager *m, const struct supervised_end *end,
             &m->scheduler); /* a program's answers died with it */
     if (!restart(m))
         return false;
-    happened_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
+    publish_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
     return true;
 }
 
@@ -655,7 +655,7 @@ take_trial(struct manager *m, const struct frame *frame)
         manager_taken(m, record.id);
         t = trial_of(m->n_trials++, frame->payload, frame->len, &record);
         if (t != NULL && !resent)
-            happened_trial(m, EVENT_TRIAL_WAITING, t);
+            publish_trial(m, EVENT_TRIAL_WAITING, t);
         if (t != NULL)
             running_take(m, t);
         else
@@ -927,7 +927,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     (void)too_long;
     experiment_folder_add_log(&m->folder, line, len, NULL);
     if (strstr(line, "error: ") != NULL)
-        happened_text(m, EVENT_PLUGIN_ERROR, line, len);
+        publish_text(m, EVENT_PLUGIN_ERROR, line, len);
     if (m->progress.debug || strstr(line, "error: ") != NULL ||
         strstr(line, "warning: ") != NULL)
         warn_shown(m, "", line, len);

@@ -8,11 +8,11 @@
 #include "json.h"
 #include "trial/stderr_tail.h"
 #include "manager/delivery.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/parameters.h"
 #include "manager/reading.h"
 #include "manager/results.h"
-#include "manager/shown.h"
+#include "manager/display.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -187,7 +187,7 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
     if (out->len >= SHOWN_MAX)
         return;
     buf_add_text(out, "  ");
-    shown_parameter(out, name, value, len);
+    display_parameter(out, name, value, len);
 }
 
 static void
@@ -304,7 +304,7 @@ show_judged(struct manager *m, const struct trial *t, double seconds)
     snprintf(status, sizeof status, "%s", trial_state_name(t->state));
     p->running = m->n_running;
     if (ending_count(m, &r, t->id))
-        happened_best(m, p->best, t->id);
+        publish_best(m, p->best, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(m, t, seconds);

@@ -5,7 +5,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "manager/ending.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "trial/stderr_tail.h"
 #include "manager/reading.h"
 #include "manager/state.h"
@@ -190,7 +190,7 @@ pause_it(struct manager *m, const struct trial *t)
         ending_show_stderr(m, t);
     m->scheduler.paused = m->progress.paused = m->budget.halted = true;
     manager_keep_budget(m);
-    happened_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
+    publish_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
     say_how_to_go_on(m);
     f->reminds = m->n_running > 0;
 }

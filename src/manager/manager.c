@@ -14,7 +14,7 @@
 #include "manager/coordinator.h"
 #include "manager/delivery.h"
 #include "manager/dispatcher.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
@@ -430,7 +430,7 @@ manager_turn(struct manager *m, struct err *err)
 static int
 loop(struct manager *m, struct err *err)
 {
-    happened_experiment(m, EVENT_EXPERIMENT_STARTED, NULL);
+    publish_experiment(m, EVENT_EXPERIMENT_STARTED, NULL);
     settle(m);
     while (m->phase != PHASE_DONE)
         if (manager_turn(m, err) != 0)
@@ -530,7 +530,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         rc = loop(&m, err);
     if (rc == 0) {
         rc = finish(&m, err);
-        happened_finish(&m);
+        publish_finish(&m);
     } else if (m.folder.results_fd >= 0) { /* it is ours, and nobody died */
         experiment_folder_finish(&m.folder, false, false, err->text,
                                  (double)m.budget.used_ns / 1e9, NULL);

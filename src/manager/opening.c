@@ -11,7 +11,7 @@
 #include "manager/dispatcher.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/machine.h"
 #include "manager/origin.h"
 #include "manager/placing.h"
@@ -127,7 +127,7 @@ subscribe(struct manager *m)
     attempt_ends_on(&m->ends, ending_show, m);
     attempt_ends_on(&m->ends, coordinator_hear_end, m);
     attempt_ends_on(&m->ends, failing_count, m);
-    attempt_ends_on(&m->ends, happened_hear_end, m);
+    attempt_ends_on(&m->ends, publish_hear_end, m);
 }
 
 int
@@ -160,7 +160,7 @@ manager_open(struct manager *m, struct err *err)
     if (coordinator_restore(m, err) != 0 ||
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
                          x->minimize, err) != 0 ||
-        happened_open(m, err) != 0)
+        publish_open(m, err) != 0)
         return -1;
     commands_open(m);
     m->checkpoints.lockstep = x->deterministic;
@@ -187,7 +187,7 @@ manager_open(struct manager *m, struct err *err)
 void
 manager_close(struct manager *m)
 {
-    happened_close(m);
+    publish_close(m);
     supervisor_close(&m->dispatcher);
     while (m->live != NULL) {
         struct trial *t = m->live;

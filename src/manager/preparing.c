@@ -6,7 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/delivery.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/origin.h"
 #include "manager/reading.h"
 #include "manager/placing.h"
@@ -62,7 +62,7 @@ preparing_offer(struct manager *m, struct trial *t)
     m->launches_failed = 0;
     origin_unpin(&m->checkpoints, &m->progress, t, true);
     enter(m, t, clock_monotonic_ns());
-    happened_trial(m, EVENT_TRIAL_PREPARING, t);
+    publish_trial(m, EVENT_TRIAL_PREPARING, t);
 }
 
 static void
@@ -110,7 +110,7 @@ preparing_exited(struct manager *m, struct trial *t)
         return;
     if (is_good(t, &end.outcome)) {
         prepared(m, t);
-        happened_trial(m, EVENT_TRIAL_PREPARED, t);
+        publish_trial(m, EVENT_TRIAL_PREPARED, t);
         running_start_waiting(m);
         return;
     }

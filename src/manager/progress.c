@@ -5,7 +5,7 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/visible.h"
-#include "manager/shown.h"
+#include "manager/display.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -147,7 +147,7 @@ progress_paint(struct progress *p, int64_t now_ns)
         return INT64_MAX;
     if (p->painted_ns > 0 && now_ns - p->painted_ns < PAINT_NS)
         return p->painted_ns + PAINT_NS;
-    room = shown_columns(p->fd) - 1;
+    room = display_columns(p->fd) - 1;
     buf_init(&text, LINE_BYTES_MAX);
     buf_init(&line, LINE_BYTES_MAX);
     write_counts(p, &text, now_ns);

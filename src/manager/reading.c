@@ -13,7 +13,7 @@
 #include "core/file.h"
 #include "core/number.h"
 #include "manager/delivery.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -431,7 +431,7 @@ reading_apply(struct manager *m, struct trial *t,
         (fresh || metric->judges)) /* else it was answered */
         send_metric(m, t, metric);
     if (!t->past.end_told && fresh)
-        happened_metric(m, t, metric);
+        publish_metric(m, t, metric);
 }
 
 static struct metric_line

@@ -22,7 +22,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/folder.h"
-#include "manager/again.h"
+#include "manager/repeat.h"
 #include "manager/delivery.h"
 #include "manager/earlier_trial.h"
 #include "manager/ending.h"
@@ -369,7 +369,7 @@ restore_all(struct restoring *r, struct err *err)
     forget_gifts(r);
     restore_repeated(r);
     origin_release(&m->checkpoints, &m->by_number, &r->log);
-    if (m->options->retry_failed && again_all(m, err) != 0)
+    if (m->options->retry_failed && repeat_all(m, err) != 0)
         return -1;
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "

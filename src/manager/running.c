@@ -10,7 +10,7 @@
 #include "manager/delivery.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
-#include "manager/happened.h"
+#include "manager/publish.h"
 #include "manager/live.h"
 #include "manager/origin.h"
 #include "manager/placing.h"
@@ -197,7 +197,7 @@ start(struct manager *m, struct trial *t)
     running_since(m, t, clock_monotonic_ns());
     running_watch(m, t);
     note_start(m, t);
-    happened_trial(m, EVENT_TRIAL_STARTED, t);
+    publish_trial(m, EVENT_TRIAL_STARTED, t);
     m->delivery->began(m, t);
     reading_begin(m, t);
     progress_touch(&m->progress);
@@ -535,7 +535,7 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
         file_write(path, line, (size_t)len, NULL);
     free(path);
     if (is_decided(stop))
-        happened_decision(m, t);
+        publish_decision(m, t);
 }
 
 static void

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - what the loop holds; inside src/manager only.
  *
- *   manager.c   the loop, what is over when, the end
- *   opening.c   what the loop needs
- *   dispatcher.c  its process: start, death, and another one; what it says
- *   restore.c   what an earlier manager left
- *   live.c      trials that have not ended
+ *   manager.c      the loop, what is over when, the end
+ *   opening.c      what the loop needs
+ *   dispatcher.c   its process: start, death, and another one; what it says
+ *   restore.c      what an earlier manager left
+ *   live.c         trials that have not ended
  *   coordinator.c  what is changed meanwhile, goals
- *   placing.c   which of them may start
- *   preparing.c  what runs before it: prepareCommand
- *   resources.c  memory and devices: given, and waited for
- *   deadlines.c  what is due when, of all of them
- *   copying.c   what has to be copied for one first
- *   trial_step.c  which state of a trial follows which, and why
- *   running.c   their start, their end, and what stops them
- *   reading.c   their files: read, sent, and what was not read yet
- *   delivery*.c  when the dispatcher hears of it: at once, or in lock step
+ *   placing.c      which of them may start
+ *   preparing.c    what runs before it: prepareCommand
+ *   resources.c    memory and devices: given, and waited for
+ *   deadlines.c    what is due when, of all of them
+ *   copying.c      what has to be copied for one first
+ *   trial_step.c   which state of a trial follows which, and why
+ *   running.c      their start, their end, and what stops them
+ *   reading.c      their files: read, sent, and what was not read yet
+ *   delivery*.c    when the dispatcher hears of it: at once, or in lock step
  *   checkpoints.c  what they saved: kept, given, deleted
- *   ending.c    their ends, told
- *   failing.c   ends that are failures: again, or what then
- *   launch.c    their start, by a runner (runner/runner.h)
- *   again.c     those that ended, once more
- *   happened.c  whatever happens, told to whom it may concern
- *   hooks.c     commands that are run when it does
- *   goals.c     goals, and how near they are
- *   commands.c  what it is asked and told while it runs
+ *   ending.c       their ends, told
+ *   failing.c      ends that are failures: again, or what then
+ *   launch.c       their start, by a runner (runner/runner.h)
+ *   repeat.c       trials that ended, once more
+ *   publish.c      what happens, as events for hooks and verbs
+ *   hooks.c        commands that are run when it does
+ *   goals.c        goals, and how near they are
+ *   commands.c     what it is asked and told while it runs
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H

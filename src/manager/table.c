@@ -7,7 +7,7 @@
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
-#include "manager/shown.h"
+#include "manager/display.h"
 #include "manager/trial.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
         return;
     if (out->len > 0)
         buf_add_char(out, ' ');
-    shown_parameter(out, name, value, len);
+    display_parameter(out, name, value, len);
 }
 
 static void
@@ -110,7 +110,7 @@ row_room(FILE *out, bool origins)
 
     if (!isatty(fileno(out)))
         return PARAMETERS_SHOWN;
-    columns = shown_columns(fileno(out)) - ROW_HEAD - 3; /* "..." */
+    columns = display_columns(fileno(out)) - ROW_HEAD - 3; /* "..." */
     columns -= origins ? ORIGIN_COLUMN : 0;
     return columns < 8                  ? 8
            : columns < PARAMETERS_SHOWN ? (size_t)columns

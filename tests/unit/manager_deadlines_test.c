@@ -56,7 +56,7 @@ TEST(manager_deadlines_come_in_their_order_whatever_was_moved)
     deadlines_fini(&d);
 }
 
-struct again {
+struct repeat {
     struct deadlines d;
     struct deadline one;
     int times;
@@ -65,7 +65,7 @@ struct again {
 static void
 set_again(void *ctx, void *of)
 {
-    struct again *a = of;
+    struct repeat *a = of;
 
     CHECK(ctx == a);
     CHECK_EQ(a->one.place, 0); /* it is out before it is called */
@@ -75,7 +75,7 @@ set_again(void *ctx, void *of)
 
 TEST(manager_deadlines_that_are_set_by_one_that_was_due)
 {
-    struct again a = {.one = {.due = set_again, .of = &a}};
+    struct repeat a = {.one = {.due = set_again, .of = &a}};
 
     CHECK_EQ(deadlines_set(&a.d, &a.one, 5), 0);
     deadlines_run(&a.d, 4, &a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/again.h"
+#include "manager/repeat.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -29,7 +29,7 @@
 #define ID_GAP 1000 /* parameter_ids: more than may be under way to us */
 
 /* What is begun by one request. */
-struct again {
+struct repeat {
     struct manager *m;
     struct buf told;        /* the array for the dispatcher's AD, not closed */
     struct json_writer ids; /* of the trials that were begun */
@@ -77,12 +77,12 @@ check_open(const struct manager *m, struct err *err)
 
 /* -1: the greater limit cannot be kept. */
 static int
-begin(struct again *a, struct manager *m, struct buf *ids, size_t n,
+begin(struct repeat *a, struct manager *m, struct buf *ids, size_t n,
       struct err *err)
 {
     uint64_t most = m->scheduler.max_trials;
 
-    *a = (struct again){.m = m, .ids = json_begin(ids), .id = free_id(m)};
+    *a = (struct repeat){.m = m, .ids = json_begin(ids), .id = free_id(m)};
     buf_init(&a->told, 4 * RECORD_MAX);
     return most == 0 || n == 0 ? 0 : coordinator_limit(m, most + n, 0, err);
 }
@@ -90,7 +90,7 @@ begin(struct again *a, struct manager *m, struct buf *ids, size_t n,
 /* As of trials that an earlier run gave out: their results are to be learnt
  * from. */
 static void
-tell_dispatcher(struct again *a)
+tell_dispatcher(struct repeat *a)
 {
     if (a->told.len == 0)
         return;
@@ -101,14 +101,14 @@ tell_dispatcher(struct again *a)
 }
 
 static void
-end(struct again *a)
+end(struct repeat *a)
 {
     tell_dispatcher(a);
     buf_fini(&a->told);
 }
 
 static void
-add(struct again *a, struct trial *t, const struct buf *record)
+add(struct repeat *a, struct trial *t, const struct buf *record)
 {
     struct manager *m = a->m;
 
@@ -126,7 +126,7 @@ add(struct again *a, struct trial *t, const struct buf *record)
 }
 
 static int
-add_new(struct again *a, const char *parameters, struct err *err)
+add_new(struct repeat *a, const char *parameters, struct err *err)
 {
     struct trial *t = NULL;
     struct json_writer w;
@@ -196,11 +196,11 @@ read_named(const struct manager *m, struct jval list,
 }
 
 int
-again_named(struct manager *m, struct jval list, struct buf *ids,
-            struct err *err)
+repeat_named(struct manager *m, struct jval list, struct buf *ids,
+             struct err *err)
 {
     struct suggestion *all = calloc(jval_count(list), sizeof *all);
-    struct again a;
+    struct repeat a;
     size_t n = 0;
     int rc;
 
@@ -277,11 +277,11 @@ note_all(struct map *last, const struct manager *m, const struct results *r,
 }
 
 int
-again_failed(struct manager *m, struct buf *ids, size_t *n, struct err *err)
+repeat_failed(struct manager *m, struct buf *ids, size_t *n, struct err *err)
 {
     struct map last = {0};
     struct results *r;
-    struct again a;
+    struct repeat a;
     int rc;
 
     *n = 0;
@@ -302,14 +302,14 @@ again_failed(struct manager *m, struct buf *ids, size_t *n, struct err *err)
 }
 
 int
-again_all(struct manager *m, struct err *err)
+repeat_all(struct manager *m, struct err *err)
 {
     struct buf ids;
     size_t n;
     int rc;
 
     buf_init(&ids, IDS_MAX);
-    rc = again_failed(m, &ids, &n, err);
+    rc = repeat_failed(m, &ids, &n, err);
     if (rc == 0)
         progress_say(&m->progress,
                      "tunepipe: %zu trials that failed run again%s%s", n,

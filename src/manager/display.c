@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/shown.h"
+#include "manager/display.h"
 
 #include "core/buf.h"
 #include "core/number.h"
@@ -13,8 +13,8 @@
 #define PARAMETERS_MAX 400
 
 void
-shown_parameter(struct buf *out, const char *name, const char *value,
-                size_t len)
+display_parameter(struct buf *out, const char *name, const char *value,
+                  size_t len)
 {
     double number;
 
@@ -35,17 +35,17 @@ add_parameter(void *ctx, const char *name, const char *value, size_t len)
         return;
     if (out->len > 0)
         buf_add_text(out, "  ");
-    shown_parameter(out, name, value, len);
+    display_parameter(out, name, value, len);
 }
 
 void
-shown_parameters(struct buf *out, struct jval parameters)
+display_parameters(struct buf *out, struct jval parameters)
 {
     parameters_flatten(parameters, add_parameter, out, NULL);
 }
 
 int
-shown_columns(int fd)
+display_columns(int fd)
 {
     struct winsize size;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/happened.h"
+#include "manager/publish.h"
 
 #include "config/experiment.h"
 #include "core/buf.h"
@@ -24,7 +24,7 @@ warn(void *ctx, const char *text)
 }
 
 int
-happened_open(struct manager *m, struct err *err)
+publish_open(struct manager *m, struct err *err)
 {
     struct hooks_of of = {m->x, m->folder.path, m->launch.program_folder, warn,
                           m};
@@ -39,14 +39,14 @@ happened_open(struct manager *m, struct err *err)
 }
 
 void
-happened_close(struct manager *m)
+publish_close(struct manager *m)
 {
     events_close(&m->events);
     hooks_close(&m->hooks);
 }
 
 void
-happened_experiment(struct manager *m, enum event_name name, const char *why)
+publish_experiment(struct manager *m, enum event_name name, const char *why)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -85,13 +85,13 @@ tell_end(struct manager *m, struct buf *out)
 }
 
 void
-happened_over(struct manager *m, struct buf *out)
+publish_over(struct manager *m, struct buf *out)
 {
     tell_end(m, out);
 }
 
 void
-happened_finish(struct manager *m)
+publish_finish(struct manager *m)
 {
     unsigned interrupts = m->interrupts;
 
@@ -109,7 +109,7 @@ happened_finish(struct manager *m)
 }
 
 void
-happened_trial(struct manager *m, enum event_name name, const struct trial *t)
+publish_trial(struct manager *m, enum event_name name, const struct trial *t)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -149,21 +149,21 @@ tell_judged(struct manager *m, const struct trial *t, double seconds)
 }
 
 void
-happened_hear_end(void *ctx, const struct attempt_end *end)
+publish_hear_end(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
 
     if (end->how == ATTEMPT_REPLACED)
-        happened_trial(ctx, EVENT_TRIAL_RETRIED, end->next);
+        publish_trial(ctx, EVENT_TRIAL_RETRIED, end->next);
     else if (end->how == ATTEMPT_LEFT && trial_began(t))
-        happened_trial(ctx, EVENT_TRIAL_INTERRUPTED, t);
+        publish_trial(ctx, EVENT_TRIAL_INTERRUPTED, t);
     else if (end->how == ATTEMPT_JUDGED && !t->past.recorded)
         tell_judged(ctx, t, end->seconds);
 }
 
 void
-happened_metric(struct manager *m, const struct trial *t,
-                const struct metric_line *metric)
+publish_metric(struct manager *m, const struct trial *t,
+               const struct metric_line *metric)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -179,7 +179,7 @@ happened_metric(struct manager *m, const struct trial *t,
 }
 
 void
-happened_decision(struct manager *m, const struct trial *t)
+publish_decision(struct manager *m, const struct trial *t)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -198,7 +198,7 @@ happened_decision(struct manager *m, const struct trial *t)
 }
 
 void
-happened_best(struct manager *m, double value, const char *id)
+publish_best(struct manager *m, double value, const char *id)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -211,8 +211,8 @@ happened_best(struct manager *m, double value, const char *id)
 }
 
 void
-happened_text(struct manager *m, enum event_name name, const char *text,
-              size_t len)
+publish_text(struct manager *m, enum event_name name, const char *text,
+             size_t len)
 {
     struct buf shown;
 
