@@ -97,7 +97,8 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core log numerics space plugin check config nni dispatcher \
-           history replay supervisor control manager trial bridge store import report cli
+           history replay supervisor control manager trial bridge store import report cli \
+           runner $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
@@ -161,7 +162,7 @@ $(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ) $(PAGE_PARTS)
 $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
-FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths manager/launch \
+FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths runner/local/local \
                 cli/module)
 $(FOLDERS_IN): $(B)/folders
 $(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)

@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/platform.h"
 #include "config/wishes.h"
 #include "core/segment_policy.h"
 #include "core/sync_policy.h"
@@ -137,6 +138,7 @@ struct experiment {
     uint64_t hook_concurrency; /* ours: how many run at a time */
     int64_t hook_timeout_ms;   /* ours: of one */
     bool index;                /* ours: a database of results is kept */
+    enum platform platform;    /* trainingService.platform */
     struct wishes wishes;      /* of memory and devices */
     bool debug;                /* debug, or logLevel debug or trace */
 };

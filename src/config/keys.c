@@ -18,23 +18,35 @@
 
 #define HOURS_MAX 1e6
 
+#define AS_WORD(name) {#name, PLATFORM_##name},
+#define AS_TEXT(name) ", " #name
+static const struct word platform_words[] = {PLATFORM_LIST(AS_WORD){NULL, 0}};
+static const char all_platforms[] = PLATFORM_LIST(AS_TEXT);
+
 static void
 set_service(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
 {
     const struct yaml_node *platform = yaml_get(node, "platform");
+    const struct word *word = platform_words;
+    struct draft *d = target;
 
+    if (platform != NULL && platform->kind == YAML_SCALAR)
+        while (word->word != NULL && strcmp(word->word, platform->text) != 0)
+            word++;
     if (node->kind == YAML_SEQUENCE)
         reader_problem(r, node->line, path,
                        "expected one map, got a list: several services at "
-                       "once are not supported; supported: local");
-    else if (platform != NULL && platform->kind == YAML_SCALAR &&
-             strcmp(platform->text, "local") != 0)
+                       "once are not supported; supported: %s",
+                       all_platforms + strlen(", "));
+    else if (word->word == NULL)
         reader_problem(r, platform->line, "trainingService.platform",
-                       "'%.100s' is not supported; supported: local",
-                       platform->text);
+                       "'%.100s' is not supported; supported: %s",
+                       platform->text, all_platforms + strlen(", "));
     else
         read_map(r, key->keys, node, path, target);
+    if (word->word != NULL)
+        d->x.platform = (enum platform)word->value;
 }
 
 static void

@@ -47,7 +47,8 @@ coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
                        "trialConcurrency: expected at least 1, got 0; to begin "
                        "no more trials: tunepipe pause");
     if (check_open(m, err) != 0 ||
-        descriptors_allow(concurrency + m->scheduler.ahead, err) != 0)
+        descriptors_allow(concurrency + m->scheduler.ahead,
+                          m->launch.descriptors, err) != 0)
         return -1;
     m->budget.concurrency = concurrency;
     if (keep(m, err) != 0) {
@@ -133,7 +134,8 @@ coordinator_restore(struct manager *m, struct err *err)
     m->experiment_deadline_ns = budget_deadline(&m->budget);
     if (kept.concurrency > 0) {
         m->scheduler.concurrency = kept.concurrency;
-        if (descriptors_allow(kept.concurrency + m->scheduler.ahead, err) != 0)
+        if (descriptors_allow(kept.concurrency + m->scheduler.ahead,
+                              m->launch.descriptors, err) != 0)
             return -1;
     }
     return budget_save(&m->budget, m->folder.path, err);

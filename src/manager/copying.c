@@ -17,17 +17,17 @@
 static bool
 begin(struct manager *m, struct trial *t)
 {
-    pid_t pid = process_fork(&t->pidfd);
+    pid_t pid = process_fork(&t->copier_fd);
 
     if (pid == 0)
         _exit(checkpoints_inherit(&m->checkpoints, t, NULL) == 0 ? 0 : 1);
     if (pid < 0)
         return false;
-    t->pid = pid;
-    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
+    t->copier = pid;
+    if (manager_watch(m, t->copier_fd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
         return true;
-    kill(t->pid, SIGKILL);
-    process_reap(&t->pidfd);
+    kill(t->copier, SIGKILL);
+    process_reap(&t->copier_fd);
     return false;
 }
 
@@ -51,8 +51,8 @@ end(struct manager *m, struct trial *t)
 {
     siginfo_t info;
 
-    manager_unwatch(m, t->pidfd);
-    info = process_reap(&t->pidfd);
+    manager_unwatch(m, t->copier_fd);
+    info = process_reap(&t->copier_fd);
     t->origin.tried = true;
     if (info.si_code == CLD_EXITED && info.si_status == 0)
         checkpoints_inherited(&m->checkpoints, t);
@@ -68,6 +68,6 @@ copying_exited(struct manager *m, struct trial *t)
 void
 copying_stop(struct manager *m, struct trial *t)
 {
-    kill(t->pid, SIGKILL);
+    kill(t->copier, SIGKILL);
     end(m, t);
 }

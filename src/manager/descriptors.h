@@ -8,7 +8,8 @@
 
 struct err;
 
-/* For so many trials at a time.  -1: the system allows no so many. */
-int descriptors_allow(uint64_t trials, struct err *err);
+/* For so many trials at a time, of which each costs its runner so many.  -1:
+ * the system allows not that many. */
+int descriptors_allow(uint64_t trials, unsigned runner, struct err *err);
 
 #endif

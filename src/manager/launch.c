@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/launch.h"
 
+#include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "core/process.h"
-#include "manager/adopt.h"
 #include "manager/checkpoints.h"
 #include "manager/origin.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* With no manager to adopt it for so long, a trial ends. */
-#define ADOPT_MS 10000
-#define WORDS_MAX 64
 
 /* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
  * the source tree the module lies where it was written. */
@@ -47,108 +41,88 @@ find_python_folder(const char *folder)
     return NULL;
 }
 
-int
-launch_open(struct launch *l, struct err *err)
+/* What the experiment wants of its trials' machine, and the kind cannot. */
+static int
+check_kind(const struct runner_ops *kind, const struct wishes *w,
+           struct err *err)
 {
-    static const char *const places[] = {
-        "%s/" TRIAL_WRAPPER_PROGRAM,
-        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM,
-#ifdef TP_WRAPPERDIR
-        TP_WRAPPERDIR "/" TRIAL_WRAPPER_PROGRAM,
-#endif
-    };
+    const char *lacks = NULL;
 
-    l->wrapper = NULL;
+    if (wishes_reserve(w) && !(kind->can & RUNNER_MEMORY))
+        lacks = "trialMemory";
+    else if (w->devices > 0 && !(kind->can & RUNNER_DEVICES))
+        lacks = "trialGpuNumber";
+    if (lacks == NULL)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "%s: is not supported by trainingService.platform '%s'",
+                   lacks, kind->name);
+}
+
+int
+launch_open(struct launch *l, const struct runner_ops *kind,
+            const struct experiment *x, struct err *err)
+{
+    struct runner_setup setup = {.grace_ms = x->grace_ms};
+
+    l->runner = NULL;
+    l->descriptors = kind->descriptors;
     l->program_folder = file_program_folder();
     if (l->program_folder == NULL)
         return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
     l->python_folder = find_python_folder(l->program_folder);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (asprintf(&l->wrapper, places[i], l->program_folder) < 0)
-            l->wrapper = NULL;
-        if (l->wrapper != NULL && access(l->wrapper, X_OK) == 0)
-            return 0;
-        free(l->wrapper);
-        l->wrapper = NULL;
-    }
-    return err_set(err, ERR_SYSTEM,
-                   TRIAL_WRAPPER_PROGRAM " is neither in %s nor in "
-                                         "../libexec/tunepipe",
-                   l->program_folder);
+    setup.program_folder = l->program_folder;
+    return check_kind(kind, &x->wishes, err) != 0
+               ? -1
+               : kind->open(&l->runner, &setup, err);
 }
 
 void
 launch_close(struct launch *l)
 {
-    free(l->wrapper);
+    if (l->runner != NULL)
+        l->runner->ops->close(l->runner);
     free(l->program_folder);
     free(l->python_folder);
-    l->wrapper = l->program_folder = l->python_folder = NULL;
+    l->runner = NULL;
+    l->program_folder = l->python_folder = NULL;
 }
 
-/* What a wrapper is to run, and in which folder it keeps its files. */
-struct task {
-    const char *folder;
-    const char *const *command;
-    char *const *env;
-};
-
-static int
-start_wrapper(const struct launch *l, struct trial *t, const struct task *task,
-              struct err *err)
+static struct runner_task
+task_of(const struct launch *l, struct trial *t, bool prepares,
+        const char *const *command)
 {
-    char grace[32], adopt[32], limit[32];
-    char *words = file_join(task->folder, TRIAL_STDERR);
-    bool grouped = t->claim.cgroup[0] != '\0';
-    const char *argv[WORDS_MAX] = {l->wrapper,
-                                   "--dir",
-                                   task->folder,
-                                   "--cwd",
-                                   l->cwd,
-                                   "--grace-ms",
-                                   grace,
-                                   "--adopt-ms",
-                                   adopt,
-                                   grouped ? "--cgroup" : "--limit-bytes",
-                                   grouped ? t->claim.cgroup : limit,
-                                   "--"};
-    const char *const *word = task->command;
-    size_t n = 12;
-    struct process_spawn how = {
-        .argv = argv,
-        .env = task->env,
-        .files = {PROCESS_NULL, PROCESS_NULL, -1},
-        .session = true,
-        .blocked = SIGTERM, /* until it is ready: a stop may come at once */
+    return (struct runner_task){
+        .trial = t,
+        .phase = {.folder = t->folder, .prepares = prepares},
+        .cwd = l->cwd,
+        .command = command,
+        .cgroup = t->claim.cgroup,
+        .limit = t->claim.limit,
     };
-    pid_t pid = -1;
-
-    if (words == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    while (n + 1 < WORDS_MAX && *word != NULL)
-        argv[n++] = *word++;
-    snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
-    snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
-    snprintf(limit, sizeof limit, "%llu", (unsigned long long)t->claim.limit);
-    how.files[2] =
-        open(words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (how.files[2] >= 0)
-        pid = process_spawn(&how, &t->pidfd, NULL);
-    if (pid > 0)
-        t->pid = pid;
-    else
-        err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
-    if (how.files[2] >= 0)
-        close(how.files[2]);
-    free(words);
-    return pid > 0 ? 0 : -1;
 }
 
-/* The lease first: the wrapper looks for it. */
+/* With what the phase is run again by, should somebody want that. */
 static int
-start_task(const struct launch *l, struct trial *t, struct task *task,
-           bool prepares, struct jval parameters, struct err *err)
+run_task(const struct launch *l, const struct runner_task *task,
+         struct err *err)
 {
+    char *home = runner_phase_folder(&task->phase);
+    int rc =
+        trial_folder_recipe(home, task->cwd, task->command, task->env, err);
+
+    free(home);
+    if (rc == 0)
+        task->trial->run = l->runner->ops->start(l->runner, task, err);
+    return rc == 0 && task->trial->run != NULL ? 0 : -1;
+}
+
+static int
+start_phase(const struct launch *l, struct trial *t, bool prepares,
+            struct jval parameters, struct err *err)
+{
+    const char *const command[] = {
+        "/bin/sh", "-c", prepares ? l->prepare_command : l->command, NULL};
     struct environment_of of = {
         .program_folder = l->program_folder,
         .python_folder = l->python_folder,
@@ -159,50 +133,54 @@ start_task(const struct launch *l, struct trial *t, struct task *task,
         .lockstep = l->lockstep,
         .prepares = prepares,
     };
+    struct runner_task task = task_of(l, t, prepares, command);
+    bool saves = l->runner->ops->can & RUNNER_CHECKPOINTS;
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    int rc = trial_folder_lease(t, task->folder, err);
+    int rc = saves ? checkpoints_begin(l->checkpoints, t, err) : 0;
 
     if (rc == 0)
-        rc = checkpoints_begin(l->checkpoints, t, err);
-    if (rc == 0)
         rc = origin_write(t, err);
-    if (rc == 0) {
+    if (rc == 0 && saves) {
         of.saving = saving = checkpoints_saving(l->checkpoints, t);
         of.restore = restore = checkpoints_restore(l->checkpoints, t);
-        rc = environment_make(&env, &of, t, parameters, err);
     }
-    task->env = env.vars;
     if (rc == 0)
-        rc = trial_folder_recipe(task->folder, l->cwd, task->command, task->env,
-                                 err);
+        rc = environment_make(&env, &of, t, parameters, err);
+    task.env = env.vars;
     if (rc == 0)
-        rc = start_wrapper(l, t, task, err);
+        rc = run_task(l, &task, err);
     environment_fini(&env);
     free(saving);
     free(restore);
     return rc;
 }
 
+static int
+make_prepare_folder(const struct trial *t, struct err *err)
+{
+    char *folder = file_join(t->folder, TRIAL_PREPARE);
+    int rc = trial_folder_prepare(folder, err);
+
+    free(folder);
+    return rc;
+}
+
 int
 launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 {
-    const char *const command[] = {"/bin/sh", "-c", l->prepare_command, NULL};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
-    char *folder = rc == 0 ? file_join(t->folder, TRIAL_PREPARE) : NULL;
-    struct task task = {.folder = folder, .command = command};
 
     if (rc == 0)
         rc = trial_folder_make(t, json_root(doc), l->wants_output, err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = trial_folder_prepare(folder, err);
+        rc = make_prepare_folder(t, err);
     if (rc == 0)
-        rc = start_task(l, t, &task, true, json_root(doc), err);
-    free(folder);
+        rc = start_phase(l, t, true, json_root(doc), err);
     json_free(doc);
     return rc;
 }
@@ -213,18 +191,16 @@ static int
 open_folder(const struct launch *l, struct trial *t, struct err *err)
 {
     if (t->report.fd < 0)
-        adopt_files(t, l->wants_output);
+        trial_folder_open(t, l->wants_output);
     return t->holding.fd >= 0 ? 0 : holding_open(&t->holding, t->folder, err);
 }
 
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
-    const char *const command[] = {"/bin/sh", "-c", l->command, NULL};
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
-    struct task task = {.folder = t->folder, .command = command};
 
     if (rc == 0)
         rc = t->state == TRIAL_PREPARED
@@ -233,7 +209,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
-        rc = start_task(l, t, &task, false, json_root(doc), err);
+        rc = start_phase(l, t, false, json_root(doc), err);
     json_free(doc);
     return rc;
 }
@@ -256,17 +232,29 @@ launch_again(const struct launch *l, struct trial *t,
              const char *const command[], char *const env[], bool prepares,
              struct err *err)
 {
-    char *folder = prepares ? file_join(t->folder, TRIAL_PREPARE) : t->folder;
-    struct task task = {folder, command, env};
-    int rc = prepares ? trial_folder_prepare(folder, err) : 0;
+    struct runner_task task = task_of(l, t, prepares, command);
 
-    if (rc == 0)
-        rc = trial_folder_lease(t, folder, err);
-    if (rc == 0)
-        rc = trial_folder_recipe(folder, l->cwd, command, env, err);
-    if (rc == 0)
-        rc = start_wrapper(l, t, &task, err);
-    if (prepares)
-        free(folder);
-    return rc;
+    task.env = env;
+    if (prepares && make_prepare_folder(t, err) != 0)
+        return -1;
+    return run_task(l, &task, err);
+}
+
+/* ---- what an earlier manager launched ---- */
+
+bool
+launch_adopt(const struct launch *l, struct trial *t, bool prepares)
+{
+    const struct runner_phase phase = {t->folder, prepares};
+
+    t->run = l->runner->ops->adopt(l->runner, t, &phase);
+    return t->run != NULL;
+}
+
+void
+launch_clear(const struct launch *l, const struct trial *t, bool prepares)
+{
+    const struct runner_phase phase = {t->folder, prepares};
+
+    l->runner->ops->clear(l->runner, &phase);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* launch.h - makes a trial's folder (trial/files.h) and starts its wrapper.
- * One thread. */
+/* launch.h - begins a phase of a trial: makes its folder (trial/files.h), its
+ * environment, and has a runner (runner/runner.h) start it there; or takes over
+ * what an earlier manager began.  One thread. */
 #ifndef MANAGER_LAUNCH_H
 #define MANAGER_LAUNCH_H
 
@@ -12,10 +13,14 @@
 
 struct checkpoints;
 struct err;
+struct experiment;
+struct runner;
+struct runner_ops;
 struct trial;
 
 struct launch {
-    char *wrapper; /* the wrapper's path */
+    struct runner *runner;
+    unsigned descriptors; /* that each phase costs it */
     char *program_folder;
     char *python_folder;             /* of tunepipe.py; NULL: not found */
     const char *experiment_folder;   /* absolute; borrowed */
@@ -23,27 +28,27 @@ struct launch {
     const char *prepare_command;     /* the same; NULL: none */
     struct checkpoints *checkpoints; /* borrowed */
     const char *cwd;                 /* absolute; borrowed */
-    int64_t grace_ms;
     uint64_t seed;
     bool wants_output; /* open the tail of stdout, too */
     bool minimize;     /* the experiment's direction */
     bool lockstep;     /* each intermediate report waits */
 };
 
-/* Finds the wrapper; -1 names where it was looked for.  Finds tunepipe.py,
- * without which trials in Python lack `import tunepipe` and nothing else.  The
- * borrowed members are the caller's to set. */
-int launch_open(struct launch *l, struct err *err);
+/* Opens a runner of this kind; -1: there cannot be one here, or it cannot what
+ * the experiment wants.  Finds tunepipe.py, without which trials in Python lack
+ * `import tunepipe` and nothing else.  The borrowed members are the caller's to
+ * set. */
+int launch_open(struct launch *l, const struct runner_ops *kind,
+                const struct experiment *x, struct err *err);
 void launch_close(struct launch *l);
 
-/* Makes the folder with all its files and starts the wrapper of prepareCommand
- * in a folder of its own there; launch_trial() then starts the other one. */
+/* Makes the folder with all its files and starts prepareCommand in a folder of
+ * its own there; launch_trial() then starts the other one. */
 int launch_prepare(const struct launch *l, struct trial *t, struct err *err);
 
 /* Makes the folder with all its files, unless the trial was prepared there,
- * and starts the wrapper.  On success
- * t->folder, pid, pidfd, lease_fd and the tails are set; on failure the folder
- * stays as far as it got. */
+ * and starts trialCommand.  On success t->folder, t->run and the tails are set;
+ * on failure the folder stays as far as it got. */
 int launch_trial(const struct launch *l, struct trial *t, struct err *err);
 
 /* Makes t->folder with all its files; the next function starts one of a
@@ -52,5 +57,12 @@ int launch_folder(const struct launch *l, struct trial *t, struct err *err);
 int launch_again(const struct launch *l, struct trial *t,
                  const char *const command[], char *const env[], bool prepares,
                  struct err *err);
+
+/* Takes over the phase that an earlier manager started, prepareCommand's or
+ * trialCommand's: t->run.  False: it does not run, and cannot come up any
+ * more. */
+bool launch_adopt(const struct launch *l, struct trial *t, bool prepares);
+/* Ends what is left of a phase that was lost while no manager lived. */
+void launch_clear(const struct launch *l, const struct trial *t, bool prepares);
 
 #endif

@@ -18,6 +18,7 @@
 #include "manager/reading.h"
 #include "manager/state.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -162,13 +163,24 @@ clear_away(struct manager *m)
         trash_ended(t);
 }
 
-/* What came before it in this turn may have freed it, and begun another in its
- * place. */
+/* The others come with the next turn: there are answers to take, too. */
 static void
-take_exit(struct manager *m, const void *of)
+take_runs(struct manager *m)
+{
+    struct runner *r = m->launch.runner;
+    struct run *run;
+
+    for (int i = 0; i < EVENTS_MAX && (run = r->ops->look(r)) != NULL; i++)
+        running_exited(m, run->trial);
+}
+
+/* What came before it in this turn may have freed the trial, and begun another
+ * in its place. */
+static void
+take_copy(struct manager *m, const void *of)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t == of && t->pidfd >= 0 && process_ended(t->pidfd)) {
+        if (t == of && t->copier_fd >= 0 && process_ended(t->copier_fd)) {
             running_exited(m, t);
             return;
         }
@@ -180,6 +192,7 @@ take_event(struct manager *m, const struct epoll_event *e)
     static void (*const takers[SOURCE_COUNT])(struct manager *) = {
         [SOURCE_SIGNAL] = take_signals,
         [SOURCE_INOTIFY] = reading_files,
+        [SOURCE_RUNNER] = take_runs,
         [SOURCE_FRAMES_IN] = answers_frames,
         [SOURCE_FRAMES_OUT] = take_room,
         [SOURCE_WORDS] = answers_words,
@@ -193,7 +206,7 @@ take_event(struct manager *m, const struct epoll_event *e)
     if (e->data.u64 < SOURCE_COUNT)
         takers[e->data.u64](m);
     else
-        take_exit(m, (const void *)(uintptr_t)e->data.u64);
+        take_copy(m, (const void *)(uintptr_t)e->data.u64);
 }
 
 uint64_t

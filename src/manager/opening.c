@@ -20,6 +20,7 @@
 #include "manager/reading.h"
 #include "manager/restore.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -60,20 +61,22 @@ open_sources(struct manager *m, struct err *err)
     m->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (m->epoll_fd < 0 || m->inotify_fd < 0 ||
         manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
-        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0)
+        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0 ||
+        manager_watch(m, m->launch.runner->fd, EPOLLIN, SOURCE_RUNNER) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");
     return 0;
 }
 
 /* No more than these run at a time. */
 static int
-allow_descriptors(const struct experiment *x, struct err *err)
+allow_descriptors(const struct experiment *x, const struct runner_ops *kind,
+                  struct err *err)
 {
     uint64_t most = x->concurrency + preparing_ahead(x);
 
     if (x->max_trials > 0 && x->max_trials < most)
         most = x->max_trials;
-    return descriptors_allow(most, err);
+    return descriptors_allow(most, kind->descriptors, err);
 }
 
 /* Short enough to be typed again. */
@@ -129,9 +132,13 @@ int
 manager_open(struct manager *m, struct err *err)
 {
     const struct experiment *x = m->x;
+    const struct runner_ops *kind = m->options->runner != NULL
+                                        ? m->options->runner
+                                        : runner_kind(x->platform);
 
     hold_standard_streams();
-    if (allow_descriptors(x, err) != 0 ||
+    if (allow_descriptors(x, kind, err) != 0 ||
+        launch_open(&m->launch, kind, x, err) != 0 ||
         resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
     m->seed = x->seed;
@@ -141,7 +148,7 @@ manager_open(struct manager *m, struct err *err)
     if (x->metrics_pattern != NULL &&
         (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
         return -1;
-    if (launch_open(&m->launch, err) != 0 || open_sources(m, err) != 0)
+    if (open_sources(m, err) != 0)
         return -1;
     if (m->options->resume != NULL
             ? experiment_folder_open(&m->folder, m->options->resume, m->seed,
@@ -160,7 +167,6 @@ manager_open(struct manager *m, struct err *err)
     m->launch.command = x->trial_command;
     m->launch.prepare_command = x->prepare_command;
     m->launch.cwd = x->trial_folder;
-    m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
     subscribe(m);
@@ -184,7 +190,7 @@ manager_close(struct manager *m)
         struct trial *t = m->live;
 
         if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
-            kill(t->pid, SIGTERM);
+            run_stop(t->run, RUN_TERMINATE);
         m->live = t->next;
         trial_free(t);
     }

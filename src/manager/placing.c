@@ -5,8 +5,8 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/folder.h"
 #include "core/passing.h"
-#include "manager/adopt.h"
 #include "manager/delivery.h"
 #include "manager/copying.h"
 #include "manager/origin.h"
@@ -206,7 +206,7 @@ void
 placing_clear(struct manager *m, struct trial *t)
 {
     if (t->offers > 0 && trial_place(t, m->folder.path, NULL) == 0)
-        adopt_discard(t->folder);
+        folder_remove(t->folder);
 }
 
 bool

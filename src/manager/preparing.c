@@ -5,20 +5,18 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
-#include "manager/adopt.h"
 #include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
 #include "manager/reading.h"
-#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial_step.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 uint64_t
@@ -41,7 +39,7 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
     if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
     running_watch(m, t);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
+    snprintf(detail, sizeof detail, "\"pid\": %d", (int)run_pid(t->run));
     manager_note(m, "preparing", t, detail);
     m->delivery->began(m, t);
 }
@@ -66,25 +64,11 @@ preparing_offer(struct manager *m, struct trial *t)
     happened_trial(m, EVENT_TRIAL_PREPARING, t);
 }
 
-static char *
-folder_of(const struct trial *t)
-{
-    return file_join(t->folder, TRIAL_PREPARE);
-}
-
-/* What the wrapper wrote at its end. */
 static void
-read_end(struct trial *t, struct outcome *out)
+time_end(struct trial *t, const struct outcome *o)
 {
-    char *folder = folder_of(t);
-    struct err err = {0};
-
-    *out = (struct outcome){.kind = OUTCOME_LOST};
-    if (folder != NULL && outcome_read(folder, out, &err) != 0)
-        snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    free(folder);
-    if (out->started_ns > 0 && out->ended_ns >= out->started_ns)
-        t->prepare_ns = out->ended_ns - out->started_ns;
+    if (o->started_ns > 0 && o->ended_ns >= o->started_ns)
+        t->prepare_ns = o->ended_ns - o->started_ns;
 }
 
 static bool
@@ -109,38 +93,27 @@ ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     running_ended(m, t);
 }
 
-static void
-close_wrapper(struct trial *t)
-{
-    close(t->pidfd);
-    close(t->lease_fd);
-    t->pidfd = t->lease_fd = -1;
-}
-
 void
 preparing_exited(struct manager *m, struct trial *t)
 {
-    struct outcome outcome;
-    siginfo_t info = {0};
+    struct err err = {0};
+    struct run_end end;
 
-    read_end(t, &outcome);
-    if (outcome.kind == OUTCOME_LOST)
-        orphans_kill(t->folder, t->pid);
-    waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
-    manager_unwatch(m, t->pidfd);
-    close_wrapper(t);
+    if (run_end(&t->run, &end, &err) != 0)
+        snprintf(t->why, sizeof t->why, "%.500s", err.text);
+    time_end(t, &end.outcome);
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     placing_release(m, t);
-    if (running_unbegun(m, t, &outcome, &info))
+    if (running_unbegun(m, t, &end))
         return;
-    if (is_good(t, &outcome)) {
+    if (is_good(t, &end.outcome)) {
         prepared(m, t);
         happened_trial(m, EVENT_TRIAL_PREPARED, t);
         running_start_waiting(m);
         return;
     }
-    ended(m, t, &outcome);
+    ended(m, t, &end.outcome);
     running_step(m, t, TRIAL_ON_EXIT);
     if (t->past.restored && running_in_vain(m, t))
         running_again(m, t);
@@ -160,36 +133,29 @@ has(const struct trial *t, const char *name)
     return there;
 }
 
-/* Whatever the run's wrapper, or who looked for it, leaves behind. */
-static bool
-has_run(const struct trial *t)
+/* As the phase told at its end, while no manager lived. */
+static void
+read_end(struct trial *t, struct outcome *out)
 {
-    return has(t, TRIAL_LEASE) || has(t, ADOPT_LEASE_OLD) ||
-           has(t, TRIAL_WRAPPER_PID) || has(t, TRIAL_EXIT);
-}
+    char *folder = file_join(t->folder, TRIAL_PREPARE);
+    struct err err = {0};
 
-static bool
-adopt(struct trial *t)
-{
-    char *folder = folder_of(t);
-    bool lives = folder != NULL && adopt_wrapper(t, folder);
-
+    *out = (struct outcome){.kind = OUTCOME_LOST};
+    if (folder != NULL && outcome_read(folder, out, &err) != 0)
+        snprintf(t->why, sizeof t->why, "%.500s", err.text);
     free(folder);
-    return lives;
+    time_end(t, out);
 }
 
-/* Its wrapper is gone. */
+/* prepareCommand does not run any more. */
 static void
 restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
-    char *folder = folder_of(t);
-
     running_step(m, t, TRIAL_ON_PREPARE);
     running_step(m, t, TRIAL_ON_EXIT);
     ended(m, t, outcome);
-    if (outcome->kind == OUTCOME_LOST && folder != NULL)
-        orphans_kill_old(&m->recovered.orphans, t->folder, folder);
-    free(folder);
+    if (outcome->kind == OUTCOME_LOST)
+        launch_clear(&m->launch, t, true);
     if (running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
@@ -203,18 +169,15 @@ bool
 preparing_restore(struct manager *m, struct trial *t)
 {
     struct outcome outcome;
-    int64_t began_ns;
     bool run;
 
     if (m->x->prepare_command == NULL || !has(t, TRIAL_PREPARE))
         return false;
-    run = has_run(t);
-    if (!run && adopt(t)) {
+    run = has(t, TRIAL_COMMAND);
+    if (!run && launch_adopt(&m->launch, t, true)) {
         m->recovered.adopted++;
         resources_adopt(&m->resources, t);
-        began_ns = t->started_ns;
-        t->started_ns = 0; /* it has not */
-        enter(m, t, began_ns);
+        enter(m, t, t->run->started_ns);
         if (t->stop != STOP_NOT)
             running_press_late(m, t);
         return true;

@@ -14,6 +14,7 @@
 #include "manager/tail.h"
 #include "manager/trial.h"
 #include "supervisor/supervisor.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <poll.h>
@@ -350,7 +351,7 @@ rehearse(struct rehearsal *r, const struct rehearsal_audience *to,
     if (s.folder == NULL)
         s.rc = err_set(err, ERR_MEMORY, "out of memory");
     else
-        s.rc = launch_open(&s.launch, err);
+        s.rc = launch_open(&s.launch, runner_kind(r->x->platform), r->x, err);
     if (s.rc == 0)
         s.rc = start(&s);
     if (s.rc == 0)

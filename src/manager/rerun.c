@@ -12,6 +12,7 @@
 #include "manager/parameters.h"
 #include "manager/recipe.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -164,35 +165,30 @@ is_prepared_first(const char *folder)
 
 /* ---- while it runs ---- */
 
-static void
-end_trial(const struct trial *t)
-{
-    process_kill(t->pidfd, SIGTERM);
-}
-
 /* One that has said that it is done is ended, too. */
 static int
 await(struct trial *t, int signals, struct rerun_reports *reports,
       struct err *err)
 {
+    struct runner *runner = t->run->runner;
     struct pollfd fds[] = {
-        {.fd = t->pidfd, .events = POLLIN},
+        {.fd = runner->fd, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = reports->watch_fd, .events = POLLIN},
     };
     struct signalfd_siginfo info;
 
+    if (runner->ops->watch(t->run) != 0)
+        return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
     for (;;) {
         if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR)
             return err_errno(err, ERR_SYSTEM, "cannot wait for the trial");
         while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
-            end_trial(t);
+            run_stop(t->run, RUN_TERMINATE);
         if (fds[2].revents != 0 && rerun_reports_look(reports, t))
-            end_trial(t);
-        if (fds[0].revents == 0)
-            continue;
-        waitid(P_PIDFD, (id_t)t->pidfd, &(siginfo_t){0}, WEXITED);
-        return 0;
+            run_stop(t->run, RUN_TERMINATE);
+        if (fds[0].revents != 0 && runner->ops->look(runner) != NULL)
+            return 0;
     }
 }
 
@@ -283,27 +279,24 @@ static int
 run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
 {
     char *from = phase_folder(r->from, prepares);
-    char *to = phase_folder(r->to, prepares);
     struct trial *t = r->trial;
     struct recipe recipe = {0};
+    struct run_end end;
     int rc = -1;
 
-    if (from == NULL || to == NULL)
+    if (from == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
     else if (read_recipe(&recipe, from, err) == 0)
         rc = start(r, &recipe, prepares, err);
     if (rc == 0)
         rc = await(t, r->signals, &r->reports, err);
     if (rc == 0)
-        rc = outcome_read(to, out, err);
-    if (t->pidfd >= 0)
-        close(t->pidfd);
-    if (t->lease_fd >= 0)
-        close(t->lease_fd);
-    t->pidfd = t->lease_fd = -1;
+        rc = run_end(&t->run, &end, err);
+    if (rc == 0)
+        *out = end.outcome;
+    run_leave(&t->run);
     recipe_fini(&recipe);
     free(from);
-    free(to);
     return rc;
 }
 
@@ -317,12 +310,11 @@ static int
 run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
     struct err *err)
 {
-    int rc = launch_open(&r->launch, err);
+    int rc = launch_open(&r->launch, runner_kind(PLATFORM_local), r->x, err);
 
     r->reports =
         (struct rerun_reports){.pattern = pattern, .out = out, .watch_fd = -1};
     r->launch.wants_output = pattern != NULL;
-    r->launch.grace_ms = r->x->grace_ms;
     out->outcome.kind = OUTCOME_EXITED; /* so far all went well */
     if (rc == 0)
         rc = check_recipe(r, err);

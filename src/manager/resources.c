@@ -23,6 +23,7 @@
 #include "manager/machine.h"
 #include "manager/oom.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <poll.h>
@@ -546,7 +547,7 @@ static bool
 is_wrapper(const struct resources *r, pid_t pid)
 {
     for (const struct trial *t = r->holders; t != NULL; t = t->claim.next)
-        if (!trial_exited(t) && t->pid == pid)
+        if (run_pid(t->run) == pid)
             return true;
     return false;
 }

@@ -21,7 +21,7 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/adopt.h"
+#include "core/folder.h"
 #include "manager/again.h"
 #include "manager/delivery.h"
 #include "manager/earlier_trial.h"
@@ -38,7 +38,9 @@
 #include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
+#include "manager/trial_folder.h"
 #include "manager/trial_step.h"
+#include "runner/runner.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -72,7 +74,7 @@ tell_started(struct manager *m, struct trial *t)
     char detail[64];
 
     origin_settled(m, t, true);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
+    snprintf(detail, sizeof detail, "\"pid\": %d", (int)run_pid(t->run));
     if (!t->past.start_told && !t->past.end_told)
         manager_note(m, "started", t, detail);
 }
@@ -86,7 +88,7 @@ restore_living(struct manager *m, struct trial *t)
     tell_started(m, t);
     m->recovered.adopted++;
     resources_adopt(&m->resources, t);
-    running_since(m, t, t->started_ns);
+    running_since(m, t, t->run->started_ns);
     m->delivery->began(m, t);
     if (holding_open(&t->holding, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
@@ -105,7 +107,7 @@ restore_ended(struct manager *m, struct trial *t)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
-        orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
+        launch_clear(&m->launch, t, false);
     running_step(m, t, TRIAL_ON_RUN);
     running_step(m, t, TRIAL_ON_EXIT);
     running_ended(m, t);
@@ -136,7 +138,7 @@ discard(const struct restoring *r, const struct earlier_trial *e)
     if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, e->id) <
         0)
         return;
-    adopt_discard(folder);
+    folder_remove(folder);
     free(folder);
 }
 
@@ -152,7 +154,7 @@ was_paused(const struct manager *m, const struct earlier_trial *e)
         return paused;
     snprintf(t.id, sizeof t.id, "%s", e->id);
     if (trial_place(&t, m->folder.path, NULL) == 0) {
-        adopt_stop(&t);
+        trial_folder_stop(&t);
         paused = t.stop == STOP_PAUSE;
     }
     free(t.folder);
@@ -190,14 +192,14 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     failing_found(t, m->folder.path);
     append(m, t);
     if (t->folder != NULL)
-        adopt_files(t, m->pattern != NULL);
+        trial_folder_open(t, m->pattern != NULL);
     if (t->folder != NULL && origin_load(t)) /* it was given that */
         origin_settled(m, t, true);
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         preparing_restore(m, t))
         return 0;
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
-        adopt_wrapper(t, t->folder))
+        launch_adopt(&m->launch, t, false))
         restore_living(m, t);
     else
         restore_ended(m, t);
@@ -388,7 +390,6 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_all(&r, err);
-    orphans_fini(&m->recovered.orphans);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
     results_free(r.results);

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct runner_ops;
+
 enum manager_end {
     MANAGER_COMPLETE,    /* maxTrialNumber trials */
     MANAGER_EXHAUSTED,   /* nothing more to try */
@@ -18,11 +20,13 @@ enum manager_end {
 };
 
 struct manager_options {
-    const char *dispatcher; /* program; NULL: this one */
-    int out_fd, err_fd;     /* progress; what went wrong */
-    const char *resume;     /* absolute: the folder of an experiment that goes
-                               on; NULL: a new one */
-    bool retry_failed;      /* only to resume: trials that failed run again */
+    const char *dispatcher;          /* program; NULL: this one */
+    const struct runner_ops *runner; /* what runs trials; NULL: as
+                                        trainingService.platform says */
+    int out_fd, err_fd;              /* progress; what went wrong */
+    const char *resume; /* absolute: the folder of an experiment that goes
+                           on; NULL: a new one */
+    bool retry_failed;  /* only to resume: trials that failed run again */
 };
 
 struct manager_outcome {

@@ -12,19 +12,17 @@
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/origin.h"
-#include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/resume_log.h"
 #include "manager/trial_step.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/wait.h>
 
 #define LAUNCHES_FAILED_MAX 3
 
@@ -49,7 +47,7 @@ running_watch(struct manager *m, struct trial *t)
 {
     struct err err;
 
-    if (manager_watch(m, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
+    if (t->run->runner->ops->watch(t->run) == 0)
         return;
     err_errno(&err, ERR_SYSTEM, "its end cannot be watched for");
     progress_warn(&m->progress,
@@ -169,10 +167,11 @@ describe_start(const struct trial *t, char *out, size_t size)
     char devices[256];
 
     if (t->claim.devices != 0)
-        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"", (int)t->pid,
+        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"",
+                 (int)run_pid(t->run),
                  claim_devices(t->claim.devices, devices, sizeof devices));
     else
-        snprintf(out, size, "\"pid\": %d", (int)t->pid);
+        snprintf(out, size, "\"pid\": %d", (int)run_pid(t->run));
 }
 
 static void
@@ -261,19 +260,16 @@ static void
 run_exited(struct manager *m, struct trial *t)
 {
     struct err err = {0};
-    siginfo_t info = {0};
+    struct run_end end;
 
-    if (outcome_read(t->folder, &t->outcome, &err) != 0)
+    if (run_end(&t->run, &end, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    if (t->outcome.kind == OUTCOME_LOST)
-        orphans_kill(t->folder, t->pid);
-    waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
-    manager_unwatch(m, t->pidfd);
+    t->outcome = end.outcome;
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
-    running_ended(m, t); /* its process id may be a stranger's from now on */
+    running_ended(m, t);
     placing_release(m, t);
-    if (running_unbegun(m, t, &t->outcome, &info))
+    if (running_unbegun(m, t, &end))
         return;
     running_step(m, t, TRIAL_ON_EXIT);
     resources_learn(&m->resources, t);
@@ -308,24 +304,21 @@ running_exited(struct manager *m, struct trial *t)
 
 /* That is a start that failed, and no attempt. */
 bool
-running_unbegun(struct manager *m, struct trial *t,
-                const struct outcome *outcome, const siginfo_t *info)
+running_unbegun(struct manager *m, struct trial *t, const struct run_end *end)
 {
     struct err err = {.code = ERR_SYSTEM, .number = EAGAIN};
     struct trial *next;
 
-    if (outcome->kind != OUTCOME_LOST || info->si_code != CLD_EXITED ||
-        info->si_status != TRIAL_WRAPPER_LATER || t->stop != STOP_NOT ||
-        t->past.end_told || t->past.recorded ||
-        (next = running_next(m, t)) == NULL)
+    if (!end->unbegun || t->stop != STOP_NOT || t->past.end_told ||
+        t->past.recorded || (next = running_next(m, t)) == NULL)
         return false;
     next->attempt = t->attempt;
     next->past.cut_off = t->past.cut_off;
     next->offers = t->offers;
     next->place_until_ns = t->place_until_ns;
     snprintf(err.text, sizeof err.text, "%s",
-             outcome->text[0] != '\0' ? outcome->text
-                                      : "its wrapper could not begin");
+             end->outcome.text[0] != '\0' ? end->outcome.text
+                                          : "its wrapper could not begin");
     running_replace(m, t, next);
     return placing_again(m, next, &err);
 }

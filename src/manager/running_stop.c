@@ -4,29 +4,20 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/file.h"
-#include "core/process.h"
 #include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/trial_step.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
 /* How long before its manager a trial may get the signal that ends both. */
 #define SAME_SIGNAL_NS 2000000000
-
-/* Never a stranger, even when the wrapper is nobody's child any more. */
-static void
-signal_wrapper(const struct trial *t, int sig)
-{
-    process_kill(t->pidfd, sig);
-}
 
 static bool
 is_decided(enum trial_stop stop)
@@ -75,7 +66,7 @@ terminate(struct manager *m, struct trial *t)
     running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
     running_due(m, t, TRIAL_DUE_KILL,
                 clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS);
-    signal_wrapper(t, SIGTERM);
+    run_stop(t->run, RUN_TERMINATE);
 }
 
 /* It does not run, or not yet again; frees t. */
@@ -245,7 +236,7 @@ running_hurry_all(struct manager *m)
             running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
             running_due(m, t, TRIAL_DUE_KILL,
                         clock_monotonic_ns() + GIVE_UP_NS);
-            signal_wrapper(t, SIGTERM);
+            run_stop(t->run, RUN_TERMINATE);
         }
 }
 
@@ -285,8 +276,10 @@ patience_over(void *ctx, void *of)
 static void
 wrapper_given_up(void *ctx, void *of)
 {
+    struct trial *t = of;
+
     (void)ctx;
-    signal_wrapper(of, SIGKILL);
+    run_stop(t->run, RUN_GIVE_UP);
 }
 
 static void
@@ -307,7 +300,7 @@ watch_again(void *ctx, void *of)
 {
     struct trial *t = of;
 
-    if (manager_watch(ctx, t->pidfd, EPOLLIN, (uint64_t)(uintptr_t)t) != 0)
+    if (t->run->runner->ops->watch(t->run) != 0)
         running_due(ctx, t, TRIAL_DUE_WATCH,
                     clock_monotonic_ns() + WATCH_PAUSE_NS);
 }

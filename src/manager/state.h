@@ -22,7 +22,7 @@
  *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
- *   orphans.c   what is left where a wrapper was killed
+ *   launch.c    their start, by a runner (runner/runner.h)
  *   again.c     those that ended, once more
  *   happened.c  whatever happens, told to whom it may concern
  *   hooks.c     commands that are run when it does
@@ -46,7 +46,6 @@
 #include "manager/hooks.h"
 #include "manager/launch.h"
 #include "manager/lockstep.h"
-#include "manager/orphans.h"
 #include "manager/progress.h"
 #include "manager/resources.h"
 #include "manager/run.h"
@@ -67,6 +66,7 @@ struct manager;
 struct metric_line;
 struct outcome;
 struct pattern;
+struct run_end;
 struct trial;
 
 #define DISPATCHER_SKIPS_MAX 16
@@ -81,8 +81,7 @@ struct skip {
 /* What was found in the folder of an experiment that goes on. */
 struct recovered {
     uint64_t finished, adopted, again;
-    uint64_t resent;        /* suggestions to come that it may have had */
-    struct orphans orphans; /* of its trials */
+    uint64_t resent; /* suggestions to come that it may have had */
 };
 
 enum phase {
@@ -92,10 +91,12 @@ enum phase {
     PHASE_DONE,
 };
 
-/* What epoll reports, besides trials, which report by their address. */
+/* What epoll reports, besides the copies of checkpoints, which report by their
+ * trials' addresses. */
 enum source {
     SOURCE_SIGNAL,
     SOURCE_INOTIFY,
+    SOURCE_RUNNER,
     SOURCE_FRAMES_IN,
     SOURCE_FRAMES_OUT,
     SOURCE_WORDS,
@@ -230,10 +231,10 @@ void running_ended(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
-/* Whether its wrapper could not even begin it, for now: it is offered a place
- * again, as where starting that fails; t is freed then. */
+/* Whether it could not even be begun, for now: it is offered a place again, as
+ * where starting it fails; t is freed then. */
 bool running_unbegun(struct manager *m, struct trial *t,
-                     const struct outcome *outcome, const siginfo_t *info);
+                     const struct run_end *end);
 /* Whether the end of the trial means nothing and no result of it is known: it
  * is lost, or was ended for want of a manager, by a signal while it had none,
  * or, in lock step, by an interruption. */
@@ -252,8 +253,8 @@ struct trial *running_next(const struct manager *m, const struct trial *t);
 void running_replace(struct manager *m, struct trial *t, struct trial *next);
 void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 #define WATCH_PAUSE_NS ((int64_t)1000 * 1000000)
-/* Watches for the end of the trial's wrapper: its end will be seen, be it a
- * moment later where the kernel has no memory for the watch now. */
+/* Watches for the end of t->run: it will be seen, be it a moment later where
+ * the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
 /* It has ended for good: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);

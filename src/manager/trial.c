@@ -4,6 +4,7 @@
 #include "core/err.h"
 #include "history/folder.h"
 #include "manager/parameters.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <stdio.h>
@@ -69,7 +70,7 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->parameter_id = strdup(parameter_id);
     t->parameters = strdup(parameters);
     t->budget = budget_of(parameters);
-    t->pidfd = t->lease_fd = -1;
+    t->copier_fd = -1;
     t->report.fd = t->out.fd = t->nni.fd = -1;
     t->report_watch = t->out_watch = t->nni_watch = -1;
     t->holding = HOLDING_CLOSED;
@@ -123,11 +124,10 @@ trial_place(struct trial *t, const char *experiment_folder, struct err *err)
 void
 trial_close(struct trial *t)
 {
-    if (t->pidfd >= 0)
-        close(t->pidfd);
-    if (t->lease_fd >= 0)
-        close(t->lease_fd);
-    t->pidfd = t->lease_fd = -1;
+    run_leave(&t->run);
+    if (t->copier_fd >= 0)
+        close(t->copier_fd);
+    t->copier_fd = -1;
     tail_close(&t->report);
     tail_close(&t->out);
     nnifile_close(&t->nni);

@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 struct err;
+struct run;
 struct suggestion;
 
 enum trial_state {
@@ -120,9 +121,10 @@ struct trial {
     enum trial_stop stop_again;   /* in lock step: so an earlier attempt was
                                      told, and this one is at the same place */
     char *folder;                 /* absolute */
-    pid_t pid;                    /* the wrapper's */
-    int pidfd, lease_fd;
-    struct outcome outcome;  /* when the wrapper was gone */
+    struct run *run; /* its phase that runs (runner/runner.h); NULL: none */
+    pid_t copier;    /* copies the checkpoint it goes on from: copying.h */
+    int copier_fd;   /* its pidfd; -1: there is none */
+    struct outcome outcome;  /* when its run was gone */
     int64_t started_ns;      /* monotonic, of its run; 0: that never began */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
     int64_t ended_ns;        /* monotonic; 0: its wrapper is not gone */

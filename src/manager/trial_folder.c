@@ -10,11 +10,13 @@
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define OUTPUT_LINE_MAX 65536
+#define STOP_MAX 65536
 #define TSV_MAX ((size_t)64 << 20)
 #define RECIPE_MAX ((size_t)64 << 20) /* more than execve(2) takes */
 
@@ -131,27 +133,11 @@ trial_folder_prepare(const char *folder, struct err *err)
 }
 
 int
-trial_folder_lease(struct trial *t, const char *folder, struct err *err)
-{
-    char *path = file_join(folder, TRIAL_LEASE);
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
-    if (mkfifo(path, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((t->lease_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    free(path);
-    return t->lease_fd >= 0 ? 0 : -1;
-}
-
-int
 trial_folder_recipe(const char *folder, const char *cwd,
                     const char *const command[], char *const env[],
                     struct err *err)
 {
-    char *path = file_join(folder, TRIAL_COMMAND);
+    char *path = folder != NULL ? file_join(folder, TRIAL_COMMAND) : NULL;
     struct buf text;
     int rc;
 
@@ -166,4 +152,52 @@ trial_folder_recipe(const char *folder, const char *cwd,
         rc = write_file(folder, TRIAL_COMMAND, text.data, text.len, err);
     buf_fini(&text);
     return rc;
+}
+
+/* ---- of an earlier manager ---- */
+
+void
+trial_folder_stop(struct trial *t)
+{
+    char *path = file_join(t->folder, TRIAL_STOP);
+    unsigned long long intermediates, finals;
+    struct buf text;
+    char word[16];
+
+    buf_init(&text, 4 * STOP_MAX);
+    if (path != NULL && file_read_plain(path, STOP_MAX, &text, NULL) == 0 &&
+        sscanf(buf_text(&text), "%15s %llu %llu", word, &intermediates,
+               &finals) == 3 &&
+        trial_stop_of(word) != STOP_REASONS) {
+        t->stop = trial_stop_of(word);
+        t->counted.intermediates = intermediates;
+        t->counted.finals = finals;
+    }
+    buf_fini(&text);
+    free(path);
+}
+
+static void
+open_lines(const struct trial *t, const char *name, size_t max_line,
+           struct tail *tail)
+{
+    char *path = file_join(t->folder, name);
+
+    if (path == NULL || tail_open(tail, path, max_line, NULL) != 0)
+        tail_close(tail);
+    free(path);
+}
+
+void
+trial_folder_open(struct trial *t, bool wants_output)
+{
+    char *records = file_join(t->folder, TRIAL_NNI_METRICS);
+
+    open_lines(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report);
+    if (wants_output)
+        open_lines(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out);
+    if (records == NULL || nnifile_open(&t->nni, records, NULL) != 0)
+        nnifile_close(&t->nni);
+    free(records);
+    trial_folder_stop(t);
 }

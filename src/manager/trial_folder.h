@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_folder.h - a trial's folder, and the files of it (trial/files.h) that
- * are written before its wrapper runs: plainly, since nobody reads them before.
- * Inside src/manager only; one thread. */
+ * are written before it is started: plainly, since nobody reads them before.
+ * What an earlier manager wrote there, too.  Inside src/manager only; one
+ * thread. */
 #ifndef MANAGER_TRIAL_FOLDER_H
 #define MANAGER_TRIAL_FOLDER_H
 
@@ -21,12 +22,17 @@ int trial_folder_make(struct trial *t, struct jval parameters,
 /* The folder of prepareCommand in it.  NULL: out of memory. */
 int trial_folder_prepare(const char *folder, struct err *err);
 
-/* The lease of the phase whose folder this is; sets t->lease_fd. */
-int trial_folder_lease(struct trial *t, const char *folder, struct err *err);
-
-/* What the wrapper of that phase is given, to be run again by hand. */
+/* What the phase whose folder this is is run by, to be run again by hand. NULL:
+ * out of memory. */
 int trial_folder_recipe(const char *folder, const char *cwd,
                         const char *const command[], char *const env[],
                         struct err *err);
+
+/* Opens the files of t->folder, which another manager made, to be read from the
+ * start, and takes the stop that is recorded there.  Missing ones are left
+ * out. */
+void trial_folder_open(struct trial *t, bool wants_output);
+/* Takes that stop alone. */
+void trial_folder_stop(struct trial *t);
 
 #endif

@@ -274,11 +274,10 @@
 
 /* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
  * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
- * stderr and exit; the second the trial's, whose lease is made when it is
- * started, so that where neither lease nor wrapper.pid nor exit is in the
- * trial's folder its run has not begun.  In both TUNEPIPE_TRIAL_DIR is the
- * trial's folder: what the first writes there, the second finds.  What the
- * first reports is read when the second begins. */
+ * stderr and exit; the second the trial's, whose TRIAL_COMMAND is written when
+ * it is started, so that without that its run has not begun.  In both
+ * TUNEPIPE_TRIAL_DIR is the trial's folder: what the first writes there, the
+ * second finds.  What the first reports is read when the second begins. */
 #define TRIAL_PREPARE "prepare"
 
 /* Why the manager stopped the trial, one line that appears by rename before

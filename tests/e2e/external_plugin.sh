@@ -54,10 +54,10 @@ knows_folders() {
             -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" "B=$folder/build" \
             PREFIX=/tp "LIBDIR=$lib" "LIBEXECDIR=$lib" \
             "$folder/build/src/plugin/paths.o" \
-            "$folder/build/src/manager/launch.o" &&
+            "$folder/build/src/runner/local/local.o" &&
             grep -q "$lib/tunepipe/plugins" "$folder/build/src/plugin/paths.o" &&
             grep -q "$lib/tunepipe/tunepipe-wrapper" \
-                "$folder/build/src/manager/launch.o" || return 1
+                "$folder/build/src/runner/local/local.o" || return 1
     done
 }
 

@@ -6,7 +6,7 @@
  * A session's number is not given to another process while one is in it; when
  * all have gone it may be.  Then its new owner lives and leads it, so that a
  * session with a living leader is never a dead wrapper's. */
-#include "manager/orphans.h"
+#include "runner/local/orphans.h"
 
 #include "core/buf.h"
 #include "core/clock.h"

@@ -3,8 +3,8 @@
  * children any more, they are known by the session the wrapper made for them
  * or by TUNEPIPE_TRIAL_DIR in their environment.  Who has left the one and
  * cleared the other is not found; nor is another user's.  One thread. */
-#ifndef MANAGER_ORPHANS_H
-#define MANAGER_ORPHANS_H
+#ifndef RUNNER_LOCAL_ORPHANS_H
+#define RUNNER_LOCAL_ORPHANS_H
 
 #include "core/map.h"
 

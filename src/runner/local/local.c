@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  Trials on this machine, each phase under a wrapper of its own
+ * (trial/files.h) that outlives its manager.  The ends of wrappers are seen by
+ * their pidfds, which lie in one epoll.
+ *
+ * A wrapper lives when its end of the lease is open.  One that was started and
+ * has not come so far yet must neither be taken for dead nor start its trial
+ * later, beside a new attempt: where nobody has the FIFO open it is moved away,
+ * so that such a wrapper does not find it and gives up; if one had opened it in
+ * between, that is seen behind the move. */
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/process.h"
+#include "runner/local/orphans.h"
+#include "runner/runner.h"
+#include "trial/files.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* With no manager to adopt it for so long, a trial ends. */
+#define ADOPT_MS 10000
+#define WORDS_MAX 64
+#define PID_FILE_MAX 65536
+#define COMING_UP_MS 10
+#define COMING_UP_TIMES 300
+#define LEASE_OLD "lease.old" /* what a lease becomes that nobody held */
+
+extern const struct runner_ops runner_local;
+
+struct local {
+    struct runner base;
+    char *wrapper; /* the program's path */
+    int64_t grace_ms;
+    struct orphans orphans; /* of trials that earlier managers started */
+};
+
+struct local_run {
+    struct run base;
+    struct runner_phase phase;
+    int pidfd, lease_fd; /* of the wrapper; the manager's end */
+    bool watched;
+};
+
+static struct local *
+local_of(const struct run *run)
+{
+    return (struct local *)run->runner;
+}
+
+/* The first of the places that holds the program; NULL: none does. */
+static char *
+find_wrapper(const char *program_folder)
+{
+    static const char *const places[] = {
+        "%s/" TRIAL_WRAPPER_PROGRAM,
+        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM,
+#ifdef TP_WRAPPERDIR
+        TP_WRAPPERDIR "/" TRIAL_WRAPPER_PROGRAM,
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path;
+
+        if (asprintf(&path, places[i], program_folder) < 0)
+            return NULL;
+        if (access(path, X_OK) == 0)
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static void
+local_close(struct runner *r)
+{
+    struct local *l = (struct local *)r;
+
+    if (r->fd >= 0)
+        close(r->fd);
+    orphans_fini(&l->orphans);
+    free(l->wrapper);
+    free(l);
+}
+
+static int
+local_open(struct runner **out, const struct runner_setup *setup,
+           struct err *err)
+{
+    struct local *l = calloc(1, sizeof *l);
+    int rc = 0;
+
+    if (l == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    l->base.ops = &runner_local;
+    l->base.fd = epoll_create1(EPOLL_CLOEXEC);
+    l->grace_ms = setup->grace_ms;
+    l->wrapper = find_wrapper(setup->program_folder);
+    if (l->base.fd < 0)
+        rc = err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
+    else if (l->wrapper == NULL)
+        rc = err_set(err, ERR_SYSTEM,
+                     TRIAL_WRAPPER_PROGRAM " is neither in %s nor in "
+                                           "../libexec/tunepipe",
+                     setup->program_folder);
+    if (rc == 0)
+        *out = &l->base;
+    else
+        local_close(&l->base);
+    return rc;
+}
+
+/* ---- a run ---- */
+
+static struct local_run *
+run_new(struct runner *r, struct trial *t, const struct runner_phase *phase)
+{
+    struct local_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return NULL;
+    run->base = (struct run){.runner = r, .trial = t};
+    run->phase = *phase;
+    run->pidfd = run->lease_fd = -1;
+    return run;
+}
+
+static void
+unwatch(struct local_run *run)
+{
+    if (run->watched)
+        epoll_ctl(run->base.runner->fd, EPOLL_CTL_DEL, run->pidfd, NULL);
+    run->watched = false;
+}
+
+static void
+local_leave(struct run *base)
+{
+    struct local_run *run = (struct local_run *)base;
+
+    unwatch(run);
+    if (run->pidfd >= 0)
+        close(run->pidfd);
+    if (run->lease_fd >= 0)
+        close(run->lease_fd);
+    free(run);
+}
+
+static int
+local_watch(struct run *base)
+{
+    struct local_run *run = (struct local_run *)base;
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = base};
+
+    if (epoll_ctl(base->runner->fd, EPOLL_CTL_ADD, run->pidfd, &e) != 0)
+        return -1;
+    run->watched = true;
+    return 0;
+}
+
+static struct run *
+local_look(struct runner *r)
+{
+    struct epoll_event e;
+
+    return epoll_wait(r->fd, &e, 1, 0) == 1 ? e.data.ptr : NULL;
+}
+
+/* Never a stranger, even when the wrapper is nobody's child any more. */
+static void
+local_stop(struct run *base, enum run_stop how)
+{
+    process_kill(((struct local_run *)base)->pidfd,
+                 how == RUN_GIVE_UP ? SIGKILL : SIGTERM);
+}
+
+/* The orphans of a lost trial are ended before the wrapper is waited for: until
+ * then its id is no stranger's. */
+static int
+local_end(struct run *base, struct run_end *out, struct err *err)
+{
+    struct local_run *run = (struct local_run *)base;
+    char *home = runner_phase_folder(&run->phase);
+    siginfo_t info;
+    int rc;
+
+    *out = (struct run_end){.outcome = {.kind = OUTCOME_LOST}};
+    rc = home == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : outcome_read(home, &out->outcome, err);
+    free(home);
+    if (out->outcome.kind == OUTCOME_LOST)
+        orphans_kill(run->phase.folder, base->pid);
+    unwatch(run);
+    info = process_reap(&run->pidfd);
+    out->unbegun = out->outcome.kind == OUTCOME_LOST &&
+                   info.si_code == CLD_EXITED &&
+                   info.si_status == TRIAL_WRAPPER_LATER;
+    local_leave(base);
+    return rc;
+}
+
+/* ---- started ---- */
+
+/* In the phase's folder, before the wrapper looks for it there. */
+static int
+make_lease(struct local_run *run, const char *home, struct err *err)
+{
+    char *path = file_join(home, TRIAL_LEASE);
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    unlink(path); /* of a start that failed */
+    if (mkfifo(path, 0600) != 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
+    else if ((run->lease_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    free(path);
+    return run->lease_fd >= 0 ? 0 : -1;
+}
+
+static int
+start_wrapper(struct local_run *run, const char *home,
+              const struct runner_task *task, struct err *err)
+{
+    const struct local *l = local_of(&run->base);
+    char grace[32], adopt[32], limit[32];
+    char *words = file_join(home, TRIAL_STDERR);
+    bool grouped = task->cgroup[0] != '\0';
+    const char *argv[WORDS_MAX] = {l->wrapper,
+                                   "--dir",
+                                   home,
+                                   "--cwd",
+                                   task->cwd,
+                                   "--grace-ms",
+                                   grace,
+                                   "--adopt-ms",
+                                   adopt,
+                                   grouped ? "--cgroup" : "--limit-bytes",
+                                   grouped ? task->cgroup : limit,
+                                   "--"};
+    const char *const *word = task->command;
+    size_t n = 12;
+    struct process_spawn how = {
+        .argv = argv,
+        .env = task->env,
+        .files = {PROCESS_NULL, PROCESS_NULL, -1},
+        .session = true,
+        .blocked = SIGTERM, /* until it is ready: a stop may come at once */
+    };
+    pid_t pid = -1;
+
+    if (words == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    while (n + 1 < WORDS_MAX && *word != NULL)
+        argv[n++] = *word++;
+    snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
+    snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    snprintf(limit, sizeof limit, "%llu", (unsigned long long)task->limit);
+    how.files[2] =
+        open(words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (how.files[2] >= 0)
+        pid = process_spawn(&how, &run->pidfd, NULL);
+    if (pid > 0)
+        run->base.pid = pid;
+    else
+        err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
+    if (how.files[2] >= 0)
+        close(how.files[2]);
+    free(words);
+    return pid > 0 ? 0 : -1;
+}
+
+static struct run *
+local_start(struct runner *r, const struct runner_task *task, struct err *err)
+{
+    struct local_run *run = run_new(r, task->trial, &task->phase);
+    char *home = runner_phase_folder(&task->phase);
+    int rc = run == NULL || home == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : make_lease(run, home, err);
+
+    if (rc == 0)
+        rc = start_wrapper(run, home, task, err);
+    free(home);
+    if (rc == 0)
+        return &run->base;
+    if (run != NULL)
+        local_leave(&run->base);
+    return NULL;
+}
+
+/* ---- adopted ---- */
+
+static int
+open_lease(const char *home, const char *name)
+{
+    char *path = file_join(home, name);
+    int fd = path == NULL
+                 ? -1
+                 : open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+    free(path);
+    return fd;
+}
+
+static void
+move(const char *home, const char *from, const char *to)
+{
+    char *a = file_join(home, from), *b = file_join(home, to);
+
+    if (a != NULL && b != NULL)
+        rename(a, b);
+    free(a);
+    free(b);
+}
+
+static bool
+take_lease(struct local_run *run, const char *home)
+{
+    run->lease_fd = open_lease(home, TRIAL_LEASE);
+    if (run->lease_fd >= 0)
+        return true;
+    move(home, TRIAL_LEASE, LEASE_OLD);
+    run->lease_fd = open_lease(home, LEASE_OLD);
+    if (run->lease_fd < 0)
+        return false;
+    move(home, LEASE_OLD, TRIAL_LEASE);
+    return true;
+}
+
+/* `ticks`: since boot, when the wrapper began. */
+static int64_t
+monotonic_of(unsigned long long ticks)
+{
+    int64_t hz = sysconf(_SC_CLK_TCK), lived;
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    lived = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
+            (int64_t)ticks * (1000000000 / (hz > 0 ? hz : 100));
+    return clock_monotonic_ns() - (lived > 0 ? lived : 0);
+}
+
+/* What the wrapper wrote is believed when the process began as it says. */
+static bool
+find_process(struct local_run *run, const char *home)
+{
+    char *path = file_join(home, TRIAL_WRAPPER_PID);
+    unsigned long long start;
+    struct buf text;
+    bool read;
+    int pid;
+
+    buf_init(&text, 4 * PID_FILE_MAX);
+    read = path != NULL &&
+           file_read_plain(path, PID_FILE_MAX, &text, NULL) == 0 &&
+           sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2;
+    buf_fini(&text);
+    free(path);
+    if (!read || pid <= 0)
+        return false;
+    run->pidfd = process_open(pid, start);
+    if (run->pidfd < 0)
+        return false;
+    run->base.pid = pid;
+    run->base.started_ns = monotonic_of(start);
+    return true;
+}
+
+static bool
+has(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+static bool
+find_wrapper_of(struct local_run *run, const char *home)
+{
+    bool found = false;
+
+    if (has(home, TRIAL_EXIT) || !take_lease(run, home))
+        return false;
+    for (int i = 0; i < COMING_UP_TIMES && !found; i++) {
+        if (i > 0) /* it writes its number at once behind the opening */
+            poll(NULL, 0, COMING_UP_MS);
+        found = find_process(run, home);
+        if (!found && has(home, TRIAL_EXIT))
+            break;
+    }
+    return found;
+}
+
+static struct run *
+local_adopt(struct runner *r, struct trial *t, const struct runner_phase *phase)
+{
+    struct local_run *run = run_new(r, t, phase);
+    char *home = runner_phase_folder(phase);
+    bool found = run != NULL && home != NULL && find_wrapper_of(run, home);
+
+    free(home);
+    if (found)
+        return &run->base;
+    if (run != NULL)
+        local_leave(&run->base);
+    return NULL;
+}
+
+static void
+local_clear(struct runner *r, const struct runner_phase *phase)
+{
+    char *home = runner_phase_folder(phase);
+
+    if (home != NULL)
+        orphans_kill_old(&((struct local *)r)->orphans, phase->folder, home);
+    free(home);
+}
+
+const struct runner_ops runner_local = {
+    .name = "local",
+    .can = RUNNER_CHECKPOINTS | RUNNER_MEMORY | RUNNER_DEVICES,
+    .descriptors = 2,
+    .open = local_open,
+    .close = local_close,
+    .start = local_start,
+    .adopt = local_adopt,
+    .clear = local_clear,
+    .watch = local_watch,
+    .look = local_look,
+    .stop = local_stop,
+    .end = local_end,
+    .leave = local_leave,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/runner.h"
+
+#include "core/file.h"
+#include "trial/files.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define DECLARED(name) extern const struct runner_ops runner_##name;
+#define LISTED(name) [PLATFORM_##name] = &runner_##name,
+
+PLATFORM_LIST(DECLARED)
+
+static const struct runner_ops *const kinds[PLATFORMS] = {
+    PLATFORM_LIST(LISTED)};
+
+const struct runner_ops *
+runner_kind(enum platform platform)
+{
+    return kinds[platform];
+}
+
+void
+run_stop(struct run *run, enum run_stop how)
+{
+    if (run != NULL)
+        run->runner->ops->stop(run, how);
+}
+
+int
+run_end(struct run **run, struct run_end *out, struct err *err)
+{
+    struct run *ended = *run;
+
+    *run = NULL;
+    return ended->runner->ops->end(ended, out, err);
+}
+
+void
+run_leave(struct run **run)
+{
+    if (*run != NULL)
+        (*run)->runner->ops->leave(*run);
+    *run = NULL;
+}
+
+pid_t
+run_pid(const struct run *run)
+{
+    return run != NULL ? run->pid : 0;
+}
+
+char *
+runner_phase_folder(const struct runner_phase *phase)
+{
+    return phase->prepares ? file_join(phase->folder, TRIAL_PREPARE)
+                           : strdup(phase->folder);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* runner.h - what carries out the phases of trials (prepareCommand's and
+ * trialCommand's): one kind for each platform of config/platform.h, each in
+ * a folder beside this file.  A kind gets a folder whose files are made
+ * (trial/files.h), a command and an environment; what the trial is for, how its
+ * end is judged and what follows from that it never learns.  One thread. */
+#ifndef RUNNER_RUNNER_H
+#define RUNNER_RUNNER_H
+
+#include "config/platform.h"
+#include "trial/outcome.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct run;
+struct runner;
+struct trial;
+
+/* What a kind can.  An experiment that wants memory or devices which its kind
+ * cannot give is refused (manager/launch.h). */
+enum {
+    RUNNER_CHECKPOINTS = 1, /* trials find the experiment's checkpoints, and
+                               save there; else they are given no such place */
+    RUNNER_MEMORY = 2,      /* trialMemory: a trial is kept to it */
+    RUNNER_DEVICES = 4,     /* trialGpuNumber: a trial has them to itself */
+};
+
+struct runner_setup {
+    const char *program_folder; /* of tunepipe's programs; borrowed */
+    int64_t grace_ms;           /* between a trial's SIGTERM and its SIGKILL */
+};
+
+/* One phase of one attempt. */
+struct runner_phase {
+    const char *folder; /* the trial's, absolute; borrowed as long as it runs */
+    bool prepares;      /* prepareCommand's, with its files in TRIAL_PREPARE */
+};
+
+struct runner_task {
+    struct trial *trial; /* whose phase it is; never looked into */
+    struct runner_phase phase;
+    const char *cwd;
+    const char *const *command; /* ends with NULL, as does env */
+    char *const *env;
+    const char *cgroup; /* the control group it runs in; "": none, but */
+    uint64_t limit;     /* each process is kept to so many bytes; 0: to none */
+};
+
+/* A phase that runs.  A kind puts its own members behind these. */
+struct run {
+    struct runner *runner;
+    struct trial *trial;
+    pid_t pid;          /* of its process on this machine; 0: it has none */
+    int64_t started_ns; /* monotonic, of an adopted one; 0: not known */
+};
+
+struct run_end {
+    struct outcome outcome;
+    bool unbegun; /* nothing was begun, for want of something that may come
+                     back: it may be started again as if for the first time */
+};
+
+enum run_stop {
+    RUN_TERMINATE, /* SIGTERM to the trial, SIGKILL after the grace; again: the
+                      SIGKILL at once */
+    RUN_GIVE_UP,   /* what was to do that has not: an end is to be seen soon */
+};
+
+struct runner_ops {
+    const char *name; /* trainingService.platform */
+    unsigned can;
+    unsigned descriptors; /* what a phase costs: open files in the manager */
+
+    /* -1: it cannot run anything here; an ERR_CONFIG is the user's to mend. */
+    int (*open)(struct runner **out, const struct runner_setup *setup,
+                struct err *err);
+    void (*close)(struct runner *r); /* every run is ended or left before */
+
+    /* NULL: nothing of it runs.  Where err tells that something is short which
+     * may come back (errno_passes()) it is asked for again. */
+    struct run *(*start)(struct runner *r, const struct runner_task *task,
+                         struct err *err);
+    /* A phase that another manager started.  NULL: it does not run, and will
+     * not come up any more. */
+    struct run *(*adopt)(struct runner *r, struct trial *t,
+                         const struct runner_phase *phase);
+    /* Ends what is left of a phase that was lost while no manager lived. */
+    void (*clear)(struct runner *r, const struct runner_phase *phase);
+
+    /* From now on its end is told by look(); -1: not for now, as errno tells,
+     * and this is to be called again. */
+    int (*watch)(struct run *run);
+    /* r->fd is readable: a run whose end has come, and is to be taken by end()
+     * before the next call.  NULL: none. */
+    struct run *(*look)(struct runner *r);
+    void (*stop)(struct run *run, enum run_stop how);
+    /* How it ended, which has been told or is waited for; frees run.  -1: what
+     * it left tells nothing that can be understood. */
+    int (*end)(struct run *run, struct run_end *out, struct err *err);
+    /* Lets it run on, for another manager to adopt; frees run. */
+    void (*leave)(struct run *run);
+};
+
+struct runner {
+    const struct runner_ops *ops;
+    int fd; /* readable: look() has something to tell */
+};
+
+const struct runner_ops *runner_kind(enum platform platform);
+
+/* These allow for no run, and forget the one that they free. */
+void run_stop(struct run *run, enum run_stop how);
+int run_end(struct run **run, struct run_end *out, struct err *err);
+void run_leave(struct run **run);
+pid_t run_pid(const struct run *run); /* 0: none */
+
+/* The folder of the phase's own files; to be freed.  NULL: out of memory. */
+char *runner_phase_folder(const struct runner_phase *phase);
+
+#endif
