@@ -2,7 +2,6 @@
 #include "bridge/bridge.h"
 
 #include "bridge/address.h"
-#include "bridge/hosts.h"
 #include "bridge/link.h"
 #include "bridge/owner.h"
 #include "bridge/relay.h"

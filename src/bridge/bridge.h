@@ -6,7 +6,7 @@
  * long a tuner computes, and even when it crashes, pings are answered, a lost
  * connection is made again, and the manager is told what has happened.
  * It is one shared object, loaded only when there is a URL; see
- * cli/websocket.h.  One thread. */
+ * cli/module.h.  One thread. */
 #ifndef BRIDGE_BRIDGE_H
 #define BRIDGE_BRIDGE_H
 

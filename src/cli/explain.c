@@ -1,18 +1,353 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
-#include "cli/explain_print.h"
+#include "cli/log_print.h"
 #include "cli/options.h"
+#include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
+#include "core/visible.h"
+#include "json.h"
 #include "log/log.h"
 #include "plugin/paths.h"
 #include "replay/explain.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- for people ---- */
+
+static void
+print_lines(const struct explain_lines *lines, FILE *out)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        visible_printf(out, "            %s: %s\n", lines->at[i].who,
+                       lines->at[i].text);
+}
+
+/* Its records may begin before those that the log still has. */
+static bool
+is_older(const struct explanation *x)
+{
+    return x->dropped > 0 && (x->suggestion == NULL || x->asked <= x->dropped);
+}
+
+/* The parameters alone; the whole payload when it has none. */
+static void
+print_parameters(const char *suggestion, FILE *out)
+{
+    struct json *doc =
+        json_parse(suggestion, strlen(suggestion), JSON_STRICT, NULL);
+    struct jval parameters;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (doc != NULL && jval_get(json_root(doc), "parameters", &parameters))
+        jval_write(parameters, &text);
+    else
+        buf_add_text(&text, suggestion);
+    visible_printf(out, "parameters  %s\n", buf_text(&text));
+    if (doc != NULL && jval_text_of(json_root(doc), "resume_from")[0] != '\0')
+        visible_printf(
+            out,
+            "            %s from trial %s: to go on from its checkpoint, if "
+            "it left one\n",
+            jval_text_of(json_root(doc), "resume_how"),
+            jval_text_of(json_root(doc), "resume_from"));
+    buf_fini(&text);
+    json_free(doc);
+}
+
+static void
+print_suggestion(const struct explanation *x, FILE *out)
+{
+    char when[LOG_TIME_MAX];
+    bool asked = strcmp(x->asked_by, "GE") == 0;
+
+    if (x->suggestion == NULL) {
+        fputs("parameters  not of this tuner: ", out);
+        if (x->recovered > 0)
+            visible_printf(out, "recovered by command %" PRIu64 " (AD)\n",
+                           x->recovered);
+        else if (is_older(x))
+            visible_printf(out,
+                           "or given out by command %" PRIu64
+                           " or before, which are not on record any more\n",
+                           x->dropped);
+        else
+            fputs("the user's own trial, or one that the log does not know\n",
+                  out);
+        return;
+    }
+    print_parameters(x->suggestion, out);
+    if (is_older(x)) {
+        visible_printf(out,
+                       "            by command %" PRIu64
+                       ", which is not on record any more, %s\n",
+                       x->asked, log_time(x->asked_us, when));
+        return;
+    }
+    if (x->asked_by[0] != '\0')
+        visible_printf(out, "            %s command %" PRIu64 " (%s), %s\n",
+                       asked ? "by" : "owed, and served behind", x->asked,
+                       x->asked_by, log_time(x->asked_us, when));
+    else
+        visible_printf(out,
+                       "            input %" PRIu64
+                       ", from the program that is the tuner, %s\n",
+                       x->asked, log_time(x->asked_us, when));
+    print_lines(&x->why, out);
+    if (x->why.n == 0)
+        visible_printf(out, "            tuner %s did not say why\n",
+                       x->tuner != NULL ? x->tuner : "?");
+}
+
+static void
+print_reports(const struct explanation *x, FILE *out)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    visible_printf(out, "reports     %" PRIu64, x->reports);
+    if (x->reports > 0) {
+        number_format(x->latest, text);
+        visible_printf(out, ", the latest %s at step %" PRIu64, text,
+                       x->latest_step);
+    }
+    if (x->attempts > 1)
+        visible_printf(out, ", in the last of %" PRIu64 " attempts",
+                       x->attempts);
+    if (x->final > 0) {
+        number_format(x->result, text);
+        visible_printf(out, "; final %s (command %" PRIu64 ")", text, x->final);
+    }
+    if (is_older(x))
+        visible_printf(out, "; behind command %" PRIu64, x->dropped);
+    fputc('\n', out);
+}
+
+static void
+print_comparison(const struct explanation *x, FILE *out)
+{
+    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
+
+    number_format(x->value, value);
+    number_format(x->threshold, threshold);
+    if (!isnan(x->value))
+        visible_printf(out, ": %s", value);
+    if (!isnan(x->threshold))
+        visible_printf(out, "%s limit %s", isnan(x->value) ? ":" : ",",
+                       threshold);
+}
+
+/* Which of the two says how long it runs. */
+static const char *
+judge_of(const struct explanation *x)
+{
+    return x->assessor != NULL ? "assessor" : "tuner";
+}
+
+static void
+print_verdict(const struct explanation *x, FILE *out)
+{
+    static const char *const words[] = {
+        [TRIAL_GO] = "not stopped ",      [TRIAL_STOP] = "stopped     ",
+        [TRIAL_PAUSE] = "paused      ",   [TRIAL_FINISH] = "finished    ",
+        [TRIAL_RELEASE] = "released    ",
+    };
+
+    if (x->judgements == 0) {
+        if (x->assessor != NULL)
+            visible_printf(out, "%s     by assessor %s%s\n",
+                           x->killed > 0 ? "stopped" : "judged ", x->assessor,
+                           x->killed > 0 ? ", which did not say why"
+                                         : ": never");
+        return;
+    }
+    visible_printf(out,
+                   "judged      %" PRIu64 " time%s by %s %s, at last at step "
+                   "%" PRIu64 " (command %" PRIu64 ")\n",
+                   x->judgements, x->judgements == 1 ? "" : "s", judge_of(x),
+                   x->assessor != NULL ? x->assessor : x->tuner, x->step,
+                   x->judged);
+    fputs(words[x->decision], out);
+    if (x->decision == TRIAL_GO)
+        fputs("at that step", out);
+    else if (x->rule != NULL)
+        visible_printf(out, "%s", x->rule);
+    else
+        visible_printf(out, "the %s's word", judge_of(x));
+    print_comparison(x, out);
+    fputc('\n', out);
+    print_lines(&x->judged_why, out);
+}
+
+static void
+print_end(const struct explanation *x, FILE *out)
+{
+    bool itself =
+        strcmp(x->event, "SUCCEEDED") == 0 || strcmp(x->event, "FAILED") == 0;
+
+    visible_printf(out, "end         %s (command %" PRIu64 ")", x->event,
+                   x->ended);
+    if (x->decided > 0 && x->decided != x->judged)
+        visible_printf(out, ", on the tuner's word behind command %" PRIu64,
+                       x->decided);
+    else if (x->killed == 0 && x->decided == 0 && !itself)
+        fputs(", the manager's word alone", out);
+    fputc('\n', out);
+}
+
+static void
+explain_print(const struct explanation *x, FILE *out)
+{
+    visible_printf(out, "trial       %s, parameter_id %s\n",
+                   x->job != NULL ? x->job : "not known to have run",
+                   x->parameter != NULL ? x->parameter : "none");
+    print_suggestion(x, out);
+    print_reports(x, out);
+    print_verdict(x, out);
+    if (x->ended == 0)
+        fputs("end         none in this log\n", out);
+    else
+        print_end(x, out);
+}
+
+/* ---- JSON ---- */
+
+static void
+add_text(struct buf *out, const char *key, const char *text)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_text(out, text);
+}
+
+static void
+add_number(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_number(out, value);
+}
+
+static void
+add_command(struct buf *out, const char *key, uint64_t arrival)
+{
+    if (arrival == 0)
+        buf_printf(out, "\"%s\": null", key);
+    else
+        buf_printf(out, "\"%s\": %" PRIu64, key, arrival);
+}
+
+static void
+add_lines(struct buf *out, const struct explain_lines *lines)
+{
+    buf_add_text(out, "\"why\": [");
+    for (size_t i = 0; i < lines->n; i++) {
+        buf_add_text(out, i > 0 ? ", {" : "{");
+        add_text(out, "who", lines->at[i].who);
+        buf_add_text(out, ", ");
+        add_text(out, "text", lines->at[i].text);
+        buf_add_char(out, '}');
+    }
+    buf_add_char(out, ']');
+}
+
+static void
+add_suggestion(struct buf *out, const struct explanation *x)
+{
+    add_text(out, "trial_job_id", x->job);
+    buf_add_text(out, ", ");
+    add_text(out, "parameter_id", x->parameter);
+    buf_printf(out, ", \"suggestion\": %s, ",
+               x->suggestion != NULL ? x->suggestion : "null");
+    if (x->asked == 0)
+        buf_add_text(out, "\"asked\": null, ");
+    else
+        buf_printf(out,
+                   "\"asked\": {\"command\": %" PRIu64
+                   ", \"code\": \"%s\", \"time_us\": %" PRId64 "}, ",
+                   x->asked, x->asked_by, x->asked_us);
+    add_lines(out, &x->why);
+    buf_add_text(out, ", ");
+    add_command(out, "recovered", x->recovered);
+    buf_add_text(out, ", ");
+    add_command(out, "dropped", x->dropped);
+}
+
+static void
+add_verdict(struct buf *out, const struct explanation *x)
+{
+    buf_printf(out,
+               ", \"judgements\": %" PRIu64 ", \"verdict\": ", x->judgements);
+    if (x->judgements == 0) {
+        buf_add_text(out, "null, ");
+    } else {
+        buf_printf(out,
+                   "{\"command\": %" PRIu64 ", \"step\": %" PRIu64
+                   ", \"stop\": %s, \"decision\": \"%s\", ",
+                   x->judged, x->step, x->stop ? "true" : "false",
+                   trial_decision_name(x->decision));
+        add_text(out, "rule", x->rule);
+        buf_add_text(out, ", ");
+        add_number(out, "value", x->value);
+        buf_add_text(out, ", ");
+        add_number(out, "threshold", x->threshold);
+        buf_add_text(out, ", ");
+        add_lines(out, &x->judged_why);
+        buf_add_text(out, "}, ");
+    }
+    add_command(out, "killed", x->killed);
+    buf_add_text(out, ", ");
+    add_command(out, "decided", x->decided);
+}
+
+static void
+add_outcome(struct buf *out, const struct explanation *x)
+{
+    buf_add_text(out, ", \"final\": ");
+    if (x->final == 0) {
+        buf_add_text(out, "null");
+    } else {
+        buf_printf(out, "{\"command\": %" PRIu64 ", ", x->final);
+        add_number(out, "value", x->result);
+        buf_add_char(out, '}');
+    }
+    if (x->ended == 0)
+        buf_add_text(out, ", \"end\": null");
+    else
+        buf_printf(out,
+                   ", \"end\": {\"command\": %" PRIu64 ", \"event\": \"%s\"}",
+                   x->ended, x->event);
+}
+
+static void
+explain_print_json(const struct explanation *x, FILE *out)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    buf_add_char(&text, '{');
+    add_suggestion(&text, x);
+    buf_printf(&text, ", \"reports\": %" PRIu64 ", \"latest\": ", x->reports);
+    if (x->reports == 0) {
+        buf_add_text(&text, "null");
+    } else {
+        buf_printf(&text, "{\"step\": %" PRIu64 ", ", x->latest_step);
+        add_number(&text, "value", x->latest);
+        buf_add_char(&text, '}');
+    }
+    add_verdict(&text, x);
+    add_outcome(&text, x);
+    buf_add_text(&text, "}\n");
+    fputs(buf_text(&text), out);
+    buf_fini(&text);
+}
+
+/* ---- the verb ---- */
 
 static const char help[] =
     "usage: tunepipe explain DIR TRIAL [OPTIONS]\n"

@@ -1,22 +1,620 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
 #include "cli/log_print.h"
 #include "cli/options.h"
-#include "cli/replay_modes.h"
+#include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
 #include "core/visible.h"
+#include "json.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "plugin/paths.h"
 #include "replay/pace.h"
+#include "replay/play.h"
+#include "replay/ranking.h"
 #include "replay/replay.h"
+#include "replay/whatif.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+struct replay_words {
+    bool verify, debug, json;
+    uint64_t until;
+    int64_t deadline_ms;
+    const char *plugin_path, *speed, *pipe, *assessor, *assessor_args, *tuner;
+};
+
+/* ---- what --assessor and --tuner share ---- */
+
+static int replay_pipe(const struct replay_words *w, const char *path,
+                       FILE *out, struct err *err);
+static int replay_assessor(const struct replay_words *w, const char *path,
+                           const struct plugin_paths *paths,
+                           const struct log *log, FILE *out, struct err *err);
+static int replay_tuner(const struct replay_words *w, const char *path,
+                        const struct plugin_paths *paths, const struct log *log,
+                        FILE *out, struct err *err);
+
+/* A line: the "tuner" or "assessor" is told to do the opposite of what the
+ * experiment does; `option` and a quote stand around the right arguments. */
+static void
+replay_print_against(FILE *out, const char *plugin, bool maximize,
+                     const char *option, const char *quote)
+{
+    static const char *const modes[] = {"minimize", "maximize"};
+
+    fprintf(out,
+            "the %s is to %s, the experiment %ss: give it "
+            "%s%s{\"optimize_mode\": \"%s\"}%s\n",
+            plugin, modes[!maximize], modes[maximize], option, quote,
+            modes[maximize], quote);
+}
+
+/* Takes the text. */
+static int
+replay_print_json(FILE *out, struct buf *text, struct err *err)
+{
+    int rc = buf_check(text, "the table", err);
+
+    if (rc == 0)
+        fputs(buf_text(text), out);
+    buf_fini(text);
+    return rc;
+}
+
+/* ---- --assessor NAME, for people ---- */
+
+static void
+write_stop(const struct whatif_stop *s, char text[64])
+{
+    char value[NUMBER_TEXT_MAX];
+
+    number_format(s->value, value);
+    snprintf(text, 64, "stopped at step %zu (%s)", s->step, value);
+}
+
+static void
+write_recorded(const struct whatif_trial *t, char text[64])
+{
+    char value[NUMBER_TEXT_MAX];
+
+    number_format(t->final, value);
+    if (t->really.stops)
+        write_stop(&t->really, text);
+    else
+        snprintf(text, 64, "%s%s%s",
+                 t->ended ? command_event_name(t->event) : "had not ended",
+                 t->has_final ? " " : "", t->has_final ? value : "");
+}
+
+static void
+print_whatif_trial(FILE *out, const struct whatif_trial *t)
+{
+    char recorded[64], then[64] = "the same", saves[64] = "";
+
+    write_recorded(t, recorded);
+    if (t->then.stops) {
+        write_stop(&t->then, then);
+        if (t->then.arrival == t->really.arrival)
+            snprintf(then, sizeof then, "the same");
+        else
+            snprintf(saves, sizeof saves, "%zu steps, %.1f s", t->saved_steps,
+                     t->saved_s);
+    } else if (t->unknown) {
+        snprintf(then, sizeof then, "goes on: unknown");
+    }
+    visible_printf(out, "%s%-12s %-8s %6zu  %-34s %-34s %s\n",
+                   t->open ? "~" : " ", t->job, t->id, t->steps, recorded, then,
+                   saves);
+}
+
+static void
+print_whatif_best(FILE *out, const struct whatif *w)
+{
+    char value[NUMBER_TEXT_MAX];
+
+    if (w->best == NULL) {
+        visible_printf(out, "best trial: no trial has a final result\n");
+        return;
+    }
+    number_format(w->best->final, value);
+    visible_printf(out, "best trial: %s (%s, to %s): ", w->best->job, value,
+                   w->maximize ? "maximize" : "minimize");
+    if (!w->best->then.stops) {
+        visible_printf(out, "survives\n");
+        return;
+    }
+    visible_printf(out, "would be stopped at step %zu", w->best->then.step);
+    if (w->best_left != NULL) {
+        number_format(w->best_left->final, value);
+        visible_printf(out, "; the best that survives: %s (%s)",
+                       w->best_left->job, value);
+    }
+    fputc('\n', out);
+}
+
+static void
+print_whatif_limits(FILE *out, const struct whatif *w)
+{
+    if (w->against)
+        replay_print_against(out, "assessor", w->maximize, "--assessor-args ",
+                             "'");
+    if (w->unknown > 0)
+        visible_printf(
+            out,
+            "the log cannot tell: %zu trials that were really stopped "
+            "would go on; what would have come is unknown\n",
+            w->unknown);
+    if (w->first != 0)
+        visible_printf(
+            out,
+            "the first other decision is at command %" PRIu64
+            ", on trial %s: the %zu trials given out behind it (~) might "
+            "have been others, as the tuner goes by results\n",
+            w->first, w->first_trial->job, w->open);
+}
+
+static void
+print_whatif_table(FILE *out, const struct whatif *w)
+{
+    visible_printf(out, " %-12s %-8s %6s  %-34s %-34s %s\n", "trial", "id",
+                   "steps", "recorded", "then", "saves");
+    for (size_t i = 0; i < w->n; i++)
+        print_whatif_trial(out, &w->trials[i]);
+    visible_printf(out, "assessor: %s\n", w->assessor);
+    visible_printf(
+        out,
+        "would stop %zu of %zu trials (recorded: %zu; %zu of them at the "
+        "same step)\n",
+        w->stopped_then, w->n, w->stopped_really, w->stopped_same);
+    visible_printf(out,
+                   "saves %zu of %zu recorded steps and %.1f s of trials\n",
+                   w->saved_steps, w->steps, w->saved_s);
+    print_whatif_best(out, w);
+    print_whatif_limits(out, w);
+}
+
+/* ---- --assessor NAME, for programs ---- */
+
+static void
+add_stop(struct buf *out, const char *key, const struct whatif_stop *s)
+{
+    buf_printf(out, ", \"%s\": ", key);
+    if (!s->stops) {
+        buf_add_text(out, "null");
+        return;
+    }
+    buf_printf(out, "{\"step\": %zu, \"value\": ", s->step);
+    json_write_number(out, s->value);
+    buf_printf(out, ", \"command\": %" PRIu64 ", \"time_us\": %" PRId64 "}",
+               s->arrival, s->time_us);
+}
+
+static void
+add_whatif_job(struct buf *out, const char *key, const struct whatif_trial *t)
+{
+    buf_printf(out, ", \"%s\": ", key);
+    json_write_text(out, t == NULL ? NULL : t->job);
+}
+
+static void
+add_whatif_trial(struct buf *out, const struct whatif_trial *t)
+{
+    buf_add_text(out, "{\"trial\": ");
+    json_write_string(out, t->job, strlen(t->job));
+    buf_printf(out,
+               ", \"parameter_id\": %s, \"steps\": %zu, \"event\": ", t->id,
+               t->steps);
+    buf_printf(out, t->ended ? "\"%s\"" : "null", command_event_name(t->event));
+    buf_add_text(out, ", \"final\": ");
+    json_write_number(out, t->has_final ? t->final : NAN);
+    add_stop(out, "recorded", &t->really);
+    add_stop(out, "then", &t->then);
+    buf_printf(out, ", \"saved_steps\": %zu, \"saved_s\": ", t->saved_steps);
+    json_write_number(
+        out, t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6 : 0);
+    buf_printf(out, ", \"unknown\": %s, \"open\": %s}",
+               t->unknown ? "true" : "false", t->open ? "true" : "false");
+}
+
+static int
+print_whatif_json(FILE *out, const struct whatif *w, struct err *err)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    buf_printf(&text,
+               "{\"assessor\": %s, \"maximize\": %s, \"trials\": %zu, "
+               "\"stopped\": %zu, \"stopped_recorded\": %zu, "
+               "\"stopped_same\": %zu, \"steps\": %zu, \"saved_steps\": %zu, "
+               "\"saved_s\": ",
+               w->assessor, w->maximize ? "true" : "false", w->n,
+               w->stopped_then, w->stopped_really, w->stopped_same, w->steps,
+               w->saved_steps);
+    json_write_number(&text, w->saved_s);
+    add_whatif_job(&text, "best", w->best);
+    buf_printf(&text, ", \"best_survives\": %s",
+               w->best == NULL       ? "null"
+               : w->best->then.stops ? "false"
+                                     : "true");
+    add_whatif_job(&text, "best_left", w->best_left);
+    buf_printf(&text,
+               ", \"unknown\": %zu, \"first_other\": %" PRIu64
+               ", \"open\": %zu, \"list\": [",
+               w->unknown, w->first, w->open);
+    for (size_t i = 0; i < w->n; i++) {
+        buf_add_text(&text, i == 0 ? "" : ", ");
+        add_whatif_trial(&text, &w->trials[i]);
+    }
+    buf_add_text(&text, "]}\n");
+    return replay_print_json(out, &text, err);
+}
+
+/* --assessor: 0, or -1: err tells. */
+static int
+replay_assessor(const struct replay_words *w, const char *path,
+                const struct plugin_paths *paths, const struct log *log,
+                FILE *out, struct err *err)
+{
+    const char *args = w->assessor_args == NULL ? "{}" : w->assessor_args;
+    struct json *doc = json_parse(args, strlen(args), JSON_UNIQUE, err);
+    struct whatif_setup setup = {.path = path,
+                                 .paths = paths,
+                                 .log = log,
+                                 .assessor = w->assessor,
+                                 .until = w->until};
+    struct whatif result;
+    int rc;
+
+    if (doc == NULL) {
+        err->code = ERR_USAGE;
+        return err_place(err, "--assessor-args");
+    }
+    setup.args = json_root(doc);
+    rc = whatif_run(&setup, &result, err);
+    if (rc == 0 && w->json)
+        rc = print_whatif_json(out, &result, err);
+    else if (rc == 0)
+        print_whatif_table(out, &result);
+    whatif_fini(&result);
+    json_free(doc);
+    return rc;
+}
+
+/* ---- --pipe 'COMMAND' ---- */
+
+static const enum command_code codes[] = {CMD_INITIALIZED,  CMD_NEW_TRIAL,
+                                          CMD_NO_MORE,      CMD_KILL_TRIAL,
+                                          CMD_DECIDE_TRIAL, CMD_ACKNOWLEDGE};
+#define N_CODES (sizeof codes / sizeof *codes)
+
+static void
+print_play_lines(FILE *out, const char *lines)
+{
+    const char *end;
+
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        visible_printf(out, "difference: %.*s\n", (int)(end - lines), lines);
+}
+
+static void
+print_play_table(FILE *out, struct play_report *r, const char *command,
+                 bool shell)
+{
+    visible_printf(out, "%zu of %zu frames sent to %s, started %s: %s\n",
+                   r->sent, r->frames, command,
+                   shell ? "by a shell" : "without a shell", r->how);
+    visible_printf(out, "      recorded      came\n");
+    for (size_t i = 0; i < N_CODES; i++) {
+        const struct play_count *c = &r->counts[codes[i]];
+
+        if (c->recorded > 0 || c->came > 0)
+            visible_printf(out, "%s  %10zu%10zu\n",
+                           command_info(codes[i])->code, c->recorded, c->came);
+    }
+    visible_printf(out, "%zu TR are the same to the byte\n", r->same_bytes);
+    if (r->left_out > 0)
+        visible_printf(out,
+                       "%zu requests that the stop had dropped were not sent\n",
+                       r->left_out);
+    if (r->crossed > 0)
+        visible_printf(
+            out,
+            "%zu kills had crossed the end of their trial: what a tuner "
+            "hears of it may differ\n",
+            r->crossed);
+    if (r->resumed)
+        visible_printf(out,
+                       "the session had been stopped and resumed: played as "
+                       "one, in which nothing became void by a stop\n");
+    if (!r->ended)
+        visible_printf(out,
+                       "the session did not end by itself: ended with TE\n");
+    print_play_lines(out, buf_text(&r->lines));
+    if (r->differences > PLAY_LINES)
+        visible_printf(out, "and %zu more\n", r->differences - PLAY_LINES);
+    visible_printf(out, "%zu differences\n", r->differences);
+}
+
+static void
+print_play_json(FILE *out, struct play_report *r, bool shell)
+{
+    const char *sep = "", *lines = buf_text(&r->lines), *end;
+    struct buf text;
+
+    visible_printf(
+        out,
+        "{\"frames\": %zu, \"sent\": %zu, \"shell\": %s, \"left_out\": "
+        "%zu, \"crossed\": %zu, \"resumed\": %s, \"ended\": %s, "
+        "\"end\": \"%s\", \"counts\": {",
+        r->frames, r->sent, shell ? "true" : "false", r->left_out, r->crossed,
+        r->resumed ? "true" : "false", r->ended ? "true" : "false", r->how);
+    for (size_t i = 0; i < N_CODES; i++)
+        visible_printf(out, "%s\"%s\": {\"recorded\": %zu, \"came\": %zu}",
+                       i == 0 ? "" : ", ", command_info(codes[i])->code,
+                       r->counts[codes[i]].recorded, r->counts[codes[i]].came);
+    visible_printf(out,
+                   "}, \"same_bytes\": %zu, \"differences\": %zu, \"lines\": [",
+                   r->same_bytes, r->differences);
+    buf_init(&text, SIZE_MAX / 2);
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1, sep = ", ") {
+        buf_add_text(&text, sep);
+        json_write_string(&text, lines, (size_t)(end - lines));
+    }
+    visible_printf(out, "%s]}\n", buf_text(&text));
+    buf_fini(&text);
+}
+
+/* --pipe: an exit status; -1: err tells why it could not be played. */
+static int
+replay_pipe(const struct replay_words *w, const char *path, FILE *out,
+            struct err *err)
+{
+    bool shell;
+    const char **argv = play_words(w->pipe, &shell, err);
+    struct play_setup setup = {
+        .path = path, .argv = argv, .deadline_ms = w->deadline_ms};
+    struct play_report report;
+    int status = -1;
+
+    if (argv == NULL)
+        return err_place(err, "--pipe");
+    if (play_run(&setup, &report, err) == 0) {
+        if (w->json)
+            print_play_json(out, &report, shell);
+        else
+            print_play_table(out, &report, w->pipe, shell);
+        status = report.differences == 0 ? EXIT_DONE : EXIT_FAILED;
+    }
+    play_report_fini(&report);
+    free(argv);
+    return status;
+}
+
+/* ---- --tuner NAME[:JSON], for people ---- */
+
+static void
+write_final(const struct ranking_trial *t, char text[NUMBER_TEXT_MAX])
+{
+    if (t->has_final)
+        number_format(t->final, text);
+    else
+        snprintf(text, NUMBER_TEXT_MAX, "none");
+}
+
+static void
+print_ranking_trial(FILE *out, const struct ranking *r,
+                    const struct ranking_trial *t)
+{
+    const char *job = t->job == NULL ? "-" : t->job;
+    const char *parameters = t->parameters == NULL ? "-" : t->parameters;
+    char final[NUMBER_TEXT_MAX], rank[16] = "-";
+
+    write_final(t, final);
+    if (!isnan(t->rank))
+        snprintf(rank, sizeof rank, "%.1f %%", 100 * t->rank);
+    visible_printf(out, "%-12s %-8s %-14s ", job, t->id, final);
+    if (t->unfit)
+        visible_printf(out,
+                       "not told: it does not fit the search space any more\n");
+    else if (!t->has_final)
+        visible_printf(out, "not told: the log has no final result\n");
+    else if (r->can_rank)
+        visible_printf(out, "%8s  %s\n", rank, parameters);
+    else
+        visible_printf(out, "%s\n%38s%s\n", parameters, "instead: ",
+                       t->own == NULL ? "nothing, it would wait" : t->own);
+}
+
+static void
+print_ranking_best(FILE *out, const struct ranking *r)
+{
+    char value[NUMBER_TEXT_MAX];
+
+    if (r->best == NULL) {
+        visible_printf(out, "best trial: no trial has a final result\n");
+        return;
+    }
+    number_format(r->best->final, value);
+    visible_printf(
+        out, "best trial: %s (%s, to %s): given out with %zu results known",
+        r->best->job, value, r->maximize ? "maximize" : "minimize",
+        r->best->known_then);
+    if (!r->can_rank)
+        visible_printf(out, "\n");
+    else if (!r->preferred)
+        visible_printf(
+            out,
+            "; this tuner did not prefer it to %.0f %% of the search "
+            "space before its result\n",
+            100 * RANKING_TOP);
+    else if (r->since < r->best->known_then)
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, %zu earlier\n",
+            100 * RANKING_TOP, r->since, r->best->known_then - r->since);
+    else
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, no earlier\n",
+            100 * RANKING_TOP, r->since);
+}
+
+static void
+print_ranking_limits(FILE *out, const struct ranking *r)
+{
+    if (r->against)
+        replay_print_against(out, "tuner", r->maximize, "", "");
+    if (r->silent + r->unfit > 0)
+        visible_printf(
+            out,
+            "not told: %zu trials without a final result (stopped, failed "
+            "or still running), %zu that do not fit\n",
+            r->silent, r->unfit);
+    visible_printf(
+        out, "the log cannot tell what this tuner's own suggestions would "
+             "have brought: what it asks for is not in it\n");
+}
+
+static void
+print_ranking_table(FILE *out, const struct ranking *r)
+{
+    visible_printf(out, "%-12s %-8s %-14s %s\n", "trial", "id", "result",
+                   r->can_rank
+                       ? "better than  parameters (of the search space, "
+                         "before its result)"
+                       : "parameters");
+    for (size_t i = 0; i < r->n; i++)
+        print_ranking_trial(out, r, &r->trials[i]);
+    visible_printf(out, "tuner: %s\n", r->tuner);
+    visible_printf(out, "told: %zu results of %zu trials, %zu imported\n",
+                   r->told, r->n, r->imported);
+    if (!r->can_rank)
+        visible_printf(out,
+                       "this tuner cannot rank parameters (it has no `score`): "
+                       "beside the recorded ones stand its own\n");
+    else if (isnan(r->mean_rank))
+        visible_printf(out, "it has no opinion of any of them\n");
+    else
+        visible_printf(
+            out,
+            "on average it likes them better than %.1f %% of %d samples "
+            "of the search space; by chance: 50 %%\n",
+            100 * r->mean_rank, RANKING_SAMPLES);
+    print_ranking_best(out, r);
+    print_ranking_limits(out, r);
+}
+
+/* ---- --tuner NAME[:JSON], for programs ---- */
+
+static void
+add_number(struct buf *out, const char *key, double value)
+{
+    buf_printf(out, ", \"%s\": ", key);
+    json_write_number(out, value);
+}
+
+static void
+add_ranking_job(struct buf *out, const char *key, const struct ranking_trial *t)
+{
+    buf_printf(out, "\"%s\": ", key);
+    json_write_text(out, t == NULL ? NULL : t->job);
+}
+
+static void
+add_ranking_trial(struct buf *out, const struct ranking_trial *t)
+{
+    buf_add_char(out, '{');
+    add_ranking_job(out, "trial", t);
+    buf_printf(out, ", \"parameter_id\": %s, \"parameters\": %s", t->id,
+               t->parameters == NULL ? "null" : t->parameters);
+    add_number(out, "final", t->has_final ? t->final : NAN);
+    buf_printf(out, ", \"told\": %s, \"known_then\": %zu, \"known\": %zu",
+               t->has_final && !t->unfit ? "true" : "false", t->known_then,
+               t->known);
+    add_number(out, "rank", t->rank);
+    buf_printf(out, ", \"own\": %s}", t->own == NULL ? "null" : t->own);
+}
+
+static int
+print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
+{
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    buf_printf(&text,
+               "{\"tuner\": %s, \"maximize\": %s, \"can_rank\": %s, "
+               "\"trials\": %zu, \"told\": %zu, \"imported\": %zu, "
+               "\"without_result\": %zu, \"unfit\": %zu",
+               r->tuner, r->maximize ? "true" : "false",
+               r->can_rank ? "true" : "false", r->n, r->told, r->imported,
+               r->silent, r->unfit);
+    add_number(&text, "mean_rank", r->mean_rank);
+    buf_add_text(&text, ", ");
+    add_ranking_job(&text, "best", r->best);
+    buf_add_text(&text, ", \"best_preferred_from\": ");
+    if (r->preferred)
+        buf_printf(&text, "%zu", r->since);
+    else
+        buf_add_text(&text, "null");
+    buf_add_text(&text, ", \"list\": [");
+    for (size_t i = 0; i < r->n; i++) {
+        buf_add_text(&text, i == 0 ? "" : ", ");
+        add_ranking_trial(&text, &r->trials[i]);
+    }
+    buf_add_text(&text, "]}\n");
+    return replay_print_json(out, &text, err);
+}
+
+/* --tuner: as above. */
+static int
+replay_tuner(const struct replay_words *w, const char *path,
+             const struct plugin_paths *paths, const struct log *log, FILE *out,
+             struct err *err)
+{
+    size_t len = strcspn(w->tuner, ":");
+    const char *args = w->tuner[len] == ':' ? w->tuner + len + 1 : "{}";
+    struct json *doc = json_parse(args, strlen(args), JSON_UNIQUE, err);
+    char *name = strndup(w->tuner, len);
+    struct ranking_setup setup = {
+        .path = path, .paths = paths, .log = log, .until = w->until};
+    struct ranking result = {0};
+    int rc = -1;
+
+    if (doc == NULL && err->code == ERR_INPUT)
+        err->code = ERR_USAGE;
+    if (doc == NULL)
+        err_place(err, "--tuner %.64s", name == NULL ? "" : name);
+    else if (name == NULL || len == 0)
+        err_set(err, name == NULL ? ERR_MEMORY : ERR_USAGE,
+                "--tuner: expected NAME or NAME:JSON, got '%.100s'", w->tuner);
+    else {
+        setup.tuner = name;
+        setup.args = json_root(doc);
+        rc = ranking_run(&setup, &result, err);
+    }
+    if (rc == 0 && w->json)
+        rc = print_ranking_json(out, &result, err);
+    else if (rc == 0)
+        print_ranking_table(out, &result);
+    ranking_fini(&result);
+    json_free(doc);
+    free(name);
+    return rc;
+}
+
+/* ---- the verb ---- */
 
 static const char help[] =
     "usage: tunepipe replay LOG [--verify | --speed real|N|max] [--until N]\n"

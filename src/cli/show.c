@@ -3,7 +3,7 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
-#include "cli/database.h"
+#include "cli/module.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "manager/results.h"

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/configuration.h"
 
-#include "config/draft.h"
-#include "config/keys_failure.h"
 #include "config/keys.h"
 #include "config/reader.h"
-#include "config/spacekey.h"
 #include "config/v1.h"
-#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"

@@ -8,8 +8,7 @@
 #define CONFIG_EXPERIMENT_H
 
 #include "config/wishes.h"
-#include "core/segment_policy.h"
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>

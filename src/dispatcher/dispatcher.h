@@ -25,8 +25,7 @@
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 
-#include "core/segment_policy.h"
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 #include "dispatcher/session.h"
 
 #include <stdbool.h>

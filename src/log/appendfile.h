@@ -9,7 +9,7 @@
 #ifndef LOG_APPENDFILE_H
 #define LOG_APPENDFILE_H
 
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>

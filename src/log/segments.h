@@ -6,7 +6,7 @@
 #ifndef LOG_SEGMENTS_H
 #define LOG_SEGMENTS_H
 
-#include "core/segment_policy.h"
+#include "core/log_policy.h"
 #include "log/record.h"
 
 #include <stdbool.h>

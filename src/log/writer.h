@@ -10,7 +10,7 @@
 #ifndef LOG_WRITER_H
 #define LOG_WRITER_H
 
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 #include "log/lock.h"
 #include "log/record.h"
 

@@ -17,14 +17,16 @@
 #include "dispatcher/session.h"
 #include "dispatcher/side.h"
 #include "frame.h"
+#include "json.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
-#include "replay/described.h"
 #include "replay/script.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -443,7 +445,8 @@ begin(struct whatif_walk *w, struct err *err)
         return -1;
     buf_init(&text, DESCRIBED_MAX);
     assessor_describe(w->assessor, &text);
-    w->out->assessor = described(&text, w->out->maximize, &w->out->against);
+    w->out->assessor =
+        whatif_description(&text, w->out->maximize, &w->out->against);
     if (w->out->assessor == NULL)
         return no_memory(err);
     w->assessing =
@@ -498,4 +501,25 @@ whatif_fini(struct whatif *w)
     }
     free(w->trials);
     free(w->assessor);
+}
+
+/* ---- how it describes the plugin that it asks ---- */
+
+char *
+whatif_description(struct buf *text, bool maximize, bool *against)
+{
+    struct json *doc = json_parse(text->data, text->len, JSON_STRICT, NULL);
+    struct jval args, mode;
+    const char *word;
+
+    *against = doc != NULL && jval_get(json_root(doc), "arguments", &args) &&
+               jval_get(args, "optimize_mode", &mode) &&
+               jval_string(mode, &word, NULL) &&
+               (strcmp(word, "minimize") == 0) == maximize;
+    if (doc == NULL) {
+        buf_fini(text);
+        return NULL;
+    }
+    json_free(doc);
+    return buf_take(text);
 }

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct log;
 struct plugin_paths;
@@ -76,5 +77,12 @@ struct whatif {
 int whatif_run(const struct whatif_setup *setup, struct whatif *out,
                struct err *err);
 void whatif_fini(struct whatif *w);
+
+#define DESCRIBED_MAX ((size_t)16 << 20) /* bytes of a description */
+
+/* A plugin's description as a text, to be freed; takes `text`, which it was
+ * written into as JSON.  *against: the plugin is told to do the opposite of
+ * what the experiment does.  NULL: out of memory. */
+char *whatif_description(struct buf *text, bool maximize, bool *against);
 
 #endif

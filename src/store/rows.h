@@ -40,14 +40,8 @@ int rows_add_result(struct rows *r, const char *line, size_t len,
 /* experiment.json, config.yml, search_space.json, summary.json. */
 int rows_set_experiment(struct rows *r, const char *folder, struct err *err);
 
-/* The values of a trial's parameters. */
-int rows_add_parameters(struct rows *r, const char *trial,
-                        struct jval parameters, struct err *err);
-
 /* A member of an object as a value: null when it is absent, or not of that
  * type.  Texts are the document's. */
 struct store_value rows_text(struct jval object, const char *key);
-struct store_value rows_number(struct jval object, const char *key);
-struct store_value rows_count(struct jval object, const char *key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sqlite.h - SQLite as a table of calls, behind which its library lies: the
  * shared object lib/sqlite.so, which only who has a struct sql has loaded
- * (cli/database.h).
+ * (cli/module.h).
  *
  * A struct sql_db and its queries belong to one thread.  Errors are ERR_SYSTEM
  * and name the file; ERR_INPUT when it is no database, or a damaged one. */
