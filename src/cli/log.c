@@ -911,7 +911,7 @@ run(int argc, char **argv)
 
 const struct verb verb_log = {
     .name = "log",
-    .summary = "print_records a recorded session",
+    .summary = "print a recorded session",
     .help = help,
     .run = run,
     .options = options,
