@@ -633,7 +633,7 @@ set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
     *p = (struct policy){.stopped = TELL_LATEST,
                          .extensions = w->extensions,
                          .nni = w->nni,
-                         .again = w->nni};
+                         .reissue = w->nni};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
         return err_place(err, "--early-stopped");

@@ -718,7 +718,7 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
     s->policy = (struct policy){
         .stopped = n->environment.intermediate ? TELL_LATEST : TELL_NOTHING,
         .nni = true,
-        .again = true};
+        .reissue = true};
     s->checkpoint_folder = n->environment.checkpoint;
     if (choose_both(n, s, err) != 0)
         return -1;

@@ -14,7 +14,8 @@ enum err_code {
     ERR_NONE = 0,
     ERR_USAGE,    /* the command line is wrong: exit status 2 */
     ERR_CONFIG,   /* configuration or search space is wrong: nothing starts */
-    ERR_ABSENT,   /* the same: no plugin of that name where it was looked for */
+    ERR_ABSENT,   /* configuration wrong: no plugin of that name where it was
+                     looked for */
     ERR_INPUT,    /* this one input is wrong: it costs itself, nothing else */
     ERR_PROTOCOL, /* the byte stream cannot be followed: the session ends */
     ERR_PLUGIN,   /* a plugin refused or failed: one command, by policy */
@@ -34,7 +35,7 @@ struct err {
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, with ": " and the text of errno appended. */
+/* Fills *err as err_set() does, with ": " and the text of errno appended. */
 int err_errno(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

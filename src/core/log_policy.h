@@ -12,7 +12,7 @@ struct err;
 enum old_segments {
     OLD_KEEP,
     OLD_COMPRESS,
-    OLD_DROP, /* a snapshot stands for them */
+    OLD_DROP, /* they are removed; a snapshot stands for them */
 };
 
 struct segment_policy {

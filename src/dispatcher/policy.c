@@ -118,7 +118,7 @@ policy_write(const struct policy *p, struct buf *out)
         buf_printf(out, ", \"direction\": \"%s\"", policy_direction(p));
     if (p->nni)
         buf_add_text(out, ", \"nni\": true");
-    if (p->again)
+    if (p->reissue)
         buf_add_text(out, ", \"again\": true");
 }
 

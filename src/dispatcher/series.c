@@ -9,7 +9,7 @@
 
 struct series_map {
     struct map by_job;
-    uint64_t n_trials; /* ever */
+    uint64_t n_trials; /* trials that ever had a series */
 };
 
 struct series_map *
@@ -118,7 +118,7 @@ keep_early(struct series *series, uint64_t sequence, double value)
     return 0;
 }
 
-/* Moves what no gap keeps back any more. */
+/* Appends the early values that a gap no longer keeps back. */
 static int
 close_gap(struct series *series)
 {
@@ -236,7 +236,8 @@ load_early(struct series *series, struct unpack *in)
     }
 }
 
-/* Fails, as it should, where the name is there already. */
+/* Adds one loaded series; fails, as it should, where the job has one
+ * already. */
 static void
 load_one(struct series_map *m, struct unpack *in)
 {

@@ -175,7 +175,7 @@ take_trial(struct standing_walk *w, const struct trial *trial)
     struct standing_trial *to;
 
     if (trial->ended) {
-        w->s->resultless += !trial->told;
+        w->s->resultless += !trial->result_told;
         return;
     }
     to = add_trial(w);
@@ -184,7 +184,7 @@ take_trial(struct standing_walk *w, const struct trial *trial)
     to->parameter = parameter_text(trial->id, trial->label);
     to->number = trial->id;
     to->out = true;
-    to->told = trial->told;
+    to->told = trial->result_told;
     w->failed = w->failed || to->parameter == NULL;
 }
 

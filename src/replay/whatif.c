@@ -431,7 +431,7 @@ begin(struct whatif_walk *w, struct err *err)
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
     if (w->policy.nni)
-        router_serve_nni(w->router, w->policy.again);
+        router_serve_nni(w->router, w->policy.reissue);
     if (given_arg_complete(w->setup->paths, PLUGIN_ASSESSOR, w->setup->assessor,
                            w->setup->args, "optimize_mode",
                            w->out->maximize ? "maximize" : "minimize", &args,
