@@ -47,7 +47,7 @@ set_port(struct address *a, const char *text, size_t len)
     return 0;
 }
 
-/* What goes into a request's head must not end its line. */
+/* Whether a text can stand in a request's head without ending its line. */
 static int
 is_plain(const char *text)
 {

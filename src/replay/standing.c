@@ -19,8 +19,8 @@
 struct standing_walk {
     struct standing *s;
     uint64_t at;
-    char code[3]; /* of the input being handled */
-    size_t n_out; /* trials that are known by their parameters: sorted */
+    char code[3]; /* code of the input being handled */
+    size_t n_out; /* trials whose parameters are known, which are sorted */
     bool failed;  /* out of memory */
     bool done;
 };
@@ -40,7 +40,7 @@ standing_fini(struct standing *s)
     *s = (struct standing){0};
 }
 
-/* Room for one more of n elements; NULL: out of memory. */
+/* Makes room for one more than n elements; NULL: out of memory. */
 static void *
 grow(struct standing_walk *w, void *array, size_t n, size_t *cap, size_t size)
 {
@@ -82,7 +82,8 @@ on_derived(void *ctx, const struct emission *e)
     memcpy(at[list->n++].code, w->code, sizeof w->code);
 }
 
-/* An answer stands in the log: the oldest ones come first, mostly. */
+/* Takes out the cause of an answer that stands in the log; mostly it is an old
+ * one. */
 static void
 arrived(struct standing_list *list, uint64_t cause)
 {
@@ -188,8 +189,8 @@ take_trial(struct standing_walk *w, const struct trial *trial)
     w->failed = w->failed || to->parameter == NULL;
 }
 
-/* Trials are in the order of their numbers: all but labelled ones are found
- * at once. */
+/* Finds a trial.  They are in the order of their numbers: all but labelled ones
+ * are found at once. */
 static struct standing_trial *
 find_trial(const struct standing *s, size_t n, const struct parameter_id *id)
 {
@@ -256,14 +257,14 @@ on_reached(void *ctx, struct session *session, struct err *err)
     w->n_out = w->s->n_trials;
     router_see(session->router, &viewer);
     if (w->s->at == 0)
-        w->s->at = w->at; /* it is as a snapshot has it */
+        w->s->at = w->at; /* nothing but the snapshot was needed */
     w->s->has_space = view.has_space;
     w->s->next_id = view.next_id;
     w->s->finished = trials_n_finished(view.trials);
     w->done = true;
     if (w->failed)
         return err_set(err, ERR_MEMORY, "out of memory");
-    return -1; /* that was all */
+    return -1; /* ends the walk */
 }
 
 int

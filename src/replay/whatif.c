@@ -35,20 +35,22 @@ struct whatif_walk {
     struct whatif *out;
     struct log_reader *file;
     struct json *head;
-    struct log silent; /* the router said all of it when it was recorded */
+    struct log silent; /* what the router says was said when the session was
+                          recorded */
     struct policy policy;
     struct router *router;
     struct assessor *assessor;
     struct side *assessing;
-    struct series_map *seen; /* what was really reported */
+    struct series_map *seen; /* all that the trials reported */
     struct map jobs;         /* trial_job_id -> its number + 1, as a pointer */
     struct map given_out;    /* parameter_id as JSON -> arrival, as a pointer */
-    struct map kills; /* arrivals of reports that a recorded KI answers */
-    bool kills_now;   /* the other assessor answers the report in hand by a
-                         KI */
-    int64_t time_us;  /* of the record in hand */
-    struct buf text;  /* a name in the frame of the record in hand */
-    bool failed;      /* out of memory */
+    /* Arrival numbers of the reports that a recorded KI answers. */
+    struct map kills;
+    bool kills_now;  /* the other assessor answers the report in hand by a
+                        KI */
+    int64_t time_us; /* time of the record in hand */
+    struct buf text; /* scratch: a name in the frame of the record in hand */
+    bool failed;     /* out of memory */
 };
 
 static int
@@ -73,9 +75,9 @@ find(const struct whatif_walk *w, const char *job)
     return n == 0 ? NULL : &w->out->trials[n - 1];
 }
 
-/* NULL: out of memory. */
+/* The trial of that job, added where it is new; NULL: out of memory. */
 static struct whatif_trial *
-get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
+get_trial(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 {
     struct whatif *out = w->out;
     struct whatif_trial *t = find(w, job);
@@ -110,7 +112,7 @@ get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 
 /* Enters a report among what was really reported; NULL: out of memory. */
 static const struct series *
-see(struct whatif_walk *w, const struct metric *m)
+see_report(struct whatif_walk *w, const struct metric *m)
 {
     struct series *h = series_get(w->seen, m->job);
 
@@ -137,8 +139,9 @@ end_now(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
-    const struct series *h = see(w, &cmd->metric);
+    struct whatif_trial *t =
+        get_trial(w, cmd->metric.job, &cmd->metric.parameter);
+    const struct series *h = see_report(w, &cmd->metric);
     struct whatif_stop stop;
 
     if (t == NULL || h == NULL)
@@ -163,7 +166,7 @@ take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->end.job, &cmd->end.parameter);
+    struct whatif_trial *t = get_trial(w, cmd->end.job, &cmd->end.parameter);
 
     if (t == NULL)
         return no_memory(err);
@@ -185,7 +188,8 @@ take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_final(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
+    struct whatif_trial *t =
+        get_trial(w, cmd->metric.job, &cmd->metric.parameter);
 
     if (t == NULL)
         return no_memory(err);
@@ -233,7 +237,7 @@ take_in(struct whatif_walk *w, const struct record *r, struct err *err)
     int rc;
 
     if (r->len < 2)
-        return 0; /* replay tells */
+        return 0; /* a replay would tell of the damage */
     memcpy(frame.code, r->payload, 2);
     if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
         return no_memory(err);
@@ -339,8 +343,8 @@ better(const struct whatif *w, const struct whatif_trial *a,
     return w->maximize ? a->final > b->final : a->final < b->final;
 }
 
-/* Arrival of the first report that the recorded assessor and the other one
- * decide differently on; 0: they agree. */
+/* Number of the first report on which the recorded assessor and the other one
+ * decide differently; 0: they agree. */
 static uint64_t
 first_other(const struct whatif_trial *t)
 {

@@ -32,7 +32,7 @@ struct reading {
     struct report *report;
     const char *folder;
     struct map trials;  /* trial_job_id -> its index, from 1 */
-    struct map devices; /* -> its index, from 1 */
+    struct map devices; /* device -> its index, from 1 */
 };
 
 /* What the search space says of a parameter, under the name that a trial's
@@ -77,8 +77,8 @@ append_trial(struct report *r, const char *id)
     return r->trials[r->n_trials].id == NULL ? NULL : &r->trials[r->n_trials++];
 }
 
-/* The trial with this id, which is made where there is none; NULL: out of
- * memory.  Valid until the next one is made. */
+/* The trial with this id, added where it is new; NULL: out of memory.  Valid
+ * until the next one is added. */
 static struct report_trial *
 trial_of(struct reading *r, const char *id)
 {
@@ -109,7 +109,7 @@ trial_fini(struct report_trial *t)
 
 /* ---- what the log tells ---- */
 
-/* {"tuner": {"name": ...}} or {"tuner": "..."}. */
+/* The name in the head's {"tuner": {"name": ...}} or {"tuner": "..."}. */
 static char *
 plugin_name(struct jval head, const char *key)
 {
@@ -136,8 +136,8 @@ add_head(struct report *r, const struct record *record)
     json_free(doc);
 }
 
-/* Gives the trial what was suggested for it; of the user's own its files tell.
- */
+/* Notes what was suggested for a trial; of one that the user added its files
+ * tell. */
 static int
 add_suggestion(struct report_trial *to, const struct history_suggestion *s)
 {
@@ -174,7 +174,7 @@ device_of(struct reading *r, const char *name)
     return all->n - 1;
 }
 
-/* The newest ones are the last; NULL: it is not there. */
+/* Finds an attempt, searching from the newest one; NULL: there is none. */
 static struct report_attempt *
 find_attempt(struct report *r, size_t trial, uint64_t number)
 {
@@ -200,7 +200,8 @@ append_attempt(struct report *r)
     return &r->attempts[r->n_attempts++];
 }
 
-/* Its devices are granted, or granted anew, when its run starts. */
+/* Adds an attempt, or notes its devices, which are granted, or granted anew,
+ * when its run starts. */
 static int
 add_attempt(struct reading *r, struct report_trial *to,
             const struct history_fact *f)
@@ -314,7 +315,7 @@ read_history(struct reading *r, struct err *err)
 
 /* ---- how they ended ---- */
 
-/* *to becomes a copy. */
+/* Makes *to a copy of the text. */
 static int
 set_text(char **to, const char *text)
 {
@@ -357,7 +358,8 @@ add_results(struct reading *r, struct err *err)
 
 /* ---- those that have not ended ---- */
 
-/* FOLDER/trials/ID/parameters.json, where the log does not tell. */
+/* Reads FOLDER/trials/ID/parameters.json, for a trial whose parameters the log
+ * does not tell. */
 static char *
 read_parameters(const char *folder, const char *id)
 {
@@ -501,7 +503,8 @@ report_free(struct report *r)
 #define ENOUGH 20
 
 struct ranked {
-    double reached; /* steps: the further the better; INFINITY: the end */
+    double reached; /* how many steps it got: the further the better; INFINITY:
+                       to its end */
     double value;   /* the less the better */
     size_t trial;
 };
@@ -526,8 +529,9 @@ is(const struct report_trial *t, const char *status)
     return strcmp(t->status, status) == 0;
 }
 
-/* One that was paused at its budget has its latest value as a result; who was
- * stopped comes behind all that were not. */
+/* The result of a trial for the ranking.  One that was paused at its budget has
+ * its latest value as a result; one that was stopped ranks behind all that were
+ * not. */
 static bool
 result_of(const struct report_trial *t, struct ranked *out)
 {
@@ -541,7 +545,7 @@ result_of(const struct report_trial *t, struct ranked *out)
 
 /* Whether budgets are the same, NAN the same as NAN. */
 static bool
-same(double a, double b)
+same_budget(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
 }
@@ -553,12 +557,12 @@ count_at(const struct report *r, double budget)
     size_t n = 0;
 
     for (size_t i = 0; i < r->n_trials; i++)
-        n += same(r->trials[i].budget, budget) &&
+        n += same_budget(r->trials[i].budget, budget) &&
              result_of(&r->trials[i], &result);
     return n;
 }
 
-/* The greatest that is less than `below`; NAN: there is none. */
+/* The greatest budget that is less than `below`; NAN: there is none. */
 static double
 budget_below(const struct report *r, double below)
 {
@@ -573,7 +577,7 @@ budget_below(const struct report *r, double below)
     return best;
 }
 
-/* The greatest with enough results, else the one with the most. */
+/* The greatest budget with enough results, else the one with the most. */
 static double
 choose_budget(const struct report *r)
 {
@@ -593,16 +597,17 @@ choose_budget(const struct report *r)
     return best;
 }
 
-/* The trials with a result at that budget, best first; returns how many. */
+/* Ranks the trials with a result at that budget, best first; returns how
+ * many. */
 static size_t
-rank(const struct report *r, double budget, struct ranked *out)
+rank_trials(const struct report *r, double budget, struct ranked *out)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->n_trials; i++) {
         const struct report_trial *t = &r->trials[i];
 
-        if (!same(t->budget, budget) || !result_of(t, &out[n]))
+        if (!same_budget(t->budget, budget) || !result_of(t, &out[n]))
             continue;
         out[n].value *= r->results->minimize ? 1 : -1;
         out[n++].trial = i;
@@ -611,10 +616,10 @@ rank(const struct report *r, double budget, struct ranked *out)
     return n;
 }
 
-/* Cells of the ranked trials, on the scale of their axis. */
+/* Collects the cells of the ranked trials, on the scale of their axis. */
 static void
-fill(const struct report_parameter *p, const struct ranked *ranked, size_t n,
-     double *out)
+fill_cells(const struct report_parameter *p, const struct ranked *ranked,
+           size_t n, double *out)
 {
     for (size_t i = 0; i < n; i++) {
         double cell = p->cells[ranked[i].trial];
@@ -623,10 +628,11 @@ fill(const struct report_parameter *p, const struct ranked *ranked, size_t n,
     }
 }
 
-/* Those that cannot be judged, texts and what was not searched, have no
- * values. */
+/* Scores the parameters.  Texts, and parameters that were not searched, cannot
+ * be scored: they have no values. */
 static int
-score(struct report *r, const struct ranked *ranked, size_t n, struct err *err)
+score_parameters(struct report *r, const struct ranked *ranked, size_t n,
+                 struct err *err)
 {
     struct importance_parameter *all = calloc(r->n_parameters + 1, sizeof *all);
     double *cells = calloc(r->n_parameters * n + 1, sizeof *cells);
@@ -641,7 +647,7 @@ score(struct report *r, const struct ranked *ranked, size_t n, struct err *err)
 
         all[i] = (struct importance_parameter){
             &cells[i * n], p->scale == SCALE_CHOICE ? p->values.n : 0};
-        fill(p, ranked, n, &cells[i * n]);
+        fill_cells(p, ranked, n, &cells[i * n]);
         for (size_t j = 0; j < n && !judged; j++)
             cells[i * n + j] = (double)NAN;
     }
@@ -653,7 +659,7 @@ score(struct report *r, const struct ranked *ranked, size_t n, struct err *err)
     return rc == 0 ? 0 : err_set(err, ERR_MEMORY, "out of memory");
 }
 
-/* What they tell about the results. */
+/* Finds out how much each parameter mattered for the results. */
 static int
 reading_importance(struct reading *reading, struct err *err)
 {
@@ -667,8 +673,8 @@ reading_importance(struct reading *reading, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     }
     r->importance_budget = choose_budget(r);
-    r->importance_trials = rank(r, r->importance_budget, ranked);
-    rc = score(r, ranked, r->importance_trials, err);
+    r->importance_trials = rank_trials(r, r->importance_budget, ranked);
+    rc = score_parameters(r, ranked, r->importance_trials, err);
     free(ranked);
     return rc;
 }
@@ -688,7 +694,7 @@ reading_importance(struct reading *reading, struct err *err)
 
 struct column {
     struct report_parameter p;
-    struct map numbers; /* of values -> their index, from 1 */
+    struct map numbers; /* value -> its index, from 1 */
 };
 
 struct columning {
@@ -697,14 +703,14 @@ struct columning {
     struct column **all; /* owned */
     size_t n, cap;
     struct map by_name;
-    struct report_trial *trial; /* in hand */
+    struct report_trial *trial; /* the trial whose parameters are added */
     struct buf text;
     bool failed; /* out of memory */
 };
 
 /* ---- values that are texts ---- */
 
-/* SIZE_MAX: out of memory. */
+/* The index of a text among the column's values; SIZE_MAX: out of memory. */
 static size_t
 number_of(struct column *c, const char *text)
 {
@@ -731,7 +737,8 @@ put_text(struct columning *k, struct column *c, size_t trial, const char *text)
         c->p.cells[trial] = (double)i;
 }
 
-/* A value came that is no number. */
+/* Turns a column of numbers into one of texts, for a value that is no
+ * number. */
 static void
 become_choice(struct columning *k, struct column *c)
 {
@@ -861,7 +868,8 @@ read_trial(struct columning *k, struct report_trial *t, struct err *err)
     return k->failed ? err_set(err, ERR_MEMORY, "out of memory") : rc;
 }
 
-/* A logarithm needs values above 0. */
+/* Chooses between a linear and a logarithmic axis, which needs values above
+ * 0. */
 static void
 settle_scale(const struct report *r, struct report_parameter *p)
 {
@@ -874,9 +882,9 @@ settle_scale(const struct report *r, struct report_parameter *p)
         p->low = (double)NAN;
 }
 
-/* In the order of the search space; the columns are given to the report. */
+/* Gives the columns to the report, in the order of the search space. */
 static int
-settle(struct columning *k, const char *folder, struct err *err)
+give_columns(struct columning *k, const char *folder, struct err *err)
 {
     struct report *r = k->report;
     struct columns names = {0};
@@ -901,7 +909,8 @@ settle(struct columning *k, const char *folder, struct err *err)
     return rc;
 }
 
-/* Where the search space names none, as for batches, all were searched. */
+/* Notes which parameters were searched: all of them where the search space
+ * names none, as for batches. */
 static void
 settle_searched(struct report *r)
 {
@@ -924,7 +933,7 @@ reading_parameters(struct reading *r, struct err *err)
     for (size_t i = 0; rc == 0 && i < r->report->n_trials; i++)
         rc = read_trial(&k, &r->report->trials[i], err);
     if (rc == 0)
-        rc = settle(&k, r->folder, err);
+        rc = give_columns(&k, r->folder, err);
     if (rc == 0)
         settle_searched(r->report);
     for (size_t i = 0; i < k.n; i++)
@@ -943,7 +952,7 @@ reading_parameters(struct reading *r, struct err *err)
 static const struct {
     const char *type;
     enum report_scale scale;
-    bool bounds; /* its first two numbers */
+    bool bounds; /* reading its first two numbers, the bounds */
 } types[] = {
     {"uniform", SCALE_LINEAR, true},  {"quniform", SCALE_LINEAR, true},
     {"randint", SCALE_LINEAR, true},  {"loguniform", SCALE_LOG, true},
@@ -969,7 +978,7 @@ axis_free(struct axis *a)
     free(a);
 }
 
-/* The axis of w->name, which is made where there is none. */
+/* The axis of the parameter w->name, added where it is new. */
 static struct axis *
 axis_here(struct walk *w, size_t type)
 {
@@ -1019,7 +1028,8 @@ is_nested(struct jval value)
     return jval_get(first, "_name", &name);
 }
 
-/* "net/_name", and for each of its elements "net/units". */
+/* Walks over a nested choice: "net/_name", and for each of its elements
+ * "net/units". */
 static void
 walk_nested(struct walk *w, size_t type, struct jval value)
 {
@@ -1081,8 +1091,8 @@ walk_space(struct walk *w, struct jval space)
     }
 }
 
-/* A zeroed struct axes is an empty one, and what a search space that cannot be
- * read gives.  -1: out of memory. */
+/* Reads the axes from the experiment's search space; one that cannot be read
+ * gives none.  A zeroed struct axes is an empty one.  -1: out of memory. */
 static int
 axes_load(struct axes *a, const char *folder, struct err *err)
 {
@@ -1115,7 +1125,7 @@ axes_fini(struct axes *a)
     map_fini(&a->by_name);
 }
 
-/* NULL: the search space does not name it. */
+/* The axis of that name; NULL: the search space does not name it. */
 static const struct axis *
 axes_find(const struct axes *a, const char *name)
 {

@@ -23,10 +23,11 @@ static void write_trials(struct buf *out, const struct report *r);
 
 struct words {
     struct columns all;
-    struct map numbers; /* -> index, from 1 */
+    struct map numbers; /* text -> index, from 1 */
 };
 
-/* REPORT_NONE: there is no text, or no memory. */
+/* The number of a text, which is new or not; REPORT_NONE: there is no text, or
+ * no memory. */
 static size_t
 number_of(struct words *w, const char *text)
 {
@@ -179,7 +180,8 @@ write_reports(struct buf *out, const struct report *r,
     buf_printf(out, "%" PRIu64, t->reports);
 }
 
-/* None was begun where the log tells of the end alone, and is whole. */
+/* Writes how many attempts were begun; 0 where the log tells of the end alone,
+ * and is whole. */
 static void
 write_attempt_count(struct buf *out, const struct report *r,
                     const struct report_trial *t)
@@ -243,7 +245,7 @@ write_trials(struct buf *out, const struct report *r)
 /* ---- the write ---- */
 
 /* Beyond so many cells their numbers are shortened, so that a page stays some
- * MB long; the points of all curves. */
+ * MB long.  POINTS_ALL: the points that all curves may have together. */
 #define CELLS_EXACT 200000
 #define CELL_DIGITS 7
 #define POINTS_ALL 240000
@@ -251,7 +253,7 @@ write_trials(struct buf *out, const struct report *r)
 #define POINTS_MAX 256
 #define POINT_DIGITS 6
 
-/* ", " unless it is the first; `i` from 0. */
+/* Writes ", " unless it is the first; `i` counts from 0. */
 static void
 write_comma(struct buf *out, size_t i)
 {
@@ -267,7 +269,8 @@ write_word(struct buf *out, double value)
                                    : "\"-Infinity\"");
 }
 
-/* What JSON cannot say is a text: "NaN", "Infinity", "-Infinity". */
+/* Writes a number; what JSON cannot say becomes a text: "NaN", "Infinity",
+ * "-Infinity". */
 static void
 write_value(struct buf *out, double value)
 {
@@ -284,7 +287,7 @@ write_value(struct buf *out, double value)
     buf_add_text(out, text);
 }
 
-/* The same with so many significant digits. */
+/* Writes a number with so many significant digits. */
 static void
 write_short(struct buf *out, double value, int digits)
 {
@@ -303,7 +306,7 @@ write_short(struct buf *out, double value, int digits)
     write_value(out, number_parse(text, strlen(text), &back) ? back : value);
 }
 
-/* Seconds since the experiment began, to the millisecond; null for 0. */
+/* Writes seconds since the experiment began, to the millisecond; null for 0. */
 static void
 write_moment(struct buf *out, const struct report *r, int64_t us)
 {
@@ -535,7 +538,7 @@ write_attempts(struct buf *out, const struct report *r)
     write_names(out, "devices", &r->devices);
 }
 
-/* Of an experiment that was resumed. */
+/* Writes the gaps of an experiment that was resumed. */
 static void
 write_gaps(struct buf *out, const struct report *r)
 {

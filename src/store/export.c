@@ -28,7 +28,7 @@
 #define ROW_MAX ((size_t)1 << 30)
 #define FLUSH_AT ((size_t)1 << 16)
 
-/* Before the parameters. */
+/* The columns in front of the parameters. */
 static const char *const head[] = {
     "trial",         "status",   "value", "latest", "duration_s", "attempts",
     "intermediates", "ended_by", "why",   "from",   "from_how"};
@@ -36,19 +36,19 @@ static const char *const head[] = {
 
 struct cell {
     size_t at, len; /* in cells_text */
-    int64_t row;    /* whose it is */
+    int64_t row;    /* number of the row that it is in */
 };
 
 struct table {
     FILE *out;
     struct columns columns;
-    struct map places;   /* of names in columns, from 1 */
-    struct map attempts; /* trial -> how many were begun, and 1 */
-    bool lacks;          /* whether some began is not on record any more */
+    struct map places;   /* name of a column -> its index, from 1 */
+    struct map attempts; /* trial -> number of attempts that were begun, + 1 */
+    bool lacks;          /* the log lacks the beginning of some attempts */
     struct cell *cells;  /* one for each column */
     struct buf cells_text, row;
-    struct csv csv; /* into row */
-    int64_t rows;   /* lines there were at the first reading */
+    struct csv csv; /* writes into `row` */
+    int64_t rows;   /* lines at the first reading */
     int64_t now;
     uint64_t damaged;
     bool failed; /* out of memory */
@@ -146,7 +146,7 @@ read_attempts(struct table *t, const char *folder, struct err *err)
     return rc;
 }
 
-/* False: the log does not tell, or knows nothing of the trial. */
+/* How many attempts the trial had.  False: the log does not tell. */
 static bool
 attempts_of(const struct table *t, const char *trial, uint64_t *out)
 {
@@ -168,7 +168,7 @@ put_cell(void *ctx, const char *name, const char *value, size_t len)
     buf_add(&t->cells_text, value, len);
 }
 
-/* A text as it is, a number in JSON's spelling, else nothing. */
+/* Adds a member: a text as it is, a number in JSON's spelling, else nothing. */
 static void
 add_member(struct csv *out, struct jval object, const char *key)
 {
@@ -189,7 +189,7 @@ add_member(struct csv *out, struct jval object, const char *key)
     }
 }
 
-/* What the manager says itself comes first. */
+/* Adds the number of attempts: what the manager says itself counts first. */
 static void
 add_attempts(struct table *t, struct jval line)
 {
@@ -335,7 +335,8 @@ export_trials(FILE *out, enum export_form form, const char *folder,
     buf_init(&t.row, ROW_MAX);
     t.csv.out = &t.row;
     t.csv.safe = form == EXPORT_CSV_SAFE;
-    read_attempts(&t, folder, &log); /* those it does not tell are left out */
+    /* trials of which it does not tell have no number */
+    read_attempts(&t, folder, &log);
     rc = read_names(&t, folder, err);
     if (rc == 0)
         rc = place_names(&t, folder, err);
@@ -358,7 +359,7 @@ struct exporting {
     FILE *out;
     enum export_form form;
     struct buf row;
-    struct csv csv; /* into row */
+    struct csv csv; /* writes into the line */
     uint64_t rows;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.h - the lines of a file that may still grow, once: what lies behind
- * its last line end is not there yet.  One thread. */
+/* lines.h - reads the lines of a file that may still grow, once; a last line
+ * without an end does not count yet.  One thread. */
 #ifndef STORE_LINES_H
 #define STORE_LINES_H
 
@@ -13,23 +13,23 @@ struct err;
 struct lines {
     char *path;
     FILE *file;
-    char *text; /* of the line in hand, without its end; len long */
+    char *text; /* the current line, without its end; len long */
     size_t len, cap;
-    int64_t offset; /* behind it */
-    int64_t number; /* its own, from 1 */
+    int64_t offset; /* behind the current line */
+    int64_t number; /* of the current line, from 1 */
 };
 
-/* FOLDER/NAME.  lines_close() in either case. */
+/* Opens FOLDER/NAME.  lines_close() in either case. */
 int lines_open(struct lines *l, const char *folder, const char *name,
                struct err *err);
 void lines_close(struct lines *l);
 
-/* To behind line `number`, which ended at `offset`.  1: no line ends there,
+/* Goes behind line `number`, which ended at `offset`.  1: no line ends there,
  * and err tells. */
 int lines_seek(struct lines *l, int64_t offset, int64_t number,
                struct err *err);
 
-/* 1: a line is in hand; 0: there are no more; -1: it cannot be read. */
+/* 1: the next line is current; 0: there are no more; -1: err tells. */
 int lines_next(struct lines *l, struct err *err);
 
 #endif

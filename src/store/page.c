@@ -47,7 +47,8 @@ page_sort_parse(const char *word, enum page_sort *out, struct err *err)
 /* ---- from results ---- */
 
 struct row {
-    const struct result *item; /* of an array, in the order of their ends */
+    /* The current one of an array, in the order of their ends. */
+    const struct result *item;
     bool counts, minimize;
 };
 
@@ -265,7 +266,7 @@ text_of(const struct reading *r, struct sql_query *q, int i)
     return strdup(r->sql->text(q, i, NULL));
 }
 
-/* Columns as in select_rows(). */
+/* Reads a row; columns as in select_rows(). */
 static int
 read_row(const struct reading *r, struct sql_query *q, struct result *out,
          struct err *err)
@@ -370,7 +371,8 @@ bring_up_to_date(const struct sql *sql, const char *folder, struct err *err)
     int rc = ix == NULL ? -1 : index_update(ix, INDEX_ADD, &report, err);
 
     index_free(ix);
-    /* The results are whole, and no page shows more. */
+    /* a damaged log does not matter: the results are whole, and no page shows
+     * more */
     return rc != 0 && err->code == ERR_LOG ? 0 : rc;
 }
 

@@ -18,7 +18,7 @@
 static int
 know(struct rows *r, const char *name, struct err *err)
 {
-    /* Which value it is does not matter. */
+    /* the value does not matter */
     if (map_put(&r->names, name, strlen(name), r) != 0)
         return err_set(err, ERR_MEMORY, "out of memory");
     return 0;
@@ -142,7 +142,7 @@ add_value(void *ctx, const char *name, struct jval v)
                           store_text(type), value);
 }
 
-/* The values of a trial's parameters. */
+/* Writes the values of a trial's parameters. */
 static int
 rows_add_parameters(struct rows *r, const char *trial, struct jval parameters,
                     struct err *err)
@@ -209,7 +209,7 @@ add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
     return rc;
 }
 
-/* The assessor's are in the log. */
+/* Writes the tuner's decisions; the assessor's are in the log. */
 static int
 add_decision(struct rows *r, struct jval line, int64_t number, struct err *err)
 {
@@ -227,7 +227,8 @@ add_decision(struct rows *r, struct jval line, int64_t number, struct err *err)
                      store_null());
 }
 
-/* Its values are there when the log told them: they never change. */
+/* Writes the parameters, but their values only where the log did not tell them:
+ * they never change. */
 static int
 add_parameters(struct rows *r, struct jval line, struct store_value trial,
                bool known, struct err *err)
@@ -269,7 +270,7 @@ rows_add_result(struct rows *r, const char *line, size_t len, int64_t number,
 
 /* ---- the experiment ---- */
 
-/* Appends the file; false: there is none that can be read. */
+/* Appends the file's content; false: there is none that can be read. */
 static bool
 read_part(const char *folder, const char *name, struct buf *out,
           struct err *err)
@@ -307,7 +308,8 @@ microseconds(struct jval object, const char *key)
     return ns;
 }
 
-/* What `object` does not have is null: a summary that is not there yet. */
+/* Writes the experiment's row.  What `object` lacks is null, such as a summary
+ * that was not written yet. */
 static int
 put_experiment(struct store *s, struct jval x, struct jval summary,
                struct store_value config, struct store_value space,
@@ -425,7 +427,8 @@ add_attempt(struct rows *r, const struct history_fact *f,
                      rows_count(f->object, "pid"));
 }
 
-/* One whose beginning and end nobody noted is known by what it reported. */
+/* Writes the end of an attempt.  One whose beginning and end nobody noted is
+ * known by what it reported. */
 static int
 add_exit(struct rows *r, const struct history_fact *f, struct err *err)
 {
