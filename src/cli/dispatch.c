@@ -38,7 +38,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What the setup's filters borrow from. */
+/* The filters of a session, from which its setup borrows. */
 struct filters {
     char *names[SESSION_FILTERS_MAX];
     struct json *args[SESSION_FILTERS_MAX];
@@ -49,8 +49,8 @@ struct dispatch_words {
     const char *direction; /* NULL: not given */
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
         *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
-    /* The configuration's, where it is a Python class; its arguments stand in
-     * tuner_args and assessor_args. */
+    /* The algorithm of the configuration, where it is a Python class; its
+     * arguments stand in tuner_args and assessor_args. */
     const struct algorithm *tuner_class, *assessor_class;
     struct option_list filters;
     uint64_t seed, in_fd, out_fd; /* UINT64_MAX: not given */
@@ -60,7 +60,8 @@ struct dispatch_words {
     enum old_segments old;
     int64_t grace_ms;
     bool extensions, nni, debug, quiet, has_seed, resume;
-    bool unbegun; /* --resume where nothing is recorded: a new session */
+    bool unbegun; /* for --resume where nothing is recorded: begin a new session
+                   */
     struct option_list skips;
 };
 
@@ -180,7 +181,7 @@ connect_to(int fd, const struct sockaddr_un *to)
     return rc;
 }
 
-/* Connects to who listens there; the descriptor, or -1. */
+/* Connects to the socket; returns the descriptor, or -1. */
 static int
 endpoint_connect(const char *word, struct err *err)
 {
@@ -196,7 +197,8 @@ endpoint_connect(const char *word, struct err *err)
     return -1;
 }
 
-/* Others could put a socket of theirs in its place. */
+/* Refuses a folder in which others could replace the socket by one of
+ * theirs. */
 static int
 check_folder(const char *path, struct err *err)
 {
@@ -217,7 +219,7 @@ check_folder(const char *path, struct err *err)
     return 0;
 }
 
-/* A socket that nobody listens on any more is left from before. */
+/* Removes a socket that nobody listens on any more. */
 static int
 remove_left(const struct sockaddr_un *at, struct err *err)
 {
@@ -263,7 +265,7 @@ listen_at(const struct sockaddr_un *at, struct err *err)
     return -1;
 }
 
-/* The first client. */
+/* Waits for the first client. */
 static int
 await(int fd, int signals, int *signal_number, struct err *err)
 {
@@ -350,7 +352,8 @@ static const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
 };
 #undef OF
 
-/* All that answers depend on is in the log. */
+/* Refuses, beside --resume, what the log already says: all that answers depend
+ * on. */
 static int
 check_resume(const struct dispatch_words *w, struct err *err)
 {
@@ -381,7 +384,7 @@ check_resume(const struct dispatch_words *w, struct err *err)
     return 0;
 }
 
-/* Where the manager is. */
+/* Reads where the manager is spoken to. */
 static int
 parse_channel(struct dispatch_words *w, struct err *err)
 {
@@ -425,7 +428,7 @@ parse_digits(struct dispatch_words *w, struct err *err)
                    w->digits_text);
 }
 
-/* No answer depends on these. */
+/* Reads how the log is kept, on which no answer depends. */
 static int
 parse_log_words(struct dispatch_words *w, struct err *err)
 {
@@ -438,7 +441,8 @@ parse_log_words(struct dispatch_words *w, struct err *err)
     return 0;
 }
 
-/* *w has the defaults.  -1: err (ERR_USAGE) says which word is wrong. */
+/* Reads the command line; *w has the defaults.  -1: err (ERR_USAGE) says which
+ * word is wrong. */
 static int
 dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
                     struct err *err)
@@ -481,7 +485,7 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
     return 0;
 }
 
-/* A plugin's name or file; of a Python class, the program that runs it. */
+/* A plugin's name or file; for a Python class, the program that runs it. */
 static const char *
 name_of(const struct algorithm *a)
 {
@@ -490,7 +494,8 @@ name_of(const struct algorithm *a)
     return a->plugin != NULL ? a->plugin : a->name;
 }
 
-/* Where they were not given as words. */
+/* Takes tuner and assessor from the configuration, where the command line names
+ * none. */
 static void
 take_algorithms(struct dispatch_words *w, const struct experiment *x)
 {
@@ -510,8 +515,8 @@ take_algorithms(struct dispatch_words *w, const struct experiment *x)
     }
 }
 
-/* What stands in the configuration and not on the command line; *out is the
- * configuration, to be freed, or stays as it is. */
+/* Takes what stands in the configuration and not on the command line; *out is
+ * the configuration, to be freed, or stays as it is. */
 static int
 dispatch_words_config(struct dispatch_words *w, struct experiment **out,
                       struct err *err)
@@ -659,7 +664,8 @@ parse_args(const char *option, const char *text, struct err *err)
     return doc;
 }
 
-/* The arguments of `exec` that runs a Python class with these ones. */
+/* The arguments of the program `exec` that runs a Python class with these
+ * arguments. */
 static struct json *
 parse_class(const char *kind, const struct algorithm *a, const char *text,
             struct err *err)
@@ -696,7 +702,7 @@ parse_both(const struct dispatch_words *w, struct json *out[2], struct err *err)
     return out[1] == NULL ? -1 : 0;
 }
 
-/* DIR/checkpoint, whether it is there already or not; NULL: no --dir. */
+/* DIR/checkpoint, whether it exists or not; NULL: there is no --dir. */
 static char *
 checkpoint_folder(const char *dir)
 {
@@ -760,7 +766,8 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
                                   : verb_fail("dispatch", err);
     if (w->connect != NULL || w->listen != NULL)
         setup->out_fd = setup->in_fd;
-    if (w->digits == FRAME_DIGITS_DETECT) /* and not those in the log */
+    /* the detected ones, not those in the log */
+    if (w->digits == FRAME_DIGITS_DETECT)
         setup->session.digits = FRAME_DIGITS_DETECT;
     if (w->folder == NULL)
         log_info(setup->log, "no command log is kept (see --dir)");
@@ -773,7 +780,7 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
     return status;
 }
 
-/* What arguments say of it; NULL: nothing. */
+/* The direction that a plugin's arguments name; NULL: none. */
 static const char *
 direction_in(const struct json *args)
 {
@@ -786,8 +793,9 @@ direction_in(const struct json *args)
     return NULL;
 }
 
-/* Without a configuration no direction need be said, and then nobody is told
- * one: a manager that starts us so knows what it gives its plugins. */
+/* Sets the direction.  Without a configuration none need be given, and
+ * plugins are told none: a manager that starts us so knows what it gives its
+ * plugins. */
 static int
 set_direction(const struct dispatch_words *w, const struct experiment *x,
               struct json *const args[2], struct policy *p, struct err *err)
@@ -856,7 +864,7 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     int rc = -1, status;
 
     setup.session.paths = paths;
-    if (!w->resume) /* the log has it */
+    if (!w->resume) /* else the log has it */
         setup.session.checkpoint_folder = checkpoints;
     if (paths != NULL)
         rc =

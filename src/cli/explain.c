@@ -30,14 +30,14 @@ print_lines(const struct explain_lines *lines, FILE *out)
                        lines->at[i].text);
 }
 
-/* Its records may begin before those that the log still has. */
+/* Whether the trial's records may begin before those that the log still has. */
 static bool
 is_older(const struct explanation *x)
 {
     return x->dropped > 0 && (x->suggestion == NULL || x->asked <= x->dropped);
 }
 
-/* The parameters alone; the whole payload when it has none. */
+/* Prints the parameters alone; the whole payload when it has none. */
 static void
 print_parameters(const char *suggestion, FILE *out)
 {
@@ -144,7 +144,7 @@ print_comparison(const struct explanation *x, FILE *out)
                        threshold);
 }
 
-/* Which of the two says how long it runs. */
+/* What decides how long the trial runs: the tuner or the assessor. */
 static const char *
 judge_of(const struct explanation *x)
 {

@@ -54,7 +54,7 @@ read_space(const char *folder, struct err *err)
     return space;
 }
 
-/* As pbt_replay's schedule.h has names. */
+/* Writes a name as the schedule of pbt_replay has it (schedule.h). */
 static void
 write_name(struct buf *out, const char *name)
 {
@@ -131,7 +131,7 @@ write_json(struct buf *out, const struct lineage *l, const char *schedule)
     buf_add_text(out, "}\n");
 }
 
-/* Which results are better stays as it was. */
+/* Writes which results are better, as in the experiment. */
 static void
 write_mode(struct buf *out, const char *folder)
 {
@@ -150,7 +150,8 @@ write_mode(struct buf *out, const char *folder)
     log_close(log);
 }
 
-/* The text has no character that YAML's quotes would need to be told of. */
+/* Writes a configuration in YAML.  Its texts have no character that quotes
+ * would have to escape. */
 static void
 write_yaml(struct buf *out, const struct lineage *l, const char *schedule,
            const char *folder)
@@ -180,8 +181,8 @@ write_yaml(struct buf *out, const struct lineage *l, const char *schedule,
     }
 }
 
-/* YAML, of which the trials are comments and the tuner is what a configuration
- * takes; or one line of JSON.  -1: err tells. */
+/* Writes YAML, of which the trials are comments and the tuner is what a
+ * configuration takes; or one line of JSON.  -1: err tells. */
 static int
 export_schedule(FILE *out, bool as_json, const char *folder, const char *trial,
                 struct err *err)

@@ -27,7 +27,7 @@
 
 #define PART_MAX ((size_t)1 << 30)
 
-/* Whether it is the folder of an experiment of `tunepipe run`. */
+/* Whether that is the folder of an experiment of `tunepipe run`. */
 static bool
 fork_folder_is_experiment(const char *folder)
 {
@@ -165,8 +165,8 @@ had_ended(const struct fork_report *report, const char *line, size_t len)
     return ended;
 }
 
-/* From there others go on: what is left of it is shared.  A trial that did not
- * end so is started anew, or is over. */
+/* Shares the checkpoints of an ended trial from which others may go on.  A
+ * trial that did not end so is started anew, or is over. */
 static int
 share_checkpoints(const char *from, const char *to, struct jval line,
                   struct err *err)
@@ -210,7 +210,7 @@ share_all(const char *from, const char *to, struct buf *results,
     return rc;
 }
 
-/* The results that the log knows of. */
+/* Copies the results that the log knows of. */
 static int
 copy_results(const char *from, const char *to, const struct fork_report *report,
              struct err *err)
@@ -327,7 +327,8 @@ check_words(const struct words *w, int argc, struct err *err)
     return 0;
 }
 
-/* Borrowed from *doc; nothing where there is no text. */
+/* Parses an option's JSON, *doc, from which the arguments are borrowed; nothing
+ * where there is no text. */
 static int
 parse_args(const char *option, const char *text, struct json **doc,
            struct jval *out, struct err *err)

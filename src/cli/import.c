@@ -24,8 +24,9 @@
 #include <unistd.h>
 
 struct import_into {
-    uint64_t fit; /* trials that fit its search space */
-    bool told;    /* its tuner, now; else when it goes on */
+    uint64_t fit; /* trials that fit the experiment's search space */
+    bool told; /* the tuner is told of them now; else when the experiment goes
+                  on */
 };
 
 static int import_into(const char *folder, const struct buf *lines,
@@ -40,7 +41,7 @@ struct giving {
     struct err *err;
 };
 
-/* Whether it is the folder of one. */
+/* Whether that is the folder of an experiment. */
 static bool
 import_is_experiment(const char *folder)
 {
@@ -51,7 +52,7 @@ import_is_experiment(const char *folder)
     return is;
 }
 
-/* Behind what no manager has taken yet. */
+/* Puts the lines behind those that no manager has taken yet. */
 static int
 leave(struct giving *g, const struct buf *fit)
 {
@@ -75,7 +76,7 @@ leave(struct giving *g, const struct buf *fit)
     return rc;
 }
 
-/* As a run checks the file of its key `import`. */
+/* Picks the lines that fit, as a run checks the file of its key `import`. */
 static int
 pick(struct giving *g, struct experiment *x, struct buf *fit)
 {
@@ -207,7 +208,7 @@ load(struct err *err)
     return database_load("tunepipe import of a database", err);
 }
 
-/* `given` NULL: into a file. */
+/* Says what was imported; `given` NULL: into a file. */
 static void
 tell(const struct import *im, const char *into, const struct import_into *given)
 {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_NS 500000000 /* what comes within is one transaction */
+#define BATCH_NS 500000000 /* all that comes within is one transaction */
 
 static int
 add(void *ctx, struct err *err)
@@ -23,7 +23,8 @@ add(void *ctx, struct err *err)
     return index_update(ctx, INDEX_ADD, &report, err);
 }
 
-/* Until the experiment's manager is gone.  It gives way to everybody else. */
+/* Keeps the database up to date until the experiment's manager is gone.  Runs
+ * at a low priority. */
 static int
 index_follow(struct index *ix, const char *folder, struct err *err)
 {

@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As on the command line; NULL: any. */
+/* What to show, as on the command line; NULL: any. */
 struct log_words {
     const char *trial, *commands, *kinds, *since, *until;
     uint64_t from, to;
@@ -49,8 +49,8 @@ static int log_repair(const char *log, const char *to, bool json,
 #define BIT(kind) (1u << (kind))
 #define ALL 0xffffffffu
 
-/* Who sent it, or what it is; the marks of the log's own lines mean the same,
- * one kind each. */
+/* The marks that stand in front of records: who sent a frame, or what else it
+ * is; the log's own records have one mark for each kind. */
 static const struct {
     const char *word;
     uint32_t kinds;
@@ -130,7 +130,8 @@ is_capital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Also codes that there are not: those are in a log, too. */
+/* Checks the codes of commands.  Unknown ones are fine: a log may have them,
+ * too. */
 static int
 check_commands(const char *list, struct err *err)
 {
@@ -155,7 +156,8 @@ read_moment(const char *option, const char *word, int64_t now, int64_t *out,
     return err_place(err, "--%s", option);
 }
 
-/* -1: err (ERR_USAGE) says which word is wrong.  Borrows the words. */
+/* Reads which records to show.  -1: err (ERR_USAGE) says which word is wrong.
+ * Borrows the words. */
 static int
 log_select_init(struct log_select *s, const struct log_words *w,
                 struct err *err)
@@ -179,8 +181,8 @@ log_select_init(struct log_select *s, const struct log_words *w,
     return 0;
 }
 
-/* For a trial: finds out by which names the log knows it.  That it knows none
- * is an error (ERR_INPUT) unless it `may_come`. */
+/* For a trial: finds out under which names the log knows it.  That it knows
+ * none is an error (ERR_INPUT) unless the trial `may_come`. */
 static int
 log_select_find(struct log_select *s, struct log_reader *file,
                 const char *trial, bool may_come, struct err *err)
@@ -342,7 +344,7 @@ repair(const char *log, const char *to, struct printer *printer,
 
 /* ---- a log of several segments ---- */
 
-/* One of them is whole: why NULL; or why it is not. */
+/* Prints a segment: whole, where `why` is NULL; else why it is not. */
 static void
 print_segment(const char *path, uint64_t records, const char *why, bool json)
 {
@@ -370,7 +372,7 @@ print_segment(const char *path, uint64_t records, const char *why, bool json)
     buf_fini(&out);
 }
 
-/* Not even that can be said of a segment that could not be opened. */
+/* Whether a segment could be opened: of another one nothing can be said. */
 static bool
 is_open(const struct log_reader *f)
 {
@@ -378,8 +380,8 @@ is_open(const struct log_reader *f)
            strcmp(log_path_now(f), log_name(f)) != 0;
 }
 
-/* The file to be repaired, to be freed: the one that is damaged, or the last;
- * those before it are told of. */
+/* The file to be repaired, to be freed: the damaged segment, or the last one;
+ * those before it are listed. */
 static char *
 survey(struct log_reader *f, bool json, struct err *err)
 {
@@ -444,7 +446,7 @@ repair_one_of(struct log_reader *f, const char *to, struct printer *printer,
     return rc;
 }
 
-/* Prints what is kept and what is lost, a line each. */
+/* Repairs a log, and prints what is kept and what is lost, a line each. */
 static int
 log_repair(const char *log, const char *to, bool json, struct err *err)
 {
@@ -457,7 +459,8 @@ log_repair(const char *log, const char *to, bool json, struct err *err)
     rc = many ? repair_one_of(f, to, &printer, err)
               : repair(log, to, &printer, err);
 
-    if (rc == 0 && f == NULL) /* others of its segments, or its first line */
+    /* another segment, or the first line, is damaged */
+    if (rc == 0 && f == NULL)
         fprintf(stderr, "tunepipe log: %s\n", why.text);
     log_close(f);
     if (rc == 0 && !many && !json)
@@ -468,7 +471,7 @@ log_repair(const char *log, const char *to, bool json, struct err *err)
 /* ---- --at ---- */
 
 #define INPUT_SHOWN 60   /* bytes of the input's payload */
-#define PENDING_SHOWN 10 /* inputs of each worker */
+#define PENDING_SHOWN 10 /* inputs that are shown of each worker */
 
 /* ---- --at, for people ---- */
 
@@ -643,7 +646,7 @@ print_standing_json(const struct standing *s, FILE *out)
     buf_fini(&text);
 }
 
-/* What plugins print_at must not reach our own output. */
+/* A stream to our stdout, which plugins, who may print, then cannot reach. */
 static FILE *
 own_stdout(struct err *err)
 {
@@ -667,7 +670,7 @@ print_at(const struct standing *s, bool json, FILE *out, struct err *err)
     return 0;
 }
 
-/* Prints how the session stood; `plugin_path` as in paths.h. */
+/* Prints the session's state; `plugin_path` as in paths.h. */
 static int
 log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
        struct err *err)
@@ -767,11 +770,11 @@ struct printing {
     const struct words *words;
     struct log_select select;
     struct log_reader *file;
-    struct log_watch *follow; /* NULL: what is there is all */
-    bool ended;               /* by its last record, but for sync marks */
+    struct log_watch *follow; /* NULL: what is there now is all */
+    bool ended; /* the last record ends the session, but for sync marks */
 };
 
-/* All that is there. */
+/* Prints all that is there. */
 static enum log_status
 print_rest(struct printing *p, struct err *err)
 {
@@ -790,7 +793,7 @@ print_rest(struct printing *p, struct err *err)
     return status;
 }
 
-/* And all that comes. */
+/* Prints all that is there, and all that comes. */
 static enum log_status
 print_coming(struct printing *p, struct err *err)
 {
@@ -833,7 +836,8 @@ print_all(struct printing *p, struct err *err)
     return status == LOG_DAMAGED ? -1 : 0;
 }
 
-/* What is there is printed all the same. */
+/* Tells that first segments are missing; what is there is printed all the
+ * same. */
 static void
 tell_lack(const struct log_reader *file)
 {

@@ -16,10 +16,10 @@
 /* A shared object of ours. */
 struct module {
     const char *file;    /* "websocket.so" */
-    const char *symbol;  /* what it is asked for */
+    const char *symbol;  /* that is looked up in it */
     const char *what;    /* "a manager's WebSocket", for errors */
     const char *name;    /* "WebSocket", for errors */
-    const char *package; /* whose lack leaves it out */
+    const char *package; /* without which it is not built */
 };
 
 /* Where a module lies: in a build folder; installed; where a packager put
@@ -33,9 +33,9 @@ static const char *const places[] = {
 };
 #define N_PLACES (sizeof places / sizeof *places)
 
-/* To be freed; NULL: it is nowhere. */
+/* Where the module lies, to be freed; NULL: nowhere. */
 static char *
-find(const char *folder, const char *file)
+find_module(const char *folder, const char *file)
 {
     for (size_t i = 0; i < N_PLACES; i++) {
         char *path;
@@ -50,7 +50,7 @@ find(const char *folder, const char *file)
 }
 
 static void *
-load(const struct module *m, const char *path, struct err *err)
+load_symbol(const struct module *m, const char *path, struct err *err)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol;
 
@@ -65,17 +65,17 @@ load(const struct module *m, const char *path, struct err *err)
     return symbol;
 }
 
-/* Its symbol; it stays loaded.  NULL: there is no such module, or it is
- * something else (ERR_CONFIG). */
+/* The module's symbol; the module stays loaded.  NULL: there is no such module,
+ * or it is something else (ERR_CONFIG). */
 static void *
 module_load(const struct module *m, struct err *err)
 {
     char *folder = file_program_folder();
-    char *path = folder == NULL ? NULL : find(folder, m->file);
+    char *path = folder == NULL ? NULL : find_module(folder, m->file);
     void *symbol = NULL;
 
     if (path != NULL)
-        symbol = load(m, path, err);
+        symbol = load_symbol(m, path, err);
     else
         err_set(err, ERR_CONFIG,
                 "%s needs lib/%s, which this build lacks: install %s and make "

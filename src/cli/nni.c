@@ -60,13 +60,13 @@ struct nni_crashes {
 struct nni_child {
     struct nni_start *start;
     struct supervised dispatcher;
-    int words;     /* the child's last ones */
-    int socket;    /* whose other end the child has; -1: none */
+    int words;     /* read end of a pipe with the child's last message */
+    int socket;    /* our socket to the child; -1: none */
     int signal_fd; /* the parent's signals */
-    bool guarded;  /* by a thread */
+    bool guarded;  /* a thread guards the child */
     pthread_t guard;
-    struct wake over; /* there is nobody to pass signals to any more */
-    bool known;       /* its end is: */
+    struct wake over; /* ends the thread: nobody is left to pass signals to */
+    bool known;       /* the child's end is known: */
     struct supervised_end end;
     char text[ERR_TEXT_MAX + 128];
 };
@@ -74,19 +74,20 @@ struct nni_child {
 #define NNI_GRACE_MS 10000
 
 struct nni_start {
-    const char *text; /* of --exp_params */
+    const char *text; /* the value of --exp_params */
     struct nni_environment environment;
     struct journal journal;
-    struct log log; /* on stderr, and in the journal */
+    struct log log; /* to stderr and the journal */
     atomic_ulong lost;
     struct exp_params params;
     struct plugin_paths *paths;
-    struct json *args[2]; /* translated or made: the tuner's, the assessor's */
+    struct json *args[2]; /* of tuner and assessor, translated or made */
     struct resumption resumption;
-    struct nni_crashes crashes; /* that it goes on behind */
-    struct wake wanted;         /* as dispatcher.h has it, where it is open */
-    bool at_work; /* a plugin may still be running when the session is over:
-                     the process is to be ended by _exit() */
+    /* Commands that are handled with failing calls. */
+    struct nni_crashes crashes;
+    struct wake wanted; /* see dispatcher.h; where it is open */
+    bool at_work; /* a plugin may still be running when the session is over: the
+                     process is then ended by _exit() */
 };
 
 #define CRASH_NAME "command.crash"
@@ -118,7 +119,7 @@ nni_crashes_note(const char *folder, const struct lockfile *lock,
     return rc;
 }
 
-/* None when there is no such file. */
+/* Reads the file of crashes; a missing one holds none. */
 static void
 nni_crashes_read(const char *folder, struct nni_crashes *out)
 {
@@ -158,7 +159,7 @@ nni_crashes_forget(const char *folder)
 
 #define FILE_NAME "registered_algorithms.yml"
 
-/* FOLDER/PLACE/registered_algorithms.yml, to be freed; NULL: not there. */
+/* FOLDER/PLACE/registered_algorithms.yml, to be freed; NULL: there is none. */
 static char *
 find_in(const char *folder, const char *place)
 {
@@ -172,8 +173,8 @@ find_in(const char *folder, const char *place)
     return NULL;
 }
 
-/* Where NNI looks: a folder that is told, the interpreter's environment
- * (PREFIX/bin/python3), the user's. */
+/* Looks for the file where NNI does: in a folder that the environment names,
+ * the interpreter's environment (PREFIX/bin/python3), the user's. */
 static char *
 find_file(void)
 {
@@ -203,7 +204,7 @@ text_of(const struct yaml_node *map, const char *key)
     return node != NULL && node->kind == YAML_SCALAR ? node->text : NULL;
 }
 
-/* To be freed; NULL: not in the list. */
+/* The class under that name in the list, to be freed; NULL: there is none. */
 static char *
 find_class(const struct yaml_node *root, const char *kind, const char *name)
 {
@@ -277,8 +278,8 @@ nni_registered_class(const char *kind, const char *name, const struct log *log)
  * the socket by shutting down the parent's end of that.  The same thread passes
  * signals on to the child. */
 
-#define PARTING_MS 2000 /* for the manager to be told of a stop */
-#define AWAIT_MS 2000   /* less than what a manager waits for a pong */
+#define PARTING_MS 2000 /* for which the manager may be told of a stop */
+#define AWAIT_MS 2000   /* less than a manager waits for a pong */
 #define LINGER_MS 15000 /* more than the dispatcher's grace */
 
 /* ---- the end ---- */
@@ -298,13 +299,14 @@ static void
 pass_end(const struct nni_child *c)
 {
     if (c->socket >= 0)
-        shutdown(c->socket, SHUT_RD); /* what was sent can be read still */
+        shutdown(c->socket, SHUT_RD); /* what was sent can still be read */
 }
 
-/* Who wants the process to stop is not kept waiting for the manager, which may
- * not close the connection at the child's end.  It is told of that first, for a
- * while, or until there is one more signal; then this process ends, unless that
- * is over in order meanwhile. */
+/* Passes a signal on to the child.  The manager, which may not close the
+ * connection at the child's end, is told of the stop first, for a while, or
+ * until one more signal comes; then this process ends, unless that is over in
+ * order meanwhile: a user who wants it to stop is not kept waiting for the
+ * manager. */
 static void
 pass_signal(const struct nni_child *c, int number)
 {
@@ -357,7 +359,8 @@ begin_child(struct nni_child *c, struct err *err)
     return rc == 0 ? 0 : err_errno(err, ERR_SYSTEM, "cannot start a thread");
 }
 
-/* The child has ended: the thread that looks at *c must not outlive it. */
+/* Ends the thread behind the child's end: it looks at *c and must not outlive
+ * it. */
 static void
 end_guard(struct nni_child *c)
 {
@@ -395,7 +398,8 @@ algorithm_name(const struct nni_algorithm *a)
     return a->name != NULL ? a->name : a->class_name;
 }
 
-/* Appends who was at work when it ended, as far as that is known. */
+/* Appends at which commands the workers were when the child ended, as far as
+ * that is known. */
 static void
 add_work(const struct nni_child *c, const struct lockfile *lock, char *text,
          size_t size)
@@ -417,7 +421,7 @@ add_work(const struct nni_child *c, const struct lockfile *lock, char *text,
     }
 }
 
-/* What the child left in the lock file beside its log. */
+/* Reads what the child left in the lock file beside its log. */
 static bool
 read_lock(const struct nni_child *c, struct lockfile *out)
 {
@@ -476,8 +480,8 @@ learn(struct nni_child *c)
 }
 
 /* Waits two seconds for the child's end; a crash is told on stderr and in
- * dispatcher.log.  Why it ended; NULL: in order.  `c` is a struct nni_child,
- * see bridge.h. */
+ * dispatcher.log.  Returns why it ended; NULL: in order.  `c` is a struct
+ * nni_child, see bridge.h. */
 static const char *
 nni_child_await(void *arg)
 {
@@ -493,8 +497,8 @@ nni_child_await(void *arg)
 
 /* ---- the two processes ---- */
 
-/* Where the manager's shell keeps descriptors, nothing else than its parent's
- * end ends a dispatcher. */
+/* Forks the child.  Where the manager's shell keeps descriptors open, nothing
+ * but its parent's end would end a dispatcher. */
 static int
 nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
 {
@@ -514,9 +518,10 @@ nni_child_fork(struct nni_child *c, struct nni_start *n, struct err *err)
     return rc;
 }
 
-/* In the parent: SIGTERM, SIGINT and SIGHUP are the child's from now on, and
- * end the parent when it has ended.  `socket`, borrowed (-1: none), is at its
- * end of file when the child has ended, whoever else has its other end. */
+/* In the parent: SIGTERM, SIGINT and SIGHUP are passed to the child from now
+ * on, and end the parent when the child has ended.  `socket`, borrowed (-1:
+ * none), is at its end of file when the child has ended, whoever else has its
+ * other end. */
 static int
 nni_child_guard(struct nni_child *c, int socket, struct err *err)
 {
@@ -531,8 +536,8 @@ nni_child_guard(struct nni_child *c, int socket, struct err *err)
     return begin_child(c, err);
 }
 
-/* In the child, at its end: where status is not EXIT_DONE, err is left to the
- * parent. */
+/* In the child, at its end: gives err to the parent where status is not
+ * EXIT_DONE. */
 static void
 nni_child_leave(struct nni_child *c, int status, const struct err *err)
 {
@@ -541,8 +546,8 @@ nni_child_leave(struct nni_child *c, int status, const struct err *err)
     close(c->words);
 }
 
-/* There is nothing for the child to do any more: the socket says so, and if
- * that does not end it, a signal does. */
+/* Ends a child that has nothing to do any more: the socket says so, and if that
+ * does not end it, a signal does. */
 static void
 nni_child_dismiss(struct nni_child *c)
 {
@@ -551,7 +556,7 @@ nni_child_dismiss(struct nni_child *c)
     end_it(c);
 }
 
-/* Waits for the child's end: whether it failed, and was not stopped. */
+/* Waits for the child's end; whether it failed, and was not stopped. */
 static bool
 nni_child_failed(struct nni_child *c)
 {
@@ -565,8 +570,8 @@ nni_child_failed(struct nni_child *c)
     return true;
 }
 
-/* Waits for the child's end, and ends the thread that guards it.  The exit
- * status of the parent: the child's, if that failed, else `status`. */
+/* Waits for the child's end, and ends the thread that guards it.  Returns the
+ * exit status of the parent: the child's, if that failed, else `status`. */
 static int
 nni_child_status(struct nni_child *c, int status)
 {
@@ -583,7 +588,7 @@ nni_child_status(struct nni_child *c, int status)
  * From what an NNI manager says (argument and environment) to a dispatcher that
  * runs: `tunepipe nni` without its process and its channel. */
 
-#define SEED_BITS 31 /* as NNI draws it */
+#define SEED_BITS 31 /* of a seed, as NNI draws it */
 
 static const char *
 get_variable(const char *name)
@@ -591,8 +596,8 @@ get_variable(const char *name)
     return getenv(name);
 }
 
-/* Reads the environment and opens dispatcher.log: where that cannot be, a
- * warning says so.  *n stays where it is. */
+/* Reads the environment and opens dispatcher.log: where that fails, a warning
+ * says so.  *n must stay where it is. */
 static void
 nni_start_begin(struct nni_start *n, const char *exp_params)
 {
@@ -624,7 +629,8 @@ nni_start_end(struct nni_start *n)
 
 /* ---- tuner and assessor ---- */
 
-/* NNI before 1.9 has built-in names under className, too. */
+/* The name of a built-in algorithm, which NNI before 1.9 gives as className,
+ * too. */
 static const char *
 plugin_named(const struct nni_algorithm *a, enum plugin_kind kind)
 {
@@ -700,7 +706,7 @@ choose_both(struct nni_start *n, struct session_setup *s, struct err *err)
                : 0;
 }
 
-/* For where classArgs has none. */
+/* Draws a seed, for where classArgs has none. */
 static int
 draw_seed(uint64_t *out, struct err *err)
 {
@@ -725,8 +731,8 @@ begin_new(struct nni_start *n, struct session_setup *s, struct err *err)
     return draw_seed(&s->seed, err);
 }
 
-/* Who changes the configuration of an experiment that goes on is told that it
- * does so as it began. */
+/* Tells that a resumed experiment goes on as it began, although its
+ * configuration has been changed. */
 static void
 compare_tuner(struct nni_start *n)
 {
@@ -744,7 +750,8 @@ compare_tuner(struct nni_start *n)
                     tuner_plugin(session->tuner)->name, told);
 }
 
-/* The log's head has tuner, assessor and seed. */
+/* Goes on with a recorded session; the log's head has tuner, assessor and
+ * seed. */
 static int
 begin_again(struct nni_start *n, struct dispatcher_setup *setup,
             struct err *err)
@@ -769,8 +776,8 @@ begin_again(struct nni_start *n, struct dispatcher_setup *setup,
     return 0;
 }
 
-/* A log that a new experiment finds in its folder is an earlier experiment's.
- */
+/* Moves away the log that a new experiment finds in its folder: it is an
+ * earlier experiment's. */
 static int
 make_room(struct nni_start *n, const char *folder, struct err *err)
 {
@@ -814,7 +821,7 @@ begin_session(struct nni_start *n, struct dispatcher_setup *setup,
     return 0;
 }
 
-/* The lines that people look for. */
+/* Writes the lines into the journal that users look for. */
 static void
 note_begun(void *ctx, const struct session *session)
 {
@@ -857,9 +864,9 @@ judge(enum dispatcher_end end, int signal_number, struct err *err)
     return EXIT_GRACE;
 }
 
-/* Runs a session on these descriptors, taken, to its end.  The exit status;
- * where that is not EXIT_DONE err has the reason in one line, which is told on
- * stderr and in the journal by then. */
+/* Runs a session on these descriptors, taken, to its end.  Returns the exit
+ * status; where that is not EXIT_DONE err has the reason in one line, which is
+ * told on stderr and in the journal by then. */
 static int
 nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
 {
@@ -898,7 +905,7 @@ nni_start_run(struct nni_start *n, int in_fd, int out_fd, struct err *err)
 /* ---- the verb ---- */
 
 #define ARGUMENT "--exp_params"
-#define IN_FD 3 /* as NNI's managers up to 2.7 open them */
+#define IN_FD 3 /* the descriptors that NNI's managers up to 2.7 open */
 #define OUT_FD 4
 
 static const char help[] =
@@ -931,7 +938,8 @@ static const char help[] =
     "computing when the grace ended; 143, 130, 129 stopped by SIGTERM, SIGINT,\n"
     "SIGHUP.\n";
 
-/* Unlike other verbs' options: what is not known is passed over. */
+/* Finds --exp_params.  Unlike other verbs' options, unknown ones are passed
+ * over. */
 static const char *
 find_params(int argc, char **argv)
 {
@@ -972,10 +980,10 @@ check_descriptors(struct err *err)
     return 0;
 }
 
-/* A manager up to 2.7 takes a quiet end of file for nothing at all, and stays
- * RUNNING for ever; what it says ERROR of is a socket that is reset, as one is
- * that is closed with something in it unread.  It writes IN as soon as it has
- * started us, and a ping every five seconds. */
+/* Leaves something unread at the end.  A manager up to 2.7 takes an orderly end
+ * of file for nothing at all, and stays RUNNING for ever; but it reports an
+ * error when the socket is reset, as it is when closed with unread bytes.  It
+ * writes IN as soon as it has started us, and a ping every five seconds. */
 static void
 leave_unread(void)
 {
@@ -986,8 +994,8 @@ leave_unread(void)
         (void)poll(&in, 1, NNI_GRACE_MS);
 }
 
-/* The parent does not keep the answers' descriptor: that the child is gone is
- * to be seen there. */
+/* Waits for the child, without the descriptor of the answers: the manager has
+ * to see there that the child is gone. */
 static int
 await(struct nni_child *child, struct err *err)
 {

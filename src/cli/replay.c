@@ -44,7 +44,7 @@ static int replay_tuner(const struct replay_words *w, const char *path,
                         const struct plugin_paths *paths, const struct log *log,
                         FILE *out, struct err *err);
 
-/* A line: the "tuner" or "assessor" is told to do the opposite of what the
+/* Prints that the "tuner" or "assessor" is told to do the opposite of what the
  * experiment does; `option` and a quote stand around the right arguments. */
 static void
 replay_print_against(FILE *out, const char *plugin, bool maximize,
@@ -59,7 +59,7 @@ replay_print_against(FILE *out, const char *plugin, bool maximize,
             modes[maximize], quote);
 }
 
-/* Takes the text. */
+/* Prints the JSON text; takes it. */
 static int
 replay_print_json(FILE *out, struct buf *text, struct err *err)
 {
@@ -259,7 +259,7 @@ print_whatif_json(FILE *out, const struct whatif *w, struct err *err)
     return replay_print_json(out, &text, err);
 }
 
-/* --assessor: 0, or -1: err tells. */
+/* Does --assessor.  0, or -1: err tells. */
 static int
 replay_assessor(const struct replay_words *w, const char *path,
                 const struct plugin_paths *paths, const struct log *log,
@@ -374,7 +374,8 @@ print_play_json(FILE *out, struct play_report *r, bool shell)
     buf_fini(&text);
 }
 
-/* --pipe: an exit status; -1: err tells why it could not be played. */
+/* Does --pipe.  Returns an exit status; -1: err tells why the log could not be
+ * played. */
 static int
 replay_pipe(const struct replay_words *w, const char *path, FILE *out,
             struct err *err)
@@ -577,7 +578,7 @@ print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
     return replay_print_json(out, &text, err);
 }
 
-/* --tuner: as above. */
+/* Does --tuner.  0, or -1: err tells. */
 static int
 replay_tuner(const struct replay_words *w, const char *path,
              const struct plugin_paths *paths, const struct log *log, FILE *out,
@@ -667,7 +668,7 @@ static const char help[] =
     "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded; 5 the log\n"
     "is damaged.\n";
 
-/* Who prints what, and when. */
+/* What is printed, and where. */
 struct show {
     FILE *out;
     struct pace pace;
@@ -684,7 +685,7 @@ print_derived(void *ctx, const struct emission *e)
                    e->len > 0 ? e->payload : "");
 }
 
-/* A line when the record is due. */
+/* Prints a record when it is due. */
 static int
 print_paced(void *ctx, const struct record *r, struct err *err)
 {
@@ -782,7 +783,7 @@ compare(const struct replay_words *w, const char *path,
     return rc;
 }
 
-/* The exit status, or -1: err tells. */
+/* Replays the log.  Returns the exit status, or -1: err tells. */
 static int
 replay(const struct replay_words *w, const char *word, FILE *out,
        struct err *err)
@@ -808,7 +809,7 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     return rc;
 }
 
-/* Each of the usages has options of its own. */
+/* Refuses options that belong to different usages. */
 static int
 check_words(const struct replay_words *w, struct err *err)
 {

@@ -39,7 +39,7 @@ struct page {
     uint64_t shown;
 };
 
-/* As a shell reads it back. */
+/* Appends a text with quotes as a shell reads it back. */
 static void
 add_quoted(struct buf *out, const char *text)
 {
@@ -134,7 +134,7 @@ add_text_command(struct page *page, const struct rehearsed *t,
     buf_fini(&line);
 }
 
-/* Texts of the tuner's and of the configuration, as texts. */
+/* Takes the texts of the tuner and of the configuration. */
 static void
 take_text(struct page *page, const struct rehearsed *t)
 {
@@ -159,7 +159,7 @@ take(void *ctx, const struct rehearsed *t, struct err *err)
     return buf_check(&page->out, "what would run", err);
 }
 
-/* The same lines as of a run. */
+/* Takes a line of the dispatcher's, shown as a run shows it. */
 static void
 take_word(void *ctx, const char *line, size_t len)
 {
@@ -205,7 +205,7 @@ print_text(struct page *page, const struct rehearsal *r)
                r->sure);
 }
 
-/* It may be looked at elsewhere than it is to run. */
+/* Warns that the experiment may run on another machine than this one. */
 static void
 warn_of_machine(const struct experiment *x)
 {
@@ -220,7 +220,7 @@ warn_of_machine(const struct experiment *x)
     resources_close(&have);
 }
 
-/* Returns the exit status; what went wrong is told. */
+/* Does --dry-run.  Returns the exit status; what went wrong is told. */
 static int
 dryrun(const struct experiment *x, const char *dispatcher, bool json)
 {
@@ -386,7 +386,7 @@ refuse(const struct err *err, struct problems *problems)
     return EXIT_CONFIG;
 }
 
-/* What is wrong inside the search space, in the words of src/space. */
+/* Checks the search space; src/space words its mistakes. */
 static void
 check_space(const struct experiment *x, struct problems *problems,
             struct problems *notes)
@@ -397,7 +397,7 @@ check_space(const struct experiment *x, struct problems *problems,
     char *rest, *line;
 
     if (doc == NULL)
-        return; /* it was written by us; the dispatcher tells */
+        return; /* we have written it ourselves; the dispatcher tells */
     problems_init(&inner);
     space_free(space_parse(json_root(doc), &inner));
     buf_text(&inner.lines);
@@ -410,8 +410,9 @@ check_space(const struct experiment *x, struct problems *problems,
     json_free(doc);
 }
 
-/* A manager that goes on holds trials in step by what they had been told, from
- * their first report on: that may stand in any segment. */
+/* Refuses a policy that drops segments for trials in step: a resumed manager
+ * needs what such trials had been told from their first report on, which may
+ * stand in any segment. */
 static void
 check_segments(const struct experiment *x, const char *file,
                struct problems *problems)
@@ -423,7 +424,7 @@ check_segments(const struct experiment *x, const char *file,
                      "compress");
 }
 
-/* What would fail for nobody to see. */
+/* Checks that an index can be written: a failure later on nobody would see. */
 static void
 check_index(const struct experiment *x, const char *file,
             struct problems *problems)
@@ -448,7 +449,7 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* All that a file alone does not tell; file: its name as it was given. */
+/* Checks what the file alone does not tell; file: its name as it was given. */
 static void
 check(struct experiment *x, const char *file, const struct words *w,
       struct problems *problems, struct problems *notes)

@@ -124,7 +124,7 @@ read_want(const struct words *w, struct page_want *out, struct err *err)
     return w->sort == NULL ? 0 : page_sort_parse(w->sort, &out->sort, err);
 }
 
-/* 1: there is no database that helps. */
+/* Reads a page from the database.  1: there is no database that helps. */
 static int
 find_page(struct page *p, const char *folder, const struct page_want *want)
 {

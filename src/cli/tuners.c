@@ -20,7 +20,8 @@
 
 #define OUTPUT_MAX (16u << 20)
 
-/* "at least 1, at most 100", "best or mean", or "". */
+/* Appends an argument's range: "at least 1, at most 100", "best or mean", or
+ * "". */
 static void
 write_range(const struct tp_arg *arg, struct buf *out)
 {
@@ -46,7 +47,7 @@ write_arg(const struct tp_arg *arg, struct buf *out)
     buf_printf(out, "%s\n", arg->doc);
 }
 
-/* It decides itself how long trials run. */
+/* Whether the tuner decides itself how long trials run. */
 static bool
 advises(const struct plugin *p)
 {
@@ -120,7 +121,7 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     buf_add_text(out, "]}");
 }
 
-/* One file: what it is, or why it is refused. */
+/* Appends a file: what plugin it is, or why it is refused. */
 static void
 write_file(const char *file, bool json, const char *between, struct buf *out)
 {
@@ -145,7 +146,7 @@ write_file(const char *file, bool json, const char *between, struct buf *out)
     plugin_unload(p);
 }
 
-/* `exec` is no plugin: it is in the dispatcher. */
+/* Appends `exec`, which is no plugin: it is in the dispatcher. */
 static void
 write_programs(bool json, const char *between, struct buf *out)
 {

@@ -61,8 +61,8 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* 1: there is something to read; 0: the time is over.  A manager that is
- * stopped is told of. */
+/* Waits for the manager.  1: there is something to read; 0: the time is over.
+ * Tells when the manager is stopped (SIGSTOP). */
 static int
 await(const struct control_link *l, int64_t deadline_ns)
 {
@@ -87,7 +87,7 @@ await(const struct control_link *l, int64_t deadline_ns)
     return n != 0;
 }
 
-/* Whether the answer is an event; else err says why there will be none. */
+/* Prints the answer if it is an event; else err says why no more will come. */
 static bool
 print_event(struct jval answer, const char *event, struct err *err)
 {
@@ -168,7 +168,8 @@ ask(struct control_link *l, const struct words *w, const char *event,
     return rc == 0 ? take_answers(l, w, event, err) : -1;
 }
 
-/* What a state of an experiment is that has ended, is known from its folder. */
+/* Whether the experiment has ended in one of the wanted states, which its
+ * folder tells. */
 static bool
 has_ended(const char *folder, uint32_t wanted)
 {
