@@ -13,7 +13,7 @@
 #include "core/visible.h"
 #include "history/folder.h"
 #include "json.h"
-#include "trial/lastwords.h"
+#include "trial/stderr_tail.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
 #include "trial/files.h"
@@ -268,7 +268,7 @@ print(const struct which *w, const struct rerun_outcome *out)
     if (w->result != NULL)
         visible_printf(stdout, "%s\n",
                        is_same(w, out) ? "the same" : "not the same");
-    lastwords_line(w->to, line, sizeof line);
+    stderr_tail_line(w->to, line, sizeof line);
     if (status_of(out) == 0 || line[0] == '\0')
         return;
     buf_init(&shown, 4 * LINE_SHOWN);

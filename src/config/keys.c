@@ -43,7 +43,7 @@ check_named(struct reader *r, const struct algorithm *a, const char *path)
                        a->class_name);
 }
 
-/* struct algorithm *, by algorithm_keys. */
+/* Reads an algorithm into a struct algorithm, by algorithm_keys. */
 static void
 set_algorithm(struct reader *r, const struct key *key,
               const struct yaml_node *node, const char *path, void *target)
@@ -61,8 +61,8 @@ set_algorithm(struct reader *r, const struct key *key,
                        "is empty; needs `name` (see tunepipe tuners)");
 }
 
-/* struct draft *: a list of maps by filter_keys, or, without arguments, of
- * names. */
+/* Reads the filters into a struct draft: a list of maps by filter_keys, or,
+ * without arguments, of names. */
 static void
 set_filters(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
@@ -97,8 +97,8 @@ set_filters(struct reader *r, const struct key *key,
     }
 }
 
-/* struct draft *: a list of texts, which the filter `constraints` gets as
- * one. */
+/* Reads the constraints into a struct draft: a list of texts, which the filter
+ * `constraints` gets as one. */
 static void
 set_constraints(struct reader *r, const struct key *key,
                 const struct yaml_node *node, const char *path, void *target)
@@ -142,7 +142,7 @@ static const struct key algorithm_keys[] = {
      NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
-/* Those of a filter, also of a struct algorithm. */
+/* The keys of a filter, which is a struct algorithm, too. */
 static const struct key filter_keys[] = {
     {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
     {"args", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
@@ -189,7 +189,7 @@ static const struct key failure_keys[] = {
     {"value", set_value, IN(value), 0, NULL, NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
-/* struct on_failure *, by failure_keys. */
+/* Reads onFailure into a struct on_failure, by failure_keys. */
 static void
 set_failure(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
@@ -209,7 +209,8 @@ set_failure(struct reader *r, const struct key *key,
 
 /* ---- searchSpace, searchSpaceFile ---- */
 
-/* NNI's rule: a search space file is JSON, or else YAML. */
+/* Reads the text of a search space's file, by NNI's rule: it is JSON, or else
+ * YAML. */
 static char *
 space_from_text(struct reader *r, const char *path, struct buf *text)
 {
@@ -284,7 +285,7 @@ spacekey_check(struct reader *r, struct draft *d, const struct yaml_node *root)
 
 /* ---- on, hookConcurrency, hookTimeout ---- */
 
-/* One command for what `glob` means. */
+/* Adds a command for the events that `glob` matches. */
 static void
 add_hook(struct reader *r, const struct yaml_node *node, const char *glob,
          const char *path, struct experiment *x)
@@ -311,7 +312,7 @@ add_hook(struct reader *r, const struct yaml_node *node, const char *glob,
         reader_problem(r, node->line, path, "out of memory");
 }
 
-/* of a struct draft. */
+/* Reads `on` into a struct draft. */
 static void
 set_hooks(struct reader *r, const struct key *key, const struct yaml_node *node,
           const char *path, void *target)
@@ -343,7 +344,7 @@ set_hooks(struct reader *r, const struct key *key, const struct yaml_node *node,
     }
 }
 
-/* uint64_t *: 1 to HOOK_CONCURRENCY_MAX. */
+/* Reads hookConcurrency into a uint64_t: 1 to HOOK_CONCURRENCY_MAX. */
 static void
 set_hook_concurrency(struct reader *r, const struct key *key,
                      const struct yaml_node *node, const char *path,
@@ -361,7 +362,8 @@ set_hook_concurrency(struct reader *r, const struct key *key,
 typedef void take_fn(struct reader *r, const struct yaml_node *node,
                      const char *path, int device, struct labels *l);
 
-/* What is listed or put in a message has to be one line. */
+/* Whether the node can be a label, which has to be one line, as it is listed
+ * and put into messages. */
 static bool
 is_label(const struct yaml_node *node)
 {
@@ -402,7 +404,7 @@ take_label(struct reader *r, const struct yaml_node *node, const char *path,
         reader_problem(r, node->line, path, "out of memory");
 }
 
-/* One, or a list of them. */
+/* Adds one label, or a list of them. */
 static void
 take(struct reader *r, const struct yaml_node *node, const char *path,
      take_fn *one, int device, struct labels *l)
@@ -421,7 +423,7 @@ take(struct reader *r, const struct yaml_node *node, const char *path,
     }
 }
 
-/* trialLabels: a glob, or a list. */
+/* Reads trialLabels into a struct labels: a glob, or a list. */
 static void
 label_globs(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
@@ -430,7 +432,7 @@ label_globs(struct reader *r, const struct key *key,
     take(r, node, path, take_glob, LABELS_MACHINE, target);
 }
 
-/* machineLabels: a label, or a list. */
+/* Reads machineLabels into a struct labels: a label, or a list. */
 static void
 label_machine(struct reader *r, const struct key *key,
               const struct yaml_node *node, const char *path, void *target)
@@ -439,7 +441,8 @@ label_machine(struct reader *r, const struct key *key,
     take(r, node, path, take_label, LABELS_MACHINE, target);
 }
 
-/* deviceLabels: of an index, either. */
+/* Reads deviceLabels into a struct labels: a label, or a list, for each
+ * index. */
 static void
 label_devices(struct reader *r, const struct key *key,
               const struct yaml_node *node, const char *path, void *target)
@@ -469,7 +472,7 @@ label_devices(struct reader *r, const struct key *key,
 #define RETRIES_MAX 1000
 #define SIZE_EXPECTED "an amount of memory above 0 such as 512MiB, 2GB or 1.5g"
 
-/* memoryLimit */
+/* Words of memoryLimit. */
 static const struct word wish_limit_words[] = {{"auto", LIMIT_AUTO},
                                                {"cgroup", LIMIT_CGROUP},
                                                {"rlimit", LIMIT_RLIMIT},
@@ -490,7 +493,7 @@ wishes_fini(struct wishes *w)
     w->n_patterns = 0;
 }
 
-/* trialGpuNumber. */
+/* Reads trialGpuNumber into a struct wishes. */
 static void
 wish_devices(struct reader *r, const struct key *key,
              const struct yaml_node *node, const char *path, void *target)
@@ -544,7 +547,7 @@ add_indices(struct reader *r, const struct yaml_node *node, const char *path,
         reader_expected(r, node, path, "numbers with commas between them");
 }
 
-/* gpuIndices: 0, "0,1" or [0, 1]. */
+/* Reads gpuIndices into a struct wishes: 0, "0,1" or [0, 1]. */
 static void
 wish_indices(struct reader *r, const struct key *key,
              const struct yaml_node *node, const char *path, void *target)
@@ -576,7 +579,7 @@ is_size(const struct yaml_node *node, uint64_t *out)
     return node->kind == YAML_SCALAR && bytes_parse(node->text, out);
 }
 
-/* trialMemory: a size, or auto. */
+/* Reads trialMemory into a struct wishes: a size, or auto. */
 static void
 wish_memory(struct reader *r, const struct key *key,
             const struct yaml_node *node, const char *path, void *target)
@@ -591,7 +594,7 @@ wish_memory(struct reader *r, const struct key *key,
         reader_expected(r, node, path, SIZE_EXPECTED ", or auto");
 }
 
-/* trialGpuMemory. */
+/* Reads trialGpuMemory into a struct wishes. */
 static void
 wish_device_memory(struct reader *r, const struct key *key,
                    const struct yaml_node *node, const char *path, void *target)
@@ -604,7 +607,7 @@ wish_device_memory(struct reader *r, const struct key *key,
         reader_expected(r, node, path, SIZE_EXPECTED);
 }
 
-/* memoryFloor: a size, 0 too. */
+/* Reads memoryFloor into a struct wishes: a size, also 0. */
 static void
 wish_floor(struct reader *r, const struct key *key,
            const struct yaml_node *node, const char *path, void *target)
@@ -617,7 +620,7 @@ wish_floor(struct reader *r, const struct key *key,
                         "an amount of memory such as 0, 512MiB or 4GB");
 }
 
-/* memoryHeadroom: 20%. */
+/* Reads memoryHeadroom into a struct wishes: 20%. */
 static void
 wish_headroom(struct reader *r, const struct key *key,
               const struct yaml_node *node, const char *path, void *target)
@@ -636,7 +639,7 @@ wish_headroom(struct reader *r, const struct key *key,
     reader_expected(r, node, path, "a part from 0% to 99% such as 20%");
 }
 
-/* outOfMemoryRetry: 0 or more. */
+/* Reads outOfMemoryRetry into a struct wishes: 0 or more. */
 static void
 wish_retries(struct reader *r, const struct key *key,
              const struct yaml_node *node, const char *path, void *target)
@@ -669,7 +672,7 @@ add_pattern(struct reader *r, const struct yaml_node *node, const char *path,
         w->n_patterns++;
 }
 
-/* outOfMemoryPatterns. */
+/* Reads outOfMemoryPatterns into a struct wishes. */
 static void
 wish_patterns(struct reader *r, const struct key *key,
               const struct yaml_node *node, const char *path, void *target)
@@ -771,8 +774,8 @@ set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
                         "a number of bytes such as 65536, 64k or 8M");
 }
 
-/* A manager that goes on reads the whole log: it knows what became of each
- * trial by nothing else. */
+/* Reads oldSegments; drop is refused: a resumed manager reads the whole log, as
+ * nothing else tells it what became of each trial. */
 static void
 set_old_segments(struct reader *r, const struct key *key,
                  const struct yaml_node *node, const char *path, void *target)
@@ -908,7 +911,7 @@ static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
         name, set, OF(member), flags, NULL, NULL, NULL \
     }
 
-/* The same beside trainingService and in it. */
+/* The keys for devices, which may stand beside trainingService and in it. */
 #define DEVICE_KEYS                                                           \
     HELD("trialGpuNumber", wish_devices, x.wishes, 0),                        \
         HELD("useActiveGpu", set_bool, x.wishes.use_active, 0),               \
@@ -962,7 +965,7 @@ const struct key config_keys[] = {
     DEVICE_KEYS,
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    /* Ours. */
+    /* our own keys */
     {"direction", set_word, OF(ignored), KEY_DISPATCH, NULL, direction_words,
      NULL},
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
@@ -1004,6 +1007,6 @@ const struct key config_keys[] = {
      NULL},
     HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
     HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
-    /* Known, and never right (see v1.c for those of NNI v1). */
+    /* keys that are known, and never right (see v1.c for those of NNI v1) */
     REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

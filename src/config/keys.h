@@ -13,7 +13,8 @@
 
 struct yaml_node;
 
-/* The top level, its offsets in struct draft; ends with a NULL name. */
+/* The keys of the top level, with offsets in struct draft; ends with a NULL
+ * name. */
 extern const struct key config_keys[];
 
 /* An experiment while its file is read: what the keys say, before that is
@@ -22,10 +23,10 @@ extern const struct key config_keys[];
 struct draft {
     struct experiment x;
     int log, final; /* enum log_wish, enum metrics_final */
-    int ignored;    /* words with one meaning */
+    int ignored;    /* words that have one meaning only */
     char *space_file;
-    const char *kept_space; /* read instead of either; NULL: none */
-    char *constraints;      /* with "; " in between; NULL: none */
+    const char *kept_space; /* a text read instead of either; NULL: none */
+    char *constraints; /* the constraints with "; " in between; NULL: none */
     unsigned space_line, space_file_line, constraints_line; /* 0: absent */
 };
 

@@ -17,7 +17,7 @@
 
 #define NUMBER "[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?"
 
-/* Whatever is null is the same as absent. */
+/* Types that several keys have.  null counts as absent everywhere. */
 static const char defs[] =
     "\"text\": {\"type\": [\"string\", \"number\", \"boolean\", \"null\"], "
     "\"minLength\": 1},\n"
@@ -49,7 +49,7 @@ static const struct {
     "\": {\"required\": [\"classArgs\"], \"properties\": {\"classArgs\": " \
     "{\"required\": [\"optimize_mode\"]}}}}}"
 
-/* Between the keys of a map. */
+/* Rules between the keys of a map. */
 static const struct {
     const char *path, *rule;
 } rules[] = {
@@ -76,7 +76,7 @@ struct place {
     int depth; /* of indentation */
 };
 
-/* Paths of our own table are short. */
+/* The place of a member; the paths of our own table are short. */
 static struct place
 below(const struct place *p, const char *name)
 {
@@ -119,7 +119,7 @@ write_words(struct buf *out, const struct word *words)
     buf_add_text(out, "null]");
 }
 
-/* #/properties/A/properties/B of "A.B". */
+/* Writes a reference: #/properties/A/properties/B for "A.B". */
 static void
 write_reference(struct buf *out, const char *path)
 {
@@ -177,7 +177,7 @@ write_v1_key(struct buf *out, const struct place *p, const struct v1_rule *rule,
     end(out, text);
 }
 
-/* Those of one map; behind those of today. */
+/* Writes the keys of NNI v1 of one map, behind today's. */
 static void
 write_v1_keys(struct buf *out, const struct place *p, bool *first)
 {
@@ -194,7 +194,7 @@ write_v1_keys(struct buf *out, const struct place *p, bool *first)
     }
 }
 
-/* Maps that v2 does not have. */
+/* Writes the maps of v1 that v2 does not have. */
 static void
 write_v1_maps(struct buf *out, const struct place *p, bool *first)
 {
@@ -230,7 +230,7 @@ write_required(struct buf *out, const struct key *keys)
 static void write_key(struct buf *out, const struct place *p,
                       const struct key *key, bool *first);
 
-/* What is inside the braces of a map's schema, but its type. */
+/* Writes what is inside the braces of a map's schema, but for its type. */
 static void
 write_map(struct buf *out, const struct place *p, const struct key *keys)
 {

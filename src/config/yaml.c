@@ -31,7 +31,7 @@ struct builder {
         struct map lines; /* of a map's keys; a list is too slow for many */
     } open[YAML_DEPTH_MAX];
     size_t depth;
-    char *key; /* of the value that comes next; NULL: a key comes next */
+    char *key; /* of the next value; NULL: a key comes next */
     unsigned key_line;
     unsigned documents;
 };
@@ -61,7 +61,7 @@ yaml_get(const struct yaml_node *map, const char *key)
     return NULL;
 }
 
-/* Where the list points to `node`; NULL: to its end. */
+/* The link that points to `node`; where it is NULL, the list's last one. */
 static struct yaml_node **
 link_to(struct yaml_node *map, const struct yaml_node *node)
 {
@@ -123,7 +123,7 @@ refuse(struct builder *b, size_t line, const char *what)
     return -1;
 }
 
-/* A scalar in the place of a map's key. */
+/* Takes a scalar where a map has a key. */
 static int
 take_key(struct builder *b, const yaml_event_t *event)
 {
@@ -381,7 +381,8 @@ is_int(const char *text)
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* .inf, -.Inf, .NAN, ... : numbers that JSON does not have. */
+/* Whether the text is a number that JSON does not have: .inf, -.Inf, .NAN,
+ * ... */
 static bool
 is_beyond_json(const char *text)
 {
@@ -451,7 +452,7 @@ yaml_bool(const struct yaml_node *node, bool *out)
     return false;
 }
 
-/* The magnitude of an integer; false when it does not fit. */
+/* Reads the magnitude of an integer; false when it does not fit. */
 static bool
 int_magnitude(const char *text, bool *negative, uint64_t *out)
 {
@@ -501,8 +502,8 @@ write_int(const struct yaml_node *node, struct buf *out)
                    (unsigned long long)magnitude);
         return;
     }
-    value = strtod(node->text, NULL); /* reads 0x too */
-    if (node->text[1] == 'o') /* digits are base 8: exact but for rounding */
+    value = strtod(node->text, NULL); /* strtod() reads 0x, too */
+    if (node->text[1] == 'o') /* digits of base 8: exact but for rounding */
         for (const char *p = node->text + 2; *p != '\0'; p++)
             value = value * 8 + (*p - '0');
     json_write_double(out, value);
@@ -559,7 +560,8 @@ write_scalar(struct writer *w, const struct yaml_node *node, const char *path)
     }
 }
 
-/* No deeper than YAML_DEPTH_MAX, which the parser saw to. */
+/* Writes a node; it is no deeper than YAML_DEPTH_MAX, as the parser has
+ * checked. */
 static void
 write_node(struct writer *w, const struct yaml_node *node, const char *path)
 {

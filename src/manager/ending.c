@@ -4,7 +4,7 @@
 #include "core/buf.h"
 #include "core/visible.h"
 #include "json.h"
-#include "trial/lastwords.h"
+#include "trial/stderr_tail.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/reading.h"
@@ -48,7 +48,7 @@ show_text(struct manager *m, const char *text, size_t len)
 {
     struct buf line;
 
-    buf_init(&line, LASTWORDS_MAX);
+    buf_init(&line, STDERR_TAIL_MAX);
     visible_text(&line, text, len, SHOWN_MAX);
     progress_say(&m->progress, "    | %s", buf_text(&line));
     buf_fini(&line);
@@ -76,8 +76,8 @@ show_last_lines(struct manager *m, const char *text, size_t len)
 void
 ending_show_stderr(struct manager *m, const struct trial *t)
 {
-    char text[LASTWORDS_MAX];
-    size_t n = lastwords_read(t->folder, text);
+    char text[STDERR_TAIL_MAX];
+    size_t n = stderr_tail_read(t->folder, text);
 
     if (n > 0) {
         progress_say(&m->progress, "  the last lines of %s/" TRIAL_STDERR ":",

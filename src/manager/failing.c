@@ -6,7 +6,7 @@
 #include "core/file.h"
 #include "manager/ending.h"
 #include "manager/happened.h"
-#include "trial/lastwords.h"
+#include "trial/stderr_tail.h"
 #include "manager/reading.h"
 #include "manager/state.h"
 #include "trial/files.h"
@@ -226,7 +226,7 @@ failing_count(struct manager *m, const struct trial *t)
         return;
     }
     if (t->folder != NULL)
-        lastwords_line(t->folder, line, sizeof line);
+        stderr_tail_line(t->folder, line, sizeof line);
     snprintf(how, sizeof how, "%s\n%s", t->why, line);
     f->same = f->same > 0 && strcmp(how, f->last) == 0 ? f->same + 1 : 1;
     memcpy(f->last, how, sizeof how);

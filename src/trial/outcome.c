@@ -5,7 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
-#include "trial/lastwords.h"
+#include "trial/stderr_tail.h"
 #include "trial/files.h"
 
 #include <fcntl.h>
@@ -120,7 +120,7 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
         }
     }
     if (out->kind == OUTCOME_LOST)
-        lastwords_wrapper(folder, out->text, sizeof out->text);
+        stderr_tail_wrapper(folder, out->text, sizeof out->text);
     buf_fini(&text);
     free(path);
     return rc;

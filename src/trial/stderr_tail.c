@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trial/lastwords.h"
+#include "trial/stderr_tail.h"
 
 #include "core/file.h"
 #include "trial/files.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 size_t
-lastwords_read(const char *folder, char text[LASTWORDS_MAX])
+stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
 {
     char *path = file_join(folder, TRIAL_STDERR);
     int fd = path == NULL ? -1 : file_open_plain(path, O_RDONLY);
@@ -20,8 +20,9 @@ lastwords_read(const char *folder, char text[LASTWORDS_MAX])
     ssize_t n = 0;
 
     if (fd >= 0 && fstat(fd, &st) == 0)
-        n = pread(fd, text, LASTWORDS_MAX,
-                  st.st_size > LASTWORDS_MAX ? st.st_size - LASTWORDS_MAX : 0);
+        n = pread(fd, text, STDERR_TAIL_MAX,
+                  st.st_size > STDERR_TAIL_MAX ? st.st_size - STDERR_TAIL_MAX
+                                               : 0);
     if (fd >= 0)
         close(fd);
     free(path);
@@ -29,10 +30,10 @@ lastwords_read(const char *folder, char text[LASTWORDS_MAX])
 }
 
 void
-lastwords_line(const char *folder, char *line, size_t size)
+stderr_tail_line(const char *folder, char *line, size_t size)
 {
-    char text[LASTWORDS_MAX];
-    size_t end = lastwords_read(folder, text), at;
+    char text[STDERR_TAIL_MAX];
+    size_t end = stderr_tail_read(folder, text), at;
 
     while (end > 0 && strchr(" \t\r\n", text[end - 1]) != NULL)
         end--;
@@ -45,12 +46,12 @@ lastwords_line(const char *folder, char *line, size_t size)
 }
 
 void
-lastwords_wrapper(const char *folder, char *line, size_t size)
+stderr_tail_wrapper(const char *folder, char *line, size_t size)
 {
     static const char name[] = TRIAL_WRAPPER_SAYS;
-    char text[LASTWORDS_MAX];
+    char text[STDERR_TAIL_MAX];
 
-    lastwords_line(folder, text, sizeof text);
+    stderr_tail_line(folder, text, sizeof text);
     line[0] = '\0';
     if (strncmp(text, name, sizeof name - 1) == 0)
         snprintf(line, size, "%s", text);
