@@ -79,7 +79,7 @@ decode_new(size_t tail, char **at, struct err *err)
     return cmd;
 }
 
-/* Takes doc; NULL stays NULL. */
+/* A command that holds doc, which it takes; NULL stays NULL. */
 static struct command *
 with_document(struct json *doc, struct err *err)
 {
@@ -112,7 +112,7 @@ parse(const struct frame *frame, unsigned flags, const char *what,
     return NULL;
 }
 
-/* Takes doc; NULL unless its root is of that type. */
+/* Returns doc if its root is of that type; takes it. */
 static struct json *
 want_type(struct json *doc, enum json_type type, const char *what,
           struct err *err)
@@ -171,7 +171,7 @@ decode_count(const struct frame *frame, struct err *err)
     return cmd;
 }
 
-/* Takes doc; NULL unless each element is an object. */
+/* Returns doc if each of its elements is an object; takes it. */
 static struct json *
 want_objects(struct json *doc, const char *what, struct err *err)
 {
@@ -200,7 +200,7 @@ decode_import(const struct frame *frame, struct err *err)
     return with_document(want_objects(doc, "a finished trial", err), err);
 }
 
-/* A record, or the JSON inside the string that holds one. */
+/* Adds a record of an AD, or the JSON inside the string that holds one. */
 static int
 add_record(struct buf *out, const struct scan *s, const struct scan_token *t,
            size_t index, struct err *err)
@@ -219,8 +219,9 @@ add_record(struct buf *out, const struct scan *s, const struct scan_token *t,
     return err_place(err, "element %zu, JSON in a string", index);
 }
 
-/* Makes one form of the three there are: an array of records, some of which
- * may be JSON in a string, or a single record.  The text is valid JSON. */
+/* Writes the three forms that an AD may have as one: an array of records, some
+ * of which may be JSON in a string, or a single record.  The text is valid
+ * JSON. */
 static int
 unwrap_records(struct scan *s, struct buf *out, struct err *err)
 {
@@ -256,7 +257,8 @@ decode_custom(const struct frame *frame, struct err *err)
         doc = want_type(doc, JSON_ARRAY, what, err);
     if (doc == NULL)
         return NULL;
-    json_free(doc); /* it was the check that the payload is JSON */
+    /* the document only served to check that the payload is JSON */
+    json_free(doc);
     buf_init(&text, frame->len + 2);
     doc = unwrap_records(&s, &text, err) != 0
               ? NULL
@@ -422,7 +424,7 @@ command_event_name(enum end_event event)
     return events[event];
 }
 
-/* Kind and number of a parameter_id; a label is copied later. */
+/* Reads kind and number of a parameter_id; a label is copied later. */
 static int
 decode_parameter(const struct field *f, struct parameter_id *out,
                  struct err *err)
@@ -441,9 +443,9 @@ decode_parameter(const struct field *f, struct parameter_id *out,
                         err);
 }
 
-/* The hint lies in JSON inside JSON; what is wrong with it costs the hint
- * alone, lack of memory the command.  `text` takes the inner text, into which
- * *id then points. */
+/* Reads the hint, which lies in JSON inside JSON.  A mistake in it costs the
+ * hint alone, lack of memory the command.  `text` takes the inner text, into
+ * which *id then points. */
 static int
 read_hint(const struct field *hyper, struct field *id,
           struct parameter_id *hint, struct buf *text, struct err *err)
@@ -461,7 +463,8 @@ read_hint(const struct field *hyper, struct field *id,
     return 0;
 }
 
-/* Copies a label; one that cannot be costs the hint, see read_hint(). */
+/* Copies a label; one that cannot be a label costs the hint, see
+ * read_hint(). */
 static int
 copy_label(const struct field *id, struct parameter_id *hint, char **tail,
            struct err *err)
@@ -632,7 +635,8 @@ read_default(const char *text, size_t len, double *out, const char **problem)
     return is_scalar(f.t.type) && read_scalar(&f.t, out, problem);
 }
 
-/* The number in a metric's own JSON text; false: *problem says why not. */
+/* Reads the number in a metric's own JSON text; false: *problem says why there
+ * is none. */
 static bool
 read_text(const char *text, size_t len, double *out, const char **problem)
 {
@@ -653,7 +657,8 @@ read_text(const char *text, size_t len, double *out, const char **problem)
     return false;
 }
 
-/* -1 is lack of memory alone: a value that is none is a metric, too. */
+/* Reads a metric's value.  -1: out of memory; a metric without a number is no
+ * failure. */
 static int
 read_value(const struct scan_token *t, struct metric *m, struct err *err)
 {
@@ -720,7 +725,7 @@ read_metric_fields(const struct field *f, struct metric *m, struct err *err)
     return read_value(&f[F_VALUE].t, m, err);
 }
 
-/* Each returns a command without code and arrival; NULL: err tells. */
+/* Decodes a metric, without code and arrival; NULL: err tells. */
 static struct command *
 decode_metric(const struct frame *frame, struct err *err)
 {
@@ -772,7 +777,7 @@ command_add_run(struct command *cmd, const char *job,
     size_t n = cmd->n_runs;
     struct command_run run = {.job = strdup(job)};
 
-    if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, ...: full */
+    if ((n & (n - 1)) == 0) { /* full at 0, 1, 2, 4, ... */
         size_t cap = n == 0 ? 1 : 2 * n;
         void *grown = realloc(cmd->runs, cap * sizeof *cmd->runs);
 

@@ -29,7 +29,7 @@ struct json {
 
 struct builder {
     struct scan s;
-    struct buf text; /* the string being decoded */
+    struct buf text; /* scratch: the string being decoded */
     struct err *err;
 };
 
@@ -82,7 +82,7 @@ build_number(struct builder *b, const struct scan_token *t,
     return keep(b, json_object_new_double(d), out);
 }
 
-/* Decodes the string into b->text. */
+/* Decodes a string token into b->text. */
 static bool
 decode(struct builder *b, const struct scan_token *t)
 {
@@ -134,7 +134,7 @@ build_array(struct builder *b, unsigned depth, struct json_object **out)
     }
 }
 
-/* The key, decoded, into *key (to be freed), and the colon after it. */
+/* Reads the key, decoded, into *key (to be freed), and the colon behind it. */
 static bool
 build_key(struct builder *b, const struct scan_token *t,
           struct json_object *object, char **key)
@@ -204,7 +204,8 @@ build_object(struct builder *b, unsigned depth, struct json_object **out)
     }
 }
 
-/* On failure *out may hold half a value: the caller frees it. */
+/* Builds the value that the token begins.  On failure *out may hold half of it:
+ * the caller frees it. */
 static bool
 build(struct builder *b, const struct scan_token *t, unsigned depth,
       struct json_object **out)
@@ -275,7 +276,8 @@ json_root(const struct json *doc)
 
 /* ---- values compared and written, without json-c ---- */
 
-#define TEXT_MAX ((size_t)1 << 30) /* of a value of its own */
+/* bytes of a value written as a text of its own */
+#define TEXT_MAX ((size_t)1 << 30)
 
 const char *
 jval_type_name(struct jval v)
@@ -320,7 +322,8 @@ equal_numbers(struct jval a, struct jval b)
     if (jval_double(b, &db))
         return equal_numbers(b, a);
     if (jval_double(a, &da)) {
-        /* Both sides exactly: a double beyond 2^53 may round an integer. */
+        /* The integer and the double are compared exactly: a double beyond 2^53
+         * may stand for a rounded integer. */
         if (jval_int(b, &ib))
             return da >= -9223372036854775808.0 && da < 9223372036854775808.0 &&
                    da == floor(da) && (int64_t)da == ib;
@@ -423,7 +426,7 @@ json_write_double(struct buf *out, double value)
     buf_add(out, text, len);
 }
 
-/* The code point at p, a valid sequence of len bytes. */
+/* The code point of the valid sequence of len bytes at p. */
 static unsigned
 code_point(const char *p, size_t len)
 {
@@ -632,7 +635,8 @@ jval_quote(char out[QUOTE_MAX], struct jval v)
 
 /* ---- looking into json-c's tree ---- */
 
-/* json-c's readers want non-const, though they change nothing here. */
+/* A value's node.  json-c's readers want it non-const, though they change
+ * nothing here. */
 static struct json_object *
 node(struct jval v)
 {

@@ -23,7 +23,7 @@ fail(struct scan *s, size_t at, const char *problem)
     return (struct scan_token){.type = SCAN_ERROR, .at = at};
 }
 
-/* White space and, where allowed, comments. */
+/* Steps over white space and, where allowed, comments. */
 static void
 skip_space(struct scan *s)
 {
@@ -77,7 +77,7 @@ hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Length of the escape at p (a backslash); 0: not one. */
+/* Length of the escape at p (a backslash); 0: it is none. */
 static size_t
 escape_length(const char *p, size_t left)
 {
@@ -94,13 +94,13 @@ escape_length(const char *p, size_t left)
 static inline bool
 is_plain(char c)
 {
-    /* Bytes from 0x80 on are negative. */
+    /* as signed char, bytes from 0x80 on are negative */
     return (signed char)c >= ' ' && c != '"' && c != '\\';
 }
 
-/* How many bytes lie before the first that is not plain.  Eight at a time: the
- * high bit of a byte of `stops` is set where it is below 0x20, a quote, a
- * backslash or not ASCII; a borrow can only set wrong bits behind a right
+/* How many bytes lie before the first that is not plain.  Eight at a time:
+ * the high bit of a byte of `stops` is set where it is below 0x20, a quote,
+ * a backslash or not ASCII; a borrow can only set wrong bits behind a right
  * one. */
 static size_t
 plain_run(const char *p, size_t left)
@@ -284,8 +284,8 @@ scan_refuse(struct scan *s, const struct scan_token *t, const char *problem)
         fail(s, t->at, problem);
 }
 
-/* What is shown of the text at the place of an error: one byte, or the whole
- * word or number that begins there. */
+/* How much of the text is shown at the place of an error: one byte, or the
+ * whole word or number that begins there. */
 static size_t
 shown_len(const struct scan *s)
 {
@@ -362,7 +362,7 @@ is_low(unsigned c)
     return c >= 0xdc00 && c < 0xe000;
 }
 
-/* \uXXXX at p, or a pair of them; returns how many bytes it took. */
+/* Decodes \uXXXX at p, or a pair of them; returns how many bytes it took. */
 static size_t
 unescape_unicode(const char *p, size_t left, struct buf *out)
 {
@@ -385,7 +385,8 @@ scan_unescape(const struct scan_token *t, struct buf *out)
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
     const char *p = t->text, *end = t->text + t->len;
 
-    buf_reserve(out, t->len); /* at once: it never grows longer than this */
+    /* room at once: the result is never longer than the token */
+    buf_reserve(out, t->len);
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p)), *letter;
 
@@ -481,7 +482,7 @@ open_bracket(struct walk *w, const struct scan_token *t)
     return true;
 }
 
-/* A key and its colon; *t is then the token after it. */
+/* Takes a key and its colon; *t becomes the token behind it. */
 static bool
 walk_key(struct walk *w, struct scan_token *t)
 {
@@ -503,8 +504,8 @@ fits_64_bits(const struct scan_token *t)
     return !scan_is_integer(t) || scan_int(t, &i) || scan_uint(t, &u);
 }
 
-/* After a whole value: closes what ends here.  *t becomes the token that
- * begins the next value, unless the outermost value is complete. */
+/* Behind a whole value: closes the brackets that end here.  *t becomes the
+ * token that begins the next value, unless the outermost value is complete. */
 static bool
 walk_after(struct walk *w, struct scan_token *t)
 {
@@ -525,7 +526,8 @@ walk_after(struct walk *w, struct scan_token *t)
     return true;
 }
 
-/* One value, or the opening bracket of one.  *again: *t begins another. */
+/* Takes one value, or the opening bracket of one.  *again: *t begins
+ * another. */
 static bool
 walk_value(struct walk *w, struct scan_token *t, bool *again)
 {
@@ -569,7 +571,7 @@ bool
 scan_skip_from(struct scan *s, struct scan_token first)
 {
     if (first.type >= SCAN_NULL && first.type <= SCAN_STRING)
-        return true; /* the commonest, spared the walk */
+        return true; /* most values are scalars, which need no walk */
     return walk(s, first, false);
 }
 

@@ -774,8 +774,7 @@ set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
                         "a number of bytes such as 65536, 64k or 8M");
 }
 
-/* Reads oldSegments; drop is refused: a resumed manager reads the whole log, as
- * nothing else tells it what became of each trial. */
+/* Reads oldSegments: keep, compress or drop. */
 static void
 set_old_segments(struct reader *r, const struct key *key,
                  const struct yaml_node *node, const char *path, void *target)

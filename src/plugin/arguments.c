@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_LEN_MAX 256 /* of a key path; longer ones are nobody's */
+/* length of a key path; no argument has a longer one */
+#define PATH_LEN_MAX 256
 #define TABLE_MAX 256
 
 struct arguments {
@@ -21,7 +22,7 @@ struct arguments {
     struct tp_value *values;
 };
 
-/* One parse. */
+/* The state of one arguments_parse(). */
 struct walk {
     struct arguments *args;
     bool *given;
@@ -103,7 +104,7 @@ unknown(struct walk *w, const char *path)
 
 static void walk_object(struct walk *w, const char *prefix, struct jval object);
 
-/* A key whose path is "a.b", when arguments "a.b.c" exist. */
+/* Walks into a key whose path is "a.b", when arguments "a.b.c" exist. */
 static void
 walk_nested(struct walk *w, const char *path, struct jval value)
 {
@@ -319,7 +320,8 @@ arguments_write(const struct arguments *a, struct buf *out)
 
 #define NAME_LEN_MAX 127
 
-/* Words of letters, digits and '_', joined by single dots. */
+/* Whether a name consists of words of letters, digits and '_', joined by single
+ * dots. */
 static bool
 name_is_sound(const char *name)
 {
@@ -332,7 +334,7 @@ name_is_sound(const char *name)
                         "0123456789_.") == len;
 }
 
-/* "a" and "a", or "a" and "a.b": the same key twice. */
+/* Whether two names are the same key: "a" and "a", or "a" and "a.b". */
 static bool
 names_collide(const char *a, const char *b)
 {

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all names and choices of one space may take as text. */
+/* The text that all names and choices of one space may take together. */
 #define SPACE_TEXT_MAX ((size_t)256 * 1024 * 1024)
 
 /* Where an element's text lies in space.texts. */
@@ -33,7 +33,7 @@ struct kind {
     const char *name;
     int kind, flags;
     size_t n_values;
-    const char *values; /* what _value holds, as users know it */
+    const char *values; /* form of _value, as users know it */
 };
 
 enum { N_KINDS = 10 };
@@ -44,22 +44,22 @@ enum { N_KINDS = 10 };
  * element 0, then on element 1, and so on.  So a subtree is a run of indexes,
  * and what is not chosen is stepped over in one go. */
 struct dim {
-    const char *key;   /* as in the JSON, borrowed from space.document */
+    const char *key;   /* of the JSON, borrowed from space.document */
     struct text label; /* `"key": ` */
     struct text name;  /* with a NUL behind it */
-    double low, high;  /* in the user's unit; uniform kinds */
+    double low, high;  /* of uniform kinds, in the user's unit */
     size_t end;        /* the first index behind this subtree */
     bool nested;
-    struct text *elements; /* CHOICE: as they are emitted, but for sub-
-                              parameters */
-    size_t *subs;          /* nested: element e has subs[e]..subs[e+1]-1 */
-    struct jval list;      /* CHOICE: the elements, in space.document */
+    /* CHOICE: as they are written, without sub-parameters. */
+    struct text *elements;
+    size_t *subs;     /* nested: element e has subs[e]..subs[e+1]-1 */
+    struct jval list; /* CHOICE: the elements in space.document */
 };
 
 /* `net[2].units`: key "units" in element 2 of the choice at `up`.  Lives on
  * the stack of whoever walks down. */
 struct place {
-    const struct place *up; /* NULL: a parameter of the top */
+    const struct place *up; /* NULL: it is at the top */
     const char *key;
     size_t element;
 };
@@ -69,13 +69,13 @@ struct place {
 struct space {
     struct tp_space shared; /* what plugins see; points to `tp` */
     struct tp_dim *tp;
-    struct dim *dim; /* as many */
+    struct dim *dim; /* as many as `tp` */
     size_t n, cap;
     struct buf texts;
-    struct json *document; /* our own copy */
+    struct json *document; /* a copy, into which the dimensions point */
 };
 
-/* As Python's min(max(v, low), high) does. */
+/* Clips v as Python's min(max(v, low), high) does. */
 static inline double
 clip(double v, double low, double high)
 {
@@ -185,7 +185,7 @@ space_is_active(const struct space *s, const double *x, size_t i)
 
 /* ---- places, for error texts ---- */
 
-/* Returns the length of what out holds. */
+/* Writes the place; returns its length. */
 static size_t
 put_place(const struct place *at, char out[PLACE_MAX])
 {
@@ -304,7 +304,7 @@ add_dim(struct parse *p)
     return s->n++;
 }
 
-/* Elements. */
+/* DESIGN.  From here on: the elements of a choice. */
 
 static bool
 all_named(struct jval list)
@@ -347,7 +347,7 @@ put_value(struct buf *texts, struct jval v)
     return t;
 }
 
-/* Fills elements and, if nested, what hangs on each. */
+/* Fills the elements and, if nested, the sub-parameters of each. */
 static void
 parse_elements(struct parse *p, const struct place *at, struct jval list,
                size_t i, size_t depth)
@@ -408,7 +408,7 @@ parse_choice(struct parse *p, const struct place *at, struct jval list,
     parse_elements(p, at, list, i, depth); /* may move *d and *dim */
 }
 
-/* Entries. */
+/* DESIGN.  From here on: the entries of an object. */
 
 static const struct kind *
 find_kind(const struct parse *p, const struct place *at, struct jval type)
@@ -532,7 +532,7 @@ parse_entry(struct parse *p, const struct place *at, struct jval entry,
     p->s->dim[i].end = p->s->n;
 }
 
-/* The parameters of the top, or of one element of a nested choice. */
+/* Reads the parameters of the top, or of one element of a nested choice. */
 static void
 parse_dims(struct parse *p, struct jval object, const struct place *up,
            size_t element, size_t parent, size_t depth)
@@ -554,7 +554,7 @@ parse_dims(struct parse *p, struct jval object, const struct place *up,
     }
 }
 
-/* Our own copy of the document, which the dimensions point into. */
+/* Makes our own copy of the document, into which the dimensions point. */
 static bool
 copy_document(struct space *s, struct jval root, struct err *err)
 {
@@ -652,7 +652,7 @@ find_twins(const struct space *s, bool *numbered)
     return true;
 }
 
-/* Appends what already stands in the buffer. */
+/* Appends again what already stands in the buffer. */
 static void
 repeat(struct buf *b, struct text t)
 {
@@ -716,7 +716,7 @@ is_whole(double v)
     return v > -RANDINT_LIMIT && v < RANDINT_LIMIT && v == (double)(int64_t)v;
 }
 
-/* A rule about one number: false when it was broken and told. */
+/* Checks a rule about one number: false when it was broken, which is told. */
 static bool
 rule(const struct parse *p, const struct place *at, struct jval list, size_t k,
      bool holds, const char *expected)
@@ -750,7 +750,8 @@ read_numbers(const struct parse *p, const struct place *at, struct jval list,
     return fine;
 }
 
-/* "[LOW, HIGH]: what is wrong with these two", for the bounds. */
+/* Checks a rule about both bounds: "[LOW, HIGH]: what is wrong with these
+ * two". */
 static bool
 bounds_rule(const struct parse *p, const struct place *at, struct jval list,
             bool holds, const char *expected)
@@ -874,8 +875,8 @@ space_element(const struct space *s, size_t i, uint64_t index,
 
 /* ---- drawing ---- */
 
-/* A dimension's number is keyed by its index, so that it does not depend on
- * what the other dimensions are or which of them are active. */
+/* Samples a dimension.  Its random number is keyed by its index, so that it
+ * does not depend on the other dimensions or on which of them are active. */
 static double
 sample_dim(const struct tp_dim *d, uint64_t seed, uint64_t draw_id, size_t i)
 {
@@ -1175,7 +1176,8 @@ encode_number(const struct space *s, size_t i, struct jval value, double *x,
     else if (v > 0)
         x[i] = clip(num_log(v), d->low, d->high);
     else if (v == 0 && (d->flags & TP_DIM_Q))
-        x[i] = num_log(d->q) - LOG_4; /* amid what is rounded to 0 */
+        /* amid the values that are rounded to 0 */
+        x[i] = num_log(d->q) - LOG_4;
     else
         return refuse_number(s, i, value, err);
     return 0;
@@ -1311,7 +1313,7 @@ encode_dim(const struct space *s, size_t i, struct jval value, double *x,
     return encode_number(s, i, value, x, err);
 }
 
-/* With the key that was perhaps meant, if there is one. */
+/* Refuses a missing key, naming the key that was perhaps meant. */
 static int
 refuse_missing(const struct space *s, size_t i, struct jval parameters,
                struct err *err)
@@ -1372,7 +1374,7 @@ count_active(const struct space *s, const double *x)
     return count;
 }
 
-/* Through the JSON: what a trial was given is what both spaces speak of. */
+/* Projects through the JSON: both spaces agree on what a trial is given. */
 int
 space_project(const struct space *from, const double *x, const struct space *to,
               double *y, struct err *err)
