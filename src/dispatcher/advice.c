@@ -34,7 +34,7 @@ _Static_assert((int)TRIAL_STOP == TP_STOP && (int)TRIAL_PAUSE == TP_PAUSE &&
 #define DECIDED_ALL (DECIDED_END | DECIDED(TRIAL_RELEASE))
 
 /* A suggestion on whose trial the tuner may still decide. */
-struct origin {
+struct advised {
     uint64_t id;
     char *job; /* trial_job_id; NULL: no job is known to run it */
     /* DECIDED() of each decision that was made on the trial. */
@@ -48,29 +48,29 @@ struct origin {
 };
 
 static void
-origin_free(struct origin *o)
+advised_free(struct advised *o)
 {
     free(o->job);
     free(o);
 }
 
 /* NULL: the tuner may not decide on a suggestion of that id. */
-static struct origin *
+static struct advised *
 find_suggestion(const struct advice *a, uint64_t id)
 {
-    return map_get(&a->origins, &id, sizeof id);
+    return map_get(&a->advised, &id, sizeof id);
 }
 
 /* Copies x; NULL: out of memory, or the suggestion is there already. */
-static struct origin *
+static struct advised *
 add_suggestion(struct advice *a, uint64_t id, const double *x, size_t n_dims)
 {
-    struct origin *o;
+    struct advised *o;
 
     if (find_suggestion(a, id) != NULL)
         return NULL;
     o = calloc(1, sizeof *o + n_dims * sizeof *x);
-    if (o == NULL || map_put(&a->origins, &id, sizeof id, o) != 0) {
+    if (o == NULL || map_put(&a->advised, &id, sizeof id, o) != 0) {
         free(o);
         return NULL;
     }
@@ -81,15 +81,15 @@ add_suggestion(struct advice *a, uint64_t id, const double *x, size_t n_dims)
 }
 
 static void
-drop_suggestion(struct advice *a, struct origin *o)
+drop_suggestion(struct advice *a, struct advised *o)
 {
-    map_remove(&a->origins, &o->id, sizeof o->id);
-    origin_free(o);
+    map_remove(&a->advised, &o->id, sizeof o->id);
+    advised_free(o);
 }
 
 /* Notes which job runs the suggestion.  -1: out of memory. */
 static int
-set_job(struct origin *o, const char *job)
+set_job(struct advised *o, const char *job)
 {
     o->job = strdup(job);
     return o->job == NULL ? -1 : 0;
@@ -98,22 +98,22 @@ set_job(struct origin *o, const char *job)
 static int
 by_id(const void *va, const void *vb)
 {
-    const struct origin *const *a = va, *const *b = vb;
+    const struct advised *const *a = va, *const *b = vb;
 
     return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
 }
 
 /* All suggestions in the order of ids, an array to be freed; NULL: out of
  * memory. */
-static struct origin **
+static struct advised **
 sorted_suggestions(const struct advice *a, size_t *n)
 {
-    struct origin **all = malloc(a->origins.count * sizeof(*all) + 1);
-    struct origin *o;
+    struct advised **all = malloc(a->advised.count * sizeof(*all) + 1);
+    struct advised *o;
     size_t at = 0;
 
     *n = 0;
-    while (all != NULL && (o = map_next(&a->origins, &at)) != NULL)
+    while (all != NULL && (o = map_next(&a->advised, &at)) != NULL)
         all[(*n)++] = o;
     if (*n > 1)
         qsort(all, *n, sizeof *all, by_id);
@@ -129,18 +129,18 @@ advice_init(struct advice *a, struct tuner *tuner, struct side *side)
 void
 advice_fini(struct advice *a)
 {
-    struct origin *o;
+    struct advised *o;
     size_t at = 0;
 
-    while ((o = map_next(&a->origins, &at)) != NULL)
-        origin_free(o);
-    map_fini(&a->origins);
+    while ((o = map_next(&a->advised, &at)) != NULL)
+        advised_free(o);
+    map_fini(&a->advised);
 }
 
 /* ---- decisions ---- */
 
 static void
-send_decision(struct advice *a, const struct origin *o,
+send_decision(struct advice *a, const struct advised *o,
               enum trial_decision decision)
 {
     if (decision != TRIAL_STOP && !a->side->policy->extensions)
@@ -155,7 +155,7 @@ send_decision(struct advice *a, const struct origin *o,
 /* Forgets a suggestion whose trial has ended and whose checkpoint is released:
  * nothing more can be decided on it. */
 static void
-forget_if_over(struct advice *a, struct origin *o)
+forget_if_over(struct advice *a, struct advised *o)
 {
     if (o->ended && (o->decided & DECIDED(TRIAL_RELEASE)))
         drop_suggestion(a, o);
@@ -164,7 +164,7 @@ forget_if_over(struct advice *a, struct origin *o)
 /* Whether a decision changes nothing: it was made before, the trial has ended,
  * or is to be stopped, which a pause behind that does not undo. */
 static bool
-is_moot(const struct origin *o, enum trial_decision decision)
+is_moot(const struct advised *o, enum trial_decision decision)
 {
     if (o->decided & DECIDED(decision))
         return true;
@@ -176,7 +176,7 @@ is_moot(const struct origin *o, enum trial_decision decision)
 /* The decision as the manager can be told it: one that knows no extensions
  * knows neither a pause nor an end with the latest value. */
 static enum trial_decision
-known_decision(const struct advice *a, enum trial_decision decision)
+decision_for_manager(const struct advice *a, enum trial_decision decision)
 {
     bool pauses = decision == TRIAL_PAUSE || decision == TRIAL_FINISH;
 
@@ -184,9 +184,9 @@ known_decision(const struct advice *a, enum trial_decision decision)
 }
 
 static void
-decide(struct advice *a, struct origin *o, enum trial_decision decision)
+decide(struct advice *a, struct advised *o, enum trial_decision decision)
 {
-    decision = known_decision(a, decision);
+    decision = decision_for_manager(a, decision);
     if (decision == TRIAL_GO || is_moot(o, decision))
         return;
     o->decided |= DECIDED(decision);
@@ -200,7 +200,7 @@ decide(struct advice *a, struct origin *o, enum trial_decision decision)
 void
 advice_decide(struct advice *a, uint64_t id, enum trial_decision decision)
 {
-    struct origin *o = find_suggestion(a, id);
+    struct advised *o = find_suggestion(a, id);
 
     if (o != NULL)
         decide(a, o, decision);
@@ -211,7 +211,7 @@ advice_decision(const struct advice *a, uint64_t id)
 {
     static const enum trial_decision order[] = {TRIAL_STOP, TRIAL_FINISH,
                                                 TRIAL_PAUSE};
-    const struct origin *o = find_suggestion(a, id);
+    const struct advised *o = find_suggestion(a, id);
 
     for (size_t i = 0; o != NULL && i < sizeof order / sizeof *order; i++)
         if (o->decided & DECIDED(order[i]))
@@ -232,7 +232,7 @@ advice_know(struct advice *a, uint64_t id, const double *x, size_t n_dims)
 const double *
 advice_point(const struct advice *a, uint64_t id)
 {
-    const struct origin *o = find_suggestion(a, id);
+    const struct advised *o = find_suggestion(a, id);
 
     return o == NULL ? NULL : o->x;
 }
@@ -240,7 +240,7 @@ advice_point(const struct advice *a, uint64_t id)
 const char *
 advice_job(const struct advice *a, uint64_t id)
 {
-    const struct origin *o = find_suggestion(a, id);
+    const struct advised *o = find_suggestion(a, id);
 
     return o == NULL ? NULL : o->job;
 }
@@ -248,7 +248,7 @@ advice_job(const struct advice *a, uint64_t id)
 int
 advice_name(struct advice *a, uint64_t id, const char *job, bool over)
 {
-    struct origin *o = find_suggestion(a, id);
+    struct advised *o = find_suggestion(a, id);
     unsigned waiting;
 
     if (o == NULL || o->job != NULL)
@@ -268,7 +268,7 @@ advice_name(struct advice *a, uint64_t id, const char *job, bool over)
 void
 advice_end(struct advice *a, uint64_t id, bool paused)
 {
-    struct origin *o = find_suggestion(a, id);
+    struct advised *o = find_suggestion(a, id);
 
     if (o == NULL || o->ended)
         return;
@@ -284,7 +284,7 @@ int
 advice_release_all(struct advice *a)
 {
     size_t n;
-    struct origin **all = sorted_suggestions(a, &n);
+    struct advised **all = sorted_suggestions(a, &n);
     int rc = all == NULL ? -1 : 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -302,7 +302,7 @@ advice_release_all(struct advice *a)
  * attempt in rising order, none twice, and no step of an attempt once a later
  * attempt has reported. */
 static bool
-take_step(const struct advice *a, struct origin *o, const struct metric *m,
+take_step(const struct advice *a, struct advised *o, const struct metric *m,
           uint64_t step)
 {
     if (m->attempt > o->attempt) {
@@ -323,7 +323,7 @@ advice_report(struct advice *a, uint64_t id, const double *x,
               const struct command *cmd, struct err *err)
 {
     const struct metric *m = &cmd->metric;
-    struct origin *o = find_suggestion(a, id);
+    struct advised *o = find_suggestion(a, id);
     struct tp_metric metric = {._struct_size = sizeof metric,
                                .value = m->value,
                                .step = m->base + m->sequence,
@@ -339,7 +339,7 @@ advice_report(struct advice *a, uint64_t id, const double *x,
         a->explainer->begin(a->explainer->listener.ctx);
     if (tuner_metric(a->tuner, id, x, &metric, &verdict, err) != 0)
         return -1;
-    j.decision = known_decision(a, (enum trial_decision)verdict.decision);
+    j.decision = decision_for_manager(a, (enum trial_decision)verdict.decision);
     j.value = verdict.value;
     j.threshold = verdict.threshold;
     j.rule = verdict.rule;
@@ -353,7 +353,7 @@ advice_report(struct advice *a, uint64_t id, const double *x,
 void
 advice_save(const struct advice *a, struct buf *out)
 {
-    struct origin **all;
+    struct advised **all;
     size_t n;
 
     if (!tuner_advises(a->tuner))
@@ -361,7 +361,7 @@ advice_save(const struct advice *a, struct buf *out)
     all = sorted_suggestions(a, &n);
     pack_u64(out, n);
     for (size_t i = 0; i < n; i++) {
-        const struct origin *o = all[i];
+        const struct advised *o = all[i];
 
         pack_u64(out, o->id);
         pack_u64(out, o->n_dims);
@@ -377,13 +377,13 @@ advice_save(const struct advice *a, struct buf *out)
     free(all);
 }
 
-static struct origin *
+static struct advised *
 load_point(struct advice *a, struct unpack *in)
 {
     uint64_t id = unpack_u64(in);
     size_t n_dims = unpack_count(in, sizeof(double));
     double *x = malloc(n_dims * sizeof *x + 1);
-    struct origin *o = NULL;
+    struct advised *o = NULL;
 
     if (x != NULL) {
         unpack_f64s(in, x, n_dims);
@@ -396,7 +396,7 @@ load_point(struct advice *a, struct unpack *in)
 /* Whether a loaded suggestion fits the search space and has an id below
  * next_id. */
 static bool
-fits_space(const struct origin *o, const struct space *space, uint64_t next_id)
+fits_space(const struct advised *o, const struct space *space, uint64_t next_id)
 {
     return o->id < next_id && o->n_dims == space_dims(space)->n_dims &&
            space_has_indices(space, o->x);
@@ -406,7 +406,7 @@ static void
 load_one(struct advice *a, const struct space *space, uint64_t next_id,
          struct unpack *in)
 {
-    struct origin *o = load_point(a, in);
+    struct advised *o = load_point(a, in);
     const char *job = unpack_text(in);
     uint64_t decided, waiting;
 

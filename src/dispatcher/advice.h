@@ -30,7 +30,7 @@ struct advice {
     struct side *side;
     /* Is told each judgement; NULL: nobody. */
     const struct explainer *explainer;
-    struct map origins; /* id -> struct origin, a suggestion */
+    struct map advised; /* id -> struct advised, a suggestion */
 };
 
 /* Borrows all until advice_fini(). */

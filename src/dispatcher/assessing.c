@@ -36,7 +36,7 @@ acknowledge_report(struct assessing *a, const struct metric *m, bool stop)
 }
 
 static struct tp_history
-lend(struct series *series)
+lend_series(struct series *series)
 {
     return (struct tp_history){
         ._struct_size = sizeof(struct tp_history),
@@ -52,7 +52,7 @@ static void
 assess_metric(struct assessing *a, const struct metric *m,
               struct series *series)
 {
-    struct tp_history lent = lend(series);
+    struct tp_history lent = lend_series(series);
     struct tp_verdict verdict = {._struct_size = sizeof verdict,
                                  .decision = TP_GO,
                                  .value = NAN,
@@ -88,7 +88,7 @@ assess_metric(struct assessing *a, const struct metric *m,
 static void
 tell_end(struct assessing *a, struct series *series, int how)
 {
-    struct tp_history lent = lend(series);
+    struct tp_history lent = lend_series(series);
     struct err err;
 
     if (series->n > 0 && assessor_ended(a->assessor, &lent, how, &err) != 0)
@@ -235,7 +235,7 @@ lend_all(const struct assessing *a, struct lent_all *out, struct err *err)
     }
     for (size_t i = 0; i < n; i++)
         if (sorted[i]->n > 0) {
-            out->lent[out->n] = lend(sorted[i]);
+            out->lent[out->n] = lend_series(sorted[i]);
             out->list[out->n] = &out->lent[out->n];
             out->n++;
         }

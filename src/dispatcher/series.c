@@ -80,7 +80,7 @@ series_restart(struct series *series, uint64_t attempt)
 }
 
 static int
-append(struct series *series, double value)
+append_value(struct series *series, double value)
 {
     if (series->n == series->cap) {
         size_t cap = series->cap == 0 ? 16 : series->cap * 2;
@@ -126,7 +126,7 @@ close_gap(struct series *series)
 
     while (used < series->n_early &&
            series->early[used].sequence == series->n) {
-        if (append(series, series->early[used].value) != 0)
+        if (append_value(series, series->early[used].value) != 0)
             return -1;
         used++;
     }
@@ -141,7 +141,7 @@ series_enter(struct series *series, uint64_t sequence, double value)
 {
     if (sequence != series->n)
         return sequence < series->n ? 0 : keep_early(series, sequence, value);
-    if (append(series, value) != 0)
+    if (append_value(series, value) != 0)
         return -1;
     if (series->n_early > 0 && close_gap(series) != 0)
         return -1;

@@ -92,7 +92,7 @@ no_more(struct tuning *t, uint64_t first, enum no_reason reason, uint64_t units)
 
 /* Tells the explainer what the dispatcher itself has to say. */
 static void
-explain(const struct tuning *t, const char *text)
+tell_explainer(const struct tuning *t, const char *text)
 {
     const struct host_listener *listener;
 
@@ -631,7 +631,7 @@ give_again(void *side, const struct trial *trial, uint64_t was)
         t->explainer->begin(t->explainer->listener.ctx);
     snprintf(text, sizeof text,
              "given out again: it was %" PRIu64 ", which was lost", was);
-    explain(t, text);
+    tell_explainer(t, text);
     buf_clear(&t->json);
     write_point(t, trial, &t->json);
     if (t->json.failed)
@@ -706,8 +706,8 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
     side_failed(&t->side, &err);
     if (t->side.fatal || t->side.policy->ask_error == ASK_REFUSE)
         return TP_ERR;
-    explain(t, err.text);
-    explain(t, "in its place a sample of the prior (ask-error: prior)");
+    tell_explainer(t, err.text);
+    tell_explainer(t, "in its place a sample of the prior (ask-error: prior)");
     space_sample(t->space, tuner_seed(t->tuner), id, t->x);
     if (space_check(t->space, t->x, &err) == 0)
         return TP_OK;
