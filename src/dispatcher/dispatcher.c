@@ -365,8 +365,7 @@ push_chain(struct dispatcher *d, enum sender side, struct chain *chain)
         return;
     }
     queue_push(lane->queue, chain, &length);
-    warn_length(d, lane,
-                length - fresh); /* what was just read in one go is no lag */
+    warn_length(d, lane, length - fresh); /* one read alone is no lag */
 }
 
 /* Gives what was read, now that it stands in the log, to the queues. */
@@ -630,8 +629,8 @@ stop_is_complete(struct dispatcher *d)
 
     if (d->phase == RUNNING)
         return false;
-    ended =
-        companions_end(d->companions); /* first, whatever the workers are at */
+    /* First, whatever the workers are at. */
+    ended = companions_end(d->companions);
     if (!ended || !workers_finished(d))
         return false;
     look_at_workers(d); /* the last command may have failed */

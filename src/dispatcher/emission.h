@@ -82,8 +82,8 @@ struct emission *emission_copy(const struct emission *e);
 void emission_record(const struct emission *e, struct logwriter *log);
 
 struct emitter {
-    void (*emit)(void *ctx,
-                 const struct emission *e); /* copies what it keeps */
+    /* Copies what it keeps. */
+    void (*emit)(void *ctx, const struct emission *e);
     void *ctx;
 };
 

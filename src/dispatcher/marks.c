@@ -392,8 +392,8 @@ marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
             l->killed = false;
         }
     forget_ends(&m->ended, rerun);
-    map_fini(
-        &m->ended_jobs); /* no job of the earlier manager reports any more */
+    /* No job of the earlier manager reports any more. */
+    map_fini(&m->ended_jobs);
     map_fini(&named.labels);
     return rc;
 }

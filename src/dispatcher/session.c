@@ -239,8 +239,7 @@ load_assessor(struct session *s, const struct session_setup *setup,
 static size_t
 longest_payload(const struct session_setup *setup)
 {
-    const size_t old =
-        999999; /* what the old length field of six digits can say */
+    const size_t old = 999999; /* the most that six digits can say */
 
     return setup->digits == FRAME_DIGITS_OLD && setup->max_payload > old
                ? old

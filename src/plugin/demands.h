@@ -30,8 +30,8 @@ struct demands {
     struct demanded *decisions;
     /* Decisions before `at` were taken. */
     size_t n_decisions, decisions_cap, at;
-    char
-        fault[160]; /* what was wrong with a demand of this call; "": nothing */
+    /* What was wrong with a demand of this call; "": nothing. */
+    char fault[160];
 };
 
 /* A zeroed struct demands is an empty one. */

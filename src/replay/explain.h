@@ -55,7 +55,7 @@ struct explanation {
     char *rule;
     struct explain_lines judged_why;
     uint64_t killed;  /* the command because of which its KI was sent */
-    uint64_t decided; /* the same of a DT that paused or finished it */
+    uint64_t decided; /* the command because of which its DT was sent */
 
     uint64_t final; /* the command with its final metric */
     double result;

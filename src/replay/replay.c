@@ -54,8 +54,8 @@ struct replay {
     uint64_t passed; /* segment of an outdated snapshot that was passed over; 0:
                         none was */
     bool outdated;   /* the snapshot in use turned out to be outdated */
-    struct chain
-        left[2]; /* by sender: commands that the log's end leaves unhandled */
+    /* By sender: commands that the log's end leaves unhandled. */
+    struct chain left[2];
     uint64_t last_cause[3]; /* by sender */
     bool failed[2];         /* by sender: a failure has ended that side */
     bool reached;           /* the last input that is to be handled was */

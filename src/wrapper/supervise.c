@@ -42,8 +42,8 @@ struct watch {
     enum phase phase;
     bool first_ended;
     bool alive; /* a process of the trial is left */
-    uint32_t
-        asker; /* who sent the signal that began the end; 0: does not matter */
+    /* Who sent the signal that began the end; 0: does not matter. */
+    uint32_t asker;
 };
 
 /* Sets the timer to go off once, in so many ms; 0: at once; negative: never. */
