@@ -70,7 +70,7 @@ struct lane {
 /* What one read brought, from its decoding until it takes effect. */
 struct inbound {
     struct routed routed;
-    enum router_word word;
+    enum router_result word;
     enum frame_status status;
     struct err broken;
     uint64_t count; /* frames that were read */

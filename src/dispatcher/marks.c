@@ -153,12 +153,12 @@ static enum marks_verdict
 enter_sequence(struct living *l, uint64_t sequence)
 {
     if (sequence < l->next)
-        return MARKS_SECOND;
+        return MARKS_REPEATED;
     if (sequence > l->next) {
         if (sequence - l->next >= AHEAD_MAX)
             return MARKS_TOO_FAR;
         if (idset_has(&l->ahead, sequence % AHEAD_MAX))
-            return MARKS_SECOND;
+            return MARKS_REPEATED;
         l->n_ahead++;
         return idset_add(&l->ahead, sequence % AHEAD_MAX) != 0 ? MARKS_MEMORY
                                                                : MARKS_COUNTED;

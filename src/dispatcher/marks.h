@@ -29,10 +29,11 @@ void marks_share(struct marks *m);
 
 /* What is to be done with a metric, and why. */
 enum marks_verdict {
-    MARKS_COUNTED, /* pass it on */
-    MARKS_SECOND,  /* the trial has reported this attempt and sequence before */
-    MARKS_ENDED,   /* the trial has ended */
-    MARKS_UNKNOWN, /* no suggestion of this parameter id was given out */
+    MARKS_COUNTED,    /* pass it on */
+    MARKS_REPEATED,   /* the trial has reported this attempt and sequence before
+                       */
+    MARKS_ENDED,      /* the trial has ended */
+    MARKS_UNKNOWN,    /* no suggestion of this parameter id was given out */
     MARKS_SUPERSEDED, /* a newer attempt of the trial has reported */
     MARKS_TOO_FAR,    /* the sequence is too far ahead of the last known one */
     MARKS_MEMORY,

@@ -157,12 +157,13 @@ struct feed {
     struct buf key;
 };
 
-enum word {
-    WORD_NEW,   /* the element is to be imported */
-    WORD_KNOWN, /* the element's result is on record */
-    WORD_TRIAL, /* *out is its trial, which succeeded with that value; the tuner
-                   may have been told */
-    WORD_MEMORY, /* out of memory */
+enum element {
+    ELEMENT_NEW,   /* it is to be imported */
+    ELEMENT_KNOWN, /* its result is on record */
+    /* *out is its trial, which succeeded with that value; the tuner may have
+     * been told. */
+    ELEMENT_TRIAL,
+    ELEMENT_MEMORY, /* out of memory */
 };
 
 /* Enters a trial without a result under its parameters as the trial received
@@ -245,7 +246,7 @@ find_point(struct reunion *r, struct feed *f, struct jval entry)
     return map_remove(&f->points, f->key.data, f->key.len);
 }
 
-static enum word
+static enum element
 judge_import(struct reunion *r, struct feed *f, struct jval entry)
 {
     uint64_t used;
@@ -253,32 +254,34 @@ judge_import(struct reunion *r, struct feed *f, struct jval entry)
     buf_clear(&f->key);
     ledger_write_key(entry, &f->key);
     if (f->key.failed)
-        return WORD_MEMORY;
+        return ELEMENT_MEMORY;
     if (f->all_new)
-        return ledger_import(&r->ledger, &f->key) != 0 ? WORD_MEMORY : WORD_NEW;
+        return ledger_import(&r->ledger, &f->key) != 0 ? ELEMENT_MEMORY
+                                                       : ELEMENT_NEW;
     used = (uintptr_t)map_get(&f->used, f->key.data, f->key.len);
     if (map_put(&f->used, f->key.data, f->key.len,
                 (void *)(uintptr_t)(used + 1)) != 0)
-        return WORD_MEMORY;
-    return used < ledger_imports(&r->ledger, &f->key) ? WORD_KNOWN : WORD_NEW;
+        return ELEMENT_MEMORY;
+    return used < ledger_imports(&r->ledger, &f->key) ? ELEMENT_KNOWN
+                                                      : ELEMENT_NEW;
 }
 
 /* What an element is whose job ran a suggestion of ours. */
-static enum word
+static enum element
 judge_job(const struct reunion *r, uint64_t number, struct trial **out)
 {
     const struct parameter_id id = parameter_named(number, NULL);
 
     *out = trials_find(r->trials, &id);
-    return *out == NULL ? WORD_KNOWN : WORD_TRIAL;
+    return *out == NULL ? ELEMENT_KNOWN : ELEMENT_TRIAL;
 }
 
-/* What an element of FD is; *job is its trialJobId where that is WORD_TRIAL. */
-static enum word
+/* What an element of FD is; *job: the trialJobId of an ELEMENT_TRIAL. */
+static enum element
 judge_element(struct reunion *r, struct feed *f, struct jval entry,
               struct trial **out, const char **job)
 {
-    enum word word;
+    enum element element;
     struct jval v;
     uint64_t id;
 
@@ -288,17 +291,18 @@ judge_element(struct reunion *r, struct feed *f, struct jval entry,
     if (jval_get(entry, "trialJobId", &v) && jval_string(v, job, NULL) &&
         ledger_find(&r->ledger, *job, &id))
         return judge_job(r, id, out);
-    word = judge_import(r, f, entry);
-    if (word != WORD_NEW)
-        return word;
+    element = judge_import(r, f, entry);
+    if (element != ELEMENT_NEW)
+        return element;
     if (*job != NULL && (*out = find_point(r, f, entry)) != NULL)
-        return ledger_ran(&r->ledger, *job, (*out)->id) != 0 ? WORD_MEMORY
-                                                             : WORD_TRIAL;
+        return ledger_ran(&r->ledger, *job, (*out)->id) != 0 ? ELEMENT_MEMORY
+                                                             : ELEMENT_TRIAL;
     if (f->key.failed)
-        return WORD_MEMORY;
+        return ELEMENT_MEMORY;
     buf_clear(&f->key);
     ledger_write_key(entry, &f->key);
-    return ledger_import(&r->ledger, &f->key) != 0 ? WORD_MEMORY : WORD_NEW;
+    return ledger_import(&r->ledger, &f->key) != 0 ? ELEMENT_MEMORY
+                                                   : ELEMENT_NEW;
 }
 
 /* Tells the tuner the end, and the result where it lacks that, of a trial that
@@ -336,14 +340,14 @@ import_one(struct reunion *r, struct feed *f, struct jval entry,
     bool told;
 
     switch (judge_element(r, f, entry, &trial, &job)) {
-    case WORD_KNOWN:
+    case ELEMENT_KNOWN:
         return 0;
-    case WORD_NEW:
+    case ELEMENT_NEW:
         return r->ops->import(r->side, entry, err) == 0 ? 1 : -1;
-    case WORD_TRIAL:
+    case ELEMENT_TRIAL:
         told = trial->result_told;
         return catch_up(r, trial, job, entry, err) == 0 ? !told : -1;
-    case WORD_MEMORY:
+    case ELEMENT_MEMORY:
         break;
     }
     side_out_of_memory(r->side);

@@ -109,8 +109,8 @@ lowest_attempt(const struct router *r)
 
 static const char *const verdict_texts[] = {
     [MARKS_COUNTED] = "counted",
-    [MARKS_SECOND] = "the same attempt and sequence were reported before: "
-                     "recorded, not applied",
+    [MARKS_REPEATED] = "the same attempt and sequence were reported before: "
+                       "recorded, not applied",
     [MARKS_ENDED] = "the trial has ended: recorded, not applied",
     [MARKS_UNKNOWN] = "no such trial was given out: recorded, not applied",
     [MARKS_SUPERSEDED] = "a newer attempt has reported: recorded, not applied",
@@ -127,7 +127,7 @@ complain_of_metric(const struct router *r, const struct command *cmd,
                    const char *text)
 {
     const struct metric *m = &cmd->metric;
-    bool is_asked_again = m->sync && text == verdict_texts[MARKS_SECOND];
+    bool is_asked_again = m->sync && text == verdict_texts[MARKS_REPEATED];
     bool is_late = text == verdict_texts[MARKS_ENDED] ||
                    text == verdict_texts[MARKS_SUPERSEDED];
     char which[NAMING_MAX];
@@ -153,7 +153,7 @@ complain_of_value(const struct router *r, const struct command *cmd)
 /* Drops a metric that is not applied, for the reason in `text` (NULL: it has no
  * value).  A trial that reported synchronously still waits for its answer: its
  * metric goes on to the side that judging_queue, without the value. */
-static enum router_word
+static enum router_result
 set_aside(struct router *r, struct command *cmd, const char *text,
           struct routed *out)
 {
@@ -170,7 +170,7 @@ set_aside(struct router *r, struct command *cmd, const char *text,
     return ROUTER_ON;
 }
 
-static enum router_word
+static enum router_result
 route_metric(struct router *r, struct command *cmd, struct routed *out)
 {
     struct metric *m = &cmd->metric;
@@ -207,7 +207,7 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
 
 /* ---- ends ---- */
 
-static enum router_word
+static enum router_result
 route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
@@ -260,7 +260,7 @@ note_recovered(struct router *r, const struct command *cmd)
 
 /* Ends the trials of an earlier manager that no AD named: they are lost, and
  * the assessor is told, too. */
-static enum router_word
+static enum router_result
 lose_trials(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *loss;
@@ -277,7 +277,7 @@ lose_trials(struct router *r, struct command *cmd, struct routed *out)
     return ROUTER_ON;
 }
 
-static enum router_word
+static enum router_result
 see_restart(struct router *r, struct command *cmd, struct routed *out)
 {
     int rc = 0;
@@ -300,7 +300,7 @@ see_restart(struct router *r, struct command *cmd, struct routed *out)
 
 /* ---- the table's word ---- */
 
-static enum router_word
+static enum router_result
 route_command(struct router *r, struct command *cmd, struct routed *out)
 {
     switch (command_info(cmd->code)->queue) {
@@ -327,7 +327,7 @@ route_command(struct router *r, struct command *cmd, struct routed *out)
     return ROUTER_ON;
 }
 
-enum router_word
+enum router_result
 router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
              struct routed *out)
 {

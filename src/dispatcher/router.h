@@ -52,7 +52,7 @@ struct routed {
     size_t bytes;            /* memory that all these commands take */
 };
 
-enum router_word {
+enum router_result {
     ROUTER_ON,        /* read on */
     ROUTER_TERMINATE, /* TE: nothing after it counts */
     ROUTER_MEMORY,    /* out of memory: the session must end */
@@ -60,8 +60,8 @@ enum router_word {
 
 /* Decodes the frame that arrived as number `arrival` and adds what comes of it
  * to *out.  A frame that cannot be used costs one line. */
-enum router_word router_frame(struct router *r, const struct frame *frame,
-                              uint64_t arrival, struct routed *out);
+enum router_result router_frame(struct router *r, const struct frame *frame,
+                                uint64_t arrival, struct routed *out);
 
 /* How many frames the manager has sent so far. */
 uint64_t router_frames(const struct router *r);
