@@ -97,7 +97,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core log numerics space plugin check config nni dispatcher \
-           history replay supervisor manager trial bridge store import report cli
+           history replay supervisor control manager trial bridge store import report cli
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
@@ -206,10 +206,12 @@ $(B)/demo/mlp-digits: scripts/demo/mlp.c \
 	$(CC) $(CFLAGS) -std=c11 -D_GNU_SOURCE -Isrc/trial/include $(WARN) \
 	    -o $@ $< -lm
 
-# A plugin sees tuners/ and src/numerics only: reaching elsewhere in src/ does
-# not compile.  It links to nothing of the host.
+# A plugin sees tuners/, src/numerics and, of src/core, grow.h only: reaching
+# elsewhere in src/ does not compile, or scripts/check-arrows says so.  It links
+# to nothing of the host.
 $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
-                                 -Isrc/numerics -DTP_VERSION='"$(VERSION)"' \
+                                 -Isrc/numerics -iquote src/core \
+                                 -DTP_VERSION='"$(VERSION)"' \
                                  $(CPPFLAGS) -MMD -MP
 # What a plugin is made of besides its own folder.
 PARTS_asha := parts tpe

@@ -817,78 +817,59 @@ command_new_loss(const struct command *request)
  * Keys, their order and their spelling are
  * NNI's, byte for byte; what --extensions adds stands behind them. */
 
-static void
-write_text(struct buf *out, const char *text)
+static struct json_writer
+begin_trial(struct buf *out, uint64_t id, const char *label)
 {
-    json_write_string(out, text, strlen(text));
-}
+    struct json_writer w = json_begin_object(out);
 
-static void
-write_u64(struct buf *out, uint64_t v)
-{
-    char text[NUMBER_TEXT_MAX];
-
-    buf_add(out, text, (size_t)(number_write_u64(text, v) - text));
-}
-
-static void
-write_id(struct buf *out, uint64_t id, const char *label)
-{
-    buf_add_text(out, "{\"parameter_id\": ");
     if (label != NULL)
-        write_text(out, label);
+        json_add_text(&w, "parameter_id", label);
     else
-        write_u64(out, id);
-    buf_add_text(out, ", \"parameter_source\": \"algorithm\", "
-                      "\"parameters\": ");
+        json_add_unsigned(&w, "parameter_id", id);
+    json_add_text(&w, "parameter_source", "algorithm");
+    return w;
 }
 
 void
 command_write_trial(struct buf *out, const struct parameter_record *r)
 {
-    write_id(out, r->id, r->label);
-    buf_add(out, r->parameters, r->parameters_len);
+    struct json_writer w = begin_trial(out, r->id, r->label);
+
+    buf_add(json_value(&w, "parameters"), r->parameters, r->parameters_len);
     if (!r->bare)
-        buf_add_text(out, ", \"parameter_index\": 0");
-    if (r->resume_from != NULL) {
-        buf_add_text(out, ", \"resume_from\": ");
-        write_text(out, r->resume_from);
-    }
-    if (r->resume_from != NULL && r->resume_how != NULL) {
-        buf_add_text(out, ", \"resume_how\": ");
-        write_text(out, r->resume_how);
-    }
-    buf_add_char(out, '}');
-}
-
-static void
-write_reason(struct buf *out, enum no_reason reason, uint64_t units)
-{
-    static const char *const reasons[] = {
-        [NO_LATER] = "later",
-        [NO_EXHAUSTED] = "exhausted",
-        [NO_FAILED] = "failed",
-    };
-
-    buf_printf(out, ", \"reason\": \"%s\", \"units\": ", reasons[reason]);
-    write_u64(out, units);
+        json_add_unsigned(&w, "parameter_index", 0);
+    if (r->resume_from != NULL)
+        json_add_text(&w, "resume_from", r->resume_from);
+    if (r->resume_from != NULL && r->resume_how != NULL)
+        json_add_text(&w, "resume_how", r->resume_how);
+    json_close(&w);
 }
 
 void
 command_write_no_more(struct buf *out, uint64_t first_id, const char *label,
                       enum no_reason reason, uint64_t units, bool extensions)
 {
-    write_id(out, first_id, label);
-    buf_add_text(out, label != NULL ? "\"\"" : "\"\", \"parameter_index\": 0");
-    if (extensions)
-        write_reason(out, reason, units);
-    buf_add_char(out, '}');
+    static const char *const reasons[] = {
+        [NO_LATER] = "later",
+        [NO_EXHAUSTED] = "exhausted",
+        [NO_FAILED] = "failed",
+    };
+    struct json_writer w = begin_trial(out, first_id, label);
+
+    json_add_text(&w, "parameters", "");
+    if (label == NULL)
+        json_add_unsigned(&w, "parameter_index", 0);
+    if (extensions) {
+        json_add_text(&w, "reason", reasons[reason]);
+        json_add_unsigned(&w, "units", units);
+    }
+    json_close(&w);
 }
 
 void
 command_write_kill(struct buf *out, const char *job)
 {
-    write_text(out, job);
+    json_write_text(out, job);
 }
 
 static const char *const decisions[] = {
@@ -914,63 +895,62 @@ trial_decision_find(const char *name, enum trial_decision *out)
     return false;
 }
 
-static void
-write_decision(struct buf *out, enum trial_decision decision)
-{
-    buf_add_text(out, ", \"decision\": ");
-    write_text(out, decisions[decision]);
-    buf_add_char(out, '}');
-}
-
 void
 command_write_decide(struct buf *out, const char *job,
                      enum trial_decision decision)
 {
-    buf_add_text(out, "{\"trial_job_id\": ");
-    write_text(out, job);
-    write_decision(out, decision);
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_text(&w, "decision", decisions[decision]);
+    json_close(&w);
 }
 
 void
 command_write_acknowledge(struct buf *out, const char *job, uint64_t sequence,
                           enum trial_decision decision)
 {
-    buf_add_text(out, "{\"trial_job_id\": ");
-    write_text(out, job);
-    buf_add_text(out, ", \"sequence\": ");
-    write_u64(out, sequence);
-    write_decision(out, decision);
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_unsigned(&w, "sequence", sequence);
+    json_add_text(&w, "decision", decisions[decision]);
+    json_close(&w);
 }
 
 void
 command_write_acknowledge_end(struct buf *out, const char *job)
 {
-    buf_add_text(out, "{\"trial_job_id\": ");
-    write_text(out, job);
-    buf_add_text(out, ", \"decision\": \"end\"}");
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_text(&w, "decision", "end");
+    json_close(&w);
 }
 
 void
 command_write_initialized(struct buf *out, uint64_t last_arrival,
                           bool extensions)
 {
+    struct json_writer w;
+
     if (!extensions)
         return;
-    buf_add_text(out, "{\"last\": ");
-    write_u64(out, last_arrival);
-    buf_add_char(out, '}');
+    w = json_begin_object(out);
+    json_add_unsigned(&w, "last", last_arrival);
+    json_close(&w);
 }
 
 void
 command_write_resumed(struct buf *out, const struct resumed *r)
 {
-    buf_add_text(out, "{\"last\": ");
-    write_u64(out, r->frames);
-    buf_add_text(out, ", \"owed\": ");
-    write_u64(out, r->owed);
-    buf_add_text(out, ", \"resent\": ");
-    write_u64(out, r->trials);
-    buf_add_text(out, ", \"derived\": ");
-    write_u64(out, r->derived);
-    buf_add_text(out, r->spaceless ? ", \"space\": false}" : "}");
+    struct json_writer w = json_begin_object(out);
+
+    json_add_unsigned(&w, "last", r->frames);
+    json_add_unsigned(&w, "owed", r->owed);
+    json_add_unsigned(&w, "resent", r->trials);
+    json_add_unsigned(&w, "derived", r->derived);
+    if (r->spaceless)
+        json_add_bool(&w, "space", false);
+    json_close(&w);
 }

@@ -3,7 +3,6 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/number.h"
 #include "quote.h"
 #include "scan.h"
 
@@ -396,178 +395,79 @@ jval_equal(struct jval a, struct jval b)
     return false;
 }
 
-static void
-write_u64(struct buf *out, uint64_t v)
-{
-    char text[NUMBER_TEXT_MAX];
-
-    buf_add(out, text, (size_t)(number_write_u64(text, v) - text));
-}
+static void write_value(struct json_writer *w, const char *key, struct jval v);
 
 static void
-write_integer(struct jval v, struct buf *out)
-{
-    uint64_t u = 0;
-    int64_t i;
-
-    if (!jval_uint(v, &u) && jval_int(v, &i)) {
-        buf_add_char(out, '-');
-        u = 0 - (uint64_t)i;
-    }
-    write_u64(out, u);
-}
-
-void
-json_write_double(struct buf *out, double value)
-{
-    char text[NUMBER_TEXT_MAX];
-    size_t len = number_format(value, text);
-
-    buf_add(out, text, len);
-}
-
-/* The code point of the valid sequence of len bytes at p. */
-static unsigned
-code_point(const char *p, size_t len)
-{
-    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    unsigned c = (unsigned char)p[0] & masks[len];
-
-    for (size_t i = 1; i < len; i++)
-        c = c << 6 | ((unsigned char)p[i] & 0x3f);
-    return c;
-}
-
-static void
-write_escape(struct buf *out, unsigned c)
-{
-    static const char raw[] = "\"\\\n\r\t\f\b", letters[] = "\"\\nrtfb";
-    const char *p = c != 0 && c < 0x80 ? strchr(raw, (int)c) : NULL;
-
-    if (p != NULL) {
-        buf_add_char(out, '\\');
-        buf_add_char(out, letters[p - raw]);
-    } else if (c >= 0x10000) {
-        c -= 0x10000;
-        buf_printf(out, "\\u%04x\\u%04x", 0xd800 + (c >> 10),
-                   0xdc00 + (c & 0x3ff));
-    } else {
-        buf_printf(out, "\\u%04x", c);
-    }
-}
-
-static bool
-needs_no_escape(char c)
-{
-    return (signed char)c >= ' ' && c != 127 && c != '"' && c != '\\';
-}
-
-void
-json_write_string(struct buf *out, const char *text, size_t len)
-{
-    size_t i = 0;
-
-    buf_add_char(out, '"');
-    while (i < len) {
-        size_t from = i, n;
-
-        while (i < len && needs_no_escape(text[i]))
-            i++;
-        buf_add(out, text + from, i - from);
-        if (i == len)
-            break;
-        n = scan_utf8(text + i, len - i);
-        write_escape(out, n == 0 ? 0xfffd : code_point(text + i, n));
-        i += n == 0 ? 1 : n;
-    }
-    buf_add_char(out, '"');
-}
-
-void
-json_write_text(struct buf *out, const char *text)
-{
-    if (text != NULL)
-        json_write_string(out, text, strlen(text));
-    else
-        buf_add_text(out, "null");
-}
-
-void
-json_write_number(struct buf *out, double value)
-{
-    if (isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
-}
-
-static void
-write_array(struct jval v, struct buf *out)
+write_array(struct json_writer *w, const char *key, struct jval v)
 {
     size_t n = jval_count(v);
 
-    buf_add_char(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            buf_add(out, ", ", 2);
-        jval_write(jval_at(v, i), out);
-    }
-    buf_add_char(out, ']');
+    json_open_array(w, key);
+    for (size_t i = 0; i < n; i++)
+        write_value(w, NULL, jval_at(v, i));
+    json_close(w);
 }
 
 static void
-write_object(struct jval v, struct buf *out)
+write_object(struct json_writer *w, const char *key, struct jval v)
 {
     struct jval_iter it = jval_iter(v);
-    bool first = true;
 
-    buf_add_char(out, '{');
-    while (jval_next(&it)) {
-        if (!first)
-            buf_add(out, ", ", 2);
-        first = false;
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add(out, ": ", 2);
-        jval_write(it.value, out);
-    }
-    buf_add_char(out, '}');
+    json_open_object(w, key);
+    while (jval_next(&it))
+        write_value(w, it.key, it.value);
+    json_close(w);
 }
 
-void
-jval_write(struct jval v, struct buf *out)
+static void
+write_value(struct json_writer *w, const char *key, struct jval v)
 {
     const char *text = "";
     size_t len = 0;
+    uint64_t u = 0;
+    int64_t i = 0;
     double d = 0;
     bool b = false;
 
     switch (jval_type(v)) {
     case JSON_NULL:
-        buf_add_text(out, "null");
+        json_add_raw(w, key, "null");
         break;
     case JSON_BOOL:
         jval_bool(v, &b);
-        buf_add_text(out, b ? "true" : "false");
+        json_add_bool(w, key, b);
         break;
     case JSON_INT:
+        jval_int(v, &i);
+        json_add_integer(w, key, i);
+        break;
     case JSON_UINT:
-        write_integer(v, out);
+        jval_uint(v, &u);
+        json_add_unsigned(w, key, u);
         break;
     case JSON_DOUBLE:
         jval_double(v, &d);
-        json_write_double(out, d);
+        json_write_double(json_value(w, key), d);
         break;
     case JSON_STRING:
         jval_string(v, &text, &len);
-        json_write_string(out, text, len);
+        json_add_string(w, key, text, len);
         break;
     case JSON_ARRAY:
-        write_array(v, out);
+        write_array(w, key, v);
         break;
     case JSON_OBJECT:
-        write_object(v, out);
+        write_object(w, key, v);
         break;
     }
+}
+
+void
+jval_write(struct jval v, struct buf *out)
+{
+    struct json_writer w = json_begin(out);
+
+    write_value(&w, NULL, v);
 }
 
 char *
@@ -581,22 +481,6 @@ jval_copy_text(struct jval v)
     text = buf_take(&b);
     buf_fini(&b);
     return text;
-}
-
-void
-json_write_text_member(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-    buf_add_text(out, ", ");
-}
-
-void
-json_write_number_member(struct buf *out, const char *key, double value)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value);
-    buf_add_text(out, ", ");
 }
 
 const char *

@@ -9,11 +9,11 @@
  * thread through a queue is fine.  A struct jval is a borrowed view into it,
  * passed by value, valid as long as the document.
  *
- * Writing.  Python's spelling, because trials and managers compare bytes:
- * ", " and ": " between, ASCII only (\uXXXX), doubles as number_format(). */
+ * Writing: json_writer.h, which comes with this header. */
 #ifndef PROTOCOL_JSON_H
 #define PROTOCOL_JSON_H
 
+#include "json_writer.h"
 #include "quote.h"
 #include "scan.h"
 
@@ -93,16 +93,6 @@ bool jval_equal(struct jval a, struct jval b);
 void jval_write(struct jval v, struct buf *out);
 /* v in that spelling as a text, to be freed; NULL: out of memory. */
 char *jval_copy_text(struct jval v);
-
-/* Pieces for writing by hand. */
-void json_write_string(struct buf *out, const char *text, size_t len);
-void json_write_double(struct buf *out, double value);
-/* null where there is none: NULL; a number that is not finite. */
-void json_write_text(struct buf *out, const char *text);
-void json_write_number(struct buf *out, double value);
-/* A member of an object, and ", " behind it. */
-void json_write_text_member(struct buf *out, const char *key, const char *text);
-void json_write_number_member(struct buf *out, const char *key, double value);
 
 /* v as JSON, made fit for an error text as quote_bytes() does; returns out. */
 const char *jval_quote(char out[QUOTE_MAX], struct jval v);

@@ -133,14 +133,17 @@ void
 dialect_write(enum dialect d, struct buf *out, const char code[2],
               const char *payload, size_t len)
 {
+    struct json_writer w;
+
     if (d != DIALECT_JSON) {
         buf_add(out, code, 2);
         buf_add(out, payload, len);
         return;
     }
-    buf_printf(out, "{\"type\": \"%.2s\", \"content\": ", code);
-    json_write_string(out, payload, len);
-    buf_add_char(out, '}');
+    w = json_begin_object(out);
+    json_add_string(&w, "type", code, 2);
+    json_add_string(&w, "content", payload, len);
+    json_close(&w);
 }
 
 const char *

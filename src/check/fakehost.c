@@ -307,7 +307,6 @@ make_up(const struct tp_arg *arg, struct buf *out)
     double number = bounded && isfinite(arg->low) ? arg->low : 1;
     size_t len = arg->choices == NULL ? 0 : strcspn(arg->choices, "|");
 
-    buf_printf(out, "\"%s\": ", arg->name);
     if (arg->type == TP_ARG_BOOL)
         buf_add_text(out, "true");
     else if (arg->type == TP_ARG_STRING)
@@ -321,13 +320,12 @@ make_up(const struct tp_arg *arg, struct buf *out)
 static void
 make_up_all(const struct plugin *p, struct buf *text)
 {
-    buf_add_char(text, '{');
+    struct json_writer w = json_begin_object(text);
+
     for (size_t i = 0; i < p->n_args; i++)
-        if (p->args[i].def == NULL) {
-            buf_add_text(text, text->len > 1 ? ", " : "");
-            make_up(&p->args[i], text);
-        }
-    buf_add_char(text, '}');
+        if (p->args[i].def == NULL)
+            make_up(&p->args[i], json_value(&w, p->args[i].name));
+    json_close(&w);
 }
 
 struct arguments *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/inner.h"
 
+#include "core/grow.h"
 #include "space/space.h"
 
 #include <inttypes.h>
@@ -68,17 +69,15 @@ static struct point *
 make(struct inner *inner, uint64_t id)
 {
     size_t n = id < 16 ? 32 : (size_t)id * 2;
-    struct point *points;
 
     if (id < inner->n_points || id >= IDS_MAX)
         return find(inner, id);
-    points = realloc(inner->points, n * sizeof *points);
-    if (points == NULL)
+    if (grow_to(&inner->points, n, sizeof *inner->points) != 0)
         return NULL;
-    memset(points + inner->n_points, 0, (n - inner->n_points) * sizeof *points);
-    inner->points = points;
+    memset(inner->points + inner->n_points, 0,
+           (n - inner->n_points) * sizeof *inner->points);
     inner->n_points = n;
-    return &points[id];
+    return &inner->points[id];
 }
 
 static void

@@ -53,36 +53,26 @@ is_stopped(const char *status)
 }
 
 static void
-add_best(struct buf *out, const struct results *r)
+add_best(struct json_writer *w, const struct results *r)
 {
     const struct result *best = results_best(r);
     double value;
 
-    if (best == NULL) {
-        buf_add_text(out, "\"best\": null, ");
+    if (!json_open_object_if(w, "best", best != NULL))
         return;
-    }
-    buf_add_text(out, "\"best\": {");
-    json_write_text_member(out, "trial", best->trial);
-    buf_add_text(out, "\"value\": ");
     results_value(best, &value);
-    json_write_number(out, value);
-    buf_add_text(out, "}, ");
+    json_add_text(w, "trial", best->trial);
+    json_add_number(w, "value", value);
+    json_close(w);
 }
 
 static void
-add_limits(struct buf *out, const struct budget *b)
+add_limits(struct json_writer *w, const struct budget *b)
 {
-    buf_add_text(out, "\"max_trials\": ");
-    if (b->max_trials > 0)
-        buf_printf(out, "%llu", (unsigned long long)b->max_trials);
-    else
-        buf_add_text(out, "null");
-    buf_add_text(out, ", ");
-    json_write_number_member(out, "max_duration_s",
-                             b->max_ms > 0 ? (double)b->max_ms / 1e3
-                                           : (double)NAN);
-    json_write_number_member(out, "elapsed_s", (double)b->used_ns / 1e9);
+    json_add_unsigned_if(w, "max_trials", b->max_trials > 0, b->max_trials);
+    json_add_number(w, "max_duration_s",
+                    b->max_ms > 0 ? (double)b->max_ms / 1e3 : (double)NAN);
+    json_add_number(w, "elapsed_s", (double)b->used_ns / 1e9);
 }
 
 void
@@ -94,26 +84,28 @@ account_of_results(const struct results *r, struct buf *out)
         [RESULTS_ENDED] = "ended",
         [RESULTS_DIED] = "died",
     };
+    struct json_writer w = json_begin_object(out);
     struct budget b = {0};
 
     budget_load(&b, r->folder);
-    buf_add_char(out, '{');
-    json_write_text_member(out, "experiment", r->id);
-    json_write_text_member(out, "folder", r->folder);
-    json_write_text_member(out, "pid", NULL);
-    json_write_text_member(out, "state", states[r->state]);
-    json_write_text_member(out, "reason", r->reason);
-    json_write_text_member(out, "concurrency", NULL);
-    add_limits(out, &b);
-    buf_printf(out,
-               "\"done\": %zu, \"running\": 0, \"waiting\": 0, "
-               "\"failed\": %zu, \"stopped\": %zu, \"cancelled\": %zu, "
-               "\"paused\": %zu, \"interrupted\": %zu, \"unended\": %zu, ",
-               r->n - count(r, is_interrupted), count(r, is_failed),
-               count(r, is_stopped), count(r, is_cancelled),
-               count(r, is_paused), count(r, is_interrupted), r->unended);
-    json_write_text_member(out, "optimize_mode",
-                           r->minimize ? "minimize" : "maximize");
-    add_best(out, r);
-    buf_add_text(out, "\"trials\": []}");
+    json_add_text(&w, "experiment", r->id);
+    json_add_text(&w, "folder", r->folder);
+    json_add_text(&w, "pid", NULL);
+    json_add_text(&w, "state", states[r->state]);
+    json_add_text(&w, "reason", r->reason);
+    json_add_text(&w, "concurrency", NULL);
+    add_limits(&w, &b);
+    json_add_unsigned(&w, "done", r->n - count(r, is_interrupted));
+    json_add_unsigned(&w, "running", 0);
+    json_add_unsigned(&w, "waiting", 0);
+    json_add_unsigned(&w, "failed", count(r, is_failed));
+    json_add_unsigned(&w, "stopped", count(r, is_stopped));
+    json_add_unsigned(&w, "cancelled", count(r, is_cancelled));
+    json_add_unsigned(&w, "paused", count(r, is_paused));
+    json_add_unsigned(&w, "interrupted", count(r, is_interrupted));
+    json_add_unsigned(&w, "unended", r->unended);
+    json_add_text(&w, "optimize_mode", r->minimize ? "minimize" : "maximize");
+    add_best(&w, r);
+    json_add_raw(&w, "trials", "[]");
+    json_close(&w);
 }

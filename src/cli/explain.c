@@ -219,131 +219,96 @@ explain_print(const struct explanation *x, FILE *out)
 
 /* ---- JSON ---- */
 
+/* Adds the number of a command of the log; null for 0, which is none. */
 static void
-add_text(struct buf *out, const char *key, const char *text)
+add_command(struct json_writer *w, const char *key, uint64_t arrival)
 {
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
+    json_add_unsigned_if(w, key, arrival != 0, arrival);
 }
 
 static void
-add_number(struct buf *out, const char *key, double value)
+add_lines(struct json_writer *w, const struct explain_lines *lines)
 {
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, value);
-}
-
-static void
-add_command(struct buf *out, const char *key, uint64_t arrival)
-{
-    if (arrival == 0)
-        buf_printf(out, "\"%s\": null", key);
-    else
-        buf_printf(out, "\"%s\": %" PRIu64, key, arrival);
-}
-
-static void
-add_lines(struct buf *out, const struct explain_lines *lines)
-{
-    buf_add_text(out, "\"why\": [");
+    json_open_array(w, "why");
     for (size_t i = 0; i < lines->n; i++) {
-        buf_add_text(out, i > 0 ? ", {" : "{");
-        add_text(out, "who", lines->at[i].who);
-        buf_add_text(out, ", ");
-        add_text(out, "text", lines->at[i].text);
-        buf_add_char(out, '}');
+        json_open_object(w, NULL);
+        json_add_text(w, "who", lines->at[i].who);
+        json_add_text(w, "text", lines->at[i].text);
+        json_close(w);
     }
-    buf_add_char(out, ']');
+    json_close(w);
 }
 
 static void
-add_suggestion(struct buf *out, const struct explanation *x)
+add_suggestion(struct json_writer *w, const struct explanation *x)
 {
-    add_text(out, "trial_job_id", x->job);
-    buf_add_text(out, ", ");
-    add_text(out, "parameter_id", x->parameter);
-    buf_printf(out, ", \"suggestion\": %s, ",
-               x->suggestion != NULL ? x->suggestion : "null");
-    if (x->asked == 0)
-        buf_add_text(out, "\"asked\": null, ");
-    else
-        buf_printf(out,
-                   "\"asked\": {\"command\": %" PRIu64
-                   ", \"code\": \"%s\", \"time_us\": %" PRId64 "}, ",
-                   x->asked, x->asked_by, x->asked_us);
-    add_lines(out, &x->why);
-    buf_add_text(out, ", ");
-    add_command(out, "recovered", x->recovered);
-    buf_add_text(out, ", ");
-    add_command(out, "dropped", x->dropped);
+    json_add_text(w, "trial_job_id", x->job);
+    json_add_text(w, "parameter_id", x->parameter);
+    json_add_raw(w, "suggestion", x->suggestion);
+    if (json_open_object_if(w, "asked", x->asked != 0)) {
+        json_add_unsigned(w, "command", x->asked);
+        json_add_text(w, "code", x->asked_by);
+        json_add_integer(w, "time_us", x->asked_us);
+        json_close(w);
+    }
+    add_lines(w, &x->why);
+    add_command(w, "recovered", x->recovered);
+    add_command(w, "dropped", x->dropped);
 }
 
 static void
-add_verdict(struct buf *out, const struct explanation *x)
+add_verdict(struct json_writer *w, const struct explanation *x)
 {
-    buf_printf(out,
-               ", \"judgements\": %" PRIu64 ", \"verdict\": ", x->judgements);
-    if (x->judgements == 0) {
-        buf_add_text(out, "null, ");
-    } else {
-        buf_printf(out,
-                   "{\"command\": %" PRIu64 ", \"step\": %" PRIu64
-                   ", \"stop\": %s, \"decision\": \"%s\", ",
-                   x->judged, x->step, x->stop ? "true" : "false",
-                   trial_decision_name(x->decision));
-        add_text(out, "rule", x->rule);
-        buf_add_text(out, ", ");
-        add_number(out, "value", x->value);
-        buf_add_text(out, ", ");
-        add_number(out, "threshold", x->threshold);
-        buf_add_text(out, ", ");
-        add_lines(out, &x->judged_why);
-        buf_add_text(out, "}, ");
+    json_add_unsigned(w, "judgements", x->judgements);
+    if (json_open_object_if(w, "verdict", x->judgements != 0)) {
+        json_add_unsigned(w, "command", x->judged);
+        json_add_unsigned(w, "step", x->step);
+        json_add_bool(w, "stop", x->stop);
+        json_add_text(w, "decision", trial_decision_name(x->decision));
+        json_add_text(w, "rule", x->rule);
+        json_add_number(w, "value", x->value);
+        json_add_number(w, "threshold", x->threshold);
+        add_lines(w, &x->judged_why);
+        json_close(w);
     }
-    add_command(out, "killed", x->killed);
-    buf_add_text(out, ", ");
-    add_command(out, "decided", x->decided);
+    add_command(w, "killed", x->killed);
+    add_command(w, "decided", x->decided);
 }
 
 static void
-add_outcome(struct buf *out, const struct explanation *x)
+add_outcome(struct json_writer *w, const struct explanation *x)
 {
-    buf_add_text(out, ", \"final\": ");
-    if (x->final == 0) {
-        buf_add_text(out, "null");
-    } else {
-        buf_printf(out, "{\"command\": %" PRIu64 ", ", x->final);
-        add_number(out, "value", x->result);
-        buf_add_char(out, '}');
+    if (json_open_object_if(w, "final", x->final != 0)) {
+        json_add_unsigned(w, "command", x->final);
+        json_add_number(w, "value", x->result);
+        json_close(w);
     }
-    if (x->ended == 0)
-        buf_add_text(out, ", \"end\": null");
-    else
-        buf_printf(out,
-                   ", \"end\": {\"command\": %" PRIu64 ", \"event\": \"%s\"}",
-                   x->ended, x->event);
+    if (json_open_object_if(w, "end", x->ended != 0)) {
+        json_add_unsigned(w, "command", x->ended);
+        json_add_text(w, "event", x->event);
+        json_close(w);
+    }
 }
 
 static void
 explain_print_json(const struct explanation *x, FILE *out)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_add_char(&text, '{');
-    add_suggestion(&text, x);
-    buf_printf(&text, ", \"reports\": %" PRIu64 ", \"latest\": ", x->reports);
-    if (x->reports == 0) {
-        buf_add_text(&text, "null");
-    } else {
-        buf_printf(&text, "{\"step\": %" PRIu64 ", ", x->latest_step);
-        add_number(&text, "value", x->latest);
-        buf_add_char(&text, '}');
+    w = json_begin_object(&text);
+    add_suggestion(&w, x);
+    json_add_unsigned(&w, "reports", x->reports);
+    if (json_open_object_if(&w, "latest", x->reports != 0)) {
+        json_add_unsigned(&w, "step", x->latest_step);
+        json_add_number(&w, "value", x->latest);
+        json_close(&w);
     }
-    add_verdict(&text, x);
-    add_outcome(&text, x);
-    buf_add_text(&text, "}\n");
-    fputs(buf_text(&text), out);
+    add_verdict(&w, x);
+    add_outcome(&w, x);
+    json_close(&w);
+    fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }
 
@@ -403,8 +368,6 @@ explain(const struct words *w, const char *path, const char *trial, FILE *out,
     struct explanation x = {0};
     int rc = paths == NULL ? -1 : explain_run(&setup, &x, err);
 
-    if (rc != 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     if (rc == 0 && w->json)
         explain_print_json(&x, out);
     else if (rc == 0)

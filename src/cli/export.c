@@ -117,18 +117,21 @@ write_schedule(struct buf *out, const struct lineage *l, const char *folder,
 static void
 write_json(struct buf *out, const struct lineage *l, const char *schedule)
 {
-    buf_add_text(out, "{\"segments\": [");
+    struct json_writer w = json_begin_object(out);
+
+    json_open_array(&w, "segments");
     for (size_t i = 0; i < l->n; i++) {
-        buf_add_text(out, i > 0 ? ", {\"trial\": " : "{\"trial\": ");
-        json_write_text(out, l->trials[i].job);
-        buf_printf(out, ", \"from\": %" PRIu64 ", \"parameters\": ",
-                   l->trials[i].from);
-        jval_write(lineage_parameters(&l->trials[i]), out);
-        buf_add_char(out, '}');
+        json_open_object(&w, NULL);
+        json_add_text(&w, "trial", l->trials[i].job);
+        json_add_unsigned(&w, "from", l->trials[i].from);
+        jval_write(lineage_parameters(&l->trials[i]),
+                   json_value(&w, "parameters"));
+        json_close(&w);
     }
-    buf_add_text(out, "], \"schedule\": ");
-    json_write_text(out, schedule);
-    buf_add_text(out, "}\n");
+    json_close(&w);
+    json_add_text(&w, "schedule", schedule);
+    json_close(&w);
+    buf_add_char(out, '\n');
 }
 
 /* Writes which results are better, as in the experiment. */

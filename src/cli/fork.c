@@ -100,27 +100,25 @@ write_experiment(struct jval old, const char *from, const char *to, uint64_t at,
                  uint64_t seed, struct buf *out)
 {
     struct jval_iter it = jval_iter(old);
+    struct json_writer w = json_begin_object(out);
     const char *id;
     size_t len;
 
     id = base_name(to, &len);
-    buf_add_text(out, "{\"id\": ");
-    json_write_string(out, id, len);
+    json_add_string(&w, "id", id, len);
     while (jval_next(&it)) {
         if (strcmp(it.key, "id") == 0 || strcmp(it.key, "pid") == 0 ||
             strncmp(it.key, "forked_", 7) == 0)
             continue;
-        buf_add_text(out, ", ");
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add_text(out, ": ");
         if (strcmp(it.key, "seed") == 0)
-            buf_printf(out, "%" PRIu64, seed);
+            json_add_unsigned(&w, it.key, seed);
         else
-            jval_write(it.value, out);
+            jval_write(it.value, json_value(&w, it.key));
     }
-    buf_add_text(out, ", \"forked_from\": ");
-    json_write_string(out, from, strlen(from));
-    buf_printf(out, ", \"forked_at\": %" PRIu64 "}\n", at);
+    json_add_text(&w, "forked_from", from);
+    json_add_unsigned(&w, "forked_at", at);
+    json_close(&w);
+    buf_add_char(out, '\n');
 }
 
 static int
@@ -410,8 +408,6 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
     if (path != NULL && paths != NULL &&
         read_changes(w, docs, &changes, err) == 0)
         rc = fork_run(&setup, &report, err);
-    if (rc != 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     if (rc == 0 && experiment)
         rc = fork_folder_copy(from, to, w->at, &report, err);
     if (rc == 0)

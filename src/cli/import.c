@@ -147,7 +147,7 @@ import_into(const char *folder, const struct buf *lines,
                                              "used any more",
                                              r->id);
     else if (r->state == RESULTS_RUNNING)
-        rc = target_tell(r->folder, "{\"command\": \"import\"}", err);
+        rc = target_tell(r->folder, REQUEST_IMPORT, err);
     else
         rc = 0;
     out->told = rc == 0 && r->state == RESULTS_RUNNING;
@@ -228,25 +228,29 @@ static void
 tell_json(const struct import *im, const char *into,
           const struct import_into *given)
 {
+    struct json_writer w;
     struct buf out;
 
     buf_init(&out, IMPORT_TEXT_MAX);
-    buf_add_text(&out, "{\"into\": ");
-    json_write_text(&out, into);
-    buf_printf(&out, ", \"trials\": %" PRIu64, im->n);
-    if (given != NULL)
-        buf_printf(&out, ", \"fit\": %" PRIu64 ", \"told\": %s", given->fit,
-                   given->told ? "true" : "false");
-    else
-        buf_add_text(&out, ", \"fit\": null, \"told\": null");
-    buf_add_text(&out, ", \"left_out\": [");
-    for (size_t i = 0; i < im->n_reasons; i++) {
-        buf_printf(&out, "%s{\"trials\": %" PRIu64 ", \"reason\": ",
-                   i > 0 ? ", " : "", im->reasons[i].n);
-        json_write_text(&out, im->reasons[i].text);
-        buf_add_char(&out, '}');
+    w = json_begin_object(&out);
+    json_add_text(&w, "into", into);
+    json_add_unsigned(&w, "trials", im->n);
+    if (given != NULL) {
+        json_add_unsigned(&w, "fit", given->fit);
+        json_add_bool(&w, "told", given->told);
+    } else {
+        json_add_text(&w, "fit", NULL);
+        json_add_text(&w, "told", NULL);
     }
-    printf("%s]}\n", buf_text(&out));
+    json_open_array(&w, "left_out");
+    for (size_t i = 0; i < im->n_reasons; i++) {
+        json_open_object(&w, NULL);
+        json_add_unsigned(&w, "trials", im->reasons[i].n);
+        json_add_text(&w, "reason", im->reasons[i].text);
+        json_close(&w);
+    }
+    json_end(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }
 

@@ -301,26 +301,26 @@ static void
 print_finding_json(void *ctx, const struct repair_find *f)
 {
     struct printer *p = ctx;
+    struct json_writer w;
     struct buf out;
 
     p->lost |= f->what != REPAIR_CORRECTED && f->what != REPAIR_KEPT;
     buf_init(&out, 65536);
-    buf_printf(
-        &out, "{\"what\": \"%s\", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64,
-        word(f->what), f->offset, f->bytes);
-    if (f->what == REPAIR_CORRECTED)
-        buf_printf(&out, ", \"byte\": %" PRIu64, f->first);
-    else if (f->records > 0)
-        buf_printf(&out,
-                   ", \"records\": %" PRIu64 ", \"first\": %" PRIu64
-                   ", \"last\": %" PRIu64,
-                   f->records, f->first, f->last);
-    if (f->why != NULL) {
-        buf_add_text(&out, ", \"why\": ");
-        json_write_string(&out, f->why, strlen(f->why));
+    w = json_begin_object(&out);
+    json_add_text(&w, "what", word(f->what));
+    json_add_unsigned(&w, "offset", f->offset);
+    json_add_unsigned(&w, "bytes", f->bytes);
+    if (f->what == REPAIR_CORRECTED) {
+        json_add_unsigned(&w, "byte", f->first);
+    } else if (f->records > 0) {
+        json_add_unsigned(&w, "records", f->records);
+        json_add_unsigned(&w, "first", f->first);
+        json_add_unsigned(&w, "last", f->last);
     }
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
+    if (f->why != NULL)
+        json_add_text(&w, "why", f->why);
+    json_close(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }
 
@@ -348,6 +348,7 @@ repair(const char *log, const char *to, struct printer *printer,
 static void
 print_segment(const char *path, uint64_t records, const char *why, bool json)
 {
+    struct json_writer w;
     struct buf out;
 
     if (!json && why == NULL) {
@@ -359,16 +360,14 @@ print_segment(const char *path, uint64_t records, const char *why, bool json)
         return;
     }
     buf_init(&out, 65536);
-    buf_printf(&out, "{\"what\": \"%s\", \"file\": ",
-               why == NULL ? "whole" : "damaged");
-    json_write_string(&out, path, strlen(path));
-    buf_printf(&out, ", \"records\": %" PRIu64, records);
-    if (why != NULL) {
-        buf_add_text(&out, ", \"why\": ");
-        json_write_string(&out, why, strlen(why));
-    }
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
+    w = json_begin_object(&out);
+    json_add_text(&w, "what", why == NULL ? "whole" : "damaged");
+    json_add_text(&w, "file", path);
+    json_add_unsigned(&w, "records", records);
+    if (why != NULL)
+        json_add_text(&w, "why", why);
+    json_close(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }
 
@@ -569,80 +568,71 @@ print_standing(const struct standing *s, FILE *out)
 /* ---- --at, as JSON ---- */
 
 static void
-add_text(struct buf *out, const char *key, const char *text)
+add_trial(struct json_writer *w, const struct standing_trial *t)
 {
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-}
-
-static const char *
-truth(bool yes)
-{
-    return yes ? "true" : "false";
-}
-
-static void
-add_trial(struct buf *out, const struct standing_trial *t)
-{
-    buf_add_char(out, '{');
-    add_text(out, "parameter_id", t->parameter);
-    buf_add_text(out, ", ");
-    add_text(out, "trial_job_id", t->job);
-    buf_printf(out,
-               ", \"attempt\": %" PRIu64 ", \"out\": %s, \"told\": %s, "
-               "\"stopped\": %s, \"latest\": ",
-               t->attempt, truth(t->out), truth(t->told), truth(t->stopped));
-    if (t->has_latest) {
-        buf_printf(out, "{\"step\": %" PRIu64 ", \"value\": ", t->latest.step);
-        json_write_number(out, t->latest.value);
-        buf_add_text(out, "}}");
-    } else {
-        buf_add_text(out, "null}");
+    json_open_object(w, NULL);
+    json_add_text(w, "parameter_id", t->parameter);
+    json_add_text(w, "trial_job_id", t->job);
+    json_add_unsigned(w, "attempt", t->attempt);
+    json_add_bool(w, "out", t->out);
+    json_add_bool(w, "told", t->told);
+    json_add_bool(w, "stopped", t->stopped);
+    if (json_open_object_if(w, "latest", t->has_latest)) {
+        json_add_unsigned(w, "step", t->latest.step);
+        json_add_number(w, "value", t->latest.value);
+        json_close(w);
     }
+    json_close(w);
 }
 
 static void
-add_pending(struct buf *out, const char *who, const struct standing_list *list)
+add_pending(struct json_writer *w, const char *who,
+            const struct standing_list *list)
 {
-    buf_printf(out, "\"%s\": [", who);
-    for (size_t i = 0; i < list->n; i++)
-        buf_printf(out,
-                   "%s{\"command\": %" PRIu64 ", \"code\": \"%s\", "
-                   "\"answers\": %" PRIu64 "}",
-                   i > 0 ? ", " : "", list->at[i].cause, list->at[i].code,
-                   list->at[i].frames);
-    buf_add_char(out, ']');
+    json_open_array(w, who);
+    for (size_t i = 0; i < list->n; i++) {
+        json_open_object(w, NULL);
+        json_add_unsigned(w, "command", list->at[i].cause);
+        json_add_text(w, "code", list->at[i].code);
+        json_add_unsigned(w, "answers", list->at[i].frames);
+        json_close(w);
+    }
+    json_close(w);
 }
 
 static void
 print_standing_json(const struct standing *s, FILE *out)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text, "{\"at\": %" PRIu64 ", \"time_us\": %" PRId64 ", ", s->at,
-               s->time_us);
-    add_text(&text, "input", s->input);
-    buf_printf(&text,
-               ", \"space\": %s, \"next_id\": %" PRIu64
-               ", \"finished\": %" PRIu64 ", \"resultless\": %" PRIu64
-               ", \"stopped\": %" PRIu64 ", \"trials\": [",
-               truth(s->has_space), s->next_id, s->finished, s->resultless,
-               s->kills);
-    for (size_t i = 0; i < s->n_trials; i++) {
-        buf_add_text(&text, i > 0 ? ", " : "");
-        add_trial(&text, &s->trials[i]);
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "at", s->at);
+    json_add_integer(&w, "time_us", s->time_us);
+    json_add_text(&w, "input", s->input);
+    json_add_bool(&w, "space", s->has_space);
+    json_add_unsigned(&w, "next_id", s->next_id);
+    json_add_unsigned(&w, "finished", s->finished);
+    json_add_unsigned(&w, "resultless", s->resultless);
+    json_add_unsigned(&w, "stopped", s->kills);
+    json_open_array(&w, "trials");
+    for (size_t i = 0; i < s->n_trials; i++)
+        add_trial(&w, &s->trials[i]);
+    json_close(&w);
+    json_open_array(&w, "owed");
+    for (size_t i = 0; i < s->n_owed; i++) {
+        json_open_object(&w, NULL);
+        json_add_unsigned(&w, "first", s->owed[i].first);
+        json_add_unsigned(&w, "count", s->owed[i].count);
+        json_close(&w);
     }
-    buf_add_text(&text, "], \"owed\": [");
-    for (size_t i = 0; i < s->n_owed; i++)
-        buf_printf(&text, "%s{\"first\": %" PRIu64 ", \"count\": %" PRIu64 "}",
-                   i > 0 ? ", " : "", s->owed[i].first, s->owed[i].count);
-    buf_add_text(&text, "], \"pending\": {");
-    add_pending(&text, "tuner", &s->pending[0]);
-    buf_add_text(&text, ", ");
-    add_pending(&text, "assessor", &s->pending[1]);
-    buf_add_text(&text, "}}\n");
-    fputs(buf_text(&text), out);
+    json_close(&w);
+    json_open_object(&w, "pending");
+    add_pending(&w, "tuner", &s->pending[0]);
+    add_pending(&w, "assessor", &s->pending[1]);
+    json_end(&w);
+    fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }
 
@@ -685,8 +675,6 @@ log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
 
     if (rc == 0)
         rc = print_at(&s, json, out, err);
-    else
-        verb_hint_plugin_path(plugin_path, err);
     standing_fini(&s);
     plugin_paths_free(paths);
     if (out != NULL)

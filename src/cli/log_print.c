@@ -60,16 +60,18 @@ log_print_plain(const struct record *r)
 void
 log_print_json(const struct record *r, uint64_t segment, uint64_t offset)
 {
+    struct json_writer w;
     struct buf out;
 
     buf_init(&out, SIZE_MAX / 2);
-    buf_printf(
-        &out,
-        "{\"kind\": \"%s\", \"number\": %" PRIu64 ", \"time_us\": %" PRId64
-        ", \"segment\": %" PRIu64 ", \"offset\": %" PRIu64 ", \"payload\": ",
-        record_kind_text(r->kind), r->number, r->time_us, segment, offset);
-    json_write_string(&out, r->payload, r->len);
-    buf_add_text(&out, "}\n");
-    fputs(buf_text(&out), stdout);
+    w = json_begin_object(&out);
+    json_add_text(&w, "kind", record_kind_text(r->kind));
+    json_add_unsigned(&w, "number", r->number);
+    json_add_integer(&w, "time_us", r->time_us);
+    json_add_unsigned(&w, "segment", segment);
+    json_add_unsigned(&w, "offset", offset);
+    json_add_string(&w, "payload", r->payload, r->len);
+    json_close(&w);
+    puts(buf_text(&out));
     buf_fini(&out);
 }

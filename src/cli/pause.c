@@ -7,7 +7,6 @@
 #include "core/err.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #define DIR_IS                                                           \
     "\n"                                                                 \
@@ -31,30 +30,25 @@ static const char continue_help[] =
     "Example: tunepipe continue\n";
 
 static int
-tell(const char *verb, const char *request, int argc, char **argv)
+run(const char *verb, const char *request, int argc, char **argv)
 {
     struct err err = {0};
-    char *folder = NULL;
-    int rc = -1;
 
-    if (options_parse(NULL, 0, NULL, &argc, argv, &err) == 0)
-        folder = target_of_words(verb, argc, argv, &err);
-    if (folder != NULL)
-        rc = target_tell(folder, request, &err);
-    free(folder);
-    return rc == 0 ? EXIT_DONE : verb_fail(verb, &err);
+    if (options_parse(NULL, 0, NULL, &argc, argv, &err) != 0)
+        return verb_fail(verb, &err);
+    return target_run_request(verb, argc, argv, request);
 }
 
 static int
 run_pause(int argc, char **argv)
 {
-    return tell("pause", "{\"command\": \"pause\"}", argc, argv);
+    return run("pause", REQUEST_PAUSE, argc, argv);
 }
 
 static int
 run_continue(int argc, char **argv)
 {
-    return tell("continue", "{\"command\": \"continue\"}", argc, argv);
+    return run("continue", REQUEST_CONTINUE, argc, argv);
 }
 
 const struct verb verb_pause = {

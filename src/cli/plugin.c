@@ -33,34 +33,32 @@ static const struct option options[] = {
 #define N_OPTIONS (sizeof options / sizeof *options)
 
 static void
-write_key(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_string(out, text, strlen(text));
-}
-
-static void
 write_json(const struct check_report *r, const char *file, struct buf *out)
 {
-    buf_add_char(out, '{');
-    write_key(out, "file", file);
-    buf_add_text(out, ", ");
-    write_key(out, "kind", r->kind);
-    buf_add_text(out, ", ");
-    write_key(out, "name", r->name);
-    buf_add_text(out, ", \"checks\": [");
+    struct json_writer w = json_begin_object(out), finding;
+
+    json_add_text(&w, "file", file);
+    json_add_text(&w, "kind", r->kind);
+    json_add_text(&w, "name", r->name);
+    json_open_array(&w, "checks");
+    json_separate(&w, ",", ": ");
     for (size_t i = 0; i < r->n; i++) {
-        buf_add_text(out, i > 0 ? ",\n  {" : "\n  {");
-        write_key(out, "check", r->findings[i].check);
-        buf_add_text(out, ", ");
-        write_key(out, "verdict", check_verdict_name(r->findings[i].verdict));
-        buf_add_text(out, ", ");
-        write_key(out, "text", r->findings[i].text);
-        buf_add_char(out, '}');
+        buf_add_text(json_value(&w, NULL), "\n  ");
+        finding = json_begin_object(out);
+        json_add_text(&finding, "check", r->findings[i].check);
+        json_add_text(&finding, "verdict",
+                      check_verdict_name(r->findings[i].verdict));
+        json_add_text(&finding, "text", r->findings[i].text);
+        json_close(&finding);
     }
-    buf_printf(out, "],\n \"ok\": %zu, \"warnings\": %zu, \"failed\": %zu}\n",
-               r->count[CHECK_OK], r->count[CHECK_WARNING],
-               r->count[CHECK_FAILED]);
+    json_close(&w);
+    json_separate(&w, ",\n ", ": ");
+    json_add_unsigned(&w, "ok", r->count[CHECK_OK]);
+    json_separate(&w, ", ", ": ");
+    json_add_unsigned(&w, "warnings", r->count[CHECK_WARNING]);
+    json_add_unsigned(&w, "failed", r->count[CHECK_FAILED]);
+    json_close(&w);
+    buf_add_char(out, '\n');
 }
 
 static void

@@ -186,76 +186,75 @@ print_whatif_table(FILE *out, const struct whatif *w)
 /* ---- --assessor NAME, for programs ---- */
 
 static void
-add_stop(struct buf *out, const char *key, const struct whatif_stop *s)
+add_stop(struct json_writer *w, const char *key, const struct whatif_stop *s)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    if (!s->stops) {
-        buf_add_text(out, "null");
+    if (!json_open_object_if(w, key, s->stops))
         return;
-    }
-    buf_printf(out, "{\"step\": %zu, \"value\": ", s->step);
-    json_write_number(out, s->value);
-    buf_printf(out, ", \"command\": %" PRIu64 ", \"time_us\": %" PRId64 "}",
-               s->arrival, s->time_us);
+    json_add_unsigned(w, "step", s->step);
+    json_add_number(w, "value", s->value);
+    json_add_unsigned(w, "command", s->arrival);
+    json_add_integer(w, "time_us", s->time_us);
+    json_close(w);
 }
 
 static void
-add_whatif_job(struct buf *out, const char *key, const struct whatif_trial *t)
+add_whatif_job(struct json_writer *w, const char *key,
+               const struct whatif_trial *t)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    json_write_text(out, t == NULL ? NULL : t->job);
+    json_add_text(w, key, t == NULL ? NULL : t->job);
 }
 
 static void
-add_whatif_trial(struct buf *out, const struct whatif_trial *t)
+add_whatif_trial(struct json_writer *w, const struct whatif_trial *t)
 {
-    buf_add_text(out, "{\"trial\": ");
-    json_write_string(out, t->job, strlen(t->job));
-    buf_printf(out,
-               ", \"parameter_id\": %s, \"steps\": %zu, \"event\": ", t->id,
-               t->steps);
-    buf_printf(out, t->ended ? "\"%s\"" : "null", command_event_name(t->event));
-    buf_add_text(out, ", \"final\": ");
-    json_write_number(out, t->has_final ? t->final : NAN);
-    add_stop(out, "recorded", &t->really);
-    add_stop(out, "then", &t->then);
-    buf_printf(out, ", \"saved_steps\": %zu, \"saved_s\": ", t->saved_steps);
-    json_write_number(
-        out, t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6 : 0);
-    buf_printf(out, ", \"unknown\": %s, \"open\": %s}",
-               t->unknown ? "true" : "false", t->open ? "true" : "false");
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_unsigned(w, "steps", t->steps);
+    json_add_text(w, "event", t->ended ? command_event_name(t->event) : NULL);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    add_stop(w, "recorded", &t->really);
+    add_stop(w, "then", &t->then);
+    json_add_unsigned(w, "saved_steps", t->saved_steps);
+    json_add_number(w, "saved_s",
+                    t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6
+                                  : 0);
+    json_add_bool(w, "unknown", t->unknown);
+    json_add_bool(w, "open", t->open);
+    json_close(w);
 }
 
 static int
-print_whatif_json(FILE *out, const struct whatif *w, struct err *err)
+print_whatif_json(FILE *out, const struct whatif *what, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text,
-               "{\"assessor\": %s, \"maximize\": %s, \"trials\": %zu, "
-               "\"stopped\": %zu, \"stopped_recorded\": %zu, "
-               "\"stopped_same\": %zu, \"steps\": %zu, \"saved_steps\": %zu, "
-               "\"saved_s\": ",
-               w->assessor, w->maximize ? "true" : "false", w->n,
-               w->stopped_then, w->stopped_really, w->stopped_same, w->steps,
-               w->saved_steps);
-    json_write_number(&text, w->saved_s);
-    add_whatif_job(&text, "best", w->best);
-    buf_printf(&text, ", \"best_survives\": %s",
-               w->best == NULL       ? "null"
-               : w->best->then.stops ? "false"
-                                     : "true");
-    add_whatif_job(&text, "best_left", w->best_left);
-    buf_printf(&text,
-               ", \"unknown\": %zu, \"first_other\": %" PRIu64
-               ", \"open\": %zu, \"list\": [",
-               w->unknown, w->first, w->open);
-    for (size_t i = 0; i < w->n; i++) {
-        buf_add_text(&text, i == 0 ? "" : ", ");
-        add_whatif_trial(&text, &w->trials[i]);
-    }
-    buf_add_text(&text, "]}\n");
+    w = json_begin_object(&text);
+    json_add_raw(&w, "assessor", what->assessor);
+    json_add_bool(&w, "maximize", what->maximize);
+    json_add_unsigned(&w, "trials", what->n);
+    json_add_unsigned(&w, "stopped", what->stopped_then);
+    json_add_unsigned(&w, "stopped_recorded", what->stopped_really);
+    json_add_unsigned(&w, "stopped_same", what->stopped_same);
+    json_add_unsigned(&w, "steps", what->steps);
+    json_add_unsigned(&w, "saved_steps", what->saved_steps);
+    json_add_number(&w, "saved_s", what->saved_s);
+    add_whatif_job(&w, "best", what->best);
+    if (what->best != NULL)
+        json_add_bool(&w, "best_survives", !what->best->then.stops);
+    else
+        json_add_text(&w, "best_survives", NULL);
+    add_whatif_job(&w, "best_left", what->best_left);
+    json_add_unsigned(&w, "unknown", what->unknown);
+    json_add_unsigned(&w, "first_other", what->first);
+    json_add_unsigned(&w, "open", what->open);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < what->n; i++)
+        add_whatif_trial(&w, &what->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }
 
@@ -348,29 +347,35 @@ print_play_table(FILE *out, struct play_report *r, const char *command,
 static void
 print_play_json(FILE *out, struct play_report *r, bool shell)
 {
-    const char *sep = "", *lines = buf_text(&r->lines), *end;
+    const char *lines = buf_text(&r->lines), *end;
+    struct json_writer w;
     struct buf text;
 
-    visible_printf(
-        out,
-        "{\"frames\": %zu, \"sent\": %zu, \"shell\": %s, \"left_out\": "
-        "%zu, \"crossed\": %zu, \"resumed\": %s, \"ended\": %s, "
-        "\"end\": \"%s\", \"counts\": {",
-        r->frames, r->sent, shell ? "true" : "false", r->left_out, r->crossed,
-        r->resumed ? "true" : "false", r->ended ? "true" : "false", r->how);
-    for (size_t i = 0; i < N_CODES; i++)
-        visible_printf(out, "%s\"%s\": {\"recorded\": %zu, \"came\": %zu}",
-                       i == 0 ? "" : ", ", command_info(codes[i])->code,
-                       r->counts[codes[i]].recorded, r->counts[codes[i]].came);
-    visible_printf(out,
-                   "}, \"same_bytes\": %zu, \"differences\": %zu, \"lines\": [",
-                   r->same_bytes, r->differences);
     buf_init(&text, SIZE_MAX / 2);
-    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1, sep = ", ") {
-        buf_add_text(&text, sep);
-        json_write_string(&text, lines, (size_t)(end - lines));
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "frames", r->frames);
+    json_add_unsigned(&w, "sent", r->sent);
+    json_add_bool(&w, "shell", shell);
+    json_add_unsigned(&w, "left_out", r->left_out);
+    json_add_unsigned(&w, "crossed", r->crossed);
+    json_add_bool(&w, "resumed", r->resumed);
+    json_add_bool(&w, "ended", r->ended);
+    json_add_text(&w, "end", r->how);
+    json_open_object(&w, "counts");
+    for (size_t i = 0; i < N_CODES; i++) {
+        json_open_object(&w, command_info(codes[i])->code);
+        json_add_unsigned(&w, "recorded", r->counts[codes[i]].recorded);
+        json_add_unsigned(&w, "came", r->counts[codes[i]].came);
+        json_close(&w);
     }
-    visible_printf(out, "%s]}\n", buf_text(&text));
+    json_close(&w);
+    json_add_unsigned(&w, "same_bytes", r->same_bytes);
+    json_add_unsigned(&w, "differences", r->differences);
+    json_open_array(&w, "lines");
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        json_add_string(&w, NULL, lines, (size_t)(end - lines));
+    json_end(&w);
+    fprintf(out, "%s\n", buf_text(&text));
     buf_fini(&text);
 }
 
@@ -520,61 +525,45 @@ print_ranking_table(FILE *out, const struct ranking *r)
 /* ---- --tuner NAME[:JSON], for programs ---- */
 
 static void
-add_number(struct buf *out, const char *key, double value)
+add_ranking_trial(struct json_writer *w, const struct ranking_trial *t)
 {
-    buf_printf(out, ", \"%s\": ", key);
-    json_write_number(out, value);
-}
-
-static void
-add_ranking_job(struct buf *out, const char *key, const struct ranking_trial *t)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, t == NULL ? NULL : t->job);
-}
-
-static void
-add_ranking_trial(struct buf *out, const struct ranking_trial *t)
-{
-    buf_add_char(out, '{');
-    add_ranking_job(out, "trial", t);
-    buf_printf(out, ", \"parameter_id\": %s, \"parameters\": %s", t->id,
-               t->parameters == NULL ? "null" : t->parameters);
-    add_number(out, "final", t->has_final ? t->final : NAN);
-    buf_printf(out, ", \"told\": %s, \"known_then\": %zu, \"known\": %zu",
-               t->has_final && !t->unfit ? "true" : "false", t->known_then,
-               t->known);
-    add_number(out, "rank", t->rank);
-    buf_printf(out, ", \"own\": %s}", t->own == NULL ? "null" : t->own);
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_raw(w, "parameters", t->parameters);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    json_add_bool(w, "told", t->has_final && !t->unfit);
+    json_add_unsigned(w, "known_then", t->known_then);
+    json_add_unsigned(w, "known", t->known);
+    json_add_number(w, "rank", t->rank);
+    json_add_raw(w, "own", t->own);
+    json_close(w);
 }
 
 static int
 print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
 
     buf_init(&text, SIZE_MAX / 2);
-    buf_printf(&text,
-               "{\"tuner\": %s, \"maximize\": %s, \"can_rank\": %s, "
-               "\"trials\": %zu, \"told\": %zu, \"imported\": %zu, "
-               "\"without_result\": %zu, \"unfit\": %zu",
-               r->tuner, r->maximize ? "true" : "false",
-               r->can_rank ? "true" : "false", r->n, r->told, r->imported,
-               r->silent, r->unfit);
-    add_number(&text, "mean_rank", r->mean_rank);
-    buf_add_text(&text, ", ");
-    add_ranking_job(&text, "best", r->best);
-    buf_add_text(&text, ", \"best_preferred_from\": ");
-    if (r->preferred)
-        buf_printf(&text, "%zu", r->since);
-    else
-        buf_add_text(&text, "null");
-    buf_add_text(&text, ", \"list\": [");
-    for (size_t i = 0; i < r->n; i++) {
-        buf_add_text(&text, i == 0 ? "" : ", ");
-        add_ranking_trial(&text, &r->trials[i]);
-    }
-    buf_add_text(&text, "]}\n");
+    w = json_begin_object(&text);
+    json_add_raw(&w, "tuner", r->tuner);
+    json_add_bool(&w, "maximize", r->maximize);
+    json_add_bool(&w, "can_rank", r->can_rank);
+    json_add_unsigned(&w, "trials", r->n);
+    json_add_unsigned(&w, "told", r->told);
+    json_add_unsigned(&w, "imported", r->imported);
+    json_add_unsigned(&w, "without_result", r->silent);
+    json_add_unsigned(&w, "unfit", r->unfit);
+    json_add_number(&w, "mean_rank", r->mean_rank);
+    json_add_text(&w, "best", r->best == NULL ? NULL : r->best->job);
+    json_add_unsigned_if(&w, "best_preferred_from", r->preferred, r->since);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < r->n; i++)
+        add_ranking_trial(&w, &r->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
     return replay_print_json(out, &text, err);
 }
 
@@ -802,8 +791,6 @@ replay(const struct replay_words *w, const char *word, FILE *out,
         rc = w->assessor != NULL
                  ? replay_assessor(w, path, paths, &log, out, err)
                  : compare(w, path, paths, &log, out, err);
-    if (rc < 0)
-        verb_hint_plugin_path(w->plugin_path, err);
     plugin_paths_free(paths);
     free(path);
     return rc;

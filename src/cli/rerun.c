@@ -280,36 +280,35 @@ print(const struct which *w, const struct rerun_outcome *out)
 }
 
 static void
-add_value(struct buf *b, const char *key, const char *text, bool known,
+add_value(struct json_writer *w, const char *key, const char *text, bool known,
           double value)
 {
-    buf_printf(b, "{\"%s\": ", key);
-    json_write_string(b, text, strlen(text));
-    buf_add_text(b, ", \"value\": ");
-    json_write_number(b, known ? value : (double)NAN);
-    buf_add_char(b, '}');
+    json_add_text(w, key, text);
+    json_add_number(w, "value", known ? value : (double)NAN);
+    json_close(w);
 }
 
 static void
-print_json(const struct which *w, const struct rerun_outcome *out)
+print_json(const struct which *which, const struct rerun_outcome *out)
 {
+    const struct result *result = which->result;
+    struct json_writer w;
     struct buf b;
     char how[300];
 
     describe(&out->outcome, how, sizeof how);
     buf_init(&b, JSON_MAX);
-    buf_printf(&b, "{\"trial\": \"%s\", \"folder\": ", w->name);
-    json_write_string(&b, w->to, strlen(w->to));
-    buf_add_text(&b, ", \"recorded\": ");
-    if (w->result != NULL)
-        add_value(&b, "status", w->result->status, w->result->has_value,
-                  w->result->value);
-    else
-        buf_add_text(&b, "null");
-    buf_add_text(&b, ", \"again\": ");
-    add_value(&b, "exit", how, out->has_final, out->final);
-    buf_printf(&b, ", \"same\": %s}\n", is_same(w, out) ? "true" : "false");
-    fputs(buf_text(&b), stdout);
+    w = json_begin_object(&b);
+    json_add_text(&w, "trial", which->name);
+    json_add_text(&w, "folder", which->to);
+    if (json_open_object_if(&w, "recorded", result != NULL))
+        add_value(&w, "status", result->status, result->has_value,
+                  result->value);
+    json_open_object(&w, "again");
+    add_value(&w, "exit", how, out->has_final, out->final);
+    json_add_bool(&w, "same", is_same(which, out));
+    json_close(&w);
+    puts(buf_text(&b));
     buf_fini(&b);
 }
 

@@ -36,6 +36,7 @@ struct page {
     const struct experiment *x;
     struct buf out;
     bool json;
+    struct json_writer list; /* of `out`, an array with json */
     uint64_t shown;
 };
 
@@ -78,21 +79,24 @@ add_command(struct buf *out, const struct experiment *x,
 }
 
 static void
-add_json_vars(struct buf *out, const char *const *vars)
+add_json_vars(struct json_writer *w, const char *const *vars)
 {
-    for (const char *const *var = vars; *var != NULL; var++) {
-        size_t name = strcspn(*var, "=");
+    json_open_object(w, "environment");
+    for (; *vars != NULL; vars++) {
+        size_t len = strcspn(*vars, "=");
+        char *name = strndup(*vars, len);
 
-        if (var != vars)
-            buf_add_text(out, ", ");
-        json_write_string(out, *var, name);
-        buf_add_text(out, ": ");
-        json_write_text(out, *var + name + 1);
+        if (name == NULL)
+            w->out->failed = true;
+        else
+            json_add_text(w, name, *vars + len + 1);
+        free(name);
     }
+    json_close(w);
 }
 
 static void
-add_json_command(struct page *page, const struct rehearsed *t,
+add_json_command(struct page *page, const struct rehearsed *t, const char *key,
                  const char *command)
 {
     struct buf line;
@@ -100,24 +104,23 @@ add_json_command(struct page *page, const struct rehearsed *t,
     buf_init(&line, OUT_MAX);
     if (command != NULL)
         add_command(&line, page->x, t->vars, command);
-    json_write_text(&page->out, command != NULL ? buf_text(&line) : NULL);
+    json_add_text(&page->list, key, command != NULL ? buf_text(&line) : NULL);
     buf_fini(&line);
 }
 
 static void
 take_json(struct page *page, const struct rehearsed *t)
 {
-    struct buf *out = &page->out;
+    struct json_writer *w = &page->list;
 
-    buf_printf(out, "%s{\"trial\": \"%s\", \"parameter_id\": %s, ",
-               page->shown > 0 ? ", " : "", t->id, t->parameter_id);
-    buf_printf(out, "\"parameters\": %s, \"environment\": {", t->parameters);
-    add_json_vars(out, t->vars);
-    buf_add_text(out, "}, \"prepare\": ");
-    add_json_command(page, t, page->x->prepare_command);
-    buf_add_text(out, ", \"command\": ");
-    add_json_command(page, t, page->x->trial_command);
-    buf_add_char(out, '}');
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->id);
+    json_add_raw(w, "parameter_id", t->parameter_id);
+    json_add_raw(w, "parameters", t->parameters);
+    add_json_vars(w, t->vars);
+    add_json_command(page, t, "prepare", page->x->prepare_command);
+    add_json_command(page, t, "command", page->x->trial_command);
+    json_close(w);
 }
 
 static void
@@ -177,14 +180,20 @@ take_word(void *ctx, const char *line, size_t len)
 static void
 print_json(struct page *page, const struct rehearsal *r)
 {
-    printf("{\"seed\": %" PRIu64 ", \"sure\": %" PRIu64 ", \"ended\": ",
-           r->seed, r->sure);
-    if (r->ended == NULL)
-        printf("null");
-    else
-        printf("\"%s\"", r->ended);
-    printf(", \"direction\": \"%s\"", experiment_direction(page->x));
-    printf(", \"trials\": [%s]}\n", buf_text(&page->out));
+    struct json_writer w;
+    struct buf text;
+
+    json_close(&page->list);
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "seed", r->seed);
+    json_add_unsigned(&w, "sure", r->sure);
+    json_add_text(&w, "ended", r->ended);
+    json_add_text(&w, "direction", experiment_direction(page->x));
+    json_add_raw(&w, "trials", buf_text(&page->out));
+    json_close(&w);
+    puts(buf_text(&text));
+    buf_fini(&text);
 }
 
 static void
@@ -239,6 +248,9 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
         r.seed = drawn;
     warn_of_machine(x);
     buf_init(&page.out, OUT_MAX);
+    page.list = json_begin(&page.out);
+    if (json)
+        json_open_array(&page.list, NULL);
     if (rehearse(&r, &(struct rehearsal_audience){take, take_word, &page},
                  &err) != 0)
         status = verb_fail("run", &err);

@@ -5,15 +5,14 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/control_client.h"
 #include "manager/results.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define ACCOUNT_MAX ((size_t)16 << 20)
 
@@ -49,22 +48,20 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-static void
-print(struct jval account, bool json)
+static int
+print(struct jval account, bool json, struct err *err)
 {
     struct account_view v = {.account = account, .blocks = terminal_has_utf8()};
     struct buf text;
 
+    if (json)
+        return target_print_answer(account, err);
     buf_init(&text, 4 * ACCOUNT_MAX);
-    if (json) {
-        jval_write(account, &text);
-        buf_add_char(&text, '\n');
-    } else {
-        account_view_head(&v, &text);
-        account_view_trials(&v, &text);
-    }
+    account_view_head(&v, &text);
+    account_view_trials(&v, &text);
     fputs(buf_text(&text), stdout);
     buf_fini(&text);
+    return 0;
 }
 
 static int
@@ -73,6 +70,7 @@ print_past(const char *folder, bool json, struct err *err)
     struct results *r = results_load(folder, err);
     struct json *doc = NULL;
     struct buf text;
+    int rc = -1;
 
     if (r == NULL)
         return -1;
@@ -81,28 +79,29 @@ print_past(const char *folder, bool json, struct err *err)
     if (buf_check(&text, "the account", err) == 0)
         doc = json_parse(text.data, text.len, JSON_STRICT, err);
     if (doc != NULL)
-        print(json_root(doc), json);
+        rc = print(json_root(doc), json, err);
     json_free(doc);
     buf_fini(&text);
     results_free(r);
-    return doc != NULL ? 0 : -1;
+    return rc;
 }
 
 static int
-print_status(const char *folder, bool json, struct err *err)
+print_status(const char *folder, const void *words, struct err *err)
 {
-    const char *request = json ? "{\"command\": \"status\", \"rows\": 1000000}"
-                               : "{\"command\": \"status\"}";
+    const struct words *w = words;
+    const char *request = w->json ? REQUEST_STATUS_ALL : REQUEST_STATUS;
     struct jval account;
     struct json *doc;
+    int rc;
 
     if (control_ask(folder, request, &doc, &account, err) != 0)
         return err->code == ERR_INPUT || err->number == ETIMEDOUT
                    ? -1
-                   : print_past(folder, json, err);
-    print(account, json);
+                   : print_past(folder, w->json, err);
+    rc = print(account, w->json, err);
     json_free(doc);
-    return 0;
+    return rc;
 }
 
 static int
@@ -110,18 +109,10 @@ run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
-    char *folder;
-    int rc;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("status", &err);
-    folder = target_of_words("status", argc, argv, &err);
-    if (folder == NULL)
-        return verb_fail("status", &err);
-    rc = print_status(folder, w.json, &err);
-    free(folder);
-    return verb_printed("status",
-                        rc == 0 ? EXIT_DONE : verb_fail("status", &err));
+    return target_run("status", argc, argv, print_status, &w);
 }
 
 const struct verb verb_status = {

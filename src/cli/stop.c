@@ -3,13 +3,12 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
+#include "control/client.h"
 #include "core/err.h"
 #include "json.h"
-#include "manager/control_client.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 static const char help[] =
     "usage: tunepipe stop [DIR] [--now]\n"
@@ -37,24 +36,23 @@ static const struct option options[] = {
 #define N_OPTIONS (sizeof options / sizeof *options)
 
 static int
-stop(const char *folder, bool now, struct err *err)
+stop(const char *folder, const void *words, struct err *err)
 {
-    struct control_link l;
+    const struct words *w = words;
+    struct control_client c;
     struct json *doc = NULL;
     struct jval answer;
     int rc;
 
-    if (target_connect(&l, folder, err) != 0)
+    if (target_connect(&c, folder, err) != 0)
         return -1;
-    rc = control_link_ask(&l,
-                          now ? "{\"command\": \"stop\", \"now\": true}"
-                              : "{\"command\": \"stop\"}",
-                          &doc, &answer, err);
+    rc = control_client_ask(&c, w->now ? REQUEST_STOP_NOW : REQUEST_STOP, &doc,
+                            &answer, err);
     if (rc == 0)
-        control_link_await_end(&l, "stop");
+        control_client_await_end(&c, "stop");
     json_free(doc);
-    control_link_close(&l);
-    return rc;
+    control_client_close(&c);
+    return rc == 0 ? target_print_end(folder, err) : -1;
 }
 
 static int
@@ -62,17 +60,10 @@ run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
-    char *folder = NULL;
-    int rc = -1;
 
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0)
-        folder = target_of_words("stop", argc, argv, &err);
-    if (folder != NULL)
-        rc = stop(folder, w.now, &err);
-    if (rc == 0)
-        rc = target_print_end(folder, &err);
-    free(folder);
-    return verb_printed("stop", rc == 0 ? EXIT_DONE : verb_fail("stop", &err));
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
+        return verb_fail("stop", &err);
+    return target_run("stop", argc, argv, stop, &w);
 }
 
 const struct verb verb_stop = {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/target.h"
 
+#include "cli/verb.h"
+
+#include "control/client.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/visible.h"
 #include "history/folder.h"
 #include "json.h"
-#include "manager/control_client.h"
 #include "manager/results.h"
 
 #include <dirent.h>
@@ -114,6 +116,19 @@ target_given(const char *verb, int argc, char **argv, struct err *err)
     return given;
 }
 
+int
+target_run(const char *verb, int argc, char **argv,
+           int (*act)(const char *folder, const void *words, struct err *err),
+           const void *words)
+{
+    struct err err = {0};
+    char *folder = target_of_words(verb, argc, argv, &err);
+    int rc = folder == NULL ? -1 : act(folder, words, &err);
+
+    free(folder);
+    return verb_printed(verb, rc == 0 ? EXIT_DONE : verb_fail(verb, &err));
+}
+
 static void
 explain(const char *folder, struct err *err)
 {
@@ -149,11 +164,11 @@ explain(const char *folder, struct err *err)
 }
 
 int
-target_connect(struct control_link *l, const char *folder, struct err *err)
+target_connect(struct control_client *l, const char *folder, struct err *err)
 {
     struct err why = {0};
 
-    if (control_link_open(l, folder, &why) == 0)
+    if (control_client_open(l, folder, &why) == 0)
         return 0;
     *err = why;
     if (why.number != ETIMEDOUT)
@@ -165,14 +180,14 @@ int
 target_ask(const char *folder, const char *request, struct json **doc,
            struct jval *answer, struct err *err)
 {
-    struct control_link l;
+    struct control_client l;
     int rc;
 
     *doc = NULL;
     if (target_connect(&l, folder, err) != 0)
         return -1;
-    rc = control_link_ask(&l, request, doc, answer, err);
-    control_link_close(&l);
+    rc = control_client_ask(&l, request, doc, answer, err);
+    control_client_close(&l);
     return rc;
 }
 
@@ -185,6 +200,30 @@ target_tell(const char *folder, const char *request, struct err *err)
 
     json_free(doc);
     return rc;
+}
+
+static int
+tell(const char *folder, const void *request, struct err *err)
+{
+    return target_tell(folder, request, err);
+}
+
+int
+target_run_request(const char *verb, int argc, char **argv, const char *request)
+{
+    return target_run(verb, argc, argv, tell, request);
+}
+
+int
+target_print_answer(struct jval answer, struct err *err)
+{
+    char *text = jval_copy_text(answer);
+
+    if (text == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    puts(text);
+    free(text);
+    return 0;
 }
 
 int

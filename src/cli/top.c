@@ -7,12 +7,12 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/stop_signals.h"
-#include "manager/control_client.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static const char help[] =
     "Example: tunepipe top\n";
 
 struct top {
-    struct control_link link;
+    struct control_client manager;
     struct terminal terminal;
     int signal_fd;
     bool screen; /* else lines */
@@ -60,11 +60,18 @@ static int
 ask(struct top *t, struct err *err)
 {
     size_t rows = t->rows > LINES_AROUND ? t->rows - LINES_AROUND : 1;
-    char request[100];
+    struct json_writer w;
+    struct buf request;
+    int rc;
 
-    snprintf(request, sizeof request, "{\"command\": \"watch\", \"rows\": %zu}",
-             t->screen ? rows : 0);
-    return control_link_send(&t->link, request, err);
+    buf_init(&request, TEXT_MAX);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", "watch");
+    json_add_unsigned(&w, "rows", t->screen ? rows : 0);
+    json_close(&w);
+    rc = control_client_send(&t->manager, buf_text(&request), err);
+    buf_fini(&request);
+    return rc;
 }
 
 static struct account_view
@@ -88,7 +95,7 @@ paint(const struct top *t)
     account_view_trials(&v, &text);
     if (t->stopped)
         buf_printf(&text, "\nthe manager is stopped: kill -CONT %ld\n",
-                   t->link.pid);
+                   t->manager.pid);
     buf_add_text(&text, "\nq: leave\n");
     terminal_frame(buf_text(&text), t->rows, t->columns, 1, &frame);
     file_write_all(STDOUT_FILENO, frame.data, frame.len, NULL);
@@ -132,21 +139,19 @@ show(struct top *t, struct err *err)
 static int
 take_accounts(struct top *t, struct err *err)
 {
-    int rc = control_link_fill(&t->link, err);
+    struct json *doc;
+    struct jval now;
+    int rc;
 
-    while (rc > 0) {
-        struct json *doc;
-        struct jval now;
-
-        if (control_link_read(&t->link, &doc, &now, err) != 0)
-            return -1;
+    if (control_client_fill(&t->manager, err) < 0)
+        return -1;
+    while ((rc = control_client_take(&t->manager, &doc, &now, err)) > 0) {
         json_free(t->account);
         t->account = doc;
         t->now = now;
         t->came_ns = clock_monotonic_ns();
         if (!t->screen && tell(t, err) != 0)
             return -1;
-        rc = control_link_holds(&t->link) ? 1 : 0;
     }
     return rc;
 }
@@ -189,16 +194,16 @@ static void
 look(struct top *t)
 {
     if (t->screen)
-        t->stopped = control_link_is_stopped(&t->link);
+        t->stopped = control_client_is_stopped(&t->manager);
     else
-        control_link_note_stopped(&t->link, "top", &t->stopped);
+        control_client_note_stopped(&t->manager, "top", &t->stopped);
 }
 
 static int
 loop(struct top *t, struct err *err)
 {
     struct pollfd p[] = {
-        {.fd = t->link.fd, .events = POLLIN},
+        {.fd = t->manager.fd, .events = POLLIN},
         {.fd = t->signal_fd, .events = POLLIN},
         {.fd = t->screen ? STDIN_FILENO : -1, .events = POLLIN}};
 
@@ -250,32 +255,38 @@ watch(struct top *t, const char *folder, struct err *err)
     if (rc == 0)
         rc = loop(t, err);
     terminal_close(&t->terminal);
-    return rc != 0 && t->account != NULL && t->link.ended
+    return rc != 0 && t->account != NULL && t->manager.ended
                ? target_print_end(folder, err)
                : rc;
 }
 
 static int
-run(int argc, char **argv)
+top(const char *folder, const void *words, struct err *err)
 {
     struct top t = {.signal_fd = -1};
-    struct err err = {0};
-    char *folder = NULL;
-    int rc = -1;
+    int rc;
 
+    (void)words;
+    if (target_connect(&t.manager, folder, err) != 0)
+        return -1;
     t.screen = terminal_can(STDIN_FILENO, STDOUT_FILENO);
-    if (options_parse(NULL, 0, NULL, &argc, argv, &err) == 0)
-        folder = target_of_words("top", argc, argv, &err);
-    if (folder != NULL && target_connect(&t.link, folder, &err) == 0) {
-        rc = watch(&t, folder, &err);
-        control_link_close(&t.link);
-    }
+    rc = watch(&t, folder, err);
+    control_client_close(&t.manager);
     if (t.signal_fd >= 0)
         close(t.signal_fd);
     json_free(t.account);
     free(t.told);
-    free(folder);
-    return verb_printed("top", rc == 0 ? EXIT_DONE : verb_fail("top", &err));
+    return rc;
+}
+
+static int
+run(int argc, char **argv)
+{
+    struct err err = {0};
+
+    if (options_parse(NULL, 0, NULL, &argc, argv, &err) != 0)
+        return verb_fail("top", &err);
+    return target_run("top", argc, argv, top, NULL);
 }
 
 const struct verb verb_top = {

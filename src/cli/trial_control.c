@@ -4,6 +4,7 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
+#include "control/control.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define REQUEST_MAX ((size_t)64 << 10) /* the socket's own limit */
 
 struct named {
     char *folder;
@@ -47,43 +46,30 @@ read_named(const char *verb, int argc, char **argv, struct named *out,
     return out->folder == NULL ? -1 : 0;
 }
 
-static void
-add_number(struct buf *request, uint64_t number, size_t n)
+static int
+ask_named(const struct named *named, const char *command, struct json **doc,
+          struct jval *answer, struct err *err)
 {
-    buf_printf(request, "%s%llu", n > 0 ? ", " : "",
-               (unsigned long long)number);
-}
+    struct json_writer w;
+    struct buf request;
+    int rc;
 
-static void
-add_named(struct buf *request, const struct named *named)
-{
+    buf_init(&request, CONTROL_LINE_MAX);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", command);
+    json_open_array(&w, "trials");
     for (int i = 0; i < named->n; i++) {
         uint64_t number = 0;
 
         number_parse_u64(named->trials[i], strlen(named->trials[i]), &number);
-        add_number(request, number, (size_t)i);
+        json_add_unsigned(&w, NULL, number);
     }
-}
-
-/* Begins a request with the command, to be followed by a list of numbers. */
-static void
-begin(struct buf *request, const char *command)
-{
-    buf_init(request, REQUEST_MAX);
-    buf_printf(request, "{\"command\": \"%s\", \"trials\": [", command);
-}
-
-static int
-finish(struct buf *request, const char *folder, struct json **doc,
-       struct jval *answer, struct err *err)
-{
-    int rc;
-
-    buf_add_text(request, "]}");
-    rc = buf_check(request, "the list of trials", err);
+    json_close(&w);
+    json_close(&w);
+    rc = buf_check(&request, "the list of trials", err);
     if (rc == 0)
-        rc = target_ask(folder, buf_text(request), doc, answer, err);
-    buf_fini(request);
+        rc = target_ask(named->folder, buf_text(&request), doc, answer, err);
+    buf_fini(&request);
     return rc;
 }
 
@@ -93,7 +79,6 @@ trial_control_kill(int argc, char **argv, struct err *err)
     struct json *doc = NULL;
     struct named named;
     struct jval answer;
-    struct buf request;
     int rc;
 
     if (options_parse(NULL, 0, NULL, &argc, argv, err) != 0 ||
@@ -105,9 +90,7 @@ trial_control_kill(int argc, char **argv, struct err *err)
                        "kill: expected TRIAL, the number of "
                        "one that has not ended");
     }
-    begin(&request, "kill");
-    add_named(&request, &named);
-    rc = finish(&request, named.folder, &doc, &answer, err);
+    rc = ask_named(&named, "kill", &doc, &answer, err);
     json_free(doc);
     free(named.folder);
     return rc;
@@ -150,18 +133,13 @@ retry(const struct named *named, bool all_failed, struct err *err)
 {
     struct json *doc = NULL;
     struct jval answer, list;
-    struct buf request;
     int rc;
 
-    if (all_failed) {
-        rc = target_ask(named->folder,
-                        "{\"command\": \"retry\", \"trials\": \"failed\"}",
-                        &doc, &answer, err);
-    } else {
-        begin(&request, "retry");
-        add_named(&request, named);
-        rc = finish(&request, named->folder, &doc, &answer, err);
-    }
+    if (all_failed)
+        rc =
+            target_ask(named->folder, REQUEST_RETRY_FAILED, &doc, &answer, err);
+    else
+        rc = ask_named(named, "retry", &doc, &answer, err);
     if (rc != 0)
         rc = refuse(named->folder, err);
     else if (jval_get(answer, "trials", &list) && jval_count(list) == 0)

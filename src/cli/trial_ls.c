@@ -3,11 +3,11 @@
 
 #include "cli/target.h"
 
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/control_client.h"
 #include "manager/results.h"
 #include "manager/shown.h"
 
@@ -150,33 +150,40 @@ print_row(const struct row *row, bool origins)
 }
 
 static void
-print_json_row(const struct row *row)
+add_row(struct json_writer *w, const struct row *row)
 {
     struct jval parameters;
-    struct buf line;
 
-    buf_init(&line, LINE_MAX_BYTES);
-    buf_add_char(&line, '{');
-    json_write_text_member(&line, "trial", row->trial);
-    json_write_text_member(&line, "status", row->status);
-    json_write_number_member(&line, "value", row->value);
-    json_write_number_member(&line, "latest", row->latest);
-    json_write_number_member(&line, "duration_s", row->seconds);
-    json_write_text_member(&line, "why", row->why);
-    if (row->from[0] != '\0')
-        json_write_text_member(&line, "from", row->from);
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", row->trial);
+    json_add_text(w, "status", row->status);
+    json_add_number(w, "value", row->value);
+    json_add_number(w, "latest", row->latest);
+    json_add_number(w, "duration_s", row->seconds);
+    json_add_text(w, "why", row->why);
+    json_add_text(w, "from", row->from[0] != '\0' ? row->from : NULL);
+    if (row->parameters == NULL &&
+        jval_get(row->live, "parameters", &parameters))
+        jval_write(parameters, json_value(w, "parameters"));
     else
-        buf_add_text(&line, "\"from\": null, ");
-    buf_add_text(&line, "\"parameters\": ");
-    if (row->parameters != NULL)
-        buf_add_text(&line, row->parameters);
-    else if (jval_get(row->live, "parameters", &parameters))
-        jval_write(parameters, &line);
-    else
-        buf_add_text(&line, "null");
-    buf_add_char(&line, '}');
-    fputs(buf_text(&line), stdout);
-    buf_fini(&line);
+        json_add_raw(w, "parameters", row->parameters);
+    json_close(w);
+}
+
+static void
+print_json(const struct rows *rows)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    json_open_array(&w, "trials");
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(&w, &rows->items[i]);
+    json_end(&w);
+    puts(buf_text(&text));
+    buf_fini(&text);
 }
 
 /* Whether a column for the trials' origins is worth its room. */
@@ -190,26 +197,14 @@ has_origins(const struct rows *rows)
 }
 
 static void
-print(const struct rows *rows, bool json)
+print(const struct rows *rows)
 {
     bool origins = has_origins(rows);
 
-    if (!json)
-        printf("%-8s %s%-12s %12s %9s  %s\n", "TRIAL",
-               origins ? "FROM     " : "", "STATUS", "VALUE", "SECONDS",
-               "PARAMETERS");
-    else
-        fputs("{\"trials\": [", stdout);
-    for (size_t i = 0; i < rows->n; i++) {
-        if (json && i > 0)
-            fputs(", ", stdout);
-        if (json)
-            print_json_row(&rows->items[i]);
-        else
-            print_row(&rows->items[i], origins);
-    }
-    if (json)
-        puts("]}");
+    printf("%-8s %s%-12s %12s %9s  %s\n", "TRIAL", origins ? "FROM     " : "",
+           "STATUS", "VALUE", "SECONDS", "PARAMETERS");
+    for (size_t i = 0; i < rows->n; i++)
+        print_row(&rows->items[i], origins);
 }
 
 /* Lists the trials.  Those that live are asked for first: one that ends
@@ -223,16 +218,17 @@ list(const char *folder, bool json, struct err *err)
     struct results *r;
     int rc = -1;
 
-    if (control_ask(folder, "{\"command\": \"status\", \"rows\": 1000000}",
-                    &doc, &account, err) == 0)
+    if (control_ask(folder, REQUEST_STATUS_ALL, &doc, &account, err) == 0)
         known = &account;
     else if (err->number == ETIMEDOUT)
         return -1;
     r = results_load(folder, err);
     if (r != NULL)
         rc = gather(&rows, r, known, err);
-    if (rc == 0)
-        print(&rows, json);
+    if (rc == 0 && json)
+        print_json(&rows);
+    else if (rc == 0)
+        print(&rows);
     free(rows.items);
     results_free(r);
     json_free(doc);

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,91 +63,67 @@ write_plugin(const struct plugin *p, struct buf *out)
 }
 
 static void
-write_key(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_text(out, text);
-}
-
-static void
-write_bound(struct buf *out, const char *key, double value, bool bounded)
-{
-    buf_printf(out, ", \"%s\": ", key);
-    json_write_number(out, bounded ? value : (double)NAN);
-}
-
-static void
-write_arg_json(const struct tp_arg *arg, struct buf *out)
+write_arg_json(const struct tp_arg *arg, struct json_writer *w)
 {
     bool bounded = (arg->type == TP_ARG_INT || arg->type == TP_ARG_DOUBLE) &&
                    (arg->low != 0 || arg->high != 0);
 
-    buf_add_char(out, '{');
-    write_key(out, "name", arg->name);
-    buf_add_text(out, ", ");
-    write_key(out, "type", argvalue_type_name(arg->type));
-    buf_printf(out, ", \"nullable\": %s, \"required\": %s, \"default\": %s",
-               arg->nullable ? "true" : "false",
-               arg->def == NULL ? "true" : "false",
-               arg->def == NULL ? "null" : arg->def);
-    write_bound(out, "low", arg->low, bounded);
-    write_bound(out, "high", arg->high, bounded);
-    buf_add_text(out, ", ");
-    write_key(out, "choices", arg->choices);
-    buf_add_text(out, ", ");
-    write_key(out, "doc", arg->doc);
-    buf_add_char(out, '}');
+    json_open_object(w, NULL);
+    json_add_text(w, "name", arg->name);
+    json_add_text(w, "type", argvalue_type_name(arg->type));
+    json_add_bool(w, "nullable", arg->nullable);
+    json_add_bool(w, "required", arg->def == NULL);
+    json_add_raw(w, "default", arg->def);
+    json_add_number(w, "low", bounded ? arg->low : (double)NAN);
+    json_add_number(w, "high", bounded ? arg->high : (double)NAN);
+    json_add_text(w, "choices", arg->choices);
+    json_add_text(w, "doc", arg->doc);
+    json_close(w);
 }
 
 static void
 write_plugin_json(const struct plugin *p, struct buf *out)
 {
-    buf_add_char(out, '{');
-    write_key(out, "kind", plugin_kind_name(p->kind));
-    buf_add_text(out, ", ");
-    write_key(out, "name", p->name);
-    buf_printf(out, ", \"version\": %u, ", p->version);
-    write_key(out, "file", p->file);
-    buf_add_text(out, ", ");
-    write_key(out, "doc", p->doc);
-    buf_printf(out, ", \"advises\": %s, \"arguments\": [",
-               advises(p) ? "true" : "false");
-    for (size_t i = 0; i < p->n_args; i++) {
-        if (i > 0)
-            buf_add_text(out, ", ");
-        write_arg_json(&p->args[i], out);
-    }
-    buf_add_text(out, "]}");
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "kind", plugin_kind_name(p->kind));
+    json_add_text(&w, "name", p->name);
+    json_add_unsigned(&w, "version", p->version);
+    json_add_text(&w, "file", p->file);
+    json_add_text(&w, "doc", p->doc);
+    json_add_bool(&w, "advises", advises(p));
+    json_open_array(&w, "arguments");
+    for (size_t i = 0; i < p->n_args; i++)
+        write_arg_json(&p->args[i], &w);
+    json_end(&w);
 }
 
 /* Appends a file: what plugin it is, or why it is refused. */
 static void
-write_file(const char *file, bool json, const char *between, struct buf *out)
+write_file(const char *file, bool json, struct json_writer *list)
 {
     struct err err;
     struct plugin *p = plugin_load_file(file, PLUGIN_ANY, &err);
+    struct json_writer w;
 
-    if (json)
-        buf_add_text(out, between);
     if (p == NULL && json) {
-        buf_add_char(out, '{');
-        write_key(out, "file", file);
-        buf_add_text(out, ", ");
-        write_key(out, "error", err.text);
-        buf_add_char(out, '}');
+        w = json_begin_object(json_value(list, NULL));
+        json_add_text(&w, "file", file);
+        json_add_text(&w, "error", err.text);
+        json_close(&w);
     } else if (p == NULL) {
-        buf_printf(out, "refused %s\n", err.text);
+        buf_printf(list->out, "refused %s\n", err.text);
     } else if (json) {
-        write_plugin_json(p, out);
+        write_plugin_json(p, json_value(list, NULL));
     } else {
-        write_plugin(p, out);
+        write_plugin(p, list->out);
     }
     plugin_unload(p);
 }
 
 /* Appends `exec`, which is no plugin: it is in the dispatcher. */
 static void
-write_programs(bool json, const char *between, struct buf *out)
+write_programs(bool json, struct json_writer *list)
 {
     struct plugin p = {.name = "exec",
                        .doc = "a program that speaks the protocol, in any "
@@ -160,12 +135,10 @@ write_programs(bool json, const char *between, struct buf *out)
     p.n_args = n;
     for (int i = 0; i < 2; i++) {
         p.kind = i == 0 ? PLUGIN_TUNER : PLUGIN_ASSESSOR;
-        if (json) {
-            buf_add_text(out, i == 0 ? between : ",\n ");
-            write_plugin_json(&p, out);
-        } else {
-            write_plugin(&p, out);
-        }
+        if (json)
+            write_plugin_json(&p, json_value(list, NULL));
+        else
+            write_plugin(&p, list->out);
     }
 }
 
@@ -173,22 +146,26 @@ static int
 list(const char *option, bool json, struct buf *out, struct err *err)
 {
     struct plugin_paths *paths = plugin_paths_new(option, err);
+    struct json_writer w = json_begin(out);
     struct plugin_list files = {0};
     int rc;
 
     if (paths == NULL)
         return -1;
     rc = plugin_paths_list(paths, &files, err);
+    json_separate(&w, ",\n ", ": ");
     if (json)
-        buf_add_char(out, '[');
+        json_open_array(&w, NULL);
     for (size_t i = 0; i < files.n; i++)
-        write_file(files.files[i], json, i > 0 ? ",\n " : "", out);
-    write_programs(json, files.n > 0 ? ",\n " : "", out);
-    if (json)
-        buf_add_text(out, "]\n");
-    else if (rc == 0 && files.n == 0)
+        write_file(files.files[i], json, &w);
+    write_programs(json, &w);
+    if (json) {
+        json_close(&w);
+        buf_add_char(out, '\n');
+    } else if (rc == 0 && files.n == 0) {
         for (size_t i = 0; i < plugin_paths_count(paths); i++)
             buf_printf(out, "no plugins in %s\n", plugin_paths_at(paths, i));
+    }
     plugin_list_free(&files);
     plugin_paths_free(paths);
     return rc != 0 ? rc : buf_check(out, "list of plugins", err);

@@ -5,11 +5,11 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "json.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char help[] =
     "usage: tunepipe update [DIR] [--concurrency N] [--max-trials N]\n"
@@ -48,30 +48,30 @@ static const struct option options[] = {
 #define NOT_GIVEN UINT64_MAX
 
 static int
-write_request(const struct words *w, struct buf *out, struct err *err)
+write_request(const struct words *words, struct buf *out, struct err *err)
 {
     const struct {
         const char *key, *option;
         uint64_t value;
     } changes[] = {
-        {"concurrency", "--concurrency", w->concurrency},
-        {"max_trials", "--max-trials", w->max_trials},
-        {"max_duration_ms", "--max-duration", (uint64_t)w->max_ms},
+        {"concurrency", "--concurrency", words->concurrency},
+        {"max_trials", "--max-trials", words->max_trials},
+        {"max_duration_ms", "--max-duration", (uint64_t)words->max_ms},
     };
+    struct json_writer w = json_begin_object(out);
     size_t n = 0;
 
-    buf_add_text(out, "{\"command\": \"update\"");
+    json_add_text(&w, "command", "update");
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         if (changes[i].value == NOT_GIVEN)
             continue;
         if (changes[i].value == 0)
             return err_set(err, ERR_USAGE, "%s: expected more than 0",
                            changes[i].option);
-        buf_printf(out, ", \"%s\": %llu", changes[i].key,
-                   (unsigned long long)changes[i].value);
+        json_add_unsigned(&w, changes[i].key, changes[i].value);
         n++;
     }
-    buf_add_char(out, '}');
+    json_close(&w);
     if (n == 0)
         return err_set(err, ERR_USAGE,
                        "expected --concurrency, --max-trials "
@@ -80,31 +80,21 @@ write_request(const struct words *w, struct buf *out, struct err *err)
 }
 
 static int
-update(int argc, char **argv, struct err *err)
-{
-    struct words w = {NOT_GIVEN, NOT_GIVEN, -1};
-    char *folder = NULL;
-    struct buf request;
-    int rc = -1;
-
-    buf_init(&request, 1000);
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, err) == 0 &&
-        write_request(&w, &request, err) == 0)
-        folder = target_of_words("update", argc, argv, err);
-    if (folder != NULL)
-        rc = target_tell(folder, buf_text(&request), err);
-    buf_fini(&request);
-    free(folder);
-    return rc;
-}
-
-static int
 run(int argc, char **argv)
 {
+    struct words w = {NOT_GIVEN, NOT_GIVEN, -1};
     struct err err = {0};
+    struct buf request;
+    int status;
 
-    return update(argc, argv, &err) == 0 ? EXIT_DONE
-                                         : verb_fail("update", &err);
+    buf_init(&request, 1000);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0 &&
+        write_request(&w, &request, &err) == 0)
+        status = target_run_request("update", argc, argv, buf_text(&request));
+    else
+        status = verb_fail("update", &err);
+    buf_fini(&request);
+    return status;
 }
 
 const struct verb verb_update = {

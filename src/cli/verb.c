@@ -16,7 +16,6 @@ status_of(enum err_code code)
     case ERR_USAGE:
         return EXIT_USAGE;
     case ERR_CONFIG:
-    case ERR_ABSENT:
         return EXIT_CONFIG;
     case ERR_PROTOCOL:
         return EXIT_PROTOCOL;
@@ -37,16 +36,6 @@ verb_fail(const char *verb, const struct err *err)
 {
     fprintf(stderr, "tunepipe %s: error: %s\n", verb, err->text);
     return status_of(err->code);
-}
-
-void
-verb_hint_plugin_path(const char *given, struct err *err)
-{
-    struct err was = *err;
-
-    if (given == NULL && was.code == ERR_ABSENT)
-        err_set(err, was.code, "%s; for one of yours give --plugin-path FOLDER",
-                was.text);
 }
 
 static const char *

@@ -54,10 +54,6 @@ void verb_list(const struct verb *const *verbs, size_t n);
  * error's code. */
 int verb_fail(const char *verb, const struct err *err);
 
-/* For verbs that read logs, which name plugins and not their folders: when one
- * was not found, and --plugin-path not `given`, *err says so. */
-void verb_hint_plugin_path(const char *given, struct err *err);
-
 /* For verbs whose work is to print: returns `status`, or the status of a write
  * that failed, which is told. */
 int verb_printed(const char *verb, int status);

@@ -4,25 +4,20 @@
 #include "cli/verb.h"
 
 #include "config/eventname.h"
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "json.h"
-#include "manager/control_client.h"
 #include "manager/results.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define REQUEST_MAX 4096
-#define LINE_MAX_BYTES ((size_t)256 << 20)
 
 static const char help[] =
     "usage: tunepipe wait [DIR] EVENT [--timeout TIME] [--count N]\n"
@@ -53,6 +48,8 @@ static const char help[] =
 struct words {
     int64_t timeout_ms; /* 0: none */
     uint64_t count;
+    const char *event;
+    uint32_t wanted; /* what the event's name means */
 };
 
 static const struct option options[] = {
@@ -61,111 +58,73 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* Waits for the manager.  1: there is something to read; 0: the time is over.
- * Tells when the manager is stopped (SIGSTOP). */
 static int
-await(const struct control_link *l, int64_t deadline_ns)
+refuse(const struct words *w, const char *what, struct err *err)
 {
-    struct pollfd p = {.fd = l->fd, .events = POLLIN};
-    int64_t left_ms;
-    bool said = false;
-    int n;
-
-    do {
-        control_link_note_stopped(l, "wait", &said);
-        left_ms = CONTROL_LOOK_MS;
-        if (deadline_ns > 0) {
-            left_ms = (deadline_ns - clock_monotonic_ns() + 999999) / 1000000;
-            left_ms = left_ms < 0                 ? 0
-                      : left_ms > CONTROL_LOOK_MS ? CONTROL_LOOK_MS
-                                                  : left_ms;
-        }
-        n = poll(&p, 1, (int)left_ms);
-    } while (n < 0 ? errno == EINTR
-                   : n == 0 && (deadline_ns == 0 ||
-                                clock_monotonic_ns() < deadline_ns));
-    return n != 0;
+    return err_set(err, ERR_SYSTEM, "%s: it did not happen before %s", w->event,
+                   what);
 }
 
 /* Prints the answer if it is an event; else err says why no more will come. */
-static bool
-print_event(struct jval answer, const char *event, struct err *err)
+static int
+print_event(struct jval answer, const struct words *w, struct err *err)
 {
-    const char *why = "";
-    struct buf line;
-    struct jval v;
-    bool ok;
+    const char *why = jval_text_of(answer, "over");
+    int rc;
 
-    if (jval_get(answer, "over", &v)) {
-        jval_string(v, &why, NULL);
-        err_set(err, ERR_SYSTEM, "%s: it did not happen before %s", event,
-                strcmp(why, "timeout") == 0 ? "the time was over"
-                                            : "the experiment had ended");
-        return false;
-    }
-    buf_init(&line, LINE_MAX_BYTES);
-    jval_write(answer, &line);
-    ok = buf_check(&line, "an event", err) == 0;
-    if (ok)
-        puts(buf_text(&line));
-    buf_fini(&line);
+    if (*why != '\0')
+        return refuse(w,
+                      strcmp(why, "timeout") == 0 ? "the time was over"
+                                                  : "the experiment had ended",
+                      err);
+    rc = target_print_answer(answer, err);
     fflush(stdout);
-    return ok;
+    return rc;
 }
 
 static int
-take_answers(struct control_link *l, const struct words *w, const char *event,
-             struct err *err)
+take_answers(struct control_client *c, const struct words *w, struct err *err)
 {
     int64_t deadline_ns =
         w->timeout_ms == 0 ? 0 : clock_monotonic_ns() + w->timeout_ms * 1000000;
-    uint64_t left = w->count;
 
-    while (left > 0) {
-        struct json *doc = NULL;
+    for (uint64_t left = w->count; left > 0; left--) {
+        struct json *doc;
         struct jval answer;
-        bool ok;
+        int rc =
+            control_client_next(c, deadline_ns, "wait", &doc, &answer, err);
 
-        if (memchr(l->in.len > 0 ? l->in.data : "", '\n', l->in.len) == NULL) {
-            if (await(l, deadline_ns) == 0)
-                return err_set(err, ERR_SYSTEM,
-                               "%s: it did not happen before the time was over",
-                               event);
-            ok = control_link_fill(l, err) >= 0;
-            if (!ok)
-                return -1;
-            continue;
-        }
-        if (control_link_read(l, &doc, &answer, err) != 0)
-            return -1;
-        ok = print_event(answer, event, err);
+        if (rc == 0)
+            return refuse(w, "the time was over", err);
+        if (rc > 0)
+            rc = print_event(answer, w, err);
         json_free(doc);
-        if (!ok)
+        if (rc != 0)
             return -1;
-        left--;
     }
     return 0;
 }
 
 static int
-ask(struct control_link *l, const struct words *w, const char *event,
-    struct err *err)
+ask(struct control_client *c, const struct words *w, struct err *err)
 {
+    struct json_writer words;
     struct buf request;
     int rc;
 
     buf_init(&request, REQUEST_MAX);
-    buf_add_text(&request, "{\"command\": \"wait\", \"event\": ");
-    json_write_string(&request, event, strlen(event));
-    buf_printf(&request, ", \"count\": %" PRIu64, w->count);
+    words = json_begin_object(&request);
+    json_add_text(&words, "command", "wait");
+    json_add_text(&words, "event", w->event);
+    json_add_unsigned(&words, "count", w->count);
     if (w->timeout_ms > 0)
-        buf_printf(&request, ", \"timeout_ms\": %" PRId64, w->timeout_ms);
-    buf_add_char(&request, '}');
+        json_add_integer(&words, "timeout_ms", w->timeout_ms);
+    json_close(&words);
     rc = buf_check(&request, "the request", err);
     if (rc == 0)
-        rc = control_link_send(l, buf_text(&request), err);
+        rc = control_client_send(c, buf_text(&request), err);
     buf_fini(&request);
-    return rc == 0 ? take_answers(l, w, event, err) : -1;
+    return rc == 0 ? take_answers(c, w, err) : -1;
 }
 
 /* Whether the experiment has ended in one of the wanted states, which its
@@ -173,6 +132,7 @@ ask(struct control_link *l, const struct words *w, const char *event,
 static bool
 has_ended(const char *folder, uint32_t wanted)
 {
+    struct json_writer w;
     struct results *r;
     struct buf line;
     bool ended;
@@ -183,14 +143,13 @@ has_ended(const char *folder, uint32_t wanted)
     ended = r != NULL && r->state == RESULTS_ENDED;
     if (ended) {
         buf_init(&line, REQUEST_MAX * 4);
-        buf_printf(&line, "{\"event\": \"%s\", \"experiment\": ",
-                   event_name(EVENT_EXPERIMENT_ENDED));
-        json_write_text(&line, r->id);
-        buf_add_text(&line, ", \"folder\": ");
-        json_write_text(&line, r->folder);
-        buf_add_text(&line, ", \"why\": ");
-        json_write_text(&line, r->reason);
-        buf_printf(&line, ", \"trials\": %zu}", r->n);
+        w = json_begin_object(&line);
+        json_add_text(&w, "event", event_name(EVENT_EXPERIMENT_ENDED));
+        json_add_text(&w, "experiment", r->id);
+        json_add_text(&w, "folder", r->folder);
+        json_add_text(&w, "why", r->reason);
+        json_add_unsigned(&w, "trials", r->n);
+        json_close(&w);
         puts(buf_text(&line));
         buf_fini(&line);
     }
@@ -199,16 +158,16 @@ has_ended(const char *folder, uint32_t wanted)
 }
 
 static int
-wait_for(const char *folder, const char *event, uint32_t wanted,
-         const struct words *w, struct err *err)
+wait_for(const char *folder, const void *words, struct err *err)
 {
-    struct control_link l;
+    const struct words *w = words;
+    struct control_client c;
     int rc;
 
-    if (target_connect(&l, folder, err) != 0)
-        return w->count == 1 && has_ended(folder, wanted) ? 0 : -1;
-    rc = ask(&l, w, event, err);
-    control_link_close(&l);
+    if (target_connect(&c, folder, err) != 0)
+        return w->count == 1 && has_ended(folder, w->wanted) ? 0 : -1;
+    rc = ask(&c, w, err);
+    control_client_close(&c);
     return rc;
 }
 
@@ -217,10 +176,6 @@ run(int argc, char **argv)
 {
     struct words w = {.count = 1};
     struct err err = {0};
-    const char *event;
-    char *folder;
-    uint32_t wanted;
-    int rc;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("wait", &err);
@@ -230,18 +185,13 @@ run(int argc, char **argv)
                                      : "--count: expected a number above 0");
         return verb_fail("wait", &err);
     }
-    event = argv[argc - 1];
-    wanted = event_names_like(event, &err);
-    if (wanted == 0) {
+    w.event = argv[argc - 1];
+    w.wanted = event_names_like(w.event, &err);
+    if (w.wanted == 0) {
         err.code = ERR_USAGE;
         return verb_fail("wait", &err);
     }
-    folder = target_folder("wait", argc == 3 ? argv[1] : NULL, &err);
-    if (folder == NULL)
-        return verb_fail("wait", &err);
-    rc = wait_for(folder, event, wanted, &w, &err);
-    free(folder);
-    return verb_printed("wait", rc == 0 ? EXIT_DONE : verb_fail("wait", &err));
+    return target_run("wait", argc - 1, argv, wait_for, &w);
 }
 
 const struct verb verb_wait = {

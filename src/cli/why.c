@@ -3,6 +3,7 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
+#include "control/control.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
@@ -15,10 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define REPLY_MAX 65536
 
 static const char help[] =
     "usage: tunepipe why [--json] [DIR] TRIAL\n"
@@ -37,6 +35,7 @@ static const char help[] =
 
 struct words {
     bool json;
+    uint64_t trial;
 };
 
 static const struct option options[] = {
@@ -49,27 +48,31 @@ is_number(const char *text, uint64_t *out)
     return number_parse_u64(text, strlen(text), out);
 }
 
-static void
-print(struct jval answer, bool json)
+static int
+print(struct jval answer, bool json, struct err *err)
 {
-    const char *trial = "", *status = "", *waits = "";
-    struct buf line;
-    struct jval v;
+    if (json)
+        return target_print_answer(answer, err);
+    visible_printf(
+        stdout, "trial %s is %s: %s\n", jval_text_of(answer, "trial"),
+        jval_text_of(answer, "status"), jval_text_of(answer, "waits"));
+    return 0;
+}
 
-    if (json) {
-        buf_init(&line, REPLY_MAX);
-        jval_write(answer, &line);
-        puts(buf_text(&line));
-        buf_fini(&line);
-        return;
-    }
-    if (jval_get(answer, "trial", &v))
-        jval_string(v, &trial, NULL);
-    if (jval_get(answer, "status", &v))
-        jval_string(v, &status, NULL);
-    if (jval_get(answer, "waits", &v))
-        jval_string(v, &waits, NULL);
-    visible_printf(stdout, "trial %s is %s: %s\n", trial, status, waits);
+static void
+print_interrupted(const char *trial)
+{
+    struct json_writer w;
+    struct buf line;
+
+    buf_init(&line, CONTROL_LINE_MAX);
+    w = json_begin_object(&line);
+    json_add_text(&w, "trial", trial);
+    json_add_text(&w, "status", "interrupted");
+    json_add_text(&w, "waits", "its experiment is not running");
+    json_close(&w);
+    puts(buf_text(&line));
+    buf_fini(&line);
 }
 
 /* Tells of an interrupted trial, which waits for the experiment to be resumed.
@@ -90,9 +93,7 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
         return false;
     }
     if (json)
-        printf("{\"trial\": \"%s\", \"status\": \"interrupted\", "
-               "\"waits\": \"its experiment is not running\"}\n",
-               r->items[i].trial);
+        print_interrupted(r->items[i].trial);
     else
         printf("trial %s is interrupted: its experiment is not running; to run "
                "it again: tunepipe resume %s\n",
@@ -102,32 +103,35 @@ tell_interrupted(const char *folder, uint64_t trial, bool json)
 }
 
 static int
-ask(const char *given, uint64_t trial, bool json, struct err *err)
+ask(const char *folder, const void *words, struct err *err)
 {
-    char *folder = target_folder("why", given, err), request[80];
-    struct json *doc = NULL;
-    struct jval answer = {0};
-    int rc = -1;
+    const struct words *w = words;
+    struct json_writer members;
+    struct buf request;
+    struct json *doc;
+    struct jval answer;
+    int rc;
 
-    snprintf(request, sizeof request, "{\"command\": \"why\", \"trial\": %llu}",
-             (unsigned long long)trial);
-    if (folder != NULL && tell_interrupted(folder, trial, json))
-        rc = 0;
-    else if (folder != NULL)
-        rc = target_ask(folder, request, &doc, &answer, err);
-    if (rc == 0 && doc != NULL)
-        print(answer, json);
+    if (tell_interrupted(folder, w->trial, w->json))
+        return 0;
+    buf_init(&request, CONTROL_LINE_MAX);
+    members = json_begin_object(&request);
+    json_add_text(&members, "command", "why");
+    json_add_unsigned(&members, "trial", w->trial);
+    json_close(&members);
+    rc = target_ask(folder, buf_text(&request), &doc, &answer, err);
+    buf_fini(&request);
+    if (rc == 0)
+        rc = print(answer, w->json, err);
     json_free(doc);
-    free(folder);
     return rc;
 }
 
 static int
 run(int argc, char **argv)
 {
-    struct words w = {false};
+    struct words w = {0};
     struct err err = {0};
-    uint64_t trial = 0;
     int rc;
 
     rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
@@ -135,13 +139,13 @@ run(int argc, char **argv)
         rc = err_set(&err, ERR_USAGE,
                      "expected [DIR] TRIAL, an experiment's folder and a "
                      "trial's number; see --help");
-    if (rc == 0 && !is_number(argv[argc - 1], &trial))
+    if (rc == 0 && !is_number(argv[argc - 1], &w.trial))
         rc = err_set(&err, ERR_USAGE,
                      "'%s': expected a trial's number, such as 00003",
                      argv[argc - 1]);
-    if (rc == 0)
-        rc = ask(argc == 3 ? argv[1] : NULL, trial, w.json, &err);
-    return verb_printed("why", rc == 0 ? EXIT_DONE : verb_fail("why", &err));
+    if (rc != 0)
+        return verb_fail("why", &err);
+    return target_run("why", argc - 1, argv, ask, &w);
 }
 
 const struct verb verb_why = {

@@ -154,6 +154,7 @@ wrap_constraints(struct reader *r, struct draft *d)
 {
     struct experiment *x = &d->x;
     struct algorithm *first = &x->filters[0];
+    struct json_writer w;
     struct buf args;
 
     if (d->constraints == NULL || d->constraints[0] == '\0')
@@ -165,9 +166,9 @@ wrap_constraints(struct reader *r, struct draft *d)
         return;
     }
     buf_init(&args, 8 * YAML_TEXT_MAX);
-    buf_add_text(&args, "{\"constraints\": ");
-    json_write_string(&args, d->constraints, strlen(d->constraints));
-    buf_add_char(&args, '}');
+    w = json_begin_object(&args);
+    json_add_text(&w, "constraints", d->constraints);
+    json_close(&w);
     memmove(first + 1, first, x->n_filters * sizeof *first);
     x->n_filters++;
     *first = (struct algorithm){.name = strdup("constraints"),

@@ -2,6 +2,7 @@
 #include "config/labels.h"
 
 #include "core/buf.h"
+#include "core/grow.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -11,13 +12,10 @@
 int
 labels_add(struct labels *l, int device, const char *text)
 {
-    struct label *of = realloc(l->of, (l->n + 1) * sizeof *of);
-
-    if (of == NULL)
+    if (grow_to(&l->of, l->n + 1, sizeof *l->of) != 0)
         return -1;
-    l->of = of;
-    of[l->n] = (struct label){device, strdup(text)};
-    if (of[l->n].text == NULL)
+    l->of[l->n] = (struct label){device, strdup(text)};
+    if (l->of[l->n].text == NULL)
         return -1;
     l->n++;
     return 0;

@@ -90,42 +90,51 @@ below(const struct place *p, const char *name)
 
 /* A property begins on a line of its own. */
 static void
-begin(struct buf *out, const struct place *p, const char *name, bool *first)
+begin(struct json_writer *w, const struct place *p, const char *name)
 {
-    buf_printf(out, "%s\n%*s", *first ? "" : ",", 4 * p->depth, "");
-    json_write_text(out, name);
-    buf_add_text(out, ": {");
-    *first = false;
+    char line[64];
+
+    snprintf(line, sizeof line, ",\n%*s", 4 * p->depth, "");
+    if (!w->due)
+        buf_add_text(w->out, line + 1);
+    json_separate(w, line, ": ");
+    json_open_object(w, name);
+    json_separate(w, ", ", ": ");
 }
 
 static void
-end(struct buf *out, const char *text)
+end(struct json_writer *w, const char *text)
 {
-    if (text != NULL && text[0] != '\0') {
-        buf_add_text(out, ", \"description\": ");
-        json_write_text(out, text);
-    }
-    buf_add_char(out, '}');
+    if (text != NULL && text[0] != '\0')
+        json_add_text(w, "description", text);
+    json_close(w);
+}
+
+/* Members that are written already. */
+static void
+add_members(struct json_writer *w, const char *members)
+{
+    buf_add_text(json_value(w, NULL), members);
 }
 
 static void
-write_words(struct buf *out, const struct word *words)
+write_words(struct json_writer *w, const struct word *words)
 {
-    buf_add_text(out, "\"enum\": [");
-    for (; words->word != NULL; words++) {
-        json_write_text(out, words->word);
-        buf_add_text(out, ", ");
-    }
-    buf_add_text(out, "null]");
+    json_open_array(w, "enum");
+    for (; words->word != NULL; words++)
+        json_add_text(w, NULL, words->word);
+    json_add_text(w, NULL, NULL);
+    json_close(w);
 }
 
 /* Writes a reference: #/properties/A/properties/B for "A.B". */
 static void
-write_reference(struct buf *out, const char *path)
+write_reference(struct json_writer *w, const char *path)
 {
+    struct buf *out = json_value(w, "$ref");
     const char *dot;
 
-    buf_add_text(out, "\"$ref\": \"#");
+    buf_add_text(out, "\"#");
     do {
         dot = strchr(path, '.');
         buf_printf(out, "/properties/%.*s",
@@ -136,33 +145,34 @@ write_reference(struct buf *out, const char *path)
 }
 
 static void
-write_v1_type(struct buf *out, const struct v1_rule *rule)
+write_v1_type(struct json_writer *w, const struct v1_rule *rule)
 {
     switch (rule->how) {
     case V1_MOVE:
-        write_reference(out, rule->to);
+        write_reference(w, rule->to);
         break;
     case V1_DROP:
-        buf_add_text(out, "\"$comment\": \"any value\"");
+        json_add_text(w, "$comment", "any value");
         break;
     case V1_UNSET:
-        buf_add_text(out, "\"enum\": [false, \"no\", \"off\", null]");
+        json_add_raw(w, "enum", "[false, \"no\", \"off\", null]");
         break;
     case V1_REFUSE:
-        buf_add_text(out, "\"not\": {}");
+        json_add_raw(w, "not", "{}");
         break;
     case V1_CLASS:
-        buf_add_text(out, "\"type\": \"string\", \"pattern\": \".[.]py$\"");
+        json_add_text(w, "type", "string");
+        json_add_text(w, "pattern", ".[.]py$");
         break;
     case V1_LATEST:
-        buf_add_text(out, "\"$ref\": \"#/$defs/bool\"");
+        json_add_text(w, "$ref", "#/$defs/bool");
         break;
     }
 }
 
 static void
-write_v1_key(struct buf *out, const struct place *p, const struct v1_rule *rule,
-             const char *name, bool *first)
+write_v1_key(struct json_writer *w, const struct place *p,
+             const struct v1_rule *rule, const char *name)
 {
     char text[256];
 
@@ -171,15 +181,15 @@ write_v1_key(struct buf *out, const struct place *p, const struct v1_rule *rule,
     else
         snprintf(text, sizeof text, "NNI v1: %s.",
                  rule->note != NULL ? rule->note : "left out");
-    begin(out, p, name, first);
-    write_v1_type(out, rule);
-    buf_add_text(out, ", \"deprecated\": true");
-    end(out, text);
+    begin(w, p, name);
+    write_v1_type(w, rule);
+    json_add_bool(w, "deprecated", true);
+    end(w, text);
 }
 
 /* Writes the keys of NNI v1 of one map, behind today's. */
 static void
-write_v1_keys(struct buf *out, const struct place *p, bool *first)
+write_v1_keys(struct json_writer *w, const struct place *p)
 {
     size_t len = strlen(p->path);
 
@@ -187,124 +197,128 @@ write_v1_keys(struct buf *out, const struct place *p, bool *first)
         const char *dot = strchr(k->from, '.');
 
         if (len == 0 && dot == NULL)
-            write_v1_key(out, p, k, k->from, first);
+            write_v1_key(w, p, k, k->from);
         else if (dot != NULL && (size_t)(dot - k->from) == len &&
                  strncmp(k->from, p->path, len) == 0)
-            write_v1_key(out, p, k, dot + 1, first);
+            write_v1_key(w, p, k, dot + 1);
     }
 }
 
 /* Writes the maps of v1 that v2 does not have. */
 static void
-write_v1_maps(struct buf *out, const struct place *p, bool *first)
+write_v1_maps(struct json_writer *w, const struct place *p)
 {
     for (size_t i = 0; v1_maps[i] != NULL; i++) {
         struct place inner = below(p, v1_maps[i]);
-        bool inner_first = true;
 
-        begin(out, p, v1_maps[i], first);
-        buf_add_text(out, "\"type\": [\"object\", \"null\"], "
-                          "\"additionalProperties\": false, "
-                          "\"deprecated\": true, \"properties\": {");
-        write_v1_keys(out, &inner, &inner_first);
-        buf_add_char(out, '}');
-        end(out, "NNI v1.");
+        begin(w, p, v1_maps[i]);
+        json_add_raw(w, "type", "[\"object\", \"null\"]");
+        json_add_bool(w, "additionalProperties", false);
+        json_add_bool(w, "deprecated", true);
+        json_open_object(w, "properties");
+        write_v1_keys(w, &inner);
+        json_close(w);
+        end(w, "NNI v1.");
     }
 }
 
 static void
-write_required(struct buf *out, const struct key *keys)
+write_required(struct json_writer *w, const struct key *keys)
 {
-    const char *between = ", \"required\": [";
+    bool open = false;
 
     for (const struct key *k = keys; k->name != NULL; k++)
         if (k->flags & KEY_REQUIRED) {
-            buf_add_text(out, between);
-            json_write_text(out, k->name);
-            between = ", ";
+            if (!open)
+                json_open_array(w, "required");
+            open = true;
+            json_add_text(w, NULL, k->name);
         }
-    if (strcmp(between, ", ") == 0)
-        buf_add_char(out, ']');
+    if (open)
+        json_close(w);
 }
 
-static void write_key(struct buf *out, const struct place *p,
-                      const struct key *key, bool *first);
+static void write_key(struct json_writer *w, const struct place *p,
+                      const struct key *key);
 
 /* Writes what is inside the braces of a map's schema, but for its type. */
 static void
-write_map(struct buf *out, const struct place *p, const struct key *keys)
+write_map(struct json_writer *w, const struct place *p, const struct key *keys)
 {
-    bool first = true;
-
-    buf_add_text(out, "\"additionalProperties\": false");
-    write_required(out, keys);
+    json_add_bool(w, "additionalProperties", false);
+    write_required(w, keys);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (strcmp(rules[i].path, p->path) == 0)
-            buf_printf(out, ", %s", rules[i].rule);
-    buf_add_text(out, ", \"properties\": {");
+            add_members(w, rules[i].rule);
+    json_open_object(w, "properties");
     for (const struct key *k = keys; k->name != NULL; k++)
-        write_key(out, p, k, &first);
-    write_v1_keys(out, p, &first);
+        write_key(w, p, k);
+    write_v1_keys(w, p);
     if (p->path[0] == '\0')
-        write_v1_maps(out, p, &first);
-    buf_add_char(out, '}');
+        write_v1_maps(w, p);
+    json_close(w);
 }
 
 static void
-write_type(struct buf *out, const struct place *p, const struct key *key,
+write_type(struct json_writer *w, const struct place *p, const struct key *key,
            const struct key_doc *doc)
 {
     if (key->flags & KEY_REFUSED) {
-        buf_add_text(out, "\"not\": {}");
+        json_add_raw(w, "not", "{}");
     } else if (doc != NULL && doc->type != NULL &&
                strcmp(doc->type, DOC_LIST_OF_KEYS) == 0) {
-        buf_add_text(out, "\"type\": [\"array\", \"null\"], \"items\": "
-                          "{\"type\": [\"string\", \"object\"], ");
-        write_map(out, p, key->keys);
-        buf_add_char(out, '}');
+        json_add_raw(w, "type", "[\"array\", \"null\"]");
+        json_open_object(w, "items");
+        json_add_raw(w, "type", "[\"string\", \"object\"]");
+        write_map(w, p, key->keys);
+        json_close(w);
     } else if (doc != NULL && doc->type != NULL) {
-        buf_add_text(out, doc->type);
+        add_members(w, doc->type);
     } else if (key->keys != NULL) {
-        buf_add_text(out, "\"type\": [\"object\", \"null\"], ");
-        write_map(out, p, key->keys);
+        json_add_raw(w, "type", "[\"object\", \"null\"]");
+        write_map(w, p, key->keys);
     } else if (key->words != NULL) {
-        write_words(out, key->words);
+        write_words(w, key->words);
     } else {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
             if (types[i].set == key->set) {
-                buf_printf(out, "\"$ref\": \"#/$defs/%s\"", types[i].def);
+                buf_printf(json_value(w, "$ref"), "\"#/$defs/%s\"",
+                           types[i].def);
                 return;
             }
-        buf_add_text(out, "\"$comment\": \"any value\"");
+        json_add_text(w, "$comment", "any value");
     }
 }
 
 static void
-write_key(struct buf *out, const struct place *p, const struct key *key,
-          bool *first)
+write_key(struct json_writer *w, const struct place *p, const struct key *key)
 {
     struct place inner = below(p, key->name);
     const struct key_doc *doc = key_doc_of(inner.path);
     char text[512];
 
-    begin(out, p, key->name, first);
-    write_type(out, &inner, key, doc);
+    begin(w, p, key->name);
+    write_type(w, &inner, key, doc);
     snprintf(text, sizeof text, "%s%s", doc != NULL ? doc->text : "",
              key->flags & KEY_IDLE ? " Accepted, without effect." : "");
-    end(out, key->flags & KEY_REFUSED ? key->hint : text);
+    end(w, key->flags & KEY_REFUSED ? key->hint : text);
 }
 
 void
 schema_write(struct buf *out)
 {
     struct place top = {.path = "", .depth = 1};
+    struct json_writer w = json_begin_object(out);
 
-    buf_printf(out,
-               "{\n  \"$schema\": "
-               "\"https://json-schema.org/draft/2020-12/schema\",\n"
-               "  \"title\": \"An experiment of tunepipe\",\n"
-               "  \"$defs\": {\n    %s},\n  \"type\": \"object\", ",
-               defs);
-    write_map(out, &top, config_keys);
-    buf_add_text(out, "}\n");
+    buf_add_text(out, "\n  ");
+    json_separate(&w, ",\n  ", ": ");
+    json_add_text(&w, "$schema",
+                  "https://json-schema.org/draft/2020-12/schema");
+    json_add_text(&w, "title", "An experiment of tunepipe");
+    buf_printf(json_value(&w, "$defs"), "{\n    %s}", defs);
+    json_add_text(&w, "type", "object");
+    json_separate(&w, ", ", ": ");
+    write_map(&w, &top, config_keys);
+    json_close(&w);
+    buf_add_char(out, '\n');
 }

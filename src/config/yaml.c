@@ -565,7 +565,7 @@ write_scalar(struct writer *w, const struct yaml_node *node, const char *path)
 static void
 write_node(struct writer *w, const struct yaml_node *node, const char *path)
 {
-    const char *braces = node->kind == YAML_MAP ? "{}" : "[]";
+    struct json_writer json = json_begin(w->out);
     char below[PATH_TEXT_MAX];
     size_t i = 0;
 
@@ -573,21 +573,20 @@ write_node(struct writer *w, const struct yaml_node *node, const char *path)
         write_scalar(w, node, path);
         return;
     }
-    buf_add_char(w->out, braces[0]);
+    if (node->kind == YAML_MAP)
+        json_open_object(&json, NULL);
+    else
+        json_open_array(&json, NULL);
     for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
-        if (i > 0)
-            buf_add_text(w->out, ", ");
-        if (c->key != NULL) {
-            json_write_string(w->out, c->key, strlen(c->key));
-            buf_add_text(w->out, ": ");
+        if (c->key != NULL)
             snprintf(below, sizeof below, "%s.%s", path, c->key);
-        } else {
+        else
             snprintf(below, sizeof below, "%s[%zu]", path, i);
-        }
+        json_value(&json, c->key);
         write_node(w, c, below);
         i++;
     }
-    buf_add_char(w->out, braces[1]);
+    json_close(&json);
 }
 
 int

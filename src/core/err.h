@@ -14,8 +14,6 @@ enum err_code {
     ERR_NONE = 0,
     ERR_USAGE,    /* the command line is wrong: exit status 2 */
     ERR_CONFIG,   /* configuration or search space is wrong: nothing starts */
-    ERR_ABSENT,   /* configuration wrong: no plugin of that name where it was
-                     looked for */
     ERR_INPUT,    /* this one input is wrong: it costs itself, nothing else */
     ERR_PROTOCOL, /* the byte stream cannot be followed: the session ends */
     ERR_PLUGIN,   /* a plugin refused or failed: one command, by policy */

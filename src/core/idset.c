@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/idset.h"
 
+#include "core/grow.h"
 #include "core/pack.h"
 
 #include <stdlib.h>
@@ -24,15 +25,12 @@ idset_add(struct idset *s, uint64_t id)
 {
     if (id / 64 >= s->n_words) {
         size_t n = (size_t)(id / 64) + 1;
-        uint64_t *words;
 
         if (n < s->n_words * 2)
             n = s->n_words * 2;
-        words = realloc(s->words, n * sizeof *words);
-        if (words == NULL)
+        if (grow_to(&s->words, n, sizeof *s->words) != 0)
             return -1;
-        memset(words + s->n_words, 0, (n - s->n_words) * sizeof *words);
-        s->words = words;
+        memset(s->words + s->n_words, 0, (n - s->n_words) * sizeof *s->words);
         s->n_words = n;
     }
     s->words[id / 64] |= (uint64_t)1 << (id % 64);

@@ -159,6 +159,30 @@ by_key(const void *va, const void *vb)
     return rc != 0 ? rc : (a->len > b->len) - (a->len < b->len);
 }
 
+static int
+by_number(const void *va, const void *vb, void *offset)
+{
+    uint64_t a, b;
+
+    memcpy(&a, *(char *const *)va + *(size_t *)offset, sizeof a);
+    memcpy(&b, *(char *const *)vb + *(size_t *)offset, sizeof b);
+    return (a > b) - (a < b);
+}
+
+void *
+map_by_number(const struct map *m, size_t offset, size_t *n)
+{
+    void **all = malloc(m->count * sizeof *all + 1), *value;
+    size_t at = 0;
+
+    *n = 0;
+    while (all != NULL && (value = map_next(m, &at)) != NULL)
+        all[(*n)++] = value;
+    if (*n > 1)
+        qsort_r(all, *n, sizeof *all, by_number, &offset);
+    return all;
+}
+
 const struct map_slot **
 map_sorted(const struct map *m)
 {

@@ -43,4 +43,9 @@ void *map_next(const struct map *m, size_t *at);
  * alike first: an array of m->count, to be freed; NULL: out of memory. */
 const struct map_slot **map_sorted(const struct map *m);
 
+/* The values, in the order of the uint64_t that each has `offset` bytes behind
+ * its beginning: an array of pointers to be freed, of *n; NULL: out of memory,
+ * and *n is 0. */
+void *map_by_number(const struct map *m, size_t offset, size_t *n);
+
 #endif

@@ -95,29 +95,12 @@ set_job(struct advised *o, const char *job)
     return o->job == NULL ? -1 : 0;
 }
 
-static int
-by_id(const void *va, const void *vb)
-{
-    const struct advised *const *a = va, *const *b = vb;
-
-    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
-}
-
 /* All suggestions in the order of ids, an array to be freed; NULL: out of
  * memory. */
 static struct advised **
 sorted_suggestions(const struct advice *a, size_t *n)
 {
-    struct advised **all = malloc(a->advised.count * sizeof(*all) + 1);
-    struct advised *o;
-    size_t at = 0;
-
-    *n = 0;
-    while (all != NULL && (o = map_next(&a->advised, &at)) != NULL)
-        all[(*n)++] = o;
-    if (*n > 1)
-        qsort(all, *n, sizeof *all, by_id);
-    return all;
+    return map_by_number(&a->advised, offsetof(struct advised, id), n);
 }
 
 void

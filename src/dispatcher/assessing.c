@@ -321,13 +321,12 @@ argument(const struct side *s, const char *name)
 }
 
 static void
-describe(const struct side *s, struct buf *out)
+describe(const struct side *s, struct json_writer *w)
 {
-    buf_add_text(out, "\"assessor\": ");
     if (look(s)->assessor != NULL)
-        assessor_describe(look(s)->assessor, out);
+        assessor_describe(look(s)->assessor, json_value(w, "assessor"));
     else
-        buf_add_text(out, "null");
+        json_add_text(w, "assessor", NULL);
 }
 
 static int

@@ -952,6 +952,8 @@ resume_session(struct dispatcher *d, const struct dispatcher_resume *r)
     session_redirect(d->session, outbox_emitter(d->outbox));
     if (start_companions(d) != 0 || follow_log(d, r->head_sum) != 0)
         return -1;
+    for (size_t i = 0; i < r->n_left; i++)
+        record_left(d, r->left[i].side, r->left[i].arrival, false);
     logwriter_text(d->commandlog, RECORD_RESUMED, r->arrivals, r->words);
     for (size_t i = 0; i < r->n_skips; i++)
         logwriter_add(d->commandlog, RECORD_SKIPPED, r->skips[i].arrival,

@@ -58,9 +58,17 @@ struct dispatcher_resume {
      * before; the text as the log has it: "xt why". */
     const struct dispatcher_skip *skips;
     size_t n_skips;
+    /* Commands that a failed side left, as the log does not say yet. */
+    const struct dispatcher_left *left;
+    size_t n_left;
     /* Frames that follow from the log and are not in it. */
     const struct emission *const *missing;
     size_t n_missing;
+};
+
+struct dispatcher_left {
+    enum sender side;
+    uint64_t arrival;
 };
 
 struct dispatcher_skip {

@@ -63,18 +63,21 @@ emission_encode(struct emission *e, bool extensions, struct buf *payload)
 
 /* ---- bytes -> fields ---- */
 
-/* Reads a TR's parameter_id: `{"parameter_id": 17, ...`, as
- * command_write_trial() begins.  The parameters behind it may be long, and
- * nobody needs them here. */
+/* Reads a TR's parameter_id: {"parameter_id": 17, ..., as command_write_trial()
+ * begins.  The parameters behind it may be long, and nobody needs them here. */
 static void
 read_trial(struct emission *e, struct buf *text)
 {
-    static const char head[] = "{\"parameter_id\": ";
-    struct scan s = {e->payload, e->len, sizeof head - 1, JSON_STRICT, NULL};
+    static const char key[] = "parameter_id";
+    struct scan s = {e->payload, e->len, 0, JSON_STRICT, NULL};
     struct scan_token t;
     uint64_t number;
 
-    if (e->len <= s.at || memcmp(e->payload, head, s.at) != 0)
+    if (scan_next(&s).type != SCAN_OPEN_OBJECT)
+        return;
+    t = scan_next(&s);
+    if (t.type != SCAN_STRING || t.len != sizeof key - 1 ||
+        memcmp(t.text, key, t.len) != 0 || scan_next(&s).type != SCAN_COLON)
         return;
     t = scan_next(&s);
     if (t.type == SCAN_STRING) {

@@ -322,12 +322,6 @@ marks_see(const struct marks *m, const struct viewer *viewer)
     }
 }
 
-size_t
-marks_living(const struct marks *m)
-{
-    return m->living.count;
-}
-
 /* ---- where the manager was started again ---- */
 
 /* The parameter ids that a manager's AD names as running again. */

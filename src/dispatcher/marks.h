@@ -82,8 +82,6 @@ int marks_lose(struct marks *m, uint64_t attempt, struct command *cmd);
 /* Shows the living trials to the viewer (view.h). */
 void marks_see(const struct marks *m, const struct viewer *viewer);
 
-size_t marks_living(const struct marks *m);
-
 /* Packs them, and reads them into new ones, as pack.h says; -1: damaged, or out
  * of memory. */
 void marks_save(const struct marks *m, struct buf *out);

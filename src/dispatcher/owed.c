@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/owed.h"
 
+#include "core/grow.h"
 #include "core/pack.h"
 
 #include <stdlib.h>
@@ -23,15 +24,8 @@ owed_add(struct owed *o, uint64_t first, uint64_t count)
     if (last != NULL && last->first + last->count == first) {
         last->count += count;
     } else {
-        if (o->n_runs == o->cap) {
-            size_t cap = o->cap == 0 ? 16 : o->cap * 2;
-            struct owed_run *runs = realloc(o->runs, cap * sizeof *runs);
-
-            if (runs == NULL)
-                return -1;
-            o->runs = runs;
-            o->cap = cap;
-        }
+        if (GROW(o->runs, o->n_runs, o->cap) != 0)
+            return -1;
         o->runs[o->n_runs++] = (struct owed_run){first, count};
     }
     o->total += count;

@@ -2,9 +2,9 @@
 #include "dispatcher/policy.h"
 
 #include "command.h"
-#include "core/buf.h"
 #include "core/err.h"
 #include "core/nearest.h"
+#include "json.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -106,20 +106,19 @@ policy_direction(const struct policy *p)
 }
 
 void
-policy_write(const struct policy *p, struct buf *out)
+policy_write(const struct policy *p, struct json_writer *w)
 {
-    buf_printf(out,
-               "\"early_stopped\": \"%s\", \"on_error\": \"%s\", "
-               "\"ask_error\": \"%s\", \"extensions\": %s, \"maximize\": %s",
-               stopped_words[p->stopped], error_words[p->on_error],
-               ask_words[p->ask_error], p->extensions ? "true" : "false",
-               p->maximize ? "true" : "false");
+    json_add_text(w, "early_stopped", stopped_words[p->stopped]);
+    json_add_text(w, "on_error", error_words[p->on_error]);
+    json_add_text(w, "ask_error", ask_words[p->ask_error]);
+    json_add_bool(w, "extensions", p->extensions);
+    json_add_bool(w, "maximize", p->maximize);
     if (p->directed)
-        buf_printf(out, ", \"direction\": \"%s\"", policy_direction(p));
+        json_add_text(w, "direction", policy_direction(p));
     if (p->nni)
-        buf_add_text(out, ", \"nni\": true");
+        json_add_bool(w, "nni", true);
     if (p->reissue)
-        buf_add_text(out, ", \"again\": true");
+        json_add_bool(w, "again", true);
 }
 
 const struct mark *

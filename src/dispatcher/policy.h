@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-struct buf;
 struct err;
+struct json_writer;
 struct mark;
 struct trial_end;
 
@@ -59,7 +59,7 @@ int policy_set_direction(struct policy *p, const char *word, struct err *err);
 /* The experiment's direction; NULL: it says none. */
 const char *policy_direction(const struct policy *p);
 
-/* Appends the policies as members of a JSON object (no braces). */
-void policy_write(const struct policy *p, struct buf *out);
+/* Adds the policies as members of the object that is open. */
+void policy_write(const struct policy *p, struct json_writer *w);
 
 #endif

@@ -9,7 +9,6 @@
 #include "plugin/arguments.h"
 #include "scan.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,29 +85,19 @@ proxy_send(struct proxy *p, enum command_code code)
                      p->side.payload.len);
 }
 
-/* Appends "key": "text" to p->side.payload. */
-static void
-write_text(struct proxy *p, const char *key, const char *text)
-{
-    buf_printf(&p->side.payload, "\"%s\": ", key);
-    json_write_string(&p->side.payload, text, strlen(text));
-}
-
 void
 proxy_send_end(struct proxy *p, const struct trial_end *end, struct buf *hyper)
 {
+    enum end_event event = end->stopped ? END_EARLY_STOPPED : end->event;
     struct buf *out = &p->side.payload;
+    struct json_writer w;
 
     buf_clear(out);
-    buf_add_char(out, '{');
-    write_text(p, "trial_job_id", end->job);
-    buf_add_text(out, ", ");
-    write_text(
-        p, "event",
-        command_event_name(end->stopped ? END_EARLY_STOPPED : end->event));
-    buf_add_text(out, ", ");
-    write_text(p, "hyper_params", buf_text(hyper));
-    buf_add_char(out, '}');
+    w = json_begin_object(out);
+    json_add_text(&w, "trial_job_id", end->job);
+    json_add_text(&w, "event", command_event_name(event));
+    json_add_text(&w, "hyper_params", buf_text(hyper));
+    json_close(&w);
     out->failed = out->failed || hyper->failed;
     proxy_send(p, CMD_TRIAL_END);
 }
@@ -158,34 +147,38 @@ proxy_says(struct proxy *p, const struct frame *frame)
         proxy_failed(p, "it says: %s", text);
 }
 
-void
-proxy_write_parameter(const struct parameter_id *id, struct buf *out)
+struct json_writer
+proxy_open_parameter(const struct parameter_id *id, struct buf *out)
 {
-    buf_add_text(out, "{\"parameter_id\": ");
+    struct json_writer w = json_begin_object(out);
+
     switch (id->kind) {
     case PARAMETER_NUMBER:
-        buf_printf(out, "%" PRIu64, id->number);
+        json_add_unsigned(&w, "parameter_id", id->number);
         break;
     case PARAMETER_LABEL:
-        json_write_string(out, id->label, strlen(id->label));
+        json_add_text(&w, "parameter_id", id->label);
         break;
     case PARAMETER_NONE:
-        buf_add_text(out, "null");
+        json_add_text(&w, "parameter_id", NULL);
         break;
     }
+    return w;
 }
 
-void
-proxy_write_ids(struct proxy *p, const struct parameter_id *id, const char *job)
+struct json_writer
+proxy_open_ids(struct proxy *p, const struct parameter_id *id, const char *job)
 {
+    struct json_writer w;
+
     buf_clear(&p->side.payload);
-    proxy_write_parameter(id, &p->side.payload);
-    buf_add_text(&p->side.payload, ", ");
-    write_text(p, "trial_job_id", job);
+    w = proxy_open_parameter(id, &p->side.payload);
+    json_add_text(&w, "trial_job_id", job);
+    return w;
 }
 
 void
-proxy_write_value(struct proxy *p, const struct command *cmd)
+proxy_write_value(const struct command *cmd, struct buf *out)
 {
     struct json *doc = NULL;
     struct jval value;
@@ -193,17 +186,16 @@ proxy_write_value(struct proxy *p, const struct command *cmd)
 
     if (!isnan(cmd->metric.value))
         doc = json_parse(cmd->payload, cmd->payload_len, JSON_NAN, NULL);
-    buf_add_text(&p->side.payload, "\"value\": ");
     buf_init(&text, SIZE_MAX / 2);
     if (doc == NULL || !jval_get(json_root(doc), "value", &value)) {
-        buf_add_text(&p->side.payload, "\"NaN\"");
+        json_write_text(out, "NaN");
     } else if (jval_type(value) == JSON_STRING) {
-        jval_write(value, &p->side.payload);
+        jval_write(value, out);
     } else {
         jval_write(value, &text);
-        json_write_string(&p->side.payload, buf_text(&text), text.len);
+        json_write_string(out, buf_text(&text), text.len);
     }
-    p->side.payload.failed = p->side.payload.failed || text.failed;
+    out->failed = out->failed || text.failed;
     buf_fini(&text);
     json_free(doc);
 }
@@ -355,12 +347,11 @@ argument(const struct side *s, const char *name)
 }
 
 static void
-describe(const struct side *s, struct buf *out)
+describe(const struct side *s, struct json_writer *w)
 {
-    buf_printf(out, "\"%s\": ", key_of(s));
-    proxy_setup_write(proxy_of(s)->setup, out);
+    proxy_setup_write(proxy_of(s)->setup, json_value(w, key_of(s)));
     if (s->sender == SENDER_DEFAULT)
-        buf_add_text(out, ", \"filters\": []");
+        json_add_raw(w, "filters", "[]");
 }
 
 static int

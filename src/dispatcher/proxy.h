@@ -118,14 +118,16 @@ void proxy_says(struct proxy *p, const struct frame *frame);
 /* Starts the program again where none runs; returns whether it did. */
 bool proxy_restart(struct proxy *p);
 
-/* Appends {"parameter_id": ID and leaves the object open. */
-void proxy_write_parameter(const struct parameter_id *id, struct buf *out);
-/* Begins p->side.payload with {"parameter_id": ID, "trial_job_id": JOB and
- * leaves the object open. */
-void proxy_write_ids(struct proxy *p, const struct parameter_id *id,
-                     const char *job);
+/* Opens an object {"parameter_id": ID. */
+struct json_writer proxy_open_parameter(const struct parameter_id *id,
+                                        struct buf *out);
+/* Clears p->side.payload, and opens {"parameter_id": ID, "trial_job_id": JOB in
+ * it. */
+struct json_writer proxy_open_ids(struct proxy *p,
+                                  const struct parameter_id *id,
+                                  const char *job);
 /* Appends the value of the metric that is being handled, as the text in which
  * it came, or would have come; "NaN" where it is no number. */
-void proxy_write_value(struct proxy *p, const struct command *cmd);
+void proxy_write_value(const struct command *cmd, struct buf *out);
 
 #endif

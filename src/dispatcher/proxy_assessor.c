@@ -187,15 +187,16 @@ static void
 send_metric(struct proxy *p, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
+    struct json_writer w = proxy_open_ids(p, &m->parameter, m->job);
 
-    proxy_write_ids(p, &m->parameter, m->job);
-    buf_printf(&p->side.payload,
-               ", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64 ", ",
-               m->sequence);
-    proxy_write_value(p, cmd);
+    json_add_text(&w, "type", "PERIODICAL");
+    json_add_unsigned(&w, "sequence", m->sequence);
+    proxy_write_value(cmd, json_value(&w, "value"));
     if (m->attempt > 0)
-        buf_printf(&p->side.payload, ", \"attempt\": %" PRIu64, m->attempt);
-    buf_add_text(&p->side.payload, m->sync ? ", \"sync\": true}" : "}");
+        json_add_unsigned(&w, "attempt", m->attempt);
+    if (m->sync)
+        json_add_bool(&w, "sync", true);
+    json_close(&w);
     proxy_send(p, CMD_METRIC);
 }
 
@@ -230,11 +231,12 @@ metric(struct proxy_assessor *a, const struct command *cmd)
 static void
 send_end(struct proxy *p, const struct trial_end *end)
 {
+    struct json_writer w;
     struct buf hyper;
 
     buf_init(&hyper, SIZE_MAX / 2);
-    proxy_write_parameter(&end->parameter, &hyper);
-    buf_add_char(&hyper, '}');
+    w = proxy_open_parameter(&end->parameter, &hyper);
+    json_close(&w);
     proxy_send_end(p, end, &hyper);
     buf_fini(&hyper);
 }

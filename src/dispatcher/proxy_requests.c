@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/proxy_requests.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +19,6 @@ proxy_requests_fini(struct proxy_requests *q)
 static int
 make_room(struct proxy_requests *q)
 {
-    struct proxy_request *more;
-    size_t cap = q->cap == 0 ? 8 : 2 * q->cap;
-
     if (q->at + q->n < q->cap)
         return 0;
     if (q->at > q->n) {
@@ -27,14 +26,7 @@ make_room(struct proxy_requests *q)
         q->at = 0;
         return 0;
     }
-    if (cap > SIZE_MAX / sizeof *more)
-        return -1;
-    more = realloc(q->items, cap * sizeof *more);
-    if (more == NULL)
-        return -1;
-    q->items = more;
-    q->cap = cap;
-    return 0;
+    return GROW(q->items, q->at + q->n, q->cap);
 }
 
 int

@@ -6,7 +6,6 @@
 #include "core/problems.h"
 #include "plugin/arguments.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,22 +70,21 @@ wrap_list(struct jval args)
     struct jval_iter it = jval_iter(args);
     struct json *doc;
     struct buf text, list;
+    struct json_writer w;
 
     buf_init(&text, SIZE_MAX / 2);
     buf_init(&list, SIZE_MAX / 2);
+    w = json_begin_object(&text);
     while (jval_next(&it)) {
-        buf_add_text(&text, text.len == 0 ? "{" : ", ");
-        json_write_string(&text, it.key, strlen(it.key));
-        buf_add_text(&text, ": ");
         if (strcmp(it.key, "command") == 0 &&
             jval_type(it.value) == JSON_ARRAY) {
             jval_write(it.value, &list);
-            json_write_string(&text, buf_text(&list), list.len);
+            json_add_text(&w, it.key, buf_text(&list));
         } else {
-            jval_write(it.value, &text);
+            jval_write(it.value, json_value(&w, it.key));
         }
     }
-    buf_add_text(&text, text.len == 0 ? "{}" : "}");
+    json_close(&w);
     doc = text.failed || list.failed
               ? NULL
               : json_parse(text.data, text.len, JSON_STRICT, NULL);
@@ -269,10 +267,11 @@ proxy_setup_free(struct proxy_setup *s)
 void
 proxy_setup_write(const struct proxy_setup *s, struct buf *out)
 {
-    buf_printf(out,
-               "{\"name\": \"exec\", \"version\": %d, \"seed\": %" PRIu64
-               ", \"arguments\": ",
-               PROXY_VERSION, s->seed);
-    arguments_write(s->args, out);
-    buf_add_char(out, '}');
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "name", "exec");
+    json_add_integer(&w, "version", PROXY_VERSION);
+    json_add_unsigned(&w, "seed", s->seed);
+    arguments_write(s->args, json_value(&w, "arguments"));
+    json_close(&w);
 }

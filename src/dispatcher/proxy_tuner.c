@@ -15,6 +15,7 @@
 
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
 #include "dispatcher/marks.h"
 #include "dispatcher/proxy_requests.h"
 #include "dispatcher/proxy_setup.h"
@@ -99,21 +100,22 @@ write_record(const struct trial *trial, struct buf *out)
 }
 
 /* Keeps the result of a trial, as an element of FD, for a program that is
- * started again; the side's payload holds the value from `from` on as `"value":
- * ...`. */
+ * started again; the side's payload holds the value from `from` on. */
 static void
 keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
 {
     const struct buf *payload = &t->base.side.payload;
     size_t len = payload->len - from;
+    struct json_writer w;
 
     if (payload->failed ||
         t->results.len + strlen(trial->parameters) + len > RESULTS_MAX)
         return; /* of millions of results the first ones are kept */
     buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
-    buf_printf(&t->results, "{\"parameter\": %s, ", trial->parameters);
-    buf_add(&t->results, payload->data + from, len);
-    buf_add_char(&t->results, '}');
+    w = json_begin_object(&t->results);
+    json_add_raw(&w, "parameter", trial->parameters);
+    buf_add(json_value(&w, "value"), payload->data + from, len);
+    json_close(&w);
 }
 
 /* Keeps an element of the manager's FD for a program that is started again. */
@@ -138,25 +140,31 @@ tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
     const struct parameter_id tuner_id =
         parameter_named(trial->tuner_id, trial->label);
     struct buf *out = &t->base.side.payload;
+    char text[NUMBER_TEXT_MAX];
+    struct json_writer w;
     size_t from;
 
     if (trial->foreign) {
         buf_clear(out);
-        buf_printf(out, "[{\"parameter\": %s, ", trial->parameters);
+        w = json_begin(out);
+        json_open_array(&w, NULL);
+        json_open_object(&w, NULL);
+        json_add_raw(&w, "parameter", trial->parameters);
     } else {
-        proxy_write_ids(&t->base, &tuner_id, job);
-        buf_add_text(out, ", \"type\": \"FINAL\", \"sequence\": 0, ");
+        w = proxy_open_ids(&t->base, &tuner_id, job);
+        json_add_text(&w, "type", "FINAL");
+        json_add_unsigned(&w, "sequence", 0);
     }
+    json_value(&w, "value");
     from = out->len;
-    if (value != NULL) {
-        buf_add_text(out, "\"value\": \"");
-        json_write_double(out, *value);
-        buf_add_char(out, '"');
-    } else {
-        proxy_write_value(&t->base, cmd);
-    }
+    if (value != NULL)
+        json_write_string(out, text, number_format(*value, text));
+    else
+        proxy_write_value(cmd, out);
     keep_result(t, trial, from);
-    buf_add_text(out, trial->foreign ? "}]" : "}");
+    json_close(&w);
+    if (trial->foreign)
+        json_close(&w);
     proxy_send(&t->base, trial->foreign ? CMD_IMPORT : CMD_METRIC);
     trial->result_told = true;
 }
@@ -607,6 +615,7 @@ static struct trial *
 recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
 {
     struct jval v, parameters;
+    struct parameter_id which;
     struct trial *trial;
     struct buf text;
     uint64_t id;
@@ -626,15 +635,21 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
         err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed", id);
         return NULL;
     }
+    which = parameter_named(id, NULL);
+    if (trials_find(t->trials, &which) != NULL) {
+        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
+                id);
+        return NULL;
+    }
     buf_init(&text, SIZE_MAX / 2);
     jval_write(parameters, &text);
     trial = add_trial(t, id, NULL, id, &text);
-    if (trial == NULL)
-        err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is in use already",
-                id);
-    else
-        reunion_keep(&t->reunion, id, NULL);
-    if (trial != NULL && id >= t->next_id)
+    if (trial == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    reunion_keep(&t->reunion, id, NULL);
+    if (id >= t->next_id)
         t->next_id = id + 1;
     return trial;
 }
@@ -681,6 +696,10 @@ handle_custom(struct proxy_tuner *t, const struct command *cmd)
         if (program_knows(t, jval_at(list, i)))
             continue;
         trial = recover_one(t, jval_at(list, i), &err);
+        if (trial == NULL && err.code == ERR_MEMORY) {
+            side_out_of_memory(&t->base.side);
+            break;
+        }
         if (trial == NULL) {
             err_place(&err, "[%zu]", i);
             side_complain(&t->base.side, err.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/series.h"
 
+#include "core/grow.h"
 #include "core/map.h"
 #include "core/pack.h"
 
@@ -82,15 +83,8 @@ series_restart(struct series *series, uint64_t attempt)
 static int
 append_value(struct series *series, double value)
 {
-    if (series->n == series->cap) {
-        size_t cap = series->cap == 0 ? 16 : series->cap * 2;
-        double *values = realloc(series->values, cap * sizeof *values);
-
-        if (values == NULL)
-            return -1;
-        series->values = values;
-        series->cap = cap;
-    }
+    if (GROW(series->values, series->n, series->cap) != 0)
+        return -1;
     series->values[series->n++] = value;
     return 0;
 }
@@ -100,15 +94,8 @@ keep_early(struct series *series, uint64_t sequence, double value)
 {
     size_t at = series->n_early;
 
-    if (series->n_early == series->early_cap) {
-        size_t cap = series->early_cap == 0 ? 8 : series->early_cap * 2;
-        struct early *early = realloc(series->early, cap * sizeof *early);
-
-        if (early == NULL)
-            return -1;
-        series->early = early;
-        series->early_cap = cap;
-    }
+    if (GROW(series->early, series->n_early, series->early_cap) != 0)
+        return -1;
     while (at > 0 && series->early[at - 1].sequence > sequence)
         at--;
     memmove(series->early + at + 1, series->early + at,
@@ -148,27 +135,10 @@ series_enter(struct series *series, uint64_t sequence, double value)
     return 1;
 }
 
-static int
-by_trial(const void *va, const void *vb)
-{
-    const struct series *const *a = va, *const *b = vb;
-
-    return ((*a)->trial > (*b)->trial) - ((*a)->trial < (*b)->trial);
-}
-
 struct series **
 series_sorted(const struct series_map *m, size_t *n)
 {
-    struct series **sorted = malloc(m->by_job.count * sizeof *sorted + 1);
-    struct series *series;
-    size_t at = 0;
-
-    *n = 0;
-    while (sorted != NULL && (series = map_next(&m->by_job, &at)) != NULL)
-        sorted[(*n)++] = series;
-    if (*n > 1)
-        qsort(sorted, *n, sizeof *sorted, by_trial);
-    return sorted;
+    return map_by_number(&m->by_job, offsetof(struct series, trial), n);
 }
 
 /* ---- packed ---- */

@@ -22,7 +22,6 @@
 #include "space/space.h"
 #include "tunepipe/plugin.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -503,26 +502,25 @@ void
 session_write_head(const struct session *s, const struct session_setup *setup,
                    struct buf *out)
 {
-    buf_printf(out,
-               "{\"program\": \"tunepipe\", \"version\": \"%s\", "
-               "\"abi\": %u, \"digits\": %d, \"max_payload\": %zu, "
-               "\"seed\": %" PRIu64 ", ",
-               TP_VERSION, TP_ABI, setup->digits, setup->max_payload,
-               setup->seed);
-    policy_write(&s->policy, out);
-    buf_printf(out,
-               ", \"space_limits\": {\"dims\": %d, \"choices\": %d, "
-               "\"depth\": %d}, ",
-               SPACE_DIMS_MAX, SPACE_CHOICES_MAX, SPACE_DEPTH_MAX);
-    side_describe(s->sides[SENDER_DEFAULT], out);
-    buf_add_text(out, ", ");
-    side_describe(s->sides[SENDER_ASSESSOR], out);
-    if (setup->program_folder != NULL && has_program(s)) {
-        buf_add_text(out, ", \"program_folder\": ");
-        json_write_string(out, setup->program_folder,
-                          strlen(setup->program_folder));
-    }
-    buf_add_text(out, "}");
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "program", "tunepipe");
+    json_add_text(&w, "version", TP_VERSION);
+    json_add_unsigned(&w, "abi", TP_ABI);
+    json_add_integer(&w, "digits", setup->digits);
+    json_add_unsigned(&w, "max_payload", setup->max_payload);
+    json_add_unsigned(&w, "seed", setup->seed);
+    policy_write(&s->policy, &w);
+    json_open_object(&w, "space_limits");
+    json_add_unsigned(&w, "dims", SPACE_DIMS_MAX);
+    json_add_unsigned(&w, "choices", SPACE_CHOICES_MAX);
+    json_add_unsigned(&w, "depth", SPACE_DEPTH_MAX);
+    json_close(&w);
+    side_describe(s->sides[SENDER_DEFAULT], &w);
+    side_describe(s->sides[SENDER_ASSESSOR], &w);
+    if (setup->program_folder != NULL && has_program(s))
+        json_add_text(&w, "program_folder", setup->program_folder);
+    json_close(&w);
 }
 
 static int

@@ -168,9 +168,9 @@ side_argument(const struct side *s, const char *name)
 }
 
 void
-side_describe(const struct side *s, struct buf *out)
+side_describe(const struct side *s, struct json_writer *w)
 {
-    s->ops->describe(s, out);
+    s->ops->describe(s, w);
 }
 
 int

@@ -23,6 +23,7 @@ struct command;
 struct err;
 struct explainer;
 struct frame;
+struct json_writer;
 struct judgement;
 struct jval;
 struct log;
@@ -77,7 +78,7 @@ struct side_ops {
     int (*save)(const struct side *s, struct buf *out, struct err *err);
     int (*load)(struct side *s, struct unpack *in, struct err *err);
     const char *(*argument)(const struct side *s, const char *name);
-    void (*describe)(const struct side *s, struct buf *out);
+    void (*describe)(const struct side *s, struct json_writer *w);
     int (*check)(const struct side *s, struct jval head, struct err *err);
     struct proxy *(*proxy)(struct side *s);
 };
@@ -143,9 +144,9 @@ int side_load(struct side *s, struct unpack *in, struct err *err);
 /* The text of an argument that its plugin or program was given; NULL: it was
  * given none of that name, or null.  Borrowed. */
 const char *side_argument(const struct side *s, const char *name);
-/* Appends the side's members of the log's head: "tuner": {...}, "filters":
- * [...], or "assessor": {...}. */
-void side_describe(const struct side *s, struct buf *out);
+/* Adds the side's members of the log's head: "tuner": {...}, "filters": [...],
+ * or "assessor": {...}. */
+void side_describe(const struct side *s, struct json_writer *w);
 /* -1 when the side's members of `head` name another version of an algorithm
  * than the loaded one: err says that answers may differ. */
 int side_check(const struct side *s, struct jval head, struct err *err);

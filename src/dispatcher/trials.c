@@ -233,27 +233,10 @@ trials_rename(struct trials *t, struct trial *trial, uint64_t id)
     return 0;
 }
 
-static int
-by_id(const void *va, const void *vb)
-{
-    const struct trial *const *a = va, *const *b = vb;
-
-    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
-}
-
 struct trial **
 trials_sorted(const struct trials *t, size_t *n)
 {
-    struct trial **sorted = malloc(t->by_id.count * sizeof(*sorted) + 1);
-    struct trial *trial;
-    size_t at = 0;
-
-    *n = 0;
-    while (sorted != NULL && (trial = map_next(&t->by_id, &at)) != NULL)
-        sorted[(*n)++] = trial;
-    if (*n > 1)
-        qsort(sorted, *n, sizeof *sorted, by_id);
-    return sorted;
+    return map_by_number(&t->by_id, offsetof(struct trial, id), n);
 }
 
 struct trial **

@@ -407,36 +407,23 @@ write_budget(struct buf *out, double budget)
         json_write_double(out, budget);
 }
 
-static void
-write_member(struct buf *out, const char *key)
-{
-    out->len--; /* takes the closing brace off again */
-    if (out->data[out->len - 1] != '{')
-        buf_add_text(out, ", ");
-    json_write_string(out, key, strlen(key));
-    buf_add_text(out, ": ");
-}
-
 /* Writes what a trial receives: the parameters, and what the tuner adds to
  * them. */
 static void
 write_parameters(struct tuning *t, const struct tuner_terms *terms)
 {
-    struct buf *out = &t->json;
+    struct json_writer w;
 
-    buf_clear(out);
-    space_decode(t->space, t->x, out);
-    for (size_t i = 0; i < terms->n_extras && !out->failed; i++) {
-        write_member(out, terms->extras[i].key);
-        json_write_string(out, terms->extras[i].text,
-                          strlen(terms->extras[i].text));
-        buf_add_char(out, '}');
-    }
-    if (terms->budget > 0 && !out->failed) {
-        write_member(out, "TRIAL_BUDGET");
-        write_budget(out, terms->budget);
-        buf_add_char(out, '}');
-    }
+    buf_clear(&t->json);
+    space_decode(t->space, t->x, &t->json);
+    if (terms->n_extras == 0 && !(terms->budget > 0))
+        return;
+    w = json_reopen_object(&t->json);
+    for (size_t i = 0; i < terms->n_extras; i++)
+        json_add_text(&w, terms->extras[i].key, terms->extras[i].text);
+    if (terms->budget > 0)
+        write_budget(json_value(&w, "TRIAL_BUDGET"), terms->budget);
+    json_close(&w);
 }
 
 /* Keeps the parameters of a suggestion that NNI's manager may lose, where the
@@ -515,7 +502,8 @@ refuse_point(struct tuning *t, uint64_t id)
 
     err_set(&err, ERR_INPUT,
             "the parameters of trial %" PRIu64
-            " are more than %zu bytes of JSON, expected shorter choices",
+            " are more than %zu bytes of JSON, expected shorter choices, or "
+            "there is no memory for them",
             id, t->json.max);
     side_complain(&t->side, err.text);
     return TP_ERR;
@@ -528,6 +516,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
          const struct tuner_terms *terms)
 {
     struct parameter_record record = {.id = id, .label = label};
+    struct parameter_id named = parameter_named(id, label);
     struct trial *trial;
 
     take_origin_point(t, terms);
@@ -537,7 +526,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     trial =
         trials_add(t->trials, id, label, t->x, space_dims(t->space)->n_dims);
     if (trial == NULL) {
-        if (label != NULL)
+        if (label != NULL && trials_find(t->trials, &named) != NULL)
             return refuse_label(t, id, label);
         side_out_of_memory(&t->side);
         return TP_ERR;
@@ -579,7 +568,8 @@ import_one(void *side, struct jval entry, struct err *err)
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
 }
 
-/* Tells that an element of FD or AD could not be used; it alone is lost. */
+/* Tells that an element of FD or AD could not be used; it alone is lost, unless
+ * there was no memory for it. */
 static void
 refuse_element(void *side, size_t i, struct err *err)
 {
@@ -588,6 +578,8 @@ refuse_element(void *side, size_t i, struct err *err)
     err_place(err, "[%zu]", i);
     if (err->code == ERR_PLUGIN)
         side_failed(&t->side, err);
+    else if (err->code == ERR_MEMORY)
+        side_out_of_memory(&t->side);
     else
         side_complain(&t->side, err->text);
 }
@@ -1106,8 +1098,7 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
         trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
 
     if (trial == NULL)
-        return err_set(err, ERR_INPUT,
-                       "parameter_id %" PRIu64 " is in use already", id);
+        return err_set(err, ERR_MEMORY, "out of memory");
     trial->foreign = true;
     trial->tuner_id = id;
     if (id >= t->next_id)
@@ -1477,12 +1468,10 @@ argument(const struct side *s, const char *name)
 }
 
 static void
-describe(const struct side *s, struct buf *out)
+describe(const struct side *s, struct json_writer *w)
 {
-    buf_add_text(out, "\"tuner\": ");
-    tuner_describe(tuning_of(s)->tuner, out);
-    buf_add_text(out, ", \"filters\": ");
-    tuner_describe_filters(tuning_of(s)->tuner, out);
+    tuner_describe(tuning_of(s)->tuner, json_value(w, "tuner"));
+    tuner_describe_filters(tuning_of(s)->tuner, json_value(w, "filters"));
 }
 
 static int

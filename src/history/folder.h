@@ -15,7 +15,7 @@
  *                       experiment goes on
  *   summary.json        how it ended; absent until then
  *   budget.json         how long it has run, and may go on: budget.h
- *   control             the socket of a living manager: commands.h
+ *   control             the socket of a living manager: control/control.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   reruns/             what `tunepipe rerun` made, each like a trial's

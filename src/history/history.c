@@ -462,6 +462,13 @@ close_attempt(struct history_reader *h, struct trial *t, const char *status,
     return f;
 }
 
+/* Whether nothing was heard of that attempt, nor of a later one. */
+static bool
+is_new_attempt(const struct trial *t, uint64_t number)
+{
+    return t->seen.attempts == 0 || t->seen.attempt.number < number;
+}
+
 /* Begins an attempt that is new; nobody saw the end of an earlier one that is
  * still open. */
 static void
@@ -470,7 +477,7 @@ open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
     if (t->open)
         close_attempt(h, t, NULL, 0);
     t->seen.attempt = (struct history_attempt){.number = number};
-    t->seen.attempts = number + 1;
+    t->seen.attempts = number < UINT64_MAX ? number + 1 : number;
     t->open = true;
     t->heard_us = 0;
 }
@@ -498,6 +505,7 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     struct history_attempt *a;
     struct history_fact *f;
     char *id = NULL;
+    bool is_new;
     struct jval v;
 
     if (t == NULL && (t = add(h, job)) == NULL)
@@ -506,13 +514,14 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         (id = jval_copy_text(v)) == NULL)
         return no_memory(err);
     a = &t->seen.attempt;
-    /* a later one has begun: this one is over */
-    if (t->seen.attempts > number + (t->open ? 1 : 0)) {
+    is_new = is_new_attempt(t, number);
+    /* it has ended, or a later one has begun: this one is over */
+    if (!is_new && !(t->open && number == a->number)) {
         queue_object(h, HISTORY_NOTE, job, t)->event = event;
         free(id);
         return 0;
     }
-    if (t->seen.attempts <= number)
+    if (is_new)
         open_attempt(h, t, number);
     if (a->begun_us == 0)
         a->begun_us = h->record.time_us;
@@ -662,7 +671,7 @@ take_metric(struct history_reader *h, struct err *err)
         name(h, t, id, RANK_METRIC);
     }
     /* the attempt's start is not on record */
-    if (m->attempt >= t->seen.attempts)
+    if (is_new_attempt(t, m->attempt))
         open_attempt(h, t, m->attempt);
     standing = standing_of(t, m);
     if (standing == HISTORY_COUNTS)

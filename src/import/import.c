@@ -54,16 +54,17 @@ import_leave(struct import *im, const char *fmt, ...)
 void
 import_name(struct buf *parameters, const char *name)
 {
-    if (parameters->len > 0)
-        buf_add_text(parameters, ", ");
-    json_write_string(parameters, name, strlen(name));
-    buf_add_text(parameters, ": ");
+    struct json_writer w = json_begin(parameters);
+
+    w.due = parameters->len > 0;
+    json_value(&w, name);
 }
 
 void
 import_take(struct import *im, const struct import_trial *t)
 {
-    struct buf *out = &im->lines, from;
+    struct json_writer w;
+    struct buf from;
 
     if (!isfinite(t->value)) {
         import_leave(im, "its value is no finite number");
@@ -71,15 +72,14 @@ import_take(struct import *im, const struct import_trial *t)
     }
     buf_init(&from, IMPORT_TEXT_MAX);
     buf_printf(&from, "%s: %s", im->source, t->name);
-    buf_printf(out,
-               "{\"parameter\": {%s}, \"value\": ", buf_text(t->parameters));
-    json_write_double(out, t->value);
+    w = json_begin_object(&im->lines);
+    buf_printf(json_value(&w, "parameter"), "{%s}", buf_text(t->parameters));
+    json_add_number(&w, "value", t->value);
     if (t->way != IMPORT_UNSAID)
-        buf_printf(out, ", \"minimize\": %s",
-                   t->way == IMPORT_MINIMIZE ? "true" : "false");
-    buf_add_text(out, ", \"from\": ");
-    json_write_text(out, buf_text(&from));
-    buf_add_text(out, "}\n");
+        json_add_bool(&w, "minimize", t->way == IMPORT_MINIMIZE);
+    json_add_text(&w, "from", buf_text(&from));
+    json_close(&w);
+    buf_add_char(&im->lines, '\n');
     buf_fini(&from);
     im->n++;
 }

@@ -3,6 +3,7 @@
  * append to.  Trials and studies are numbered in the order of the operations
  * that make them; one that names what is not there, or a trial that has
  * finished, has no effect. */
+#include "core/grow.h"
 #include "import/import.h"
 #include "import/optuna.h"
 
@@ -84,22 +85,20 @@ static bool
 create_study(struct journal *j, struct jval root)
 {
     const char *name = get_text(root, "study_name");
-    struct study *more, study = {.n_objectives = 0};
+    struct study study = {.n_objectives = 0};
 
     if (name == NULL)
         return false;
     for (size_t i = 0; i < j->n_studies; i++)
         if (!j->studies[i].deleted && strcmp(j->studies[i].name, name) == 0)
             return true; /* it is there: whoever wrote this was told so */
-    more = realloc(j->studies, (j->n_studies + 1) * sizeof *more);
-    if (more == NULL)
+    if (grow_to(&j->studies, j->n_studies + 1, sizeof study) != 0)
         return false;
-    j->studies = more;
     study.name = strdup(name);
     if (study.name == NULL)
         return false;
-    more[j->n_studies++] = study;
-    return set_directions(&more[j->n_studies - 1], root);
+    j->studies[j->n_studies++] = study;
+    return set_directions(&j->studies[j->n_studies - 1], root);
 }
 
 static bool
@@ -158,18 +157,16 @@ set_values(struct journal *j, struct trial *t, struct jval root)
 static bool
 create_trial(struct journal *j, struct jval root)
 {
-    struct trial *more, *t;
+    struct trial *t;
     uint64_t study;
 
     if (!get_u64(root, "study_id", &study))
         return false;
     if (study >= j->n_studies || j->studies[study].deleted)
         return true;
-    more = realloc(j->trials, (j->n_trials + 1) * sizeof *more);
-    if (more == NULL)
+    if (grow_to(&j->trials, j->n_trials + 1, sizeof *t) != 0)
         return false;
-    j->trials = more;
-    t = &more[j->n_trials++];
+    t = &j->trials[j->n_trials++];
     *t = (struct trial){.study = study,
                         .number = j->studies[study].n_trials++,
                         .state = RUNNING,

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/gzip.h"
 #include "core/number.h"
 #include "log/io.h"
@@ -84,15 +85,8 @@ struct numbers {
 static int
 add(struct numbers *list, uint64_t n)
 {
-    if (list->n == list->cap) {
-        size_t cap = list->cap == 0 ? 16 : 2 * list->cap;
-        void *grown = realloc(list->at, cap * sizeof *list->at);
-
-        if (grown == NULL)
-            return -1;
-        list->at = grown;
-        list->cap = cap;
-    }
+    if (GROW(list->at, list->n, list->cap) != 0)
+        return -1;
     list->at[list->n++] = n;
     return 0;
 }

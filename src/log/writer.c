@@ -408,12 +408,6 @@ logwriter_take_back(struct logwriter *w)
     w->held = false;
 }
 
-bool
-logwriter_dirty(const struct logwriter *w)
-{
-    return w->dirty;
-}
-
 struct loglock *
 logwriter_lock(struct logwriter *w)
 {

@@ -118,9 +118,6 @@ int logwriter_sync(struct logwriter *w, struct err *err);
  * failure. */
 int logwriter_finish(struct logwriter *w, struct err *err);
 
-/* Whether anything was flushed since the last sync mark. */
-bool logwriter_dirty(const struct logwriter *w);
-
 /* The lock, for loglock_asked() and loglock_answer(): whether another process
  * wants to write the log. */
 struct loglock *logwriter_lock(struct logwriter *w);

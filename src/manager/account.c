@@ -10,6 +10,7 @@
 #include "manager/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,23 +31,11 @@ state_name(const struct manager *m)
     return "ending";
 }
 
-static void
-add_uint(struct buf *out, const char *key, uint64_t n)
-{
-    buf_printf(out, "\"%s\": %llu, ", key, (unsigned long long)n);
-}
-
 /* 0: no limit. */
 static void
-add_limit(struct buf *out, const char *key, double value)
+add_limit(struct json_writer *w, const char *key, double value)
 {
-    json_write_number_member(out, key, value > 0 ? value : (double)NAN);
-}
-
-static bool
-waits(const struct trial *t)
-{
-    return t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED;
+    json_add_number(w, key, value > 0 ? value : (double)NAN);
 }
 
 static uint64_t
@@ -55,116 +44,98 @@ count_waiting(const struct manager *m)
     uint64_t n = 0;
 
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        n += waits(t);
+        n += trial_waits(t);
     return n;
 }
 
 static void
-add_best(struct buf *out, const struct progress *p)
+add_best(struct json_writer *w, const struct progress *p)
 {
-    if (!p->has_best) {
-        buf_add_text(out, "\"best\": null, ");
+    if (!json_open_object_if(w, "best", p->has_best))
         return;
-    }
-    buf_add_text(out, "\"best\": {");
-    json_write_text_member(out, "trial", p->best_trial);
-    buf_add_text(out, "\"value\": ");
-    json_write_number(out, p->best);
-    buf_add_text(out, "}, ");
+    json_add_text(w, "trial", p->best_trial);
+    json_add_number(w, "value", p->best);
+    json_close(w);
 }
 
 static void
-add_recent(struct buf *out, const struct recent *r)
+add_recent(struct json_writer *w, const struct recent *r)
 {
-    buf_add_text(out, "\"recent\": [");
-    for (unsigned i = 0; i < recent_count(r); i++) {
-        buf_add_text(out, i > 0 ? ", " : "");
-        json_write_number(out, recent_at(r, i));
-    }
-    buf_add_text(out, "], ");
+    json_open_array(w, "recent");
+    for (unsigned i = 0; i < recent_count(r); i++)
+        json_add_number(w, NULL, recent_at(r, i));
+    json_close(w);
 }
 
 static void
-add_origin(struct buf *out, const struct trial *t)
+add_origin(struct json_writer *w, const struct trial *t)
 {
-    if (t->origin.how != ORIGIN_NONE)
-        buf_printf(out, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
-                   (unsigned long long)t->origin.from,
-                   origin_word(t->origin.how));
-    else
-        buf_add_text(out, "\"from\": null, \"from_how\": null, ");
+    bool has = t->origin.how != ORIGIN_NONE;
+    char from[24];
+
+    snprintf(from, sizeof from, "%05llu", (unsigned long long)t->origin.from);
+    json_add_text(w, "from", has ? from : NULL);
+    json_add_text(w, "from_how", has ? origin_word(t->origin.how) : NULL);
 }
 
 static void
-add_trial(struct buf *out, const struct trial *t, int64_t now_ns)
+add_trial(struct json_writer *w, const struct trial *t, int64_t now_ns)
 {
     int64_t end_ns = t->ended_ns > 0 ? t->ended_ns : now_ns;
 
-    buf_add_char(out, '{');
-    json_write_text_member(out, "trial", t->id);
-    add_uint(out, "attempt", t->attempt);
-    json_write_text_member(out, "status",
-                           t->stop != STOP_NOT ? "stopping"
-                                               : trial_state_name(t->state));
-    json_write_number_member(out, "latest",
-                             t->has_final    ? t->final
-                             : t->has_latest ? t->latest
-                                             : (double)NAN);
-    add_uint(out, "reports", t->sent);
-    json_write_number_member(
-        out, "elapsed_s",
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->id);
+    json_add_unsigned(w, "attempt", t->attempt);
+    json_add_text(w, "status",
+                  t->stop != STOP_NOT ? "stopping"
+                                      : trial_state_name(t->state));
+    json_add_number(w, "latest",
+                    t->final.given    ? t->final.value
+                    : t->latest.given ? t->latest.value
+                                      : (double)NAN);
+    json_add_unsigned(w, "reports", t->sent);
+    json_add_number(
+        w, "elapsed_s",
         t->started_ns == 0 ? 0 : (double)(end_ns - t->started_ns) / 1e9);
-    add_origin(out, t);
-    add_recent(out, &t->recent);
-    buf_printf(out, "\"parameters\": %s}", t->parameters);
-}
-
-static void
-add_trials(struct buf *out, const struct manager *m, uint64_t rows,
-           int64_t now_ns)
-{
-    const struct trial *t = m->live;
-
-    buf_add_text(out, "\"trials\": [");
-    for (uint64_t i = 0; t != NULL && i < rows; i++, t = t->next) {
-        buf_add_text(out, i > 0 ? ", " : "");
-        add_trial(out, t, now_ns);
-    }
-    buf_add_char(out, ']');
+    add_origin(w, t);
+    add_recent(w, &t->recent);
+    json_add_raw(w, "parameters", t->parameters);
+    json_close(w);
 }
 
 void
 account_write(const struct manager *m, uint64_t rows, struct buf *out)
 {
+    struct json_writer w = json_begin_object(out);
     int64_t now_ns = clock_monotonic_ns();
     struct budget budget = m->budget;
+    const struct trial *t = m->live;
 
     budget_count(&budget, now_ns);
-    buf_add_char(out, '{');
-    json_write_text_member(out, "experiment", m->folder.id);
-    json_write_text_member(out, "folder", m->folder.path);
-    add_uint(out, "pid", (uint64_t)getpid());
-    json_write_text_member(out, "state", state_name(m));
+    json_add_text(&w, "experiment", m->folder.id);
+    json_add_text(&w, "folder", m->folder.path);
+    json_add_unsigned(&w, "pid", (uint64_t)getpid());
+    json_add_text(&w, "state", state_name(m));
     if (strcmp(state_name(m), "paused") == 0)
-        json_write_text_member(out, "reason", failing_why_paused(m));
-    add_uint(out, "concurrency", m->scheduler.concurrency);
-    if (m->scheduler.max_trials > 0)
-        add_uint(out, "max_trials", m->scheduler.max_trials);
-    else
-        buf_add_text(out, "\"max_trials\": null, ");
-    add_limit(out, "max_duration_s", (double)budget.max_ms / 1e3);
-    json_write_number_member(out, "elapsed_s", (double)budget.used_ns / 1e9);
-    add_uint(out, "done", m->progress.done);
-    add_uint(out, "running", m->n_running);
-    add_uint(out, "waiting", count_waiting(m));
-    add_uint(out, "failed", m->progress.failed);
-    add_uint(out, "stopped", m->progress.stopped);
-    add_uint(out, "cancelled", m->progress.cancelled);
-    add_uint(out, "paused", m->progress.set_aside);
-    add_uint(out, "interrupted", m->progress.interrupted);
-    json_write_text_member(out, "optimize_mode",
-                           m->progress.minimize ? "minimize" : "maximize");
-    add_best(out, &m->progress);
-    add_trials(out, m, rows, now_ns);
-    buf_add_char(out, '}');
+        json_add_text(&w, "reason", failing_why_paused(m));
+    json_add_unsigned(&w, "concurrency", m->scheduler.concurrency);
+    json_add_unsigned_if(&w, "max_trials", m->scheduler.max_trials > 0,
+                         m->scheduler.max_trials);
+    add_limit(&w, "max_duration_s", (double)budget.max_ms / 1e3);
+    json_add_number(&w, "elapsed_s", (double)budget.used_ns / 1e9);
+    json_add_unsigned(&w, "done", m->progress.done);
+    json_add_unsigned(&w, "running", m->n_running);
+    json_add_unsigned(&w, "waiting", count_waiting(m));
+    json_add_unsigned(&w, "failed", m->progress.failed);
+    json_add_unsigned(&w, "stopped", m->progress.stopped);
+    json_add_unsigned(&w, "cancelled", m->progress.cancelled);
+    json_add_unsigned(&w, "paused", m->progress.set_aside);
+    json_add_unsigned(&w, "interrupted", m->progress.interrupted);
+    json_add_text(&w, "optimize_mode",
+                  m->progress.minimize ? "minimize" : "maximize");
+    add_best(&w, &m->progress);
+    json_open_array(&w, "trials");
+    for (uint64_t i = 0; t != NULL && i < rows; i++, t = t->next)
+        add_trial(&w, t, now_ns);
+    json_end(&w);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/again.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
@@ -30,10 +31,9 @@
 /* What is begun by one request. */
 struct again {
     struct manager *m;
-    struct buf told; /* the array for the dispatcher's AD, not closed */
-    struct buf *ids;
-    uint64_t id; /* the next parameter_id */
-    size_t n;
+    struct buf told;        /* the array for the dispatcher's AD, not closed */
+    struct json_writer ids; /* of the trials that were begun */
+    uint64_t id;            /* the next parameter_id */
 };
 
 /* Above all that were given and all that may be on their way.  The dispatcher
@@ -59,7 +59,7 @@ check_open(const struct manager *m, struct err *err)
     int64_t now = clock_monotonic_ns();
     char why[200];
 
-    if (m->lockstep.on)
+    if (m->x->deterministic)
         return err_set(err, ERR_INPUT,
                        "retry: not in a deterministic experiment, whose course "
                        "no clock may decide");
@@ -82,7 +82,7 @@ begin(struct again *a, struct manager *m, struct buf *ids, size_t n,
 {
     uint64_t most = m->scheduler.max_trials;
 
-    *a = (struct again){.m = m, .ids = ids, .id = free_id(m)};
+    *a = (struct again){.m = m, .ids = json_begin(ids), .id = free_id(m)};
     buf_init(&a->told, 4 * RECORD_MAX);
     return most == 0 || n == 0 ? 0 : coordinator_limit(m, most + n, 0, err);
 }
@@ -116,7 +116,7 @@ add(struct again *a, struct trial *t, const struct buf *record)
     buf_add(&a->told, record->data, record->len);
     if (a->told.len > FRAME_BYTES)
         tell_dispatcher(a);
-    buf_printf(a->ids, "%s\"%s\"", a->n++ > 0 ? ", " : "", t->id);
+    json_add_text(&a->ids, NULL, t->id);
     m->n_trials++;
     manager_taken(m, t->parameter_id);
     scheduler_found(&m->scheduler, true);
@@ -129,15 +129,18 @@ static int
 add_new(struct again *a, const char *parameters, struct err *err)
 {
     struct trial *t = NULL;
+    struct json_writer w;
     struct buf record;
     char id[32];
 
     snprintf(id, sizeof id, "%llu", (unsigned long long)a->id++);
     buf_init(&record, 2 * RECORD_MAX);
-    buf_printf(&record,
-               "{\"parameter_id\": %s, \"parameter_source\": \"" SOURCE_REPEATED
-               "\", \"parameters\": %s, \"parameter_index\": 0}",
-               id, parameters);
+    w = json_begin_object(&record);
+    json_add_raw(&w, "parameter_id", id);
+    json_add_text(&w, "parameter_source", SOURCE_REPEATED);
+    json_add_raw(&w, "parameters", parameters);
+    json_add_unsigned(&w, "parameter_index", 0);
+    json_close(&w);
     if (buf_check(&record, "the parameters", err) == 0) {
         t = trial_new(a->m->n_trials, buf_text(&record), record.len, id,
                       parameters);

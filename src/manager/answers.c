@@ -7,12 +7,12 @@
 #include "core/number.h"
 #include "core/visible.h"
 #include "json.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/indexing.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
 #include "manager/peer.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <signal.h>
@@ -153,7 +153,7 @@ decide(struct manager *m, const char *id, const char *decision)
                       "trial, expected pause, finish or release",
                       decision);
     else if (t != NULL)
-        running_stop(m, t, (int)stop);
+        running_stop(m, t, stop);
     else
         m->late.words++;
 }
@@ -170,6 +170,76 @@ take_decision(struct manager *m, const struct frame *frame)
         jval_string(v, &id, NULL) && jval_get(json_root(doc), "decision", &v) &&
         jval_string(v, &decision, NULL))
         decide(m, id, decision);
+    json_free(doc);
+}
+
+/* "end", and words from another time, are no reason to end it. */
+static enum trial_stop
+decided(const char *decision)
+{
+    static const struct {
+        const char *word;
+        enum trial_stop stop;
+    } decisions[] = {{"stop", STOP_ASSESSOR},
+                     {"pause", STOP_PAUSE},
+                     {"finish", STOP_FINISH}};
+
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (strcmp(decisions[i].word, decision) == 0)
+            return decisions[i].stop;
+    return STOP_NOT;
+}
+
+/* The trial that was judged goes on, or ends.  Its stop has been told before,
+ * and is told here once more. */
+static void
+take_verdict(struct manager *m, const char *id, uint64_t sequence,
+             enum trial_stop stop)
+{
+    struct trial *t = live_by_id(m, id);
+
+    if (t != NULL && (stop == STOP_PAUSE || stop == STOP_FINISH))
+        running_stop(m, t, stop);
+    t = live_by_id(m, id); /* if it still is there */
+    if (t != NULL)
+        holding_answer(&t->holding, sequence,
+                       stop == STOP_NOT        ? REPORT_GO
+                       : stop == STOP_ASSESSOR ? REPORT_STOP
+                                               : trial_answer(t));
+}
+
+static void
+acknowledge(struct manager *m, const char *id, struct jval root)
+{
+    const char *decision = "";
+    uint64_t sequence = 0;
+    struct jval v;
+    bool end;
+
+    if (jval_get(root, "decision", &v))
+        jval_string(v, &decision, NULL);
+    end = strcmp(decision, "end") == 0;
+    if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
+        return;
+    if (!end)
+        take_verdict(m, id, sequence, decided(decision));
+    m->delivery->answered(m, id, end, sequence);
+}
+
+/* Whoever waits for it goes on. */
+static void
+take_acknowledged(struct manager *m, const struct frame *frame)
+{
+    struct json *doc =
+        json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
+    const char *id;
+    struct jval v;
+
+    /* An attempt that is made again is told it again: resume. */
+    if (doc != NULL && !(m->delivery->repeats && m->interrupting) &&
+        jval_get(json_root(doc), "trial_job_id", &v) &&
+        jval_string(v, &id, NULL))
+        acknowledge(m, id, json_root(doc));
     json_free(doc);
 }
 
@@ -204,7 +274,7 @@ take_frame(void *ctx, const struct frame *frame)
         {CMD_NO_MORE, take_no_more},
         {CMD_KILL_TRIAL, take_kill},
         {CMD_DECIDE_TRIAL, take_decision},
-        {CMD_ACKNOWLEDGE, stepping_acknowledged},
+        {CMD_ACKNOWLEDGE, take_acknowledged},
         {CMD_ERROR, take_error},
     };
     struct manager *m = ctx;

@@ -6,8 +6,6 @@
 #include "core/file.h"
 #include "json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define TEXT_MAX 65536
@@ -76,20 +74,27 @@ int
 budget_save(struct budget *b, const char *folder, struct err *err)
 {
     char *path = file_join(folder, FOLDER_BUDGET);
-    char text[200];
-    int len, rc;
+    struct json_writer w;
+    struct buf text;
+    int rc;
 
     b->save_ns = b->at_ns + EVERY_NS;
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    len =
-        snprintf(text, sizeof text,
-                 "{\"used_ns\": %" PRId64 ", \"max_trials\": %" PRIu64
-                 ", \"max_duration_ms\": %" PRId64 ", \"concurrency\": %" PRIu64
-                 ", \"paused\": %d, \"halted\": %d}\n",
-                 b->used_ns, b->max_trials, b->max_ms, b->concurrency,
-                 b->paused, b->halted);
-    rc = file_write(path, text, (size_t)len, err);
+    buf_init(&text, TEXT_MAX);
+    w = json_begin_object(&text);
+    json_add_integer(&w, "used_ns", b->used_ns);
+    json_add_unsigned(&w, "max_trials", b->max_trials);
+    json_add_integer(&w, "max_duration_ms", b->max_ms);
+    json_add_unsigned(&w, "concurrency", b->concurrency);
+    json_add_unsigned(&w, "paused", b->paused);
+    json_add_unsigned(&w, "halted", b->halted);
+    json_close(&w);
+    buf_add_char(&text, '\n');
+    rc = buf_check(&text, FOLDER_BUDGET, err);
+    if (rc == 0)
+        rc = file_write(path, text.data, text.len, err);
+    buf_fini(&text);
     free(path);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/grow.h"
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/metrics.h"
@@ -82,15 +83,8 @@ checkpoints_add(struct checkpoints *c, uint64_t trial, uint64_t number)
 
     if (item != NULL || path == NULL || access(path, F_OK) != 0)
         goto out;
-    if (c->n == c->cap) {
-        size_t cap = c->cap == 0 ? 16 : 2 * c->cap;
-        struct checkpoint *items = realloc(c->items, cap * sizeof *items);
-
-        if (items == NULL)
-            goto out;
-        c->items = items;
-        c->cap = cap;
-    }
+    if (GROW(c->items, c->n, c->cap) != 0)
+        goto out;
     checkpoints_steps_read(c, trial, number, &steps);
     item = &c->items[c->n++];
     *item = (struct checkpoint){.trial = trial,
@@ -182,8 +176,8 @@ checkpoints_saved(struct checkpoints *c, const struct trial *t, uint64_t number,
     if (item == NULL)
         return false;
     note_steps(c, t, item, reports);
-    item->valued = t->has_read;
-    item->value = t->read;
+    item->valued = t->read.given;
+    item->value = t->read.value;
     return checkpoints_prune(c, t->number);
 }
 
@@ -249,6 +243,13 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
     if (c->folder != NULL)
         note_untold(c, t);
     checkpoints_known(c, t->number, paused);
+}
+
+void
+checkpoints_hear_end(void *c, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED)
+        checkpoints_ended(c, end->trial);
 }
 
 void
@@ -474,16 +475,8 @@ claim(struct checkpoints *c, uint64_t trial)
 
     if (found != NULL)
         return found;
-    if (c->n_claims == c->claims_cap) {
-        size_t cap = c->claims_cap == 0 ? 16 : 2 * c->claims_cap;
-        struct checkpoint_claim *claims =
-            realloc(c->claims, cap * sizeof *claims);
-
-        if (claims == NULL)
-            return NULL;
-        c->claims = claims;
-        c->claims_cap = cap;
-    }
+    if (GROW(c->claims, c->n_claims, c->claims_cap) != 0)
+        return NULL;
     found = &c->claims[c->n_claims++];
     *found = (struct checkpoint_claim){.trial = trial};
     return found;
@@ -970,7 +963,7 @@ checkpoints_inherit(struct checkpoints *c, const struct trial *t,
 static bool
 is_heir(const struct trial *t, const char *home)
 {
-    return t->origin.how != ORIGIN_NONE && !t->settled &&
+    return t->origin.how != ORIGIN_NONE && !t->origin.settled &&
            checkpoint_newest(home) == 0;
 }
 

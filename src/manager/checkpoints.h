@@ -6,6 +6,7 @@
 #ifndef MANAGER_CHECKPOINTS_H
 #define MANAGER_CHECKPOINTS_H
 
+#include "manager/attempt_end.h"
 #include "manager/trash.h"
 
 #include <stdbool.h>
@@ -88,6 +89,8 @@ bool checkpoints_saved(struct checkpoints *c, const struct trial *t,
 
 /* The trial has ended for good; of a paused one the newest stays. */
 void checkpoints_ended(struct checkpoints *c, const struct trial *t);
+/* Of any trial: ctx is its checkpoints. */
+attempt_end_hear checkpoints_hear_end;
 /* The same of one that an earlier manager has seen to its end. */
 void checkpoints_known(struct checkpoints *c, uint64_t trial, bool paused);
 

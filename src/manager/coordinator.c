@@ -140,16 +140,25 @@ coordinator_restore(struct manager *m, struct err *err)
 }
 
 void
-coordinator_ended(struct manager *m, const struct trial *t, double seconds)
+coordinator_hear_end(void *ctx, const struct attempt_end *end)
 {
-    struct finish_end end = {.trial = t->id,
-                             .counts = ending_counts(t->state),
-                             .has_value = t->has_final,
-                             .value = t->final,
-                             .seconds = seconds};
+    const struct trial *t = end->trial;
+    bool judged = end->how == ATTEMPT_JUDGED;
+    struct finish_end counted = {.trial = t->id, .seconds = end->seconds};
+    struct manager *m = ctx;
 
-    finish_ended(&m->finish, &end);
-    coordinator_judge(m, clock_monotonic_ns());
+    if (t->started_ns != 0)
+        finish_left(&m->finish, t->started_ns);
+    if (end->how == ATTEMPT_LEFT || (judged && t->past.recorded))
+        return;
+    if (judged) { /* else its hours count, and nothing else */
+        counted.counts = ending_counts(t->state);
+        counted.has_value = t->final.given;
+        counted.value = t->final.value;
+    }
+    finish_ended(&m->finish, &counted);
+    if (judged)
+        coordinator_judge(m, clock_monotonic_ns());
 }
 
 void

@@ -7,11 +7,12 @@
 #ifndef MANAGER_COORDINATOR_H
 #define MANAGER_COORDINATOR_H
 
+#include "manager/attempt_end.h"
+
 #include <stdint.h>
 
 struct err;
 struct manager;
-struct trial;
 
 /* More are asked for at once; with fewer no running trial is ended, and none
  * begun until so many have ended by themselves. */
@@ -30,9 +31,8 @@ int coordinator_limit(struct manager *m, uint64_t max_trials, int64_t max_ms,
 /* What an earlier manager was told; before anything is asked for. */
 int coordinator_restore(struct manager *m, struct err *err);
 
-/* The trial has ended and is recorded as having run so long. */
-void coordinator_ended(struct manager *m, const struct trial *t,
-                       double seconds);
+/* Counts an end, of any trial, for the goals: ctx is the manager. */
+attempt_end_hear coordinator_hear_end;
 /* Ends the experiment when a goal is reached: finish.h. */
 void coordinator_judge(struct manager *m, int64_t now_ns);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/deadlines.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 
 void
@@ -49,22 +51,6 @@ sink(struct deadlines *d, struct deadline *one)
     put(d, one, place);
 }
 
-static int
-make_room(struct deadlines *d)
-{
-    size_t cap = d->cap == 0 ? 64 : d->cap * 2;
-    struct deadline **heap;
-
-    if (d->n < d->cap)
-        return 0;
-    heap = realloc(d->heap, cap * sizeof(struct deadline *));
-    if (heap == NULL)
-        return -1;
-    d->heap = heap;
-    d->cap = cap;
-    return 0;
-}
-
 int
 deadlines_set(struct deadlines *d, struct deadline *one, int64_t at_ns)
 {
@@ -73,7 +59,7 @@ deadlines_set(struct deadlines *d, struct deadline *one, int64_t at_ns)
         return 0;
     }
     if (one->place == 0) {
-        if (make_room(d) != 0)
+        if (GROW(d->heap, d->n, d->cap) != 0)
             return -1;
         put(d, one, ++d->n);
     }

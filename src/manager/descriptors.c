@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/descriptors.h"
 
+#include "control/server.h"
 #include "core/err.h"
-#include "manager/control.h"
 
 #include <sys/resource.h>
 

@@ -5,8 +5,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/number.h"
 #include "history/folder.h"
+#include "manager/delivery.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
 #include "manager/results.h"
@@ -31,20 +33,13 @@ no_room(struct earlier_trials *all)
 static struct earlier_trial *
 add_trial(struct earlier_trials *all, const char *id, size_t len)
 {
-    struct earlier_trial *e = map_get(&all->by_id, id, len), **items;
+    struct earlier_trial *e = map_get(&all->by_id, id, len);
     uint64_t number;
 
     if (e != NULL || len >= sizeof e->id || !number_parse_u64(id, len, &number))
         return e;
-    if (all->n == all->cap) {
-        size_t cap = all->cap == 0 ? 64 : 2 * all->cap;
-
-        items = realloc(all->items, cap * sizeof *items);
-        if (items == NULL)
-            return no_room(all);
-        all->items = items;
-        all->cap = cap;
-    }
+    if (GROW(all->items, all->n, all->cap) != 0)
+        return no_room(all);
     e = calloc(1, sizeof *e);
     if (e == NULL || map_put(&all->by_id, id, len, e) != 0) {
         free(e);
@@ -209,6 +204,7 @@ static char *
 record_of(const struct earlier_trial *e, const char *folder)
 {
     char *path = NULL, *text = NULL;
+    struct json_writer w;
     struct buf b;
 
     if (e->logged != NULL && e->logged->record != NULL)
@@ -222,8 +218,10 @@ record_of(const struct earlier_trial *e, const char *folder)
         text = buf_take(&b);
     } else if (e->result != NULL) {
         buf_clear(&b);
-        buf_printf(&b, "{\"parameter_id\": %s, \"parameters\": %s}",
-                   e->result->parameter_id, e->result->parameters);
+        w = json_begin_object(&b);
+        json_add_raw(&w, "parameter_id", e->result->parameter_id);
+        json_add_raw(&w, "parameters", e->result->parameters);
+        json_close(&w);
         text = buf_take(&b);
     }
     free(path);
@@ -283,28 +281,28 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
         return NULL;
     snprintf(t->id, sizeof t->id, "%s", e->id);
     t->attempt = e->attempt;
-    t->again = true;
-    t->known = e->result != NULL;
-    t->told = e->end_told;
-    t->noted = e->logged != NULL && e->logged->started &&
-               e->logged->attempt == e->attempt;
-    t->interrupted = t->noted && e->logged->interrupted;
+    t->past.restored = true;
+    t->past.recorded = e->result != NULL;
+    t->past.end_told = e->end_told;
+    t->past.start_told = e->logged != NULL && e->logged->started &&
+                         e->logged->attempt == e->attempt;
+    t->past.interrupted = t->past.start_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
-        t->heard = e->logged->heard;
-        t->has_final = has_own_final(m, e); /* its folder may be gone */
-        t->final = e->logged->final;
+        t->past.told = e->logged->heard;
+        t->final.given = has_own_final(m, e); /* its folder may be gone */
+        t->final.value = e->logged->final;
     }
     if (e->logged != NULL) {
-        t->has_earlier = e->logged->has_latest;
-        t->earlier = e->logged->latest;
+        t->earlier.given = e->logged->has_latest;
+        t->earlier.value = e->logged->latest;
     }
-    if (e->logged != NULL && m->lockstep.on)
-        t->heard = e->logged->all;
+    if (e->logged != NULL && m->delivery->repeats)
+        t->past.told = e->logged->all;
     if (e->result != NULL)
-        t->ends = trial_state_of(e->result->status);
-    else if (t->told)
-        t->ends = trial_state_of_event(e->logged->event);
-    if (t->ends == TRIAL_STATES)
-        t->ends = TRIAL_FAILED;
+        t->past.end = trial_state_of(e->result->status);
+    else if (t->past.end_told)
+        t->past.end = trial_state_of_event(e->logged->event);
+    if (t->past.end == TRIAL_STATES)
+        t->past.end = TRIAL_FAILED;
     return t;
 }

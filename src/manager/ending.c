@@ -2,9 +2,12 @@
 #include "manager/ending.h"
 
 #include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
 #include "trial/stderr_tail.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/parameters.h"
 #include "manager/reading.h"
@@ -21,27 +24,91 @@
 #define PAYLOAD_MAX ((size_t)64 << 20)
 #define STDERR_LINES 20
 #define SHOWN_MAX 200
+#define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
-ending_send(struct manager *m, const struct trial *t)
+ending_send(void *ctx, const struct attempt_end *end)
 {
+    const struct trial *t = end->trial;
+    struct manager *m = ctx;
+    struct json_writer w;
     struct buf payload;
 
+    if (end->how != ATTEMPT_JUDGED || t->past.end_told)
+        return;
     buf_init(&payload, PAYLOAD_MAX);
-    buf_printf(&payload,
-               "{\"trial_job_id\": \"%s\", \"event\": \"%s\", "
-               "\"hyper_params\": ",
-               t->id, trial_event_name(t->state));
-    json_write_string(&payload, t->record, t->record_len);
-    buf_printf(&payload, ", \"attempt\": %llu",
-               (unsigned long long)reading_attempt(m, t));
-    buf_add_text(&payload, m->lockstep.on ? ", \"sync\": true}" : "}");
+    w = json_begin_object(&payload);
+    json_add_text(&w, "trial_job_id", t->id);
+    json_add_text(&w, "event", trial_event_name(t->state));
+    json_add_string(&w, "hyper_params", t->record, t->record_len);
+    json_add_unsigned(&w, "attempt", reading_attempt(m, t));
+    if (m->delivery->acknowledged)
+        json_add_bool(&w, "sync", true);
+    json_close(&w);
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
         exchange_send(&m->exchange, "EN", payload.data, payload.len);
-    if (m->lockstep.on && t->exited) /* one that never ran has no turn */
+    if (m->delivery->acknowledged && trial_exited(t)) /* else it has no turn */
         lockstep_sent(&m->expected, &payload, m->exchange.last);
     buf_fini(&payload);
 }
+
+/* ---- recorded ---- */
+
+/* Sets when it is tried again, as long as there is anything held. */
+static void
+hold_results(struct manager *m, int rc, const struct err *err)
+{
+    bool holds = rc == 0 && m->folder.held.len > 0;
+
+    if (rc != 0)
+        manager_end(m, MANAGER_UNABLE, "%s", err->text);
+    else if (holds && !m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: warning: %s; the results are kept in memory "
+                      "until it goes on",
+                      err->text);
+    else if (!holds && m->results_held)
+        progress_warn(&m->progress,
+                      "tunepipe: the results are written: it goes on");
+    m->results_held = holds;
+    if (deadlines_set(&m->deadlines, &m->results_due,
+                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
+                            : INT64_MAX) != 0)
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+}
+
+static void
+write_held(void *ctx, void *of)
+{
+    struct manager *m = ctx;
+    struct err err = {0};
+
+    (void)of;
+    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
+}
+
+void
+ending_record(void *ctx, const struct attempt_end *end)
+{
+    const struct trial *t = end->trial;
+    struct manager *m = ctx;
+    struct err err = {0};
+    int rc;
+
+    if (end->how == ATTEMPT_LEFT && trial_began(t) &&
+        experiment_folder_add_interrupted(&m->folder, t, end->seconds, &err) !=
+            0)
+        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+    if (end->how != ATTEMPT_JUDGED || t->past.recorded)
+        return;
+    rc = experiment_folder_add_result(&m->folder, t, end->seconds, &err);
+
+    m->results_due.due = write_held;
+    if (rc != 0 || m->results_held || m->folder.held.len > 0)
+        hold_results(m, rc, &err);
+}
+
+/* ---- shown ---- */
 
 static void
 show_text(struct manager *m, const char *text, size_t len)
@@ -101,7 +168,7 @@ show_no_final(struct manager *m, const struct trial *t)
                      "  it exited with 0, but never called tunepipe trial "
                      "report --final, tp_final(), tunepipe.final() "
                      "or nni.report_final_result()");
-    else if (!t->has_latest)
+    else if (!t->latest.given)
         progress_say(&m->progress,
                      "  no line of %s/" TRIAL_STDOUT
                      " matches metrics.pattern with a number "
@@ -132,12 +199,12 @@ say_end(struct manager *m, const struct trial *t, double seconds)
 
     buf_init(&line, (size_t)64 << 20);
     buf_printf(&line, "trial %s %s", t->id, trial_state_name(t->state));
-    if (t->has_final)
-        buf_printf(&line, ": %.6g", t->final);
+    if (t->final.given)
+        buf_printf(&line, ": %.6g", t->final.value);
     else if (t->why[0] != '\0')
         buf_printf(&line, ": %s", t->why);
-    else if (t->has_latest)
-        buf_printf(&line, " at %.6g", t->latest);
+    else if (t->latest.given)
+        buf_printf(&line, " at %.6g", t->latest.value);
     buf_printf(&line, " (%.1f s)", seconds);
     if (doc != NULL)
         parameters_flatten(json_root(doc), add_parameter, &line, NULL);
@@ -211,9 +278,8 @@ ending_show_first(struct manager *m, const struct trial *t)
     ending_show_stderr(m, t);
 }
 
-void
-ending_show_interrupted(struct manager *m, const struct trial *t,
-                        double seconds)
+static void
+show_interrupted(struct manager *m, const struct trial *t, double seconds)
 {
     m->progress.interrupted++;
     m->progress.running = m->n_running;
@@ -222,15 +288,15 @@ ending_show_interrupted(struct manager *m, const struct trial *t,
     progress_touch(&m->progress);
 }
 
-void
-ending_show(struct manager *m, const struct trial *t, double seconds)
+static void
+show_judged(struct manager *m, const struct trial *t, double seconds)
 {
     char status[24];
     struct result r = {.status = status,
-                       .has_value = t->has_final,
-                       .value = t->final,
-                       .has_latest = t->has_latest,
-                       .latest = t->latest,
+                       .has_value = t->final.given,
+                       .value = t->final.value,
+                       .has_latest = t->latest.given,
+                       .latest = t->latest.value,
                        .steps = t->step + trial_reports(t),
                        .budget = t->budget};
     struct progress *p = &m->progress;
@@ -245,4 +311,13 @@ ending_show(struct manager *m, const struct trial *t, double seconds)
     if (trial_is_failure(t->state))
         ending_show_first(m, t);
     progress_touch(p);
+}
+
+void
+ending_show(void *ctx, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED && !end->trial->past.recorded)
+        show_judged(ctx, end->trial, end->seconds);
+    else if (end->how == ATTEMPT_LEFT && trial_began(end->trial))
+        show_interrupted(ctx, end->trial, end->seconds);
 }

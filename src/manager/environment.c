@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/number.h"
 #include "core/problems.h"
 #include "manager/parameters.h"
@@ -22,19 +23,10 @@
 static void
 add(struct environment *e, char *var)
 {
-    if (var != NULL && e->n + 1 >= e->cap) {
-        size_t cap = e->cap == 0 ? 64 : e->cap * 2;
-        char **vars = realloc(e->vars, cap * sizeof *vars);
-
-        if (vars == NULL) {
-            free(var);
-            return;
-        }
-        e->vars = vars;
-        e->cap = cap;
-    }
-    if (var == NULL)
+    if (var == NULL || GROW(e->vars, e->n + 1, e->cap) != 0) {
+        free(var);
         return;
+    }
     e->vars[e->n++] = var;
     e->vars[e->n] = NULL;
 }

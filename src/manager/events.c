@@ -9,7 +9,6 @@
 #include "core/err.h"
 #include "json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,18 +110,6 @@ events_on(struct events *b, const char *glob, const char *who,
         err);
 }
 
-uint64_t
-events_once(struct events *b, const char *glob, const char *who,
-            int (*hear)(void *, const struct event *, struct err *), void *ctx,
-            struct err *err)
-{
-    return events_listen(
-        b,
-        &(struct events_listener){
-            .glob = glob, .who = who, .hear = hear, .ctx = ctx, .times = 1},
-        err);
-}
-
 bool
 events_off(struct events *b, uint64_t id)
 {
@@ -156,39 +143,46 @@ wall_clock(void)
 }
 
 static void
-write_field(struct buf *out, const struct event_field *f)
+write_field(struct json_writer *w, const struct event_field *f)
 {
     if (f->kind <= FIELD_JSON && f->text == NULL)
         return;
-    buf_printf(out, ", \"%s\": ", f->name);
     switch (f->kind) {
     case FIELD_TEXT:
-        json_write_string(out, f->text, strlen(f->text));
+        json_add_text(w, f->name, f->text);
         break;
     case FIELD_JSON:
-        buf_add_text(out, f->text);
+        json_add_raw(w, f->name, f->text);
         break;
     case FIELD_NUMBER:
-        json_write_number(out, f->number);
+        json_add_number(w, f->name, f->number);
         break;
     case FIELD_COUNT:
-        buf_printf(out, "%" PRIu64, f->count);
+        json_add_unsigned(w, f->name, f->count);
         break;
     case FIELD_BOOL:
-        buf_add_text(out, f->count != 0 ? "true" : "false");
+        json_add_bool(w, f->name, f->count != 0);
         break;
     }
+}
+
+void
+events_write_fields(struct json_writer *w, const struct event_field *fields)
+{
+    for (const struct event_field *f = fields; f->name != NULL; f++)
+        write_field(w, f);
 }
 
 void
 events_write(struct buf *out, enum event_name name,
              const struct event_field *fields)
 {
-    buf_printf(out, "{\"event\": \"%s\", \"time\": ", event_name(name));
-    json_write_double(out, wall_clock());
-    for (const struct event_field *f = fields; f->name != NULL; f++)
-        write_field(out, f);
-    buf_add_char(out, '}');
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "event", event_name(name));
+    json_add_number(&w, "time", wall_clock());
+    events_write_fields(&w, fields);
+    json_close(&w);
 }
 
 static void

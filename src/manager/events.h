@@ -22,6 +22,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct listener;
 
 /* One member of the event's JSON object. */
@@ -110,13 +111,10 @@ void events_close(struct events *b);
  * bus is closed. */
 uint64_t events_listen(struct events *b, const struct events_listener *l,
                        struct err *err);
-/* For ever; once; `times` times or until the deadline. */
+/* As events_listen(), for ever. */
 uint64_t events_on(struct events *b, const char *glob, const char *who,
                    int (*hear)(void *, const struct event *, struct err *),
                    void *ctx, struct err *err);
-uint64_t events_once(struct events *b, const char *glob, const char *who,
-                     int (*hear)(void *, const struct event *, struct err *),
-                     void *ctx, struct err *err);
 /* False when there is none; `over` is not called. */
 bool events_off(struct events *b, uint64_t id);
 
@@ -125,6 +123,9 @@ void events_emit(struct events *b, enum event_name name,
                  const struct event_field *fields);
 
 /* The JSON object that listeners are told. */
+/* Adds them as members of the object that is open. */
+void events_write_fields(struct json_writer *w,
+                         const struct event_field *fields);
 void events_write(struct buf *out, enum event_name name,
                   const struct event_field *fields);
 

@@ -127,35 +127,28 @@ copy_config(const struct experiment_folder *f, const struct experiment *x,
     return rc;
 }
 
-static void
-add_text(struct buf *out, const char *key, const char *text)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_string(out, text, strlen(text));
-    buf_add_text(out, ", ");
-}
-
 static int
 write_experiment(const struct experiment_folder *f, const struct experiment *x,
                  uint64_t seed, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
     int rc;
 
     buf_init(&text, CONFIG_MAX);
-    buf_add_char(&text, '{');
-    add_text(&text, "id", f->id);
-    add_text(&text, "name", x->name);
-    add_text(&text, "config", x->file);
-    add_text(&text, "optimize_mode", x->minimize ? "minimize" : "maximize");
-    add_text(&text, "mode_from", x->mode_from);
-    buf_printf(&text,
-               "\"seed\": %llu, \"concurrency\": %llu, \"max_trials\": %llu, "
-               "\"deterministic\": %s, \"started_ns\": %lld}\n",
-               (unsigned long long)seed, (unsigned long long)x->concurrency,
-               (unsigned long long)x->max_trials,
-               x->deterministic ? "true" : "false",
-               (long long)clock_realtime_ns());
+    w = json_begin_object(&text);
+    json_add_text(&w, "id", f->id);
+    json_add_text(&w, "name", x->name);
+    json_add_text(&w, "config", x->file);
+    json_add_text(&w, "optimize_mode", x->minimize ? "minimize" : "maximize");
+    json_add_text(&w, "mode_from", x->mode_from);
+    json_add_unsigned(&w, "seed", seed);
+    json_add_unsigned(&w, "concurrency", x->concurrency);
+    json_add_unsigned(&w, "max_trials", x->max_trials);
+    json_add_bool(&w, "deterministic", x->deterministic);
+    json_add_integer(&w, "started_ns", clock_realtime_ns());
+    json_close(&w);
+    buf_add_char(&text, '\n');
     rc = buf_check(&text, FOLDER_EXPERIMENT, err);
     if (rc == 0)
         rc = write_part(f, FOLDER_EXPERIMENT, text.data, text.len, err);
@@ -324,15 +317,6 @@ experiment_folder_close(struct experiment_folder *f)
     buf_fini(&f->held);
 }
 
-/* A number that JSON has, or null. */
-static void
-add_number(struct buf *out, const char *key, bool known, double value)
-{
-    buf_printf(out, "\"%s\": ", key);
-    json_write_number(out, known ? value : (double)NAN);
-    buf_add_text(out, ", ");
-}
-
 int
 experiment_folder_flush(struct experiment_folder *f, struct err *err)
 {
@@ -357,34 +341,38 @@ static int
 add_line(const struct experiment_folder *f, const struct trial *t,
          double duration_s, struct buf *out, struct err *err)
 {
+    const double none = (double)NAN;
+    struct json_writer w;
     struct buf line;
+    char from[24];
     int rc;
 
     buf_init(&line, LINE_MAX_BYTES);
-    buf_add_char(&line, '{');
-    add_text(&line, "trial", t->id);
-    buf_printf(&line, "\"parameter_id\": %s, \"seed\": %llu, ", t->parameter_id,
-               (unsigned long long)parameters_seed(f->seed, t->parameter_id));
-    add_text(&line, "status", trial_state_name(t->state));
-    add_number(&line, "value", t->has_final, t->final);
-    add_number(&line, "latest", t->has_latest, t->latest);
-    add_number(&line, "duration_s", true, duration_s);
-    add_number(&line, "prepare_s", t->prepare_ns > 0,
-               (double)t->prepare_ns / 1e9);
-    add_text(&line, "why", t->why);
-    add_text(&line, "ended_by", trial_ended_by(t));
-    if (t->origin.how != ORIGIN_NONE)
-        buf_printf(&line, "\"from\": \"%05llu\", \"from_how\": \"%s\", ",
-                   (unsigned long long)t->origin.from,
-                   origin_word(t->origin.how));
+    w = json_begin_object(&line);
+    json_add_text(&w, "trial", t->id);
+    json_add_raw(&w, "parameter_id", t->parameter_id);
+    json_add_unsigned(&w, "seed", parameters_seed(f->seed, t->parameter_id));
+    json_add_text(&w, "status", trial_state_name(t->state));
+    json_add_number(&w, "value", t->final.given ? t->final.value : none);
+    json_add_number(&w, "latest", t->latest.given ? t->latest.value : none);
+    json_add_number(&w, "duration_s", duration_s);
+    json_add_number(&w, "prepare_s",
+                    t->prepare_ns > 0 ? (double)t->prepare_ns / 1e9 : none);
+    json_add_text(&w, "why", t->why);
+    json_add_text(&w, "ended_by", trial_ended_by(t));
+    if (t->origin.how != ORIGIN_NONE) {
+        snprintf(from, sizeof from, "%05llu",
+                 (unsigned long long)t->origin.from);
+        json_add_text(&w, "from", from);
+        json_add_text(&w, "from_how", origin_word(t->origin.how));
+    }
     if (t->step > 0)
-        buf_printf(&line, "\"steps\": %llu, ",
-                   (unsigned long long)(t->step + trial_reports(t)));
-    buf_printf(&line,
-               "\"attempt\": %llu, \"intermediates\": %llu, "
-               "\"parameters\": %s}\n",
-               (unsigned long long)t->attempt,
-               (unsigned long long)trial_reports(t), t->parameters);
+        json_add_unsigned(&w, "steps", t->step + trial_reports(t));
+    json_add_unsigned(&w, "attempt", t->attempt);
+    json_add_unsigned(&w, "intermediates", trial_reports(t));
+    json_add_raw(&w, "parameters", t->parameters);
+    json_close(&w);
+    buf_add_char(&line, '\n');
     rc = buf_check(&line, "the result of a trial", err);
     if (rc == 0)
         buf_add(out, line.data, line.len);
@@ -463,15 +451,18 @@ int
 experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
                          const char *reason, double duration_s, struct err *err)
 {
+    struct json_writer w;
     struct buf text;
     int rc;
 
     buf_init(&text, CONFIG_MAX);
-    buf_add_char(&text, '{');
-    add_text(&text, "reason", reason);
-    add_number(&text, "duration_s", true, duration_s);
-    buf_printf(&text, "\"ok\": %s, \"over\": %s}\n", ok ? "true" : "false",
-               over ? "true" : "false");
+    w = json_begin_object(&text);
+    json_add_text(&w, "reason", reason);
+    json_add_number(&w, "duration_s", duration_s);
+    json_add_bool(&w, "ok", ok);
+    json_add_bool(&w, "over", over);
+    json_close(&w);
+    buf_add_char(&text, '\n');
     rc = buf_check(&text, FOLDER_SUMMARY, err);
     if (rc == 0)
         rc = write_summary(f, &text, err);

@@ -3,7 +3,6 @@
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/commands.h"
 #include "manager/coordinator.h"
 #include "manager/peer.h"
 
@@ -84,7 +83,7 @@ manager_timeout(struct manager *m)
 {
     int64_t now = clock_monotonic_ns(), at;
 
-    if (m->hungry != NULL && exchange_pending(&m->exchange) == 0)
+    if (m->unread.first != NULL && exchange_pending(&m->exchange) == 0)
         return 0;
     at = least(progress_paint(&m->progress, now),
                deadlines_nearest(&m->deadlines));
@@ -96,7 +95,7 @@ manager_timeout(struct manager *m)
     at = least(at, m->budget.save_ns);
     at = least(at, events_deadline(&m->events));
     at = least(at, hooks_deadline(&m->hooks));
-    at = least(at, commands_settle(m, now));
+    at = least(at, control_server_settle(&m->control, now));
     if (m->phase == PHASE_CLOSING && !m->dispatcher_retry.due)
         at = least(at, m->closing_deadline_ns);
     if (at == INT64_MAX)

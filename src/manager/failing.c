@@ -28,7 +28,7 @@ backoff_ns(const struct manager *m, const struct trial *t)
     for (uint64_t i = 0; i < t->failures && ms < BACKOFF_MAX_MS; i++)
         ms *= 2;
     ns = (ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS) * 1000000;
-    if (!t->again || t->outcome.ended_ns == 0)
+    if (!t->past.restored || t->outcome.ended_ns == 0)
         return ns;
     passed = clock_realtime_ns() - t->outcome.ended_ns;
     if (passed <= 0)
@@ -40,7 +40,7 @@ backoff_ns(const struct manager *m, const struct trial *t)
 static bool
 has_result(const struct trial *t)
 {
-    return t->has_final || t->heard.finals > 0;
+    return t->final.given || t->past.told.finals > 0;
 }
 
 static void
@@ -76,8 +76,8 @@ failing_again(struct manager *m, struct trial *t, enum trial_state state,
     struct trial *next;
     int64_t wait;
 
-    if (!trial_is_failure(state) || t->told || t->known || has_result(t) ||
-        m->end_known || t->failures >= m->x->on_failure.retry)
+    if (!trial_is_failure(state) || t->past.end_told || t->past.recorded ||
+        has_result(t) || m->end_known || t->failures >= m->x->on_failure.retry)
         return false;
     next = running_next(m, t);
     if (next == NULL)
@@ -114,15 +114,17 @@ failing_found(struct trial *t, const char *experiment_folder)
 }
 
 void
-failing_tell(struct manager *m, struct trial *t)
+failing_tell(void *ctx, const struct attempt_end *end)
 {
+    struct manager *m = ctx;
+    struct trial *t = end->trial;
     const struct on_failure *f = &m->x->on_failure;
     size_t len = strlen(t->why);
 
-    if (!trial_is_failure(t->state) || f->then != FAILURE_REPORT ||
-        t->has_final)
+    if (end->how != ATTEMPT_JUDGED || !trial_is_failure(t->state) ||
+        f->then != FAILURE_REPORT || t->final.given)
         return;
-    if (!t->told && t->heard.finals == 0)
+    if (!t->past.end_told && t->past.told.finals == 0)
         reading_tell(m, t, f->value);
     snprintf(t->why + len, sizeof t->why - len, " (reported as %.10g)",
              f->value);
@@ -137,7 +139,7 @@ is_more(const struct manager *m)
     if (!s->exhausted && (s->max_trials == 0 || s->started < s->max_trials))
         return true;
     for (const struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED)
+        if (trial_waits(t))
             return true;
     return false;
 }
@@ -210,11 +212,15 @@ failing_continued(struct manager *m)
 }
 
 void
-failing_count(struct manager *m, const struct trial *t)
+failing_count(void *ctx, const struct attempt_end *end)
 {
+    struct manager *m = ctx;
+    const struct trial *t = end->trial;
     struct failing *f = &m->failing;
     char how[FAILING_TEXT_MAX], line[400] = "";
 
+    if (end->how != ATTEMPT_JUDGED || t->past.recorded)
+        return;
     if (f->reminds && m->n_running == 0 && !m->end_known) {
         f->reminds = false;
         say_how_to_go_on(m);

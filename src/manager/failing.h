@@ -12,6 +12,7 @@
 #define MANAGER_FAILING_H
 
 #include "manager/trial.h"
+#include "manager/attempt_end.h"
 
 #include <stdbool.h>
 
@@ -25,11 +26,10 @@ bool failing_again(struct manager *m, struct trial *t, enum trial_state state,
 /* Of one found in its folder: how often it had failed. */
 void failing_found(struct trial *t, const char *experiment_folder);
 
-/* Before its EN: what the tuner is to take for its result. */
-void failing_tell(struct manager *m, struct trial *t);
-
-/* It has ended for good, and that was shown; may halt the experiment. */
-void failing_count(struct manager *m, const struct trial *t);
+/* They hear of ends, ctx being the manager: before its EN, what the tuner is to
+ * take for the trial's result; when that was shown, whether it fails like those
+ * before, which may halt the experiment. */
+attempt_end_hear failing_tell, failing_count;
 
 /* Why no trials are begun, in words; "" where they are.  Until the next call
  * that changes that. */

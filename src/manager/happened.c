@@ -125,8 +125,8 @@ happened_trial(struct manager *m, enum event_name name, const struct trial *t)
     events_emit(&m->events, name, fields);
 }
 
-void
-happened_end(struct manager *m, const struct trial *t, double seconds)
+static void
+tell_judged(struct manager *m, const struct trial *t, double seconds)
 {
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", m->folder.id),
@@ -134,8 +134,8 @@ happened_end(struct manager *m, const struct trial *t, double seconds)
         EVENT_COUNT("number", t->number),
         EVENT_COUNT("attempt", t->attempt),
         EVENT_TEXT("status", trial_state_name(t->state)),
-        EVENT_NUMBER("value", t->has_final ? t->final : NAN),
-        EVENT_NUMBER("latest", t->has_latest ? t->latest : NAN),
+        EVENT_NUMBER("value", t->final.given ? t->final.value : NAN),
+        EVENT_NUMBER("latest", t->latest.given ? t->latest.value : NAN),
         EVENT_TEXT("why", t->why[0] != '\0' ? t->why : NULL),
         EVENT_NUMBER("seconds", seconds),
         EVENT_TEXT("folder", t->folder),
@@ -146,6 +146,19 @@ happened_end(struct manager *m, const struct trial *t, double seconds)
     events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
     if (t->state == TRIAL_PAUSED)
         events_emit(&m->events, EVENT_TRIAL_PAUSED, fields);
+}
+
+void
+happened_hear_end(void *ctx, const struct attempt_end *end)
+{
+    const struct trial *t = end->trial;
+
+    if (end->how == ATTEMPT_REPLACED)
+        happened_trial(ctx, EVENT_TRIAL_RETRIED, end->next);
+    else if (end->how == ATTEMPT_LEFT && trial_began(t))
+        happened_trial(ctx, EVENT_TRIAL_INTERRUPTED, t);
+    else if (end->how == ATTEMPT_JUDGED && !t->past.recorded)
+        tell_judged(ctx, t, end->seconds);
 }
 
 void
@@ -177,7 +190,7 @@ happened_decision(struct manager *m, const struct trial *t)
                                    : trial_stop_name(t->stop)),
         EVENT_TEXT("by", t->stop == STOP_ASSESSOR ? "assessor" : "tuner"),
         EVENT_COUNT("reports", trial_reports(t)),
-        EVENT_NUMBER("value", t->has_latest ? t->latest : NAN),
+        EVENT_NUMBER("value", t->latest.given ? t->latest.value : NAN),
         EVENT_FIELDS_END,
     };
 

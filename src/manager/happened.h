@@ -7,6 +7,8 @@
 
 #include "config/eventname.h"
 
+#include "manager/attempt_end.h"
+
 #include <stddef.h>
 
 struct buf;
@@ -27,12 +29,11 @@ void happened_over(struct manager *m, struct buf *out);
 /* experiment.started, .paused (why; else NULL), .continued */
 void happened_experiment(struct manager *m, enum event_name name,
                          const char *why);
-/* trial.waiting, .preparing, .prepared, .started, .retried (of the attempt that
- * comes) */
+/* trial.waiting, .preparing, .prepared, .started */
 void happened_trial(struct manager *m, enum event_name name,
                     const struct trial *t);
-/* trial.ended */
-void happened_end(struct manager *m, const struct trial *t, double seconds);
+/* trial.ended, .paused, .interrupted, .retried: ctx is the manager. */
+attempt_end_hear happened_hear_end;
 void happened_metric(struct manager *m, const struct trial *t,
                      const struct metric_line *metric);
 /* The assessor stops it. */

@@ -2,6 +2,7 @@
 #include "manager/lockstep.h"
 
 #include "core/err.h"
+#include "core/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,12 @@ whose_turn(const struct lockstep *l)
         if (l->trials[i].number >= l->next)
             return &l->trials[i];
     return NULL;
+}
+
+bool
+lockstep_knows(const struct lockstep *l, uint64_t number)
+{
+    return find(l, number) != NULL;
 }
 
 enum lockstep_move
@@ -124,16 +131,8 @@ lockstep_join(struct lockstep *l, uint64_t number, struct err *err)
 
     if (find(l, number) != NULL)
         return 0;
-    if (l->n == l->cap) {
-        size_t cap = l->cap == 0 ? 16 : l->cap * 2;
-        struct lockstep_trial *trials =
-            realloc(l->trials, cap * sizeof *trials);
-
-        if (trials == NULL)
-            return err_set(err, ERR_MEMORY, "out of memory");
-        l->trials = trials;
-        l->cap = cap;
-    }
+    if (GROW(l->trials, l->n, l->cap) != 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
     while (at > 0 && l->trials[at - 1].number > number)
         at--;
     memmove(&l->trials[at + 1], &l->trials[at],

@@ -34,7 +34,6 @@ enum lockstep_phase {
 
 /* A zeroed one begins with ASK. */
 struct lockstep {
-    bool on; /* the owner's */
     enum lockstep_phase phase;
     struct lockstep_trial *trials; /* that run, by number */
     size_t n, cap;
@@ -80,6 +79,7 @@ void lockstep_refused(struct lockstep *l, bool later, uint64_t units);
 /* The trial runs, or, having been started again, runs on: then it is known. */
 int lockstep_join(struct lockstep *l, uint64_t number, struct err *err);
 void lockstep_started(struct lockstep *l);
+bool lockstep_knows(const struct lockstep *l, uint64_t number);
 
 /* The trial has an event.  `idle`: it does nothing until that was told.  Said
  * again without effect. */

@@ -11,12 +11,12 @@
 #include "core/err.h"
 #include "core/process.h"
 #include "manager/commands.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
         return;
     m->end_known = true;
     placing_stir(m); /* who waits does so no more */
-    hungry_add_ended(m);
+    unread_add_ended(m);
     out->end = end;
     va_start(ap, fmt);
     vsnprintf(out->reason, sizeof out->reason, fmt, ap);
@@ -69,16 +69,19 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
 
 void
 manager_note(struct manager *m, const char *event, const struct trial *t,
-             const char *detail)
+             const struct event_field *detail)
 {
+    struct json_writer w;
     struct buf payload;
 
     buf_init(&payload, 65536);
-    buf_printf(&payload,
-               "{\"event\": \"%s\", \"trial_job_id\": \"%s\", "
-               "\"parameter_id\": %s, \"attempt\": %llu, %s}",
-               event, t->id, t->parameter_id, (unsigned long long)t->attempt,
-               detail);
+    w = json_begin_object(&payload);
+    json_add_text(&w, "event", event);
+    json_add_text(&w, "trial_job_id", t->id);
+    json_add_raw(&w, "parameter_id", t->parameter_id);
+    json_add_unsigned(&w, "attempt", t->attempt);
+    events_write_fields(&w, detail);
+    json_close(&w);
     if (buf_check(&payload, "a note", NULL) == 0)
         exchange_send(&m->exchange, "NT", payload.data, payload.len);
     buf_fini(&payload);
@@ -217,7 +220,7 @@ recognise_end(struct manager *m)
 {
     unsigned long long n = m->n_trials;
 
-    if (m->lockstep.on && m->lockstep.expects && !m->interrupting)
+    if (m->lockstep.expects && !m->interrupting)
         return; /* what the last end leads to is a part of the log */
     if (m->dispatcher_retry.due && !m->interrupting &&
         (m->outcome->initialized || m->options->resume != NULL))
@@ -264,28 +267,27 @@ flush(struct manager *m)
         exchange_close_to(&m->exchange);
         return;
     }
-    if (wanted && !m->writable_asked)
-        manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT);
-    else if (!wanted && m->writable_asked)
+    if (wanted && !m->writable_asked) /* what fails is asked next turn */
+        m->writable_asked =
+            manager_watch(m, fd, EPOLLOUT, SOURCE_FRAMES_OUT) == 0;
+    if (!wanted && m->writable_asked) {
         manager_unwatch(m, fd);
-    m->writable_asked = wanted;
+        m->writable_asked = false;
+    }
 }
 
 static void
 settle(struct manager *m)
 {
     manager_expire(m);
-    if (m->hungry != NULL)
-        hungry_feed(m);
+    if (m->unread.first != NULL)
+        unread_feed(m);
     running_start_waiting(m);
     if (m->phase == PHASE_RUNNING && !m->exchange.held)
-        stepping_go(m);
+        m->delivery->go(m);
     m->progress.running = m->n_running;
-    if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING) {
-        if (!m->lockstep.on)
-            manager_ask(m);
+    if (m->phase == PHASE_STARTING || m->phase == PHASE_RUNNING)
         recognise_end(m);
-    }
     if (m->phase == PHASE_CLOSING && m->dispatcher.pidfd < 0 &&
         !m->dispatcher_retry.due && (!m->results_held || m->interrupts > 0))
         m->phase = PHASE_DONE; /* else results wait for room on the disk */
@@ -304,7 +306,7 @@ manager_turn(struct manager *m, struct err *err)
         return err_errno(err, ERR_SYSTEM, "cannot wait for events");
     for (int i = 0; i < n; i++)
         take_event(m, &events[i]);
-    m->commands.news |= n > 0;
+    m->control.changed |= n > 0;
     settle(m);
     return 0;
 }
@@ -318,6 +320,22 @@ loop(struct manager *m, struct err *err)
         if (manager_turn(m, err) != 0)
             return -1;
     return 0;
+}
+
+/* The price of lock step. */
+static void
+say_lockstep(struct manager *m)
+{
+    const struct lockstep *l = &m->lockstep;
+    double waited = (double)l->waited_ns / 1e9;
+
+    if (l->rounds == 0)
+        return;
+    progress_say(&m->progress,
+                 "lock step: %llu rounds; trials waited %.1f s for others, and "
+                 "lasted %.1f s, all together",
+                 (unsigned long long)l->rounds, waited,
+                 (double)m->trials_ns / 1e9);
 }
 
 static void
@@ -346,7 +364,7 @@ finish(struct manager *m, struct err *err)
         snprintf(out->reason, sizeof out->reason,
                  "interrupted after %llu trials",
                  (unsigned long long)m->n_trials);
-    stepping_say(m);
+    say_lockstep(m);
     say_late(m);
     out->ok = out->end <= MANAGER_DURATION && m->n_results > 0;
     return experiment_folder_finish(&m->folder, out->ok,
@@ -365,7 +383,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         .folder = EXPERIMENT_FOLDER_CLOSED,
         .words = {.fd = -1},
         .dispatcher = SUPERVISED_NONE,
-        .commands = COMMANDS_CLOSED,
+        .control = CONTROL_SERVER_CLOSED,
         .resources = RESOURCES_CLOSED,
         .scheduler = {.concurrency = x->concurrency,
                       .ahead = preparing_ahead(x),
@@ -375,7 +393,6 @@ manager_run(const struct experiment *x, const struct manager_options *options,
                    .stop_value = x->stop_value,
                    .max_without = x->max_without,
                    .max_hours = x->max_trial_hours},
-        .lockstep = {.on = x->deterministic},
         .epoll_fd = -1,
         .signal_fd = -1,
         .inotify_fd = -1,

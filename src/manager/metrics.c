@@ -299,19 +299,20 @@ void
 metrics_write(struct buf *out, const char *job, const char *parameter_id,
               uint64_t attempt, uint64_t base, const struct metric_line *metric)
 {
-    buf_printf(out, "{\"parameter_id\": %s, \"trial_job_id\": ", parameter_id);
-    json_write_string(out, job, strlen(job));
-    buf_printf(out, ", \"type\": \"%s\", \"sequence\": %llu, \"value\": ",
-               metric->final ? "FINAL" : "PERIODICAL",
-               (unsigned long long)metric->sequence);
-    json_write_string(out, metric->json, metric->len);
-    buf_printf(out, ", \"attempt\": %llu", (unsigned long long)attempt);
+    struct json_writer w = json_begin_object(out);
+
+    json_add_raw(&w, "parameter_id", parameter_id);
+    json_add_text(&w, "trial_job_id", job);
+    json_add_text(&w, "type", metric->final ? "FINAL" : "PERIODICAL");
+    json_add_unsigned(&w, "sequence", metric->sequence);
+    json_add_string(&w, "value", metric->json, metric->len);
+    json_add_unsigned(&w, "attempt", attempt);
     if (metric->sync)
-        buf_add_text(out, ", \"sync\": true");
+        json_add_bool(&w, "sync", true);
     if (metric->elapsed_ns > 0)
-        buf_printf(out, ", \"elapsed\": %.6f",
+        buf_printf(json_value(&w, "elapsed"), "%.6f",
                    (double)metric->elapsed_ns / 1e9);
     if (base > 0)
-        buf_printf(out, ", \"base\": %llu", (unsigned long long)base);
-    buf_add_char(out, '}');
+        json_add_unsigned(&w, "base", base);
+    json_close(&w);
 }

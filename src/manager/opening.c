@@ -7,14 +7,18 @@
 #include "core/stop_signals.h"
 #include "manager/commands.h"
 #include "manager/coordinator.h"
+#include "manager/delivery.h"
 #include "manager/descriptors.h"
+#include "manager/ending.h"
+#include "manager/failing.h"
 #include "manager/happened.h"
+#include "manager/origin.h"
 #include "manager/peer.h"
+#include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/metrics.h"
 #include "manager/reading.h"
 #include "manager/restore.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <fcntl.h>
@@ -101,6 +105,26 @@ begin_resources(struct manager *m, struct err *err)
     return 0;
 }
 
+/* Who hears when a trial has ended, in this order: first the dispatcher, then
+ * the disk, then whoever may begin or end something because of it. */
+static void
+subscribe(struct manager *m)
+{
+    attempt_ends_on(&m->ends, failing_tell, m);
+    attempt_ends_on(&m->ends, ending_send, m);
+    attempt_ends_on(&m->ends, ending_record, m);
+    attempt_ends_on(&m->ends, scheduler_hear_end, &m->scheduler);
+    attempt_ends_on(&m->ends, checkpoints_hear_end, &m->checkpoints);
+    attempt_ends_on(&m->ends, origin_hear_end, m);
+    attempt_ends_on(&m->ends, reading_hear_end, m);
+    attempt_ends_on(&m->ends, placing_hear_end, m);
+    attempt_ends_on(&m->ends, running_hear_end, m);
+    attempt_ends_on(&m->ends, ending_show, m);
+    attempt_ends_on(&m->ends, coordinator_hear_end, m);
+    attempt_ends_on(&m->ends, failing_count, m);
+    attempt_ends_on(&m->ends, happened_hear_end, m);
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
@@ -139,8 +163,9 @@ manager_open(struct manager *m, struct err *err)
     m->launch.grace_ms = x->grace_ms;
     m->launch.seed = m->seed;
     m->launch.wants_output = m->pattern != NULL;
-    m->deliver = m->lockstep.on ? stepping_take : reading_at_once;
-    m->launch.lockstep = m->lockstep.on;
+    subscribe(m);
+    m->delivery = x->deterministic ? &delivery_lockstep : &delivery_at_once;
+    m->launch.lockstep = x->deterministic;
     m->launch.minimize = x->minimize;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
@@ -158,13 +183,12 @@ manager_close(struct manager *m)
     while (m->live != NULL) {
         struct trial *t = m->live;
 
-        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
-            !t->exited)
+        if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
             kill(t->pid, SIGTERM);
         m->live = t->next;
         trial_free(t);
     }
-    commands_close(m);
+    control_server_close(&m->control);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->words);

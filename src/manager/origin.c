@@ -104,13 +104,20 @@ tell_anew(struct manager *m, const struct trial *t)
 void
 origin_settled(struct manager *m, struct trial *t, bool started)
 {
-    if (t->origin.how == ORIGIN_NONE || t->settled)
+    if (t->origin.how == ORIGIN_NONE || t->origin.settled)
         return;
-    t->settled = true;
+    t->origin.settled = true;
     if (started && t->restore == 0)
         tell_anew(m, t);
     checkpoints_unpin(&m->checkpoints, t->origin.from,
                       started && t->origin.how == ORIGIN_PROMOTED);
+}
+
+void
+origin_hear_end(void *ctx, const struct attempt_end *end)
+{
+    if (end->how == ATTEMPT_JUDGED)
+        origin_settled(ctx, end->trial, false);
 }
 
 static void

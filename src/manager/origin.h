@@ -5,6 +5,8 @@
 #ifndef MANAGER_ORIGIN_H
 #define MANAGER_ORIGIN_H
 
+#include "manager/attempt_end.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +30,8 @@ bool origin_waits(const struct manager *m, const struct trial *t, char *why,
 void origin_taken(struct manager *m, const struct trial *t);
 /* It is started, or will not be any more. */
 void origin_settled(struct manager *m, struct trial *t, bool started);
+/* Of any trial: ctx is the manager. */
+attempt_end_hear origin_hear_end;
 
 /* What an earlier manager was told that nobody needs any more, when all trials
  * are there that it had begun. */

@@ -19,7 +19,8 @@ enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
 struct origin {
     enum origin_how how;
     uint64_t from; /* the other trial's number */
-    bool tried;    /* giving.h: it was, and is not any more */
+    bool tried;    /* to copy what it has saved: copying.h */
+    bool settled;  /* it need not stay any more */
 };
 
 /* "promoted", "cloned"; NONE: "". */

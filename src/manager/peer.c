@@ -17,12 +17,12 @@
 #include "json.h"
 #include "log/lock.h"
 #include "log/log.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/imports.h"
 #include "manager/origin.h"
 #include "manager/placing.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -364,7 +364,7 @@ peer_resumed(struct manager *m, const struct frame *id)
     m->log_last = last;
     m->n_skips = 0;
     scheduler_owes(&m->scheduler, owed + resent + again.asked);
-    stepping_resumed(m, last, owed, resent, again.asked);
+    m->delivery->resumed(m, last, owed, resent, again.asked);
     if (m->phase == PHASE_STARTING && last > 0)
         m->phase = PHASE_RUNNING;
     if (refused)

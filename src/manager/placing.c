@@ -7,10 +7,10 @@
 #include "core/err.h"
 #include "core/passing.h"
 #include "manager/adopt.h"
-#include "manager/giving.h"
+#include "manager/delivery.h"
+#include "manager/copying.h"
 #include "manager/origin.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
 #include "manager/trial.h"
 
 #include <stdio.h>
@@ -29,14 +29,14 @@ void
 placing_wake(struct manager *m)
 {
     placing_stir(m);
-    if (m->lockstep.on)
-        lockstep_stir(&m->lockstep);
+    lockstep_stir(&m->lockstep);
 }
 
 bool
 placing_prepares(const struct manager *m, const struct trial *t)
 {
-    return m->x->prepare_command != NULL && t->state == TRIAL_WAITING;
+    return m->x->prepare_command != NULL &&
+           (t->state == TRIAL_WAITING || t->state == TRIAL_COPYING);
 }
 
 static uint64_t
@@ -52,9 +52,9 @@ may_prepare(const struct manager *m, const struct trial *t)
     if (m->scheduler.paused || t->due[TRIAL_DUE_OFFER].place > 0 ||
         t->due[TRIAL_DUE_AGAIN].place > 0)
         return false;
-    if (m->lockstep.on)
+    if (m->scheduler.ahead == 0) /* what is prepared takes the place of a run */
         return m->n_preparing + m->n_running < m->scheduler.concurrency &&
-               (t->attempt > 0 || t->unbegun || stepping_may_start(m));
+               m->delivery->may_begin(m, t);
     return m->n_preparing < prepare_slots(m);
 }
 
@@ -71,7 +71,7 @@ is_next_to_prepare(const struct manager *m, const struct trial *t, char *why,
         snprintf(why, size, "the experiment is paused (tunepipe continue)");
     else if (t->due[TRIAL_DUE_OFFER].place > 0)
         snprintf(why, size, "starting it failed, it is tried again");
-    else if (m->lockstep.on)
+    else if (m->scheduler.ahead == 0)
         snprintf(why, size, "in lock step it starts with the next round");
     else
         snprintf(why, size,
@@ -107,8 +107,7 @@ is_next_to_run(const struct manager *m, const struct trial *t, char *why,
                  (double)(offer->at_ns - clock_monotonic_ns()) / 1e9);
         return false;
     }
-    if (t->state == TRIAL_WAITING && t->attempt == 0 && !t->unbegun &&
-        !stepping_may_start(m)) {
+    if (t->state != TRIAL_PREPARED && !m->delivery->may_begin(m, t)) {
         snprintf(why, size, "in lock step it starts with the next round");
         return false;
     }
@@ -142,8 +141,8 @@ placing_try(struct manager *m, struct trial *t, char *why, size_t size)
 {
     if (!is_next(m, t, why, size))
         return PLACING_LATER;
-    if (giving_first(m, t)) {
-        snprintf(why, size, GIVING_WHY);
+    if (copying_first(m, t)) {
+        snprintf(why, size, COPYING_WHY);
         return PLACING_LATER;
     }
     return claim(m, t, why, size);
@@ -155,8 +154,8 @@ placing_explain(struct manager *m, const struct trial *t, struct buf *out)
     size_t before = out->len;
     char why[300] = "";
 
-    if (t->state == TRIAL_WAITING && t->pidfd >= 0)
-        buf_add_text(out, GIVING_WHY);
+    if (t->state == TRIAL_COPYING)
+        buf_add_text(out, COPYING_WHY);
     else if (!is_next(m, t, why, sizeof why))
         buf_add_text(out, why);
     else
@@ -175,33 +174,23 @@ placing_release(struct manager *m, struct trial *t)
 void
 placing_add(struct manager *m, struct trial *t)
 {
-    struct placing_queue *q = &m->placing;
-    struct trial *before = q->last;
+    struct list *trials = &m->placing.trials;
+    struct link *behind = NULL, *at = trials->last;
 
-    if (t->queued)
+    if (t->queue.in != NULL)
         return;
-    while (before != NULL && before->number > t->number)
-        before = before->queue_previous;
-    t->queue_previous = before;
-    t->queue_next = before != NULL ? before->queue_next : q->first;
-    *(before != NULL ? &before->queue_next : &q->first) = t;
-    *(t->queue_next != NULL ? &t->queue_next->queue_previous : &q->last) = t;
-    t->queued = true;
+    for (; at != NULL; behind = at, at = at->previous)
+        if (((const struct trial *)at->of)->number <= t->number)
+            break;
+    list_add(trials, behind, &t->queue, t);
     placing_stir(m);
 }
 
 void
-placing_remove(struct manager *m, struct trial *t)
+placing_hear_end(void *ctx, const struct attempt_end *end)
 {
-    struct placing_queue *q = &m->placing;
-    struct trial *before = t->queue_previous, *behind = t->queue_next;
-
-    if (!t->queued)
-        return;
-    *(before != NULL ? &before->queue_next : &q->first) = behind;
-    *(behind != NULL ? &behind->queue_previous : &q->last) = before;
-    t->queue_next = t->queue_previous = NULL;
-    t->queued = false;
+    list_remove(&end->trial->queue);
+    placing_stir(ctx); /* its slot is free */
 }
 
 int64_t
@@ -249,7 +238,7 @@ placing_again(struct manager *m, struct trial *t, const struct err *why)
 void
 placing_done(struct manager *m, struct trial *t)
 {
-    placing_remove(m, t);
+    list_remove(&t->queue);
     t->why[0] = '\0';
     if (t->due[TRIAL_DUE_PLACE].place > 0)
         t->place_until_ns = t->due[TRIAL_DUE_PLACE].at_ns;

@@ -14,6 +14,8 @@
 #ifndef MANAGER_PLACING_H
 #define MANAGER_PLACING_H
 
+#include "manager/attempt_end.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,9 +47,11 @@ void placing_stir(struct manager *m);
  * lock step, where nothing may run by then, there is a new round. */
 void placing_wake(struct manager *m);
 
+/* Of any trial: ctx is the manager. */
+attempt_end_hear placing_hear_end;
+
 /* The queue keeps the order of the numbers, whenever they come. */
 void placing_add(struct manager *m, struct trial *t);
-void placing_remove(struct manager *m, struct trial *t); /* if it is there */
 
 /* Before it is started: what an offer that failed has left in its folder goes,
  * which then was perhaps not possible. */

@@ -6,14 +6,14 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/adopt.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/origin.h"
 #include "manager/reading.h"
 #include "manager/orphans.h"
 #include "manager/placing.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 #include "trial/files.h"
 
 #include <stdio.h>
@@ -35,17 +35,15 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
 {
     int64_t most_ms =
         m->x->max_prepare_ms > 0 ? m->x->max_prepare_ms : m->x->max_trial_ms;
-    char detail[64];
 
-    trial_enter(t, TRIAL_PREPARING);
-    m->n_preparing++;
+    running_step(m, t, TRIAL_ON_PREPARE);
     if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
     running_watch(m, t);
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
-    manager_note(m, "preparing", t, detail);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    manager_note(m, "preparing", t,
+                 (struct event_field[]){EVENT_COUNT("pid", (uint64_t)t->pid),
+                                        EVENT_FIELDS_END});
+    m->delivery->began(m, t);
 }
 
 void
@@ -98,17 +96,17 @@ is_good(const struct trial *t, const struct outcome *o)
 static void
 prepared(struct manager *m, struct trial *t)
 {
-    trial_enter(t, TRIAL_PREPARED);
+    running_step(m, t, TRIAL_ON_PREPARED);
     placing_add(m, t);
 }
 
-/* Its run never begins. */
+/* Its run never begins: it has taken no time. */
 static void
-ended(struct trial *t, const struct outcome *outcome)
+ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
-    t->exited = t->unrun = true;
     t->outcome = *outcome;
-    t->ended_ns = clock_monotonic_ns();
+    t->outcome.started_ns = 0;
+    running_ended(m, t);
 }
 
 static void
@@ -133,7 +131,6 @@ preparing_exited(struct manager *m, struct trial *t)
     close_wrapper(t);
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
-    m->n_preparing--;
     placing_release(m, t);
     if (running_unbegun(m, t, &outcome, &info))
         return;
@@ -143,8 +140,9 @@ preparing_exited(struct manager *m, struct trial *t)
         running_start_waiting(m);
         return;
     }
-    ended(t, &outcome);
-    if (t->again && running_in_vain(m, t))
+    ended(m, t, &outcome);
+    running_step(m, t, TRIAL_ON_EXIT);
+    if (t->past.restored && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
@@ -186,7 +184,9 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
 {
     char *folder = folder_of(t);
 
-    ended(t, outcome);
+    running_step(m, t, TRIAL_ON_PREPARE);
+    running_step(m, t, TRIAL_ON_EXIT);
+    ended(m, t, outcome);
     if (outcome->kind == OUTCOME_LOST && folder != NULL)
         orphans_kill_old(&m->recovered.orphans, t->folder, folder);
     free(folder);
@@ -195,10 +195,8 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
         return;
     }
     m->recovered.finished++;
-    trial_enter(t, TRIAL_PREPARING);
-    if (m->lockstep.on)
-        stepping_started(m, t);
-    hungry_add(m, t); /* settle() ends it */
+    m->delivery->began(m, t);
+    unread_add(m, t); /* settle() ends it */
 }
 
 bool
@@ -229,9 +227,8 @@ preparing_restore(struct manager *m, struct trial *t)
         return true;
     }
     m->recovered.adopted++;
-    trial_enter(t, TRIAL_PREPARING);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    running_step(m, t, TRIAL_ON_PREPARE);
+    m->delivery->began(m, t);
     prepared(m, t);
     return true;
 }

@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
@@ -24,10 +25,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-void hungry_drop(struct manager *m, struct trial *t); /* if it is one */
-
 #define PENDING_MAX ((size_t)1 << 20)
-#define PORTION ((size_t)1 << 20)
 #define PAYLOAD_MAX ((size_t)64 << 20)
 
 struct reading {
@@ -39,7 +37,7 @@ static bool
 counts(const struct manager *m, const struct trial *t,
        const struct metric_line *metric)
 {
-    if (t->done || (t->stop == STOP_INTERRUPT && m->lockstep.on))
+    if (t->done || (t->stop == STOP_INTERRUPT && m->delivery->repeats))
         return false;
     return trial_unjudged(t) || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
@@ -54,7 +52,7 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
     int64_t now = clock_monotonic_ns();
 
     t->reported_ns = now;
-    if (m->lockstep.on || t->stamped_ns == 0)
+    if (m->delivery->timeless || t->stamped_ns == 0)
         return;
     metric->elapsed_ns = now - t->stamped_ns;
     t->stamped_ns = now;
@@ -70,74 +68,45 @@ take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
         running_defied(m, t);
 }
 
-/* One that uses up the budget is judged, as if the trial waited: else chance
- * would decide whether a trial that ends there is paused or has failed. */
-void
-reading_at_once(struct manager *m, struct trial *t, struct metric_line *metric)
-{
-    metric->judges = !metric->final && !t->told && trial_unjudged(t) &&
-                     trial_reaches(t, metric->sequence);
-    metric->sync |= metric->judges;
-    if (!metric->final && metric->sequence < t->heard.intermediates) {
-        holding_answer_line(&t->holding, metric, REPORT_GO);
-        metric->waits = metric->hears = false; /* nor did it in fact */
-    } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
-        holding_answer_line(&t->holding, metric, trial_answer(t));
-        metric->waits = metric->hears = metric->sync = false;
-    }
-    if (metric->waits || metric->judges)
-        holding_add(&t->holding, metric);
-    reading_apply(m, t, metric);
-}
-
 static void
 take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
 {
     stamp(m, t, metric);
     if (!metric->final) {
-        t->has_read = true;
-        t->read = metric->value;
+        t->read = (struct reported){true, metric->value};
     }
     if (!counts(m, t, metric))
         take_late(m, t, metric);
-    else if (t->told)
-        reading_at_once(m, t, metric);
     else
-        m->deliver(m, t, metric);
+        (t->past.end_told ? &delivery_at_once : m->delivery)
+            ->take(m, t, metric);
     if (metric->done && counts(m, t, metric))
         running_done(m, t);
 }
 
-/* How much is read at once: in lock step there is no hurry. */
-static size_t
-portion(const struct manager *m)
-{
-    return m->lockstep.on ? 1 : PORTION;
-}
-
-/* Each kind of trouble with a file once, by `told`. */
+/* Each kind of trouble with a file once. */
 static void
-complain(struct manager *m, const struct trial *t, bool *told, const char *file,
-         const char *what)
+complain(struct manager *m, struct trial *t, enum trial_complaint complaint,
+         const char *file, const char *what)
 {
-    if (!*told)
+    if ((t->complaints & complaint) == 0)
         progress_warn(&m->progress,
                       "tunepipe: warning: trial %s: %s: %s (reported once; "
                       "what is bad is skipped)",
                       t->id, file, what);
-    *told = true;
+    t->complaints |= complaint;
 }
 
 static void
 complain_lines(struct manager *m, struct trial *t, const char *what)
 {
-    complain(m, t, &t->complained, TRIAL_METRICS, what);
+    complain(m, t, COMPLAINED_OF_METRICS, TRIAL_METRICS, what);
 }
 
 static void
 complain_records(struct manager *m, struct trial *t, const char *what)
 {
-    complain(m, t, &t->nni_complained, TRIAL_NNI_METRICS, what);
+    complain(m, t, COMPLAINED_OF_RECORDS, TRIAL_NNI_METRICS, what);
 }
 
 #define PATTERN_IS_SET                                                \
@@ -154,9 +123,9 @@ take_checkpoint(struct reading *r, uint64_t number)
     struct manager *m = r->m;
     struct trial *t = r->t;
 
-    if (!m->lockstep.on && m->pattern != NULL && t->out.fd >= 0)
-        tail_read(&t->out, PORTION, take_output, r, NULL);
-    if (!m->lockstep.on)
+    if (m->delivery->immediate && m->pattern != NULL && t->out.fd >= 0)
+        tail_read(&t->out, m->delivery->portion, take_output, r, NULL);
+    if (m->delivery->immediate)
         read_nni(r, false);
     if (checkpoints_saved(&m->checkpoints, t, number,
                           reading_count(m, t).intermediates))
@@ -227,7 +196,7 @@ refuse_output(const struct reading *r, const char *line, size_t len)
     if (text != NULL && pattern_match(r->m->pattern, text, &value)) {
         metrics_refuse_nul(line, len, &err);
         err_place(&err, "line %llu", (unsigned long long)r->t->out.lines);
-        complain(r->m, r->t, &r->t->out_complained, TRIAL_STDOUT, err.text);
+        complain(r->m, r->t, COMPLAINED_OF_STDOUT, TRIAL_STDOUT, err.text);
     }
     free(text);
 }
@@ -262,12 +231,14 @@ read_nni(struct reading *r, bool drain)
 
     if (f->fd < 0)
         return false;
-    more = drain ? nnifile_drain(f, portion(r->m), take_record, r, &err)
-                 : nnifile_read(f, portion(r->m), take_record, r, &err);
+    more = drain
+               ? nnifile_drain(f, r->m->delivery->portion, take_record, r, &err)
+               : nnifile_read(f, r->m->delivery->portion, take_record, r, &err);
     if (more == 0 && drain)
         more = nnifile_rest(f, &err);
     if (more < 0)
-        complain(r->m, r->t, &r->t->nni_cut, TRIAL_NNI_METRICS, err.text);
+        complain(r->m, r->t, COMPLAINED_OF_NNI_END, TRIAL_NNI_METRICS,
+                 err.text);
     return more > 0;
 }
 
@@ -288,17 +259,18 @@ reading_feed(struct manager *m, struct trial *t)
     if (agenda_has_reports(&t->agenda))
         return; /* its turn comes first */
     if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        hungry_add(m, t);
+        unread_add(m, t);
         return;
     }
     if (t->report.fd >= 0)
-        more |= tail_read(&t->report, portion(m), take_report, &r, &err);
+        more |=
+            tail_read(&t->report, m->delivery->portion, take_report, &r, &err);
     if (t->out.fd >= 0 && m->pattern != NULL)
-        more |= tail_read(&t->out, portion(m), take_output, &r, &err);
+        more |= tail_read(&t->out, m->delivery->portion, take_output, &r, &err);
     if (more < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, false) || more > 0)
-        hungry_add(m, t);
+        unread_add(m, t);
 }
 
 bool
@@ -309,22 +281,19 @@ reading_drain(struct manager *m, struct trial *t)
     struct err err = {0};
     int report = 0, out = 0;
 
-    /* Of a stopped one nothing would be used: it is counted. */
-    if (t->stop != STOP_NOT && !trial_stops_well(t) && !t->again &&
-        m->lockstep.on)
-        return true;
     if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        hungry_add(m, t);
+        unread_add(m, t);
         return false;
     }
     if (t->report.fd >= 0)
-        report = tail_drain(&t->report, portion(m), take_report, &r, &err);
+        report =
+            tail_drain(&t->report, m->delivery->portion, take_report, &r, &err);
     if (outputs)
-        out = tail_drain(&t->out, portion(m), take_output, &r, &err);
+        out = tail_drain(&t->out, m->delivery->portion, take_output, &r, &err);
     if (report < 0 || out < 0)
         complain_lines(m, t, err.text);
     if (read_nni(&r, true) || report > 0 || out > 0) {
-        hungry_add(m, t);
+        unread_add(m, t);
         return false;
     }
     if (outputs)
@@ -345,11 +314,11 @@ reading_files(struct manager *m)
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
             for (t = m->live; t != NULL; t = t->next)
-                hungry_add(m, t); /* whose they were is lost */
+                unread_add(m, t); /* whose they were is lost */
             continue;
         }
         t = map_get(&m->watches, &e->wd, sizeof e->wd);
-        if (t != NULL && !t->exited)
+        if (t != NULL && !trial_exited(t))
             reading_feed(m, t);
     }
 }
@@ -373,7 +342,7 @@ watch_file(struct manager *m, struct trial *t, const char *name,
 void
 reading_begin(struct manager *m, struct trial *t)
 {
-    t->stamped_ns = t->again ? 0 : t->started_ns;
+    t->stamped_ns = t->past.restored ? 0 : t->started_ns;
     t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
     t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
     if (m->pattern != NULL)
@@ -394,9 +363,12 @@ unwatch_file(struct manager *m, int *watch)
 }
 
 void
-reading_end(struct manager *m, struct trial *t)
+reading_hear_end(void *ctx, const struct attempt_end *end)
 {
-    hungry_drop(m, t);
+    struct trial *t = end->trial;
+    struct manager *m = ctx;
+
+    list_remove(&t->unread);
     unwatch_file(m, &t->report_watch);
     unwatch_file(m, &t->out_watch);
     unwatch_file(m, &t->nni_watch);
@@ -430,11 +402,8 @@ send_metric(struct manager *m, struct trial *t,
                   t->step, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
         exchange_send(&m->exchange, "ME", payload.data, payload.len);
-    if (metric->sync && m->lockstep.on)
-        lockstep_sent(&m->expected, &payload, m->exchange.last);
-    else if (metric->sync)
-        holding_sent(&t->holding, metric->sequence, m->exchange.last,
-                     payload.data, payload.len);
+    if (metric->sync)
+        m->delivery->sent(m, t, metric, &payload);
     buf_fini(&payload);
 }
 
@@ -445,25 +414,23 @@ reading_apply(struct manager *m, struct trial *t,
     bool fresh;
 
     if (metric->final) {
-        if (!t->has_final) /* as for the tuner, the first one counts */
-            t->final = metric->value;
-        t->has_final = true;
+        if (!t->final.given) /* as for the tuner, the first one counts */
+            t->final = (struct reported){true, metric->value};
     } else {
-        t->has_latest = true;
-        t->latest = metric->value;
+        t->latest = (struct reported){true, metric->value};
         recent_add(&t->recent, metric->value);
         t->sent++;
         if (trial_reaches(t, metric->sequence)) {
-            t->has_reached = true;
-            t->reached = metric->value;
+            t->reached = (struct reported){true, metric->value};
             t->reached_at = metric->sequence;
         }
     }
     fresh = metric->sequence >=
-            (metric->final ? t->heard.finals : t->heard.intermediates);
-    if (!t->told && (fresh || metric->judges)) /* else it was answered */
+            (metric->final ? t->past.told.finals : t->past.told.intermediates);
+    if (!t->past.end_told &&
+        (fresh || metric->judges)) /* else it was answered */
         send_metric(m, t, metric);
-    if (!t->told && fresh)
+    if (!t->past.end_told && fresh)
         happened_metric(m, t, metric);
 }
 
@@ -492,13 +459,13 @@ reading_finish(struct manager *m, struct trial *t)
     struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
 
-    if (t->has_final || t->heard.finals > 0 ||
-        (!t->has_latest && !t->has_earlier))
+    if (t->final.given || t->past.told.finals > 0 ||
+        (!t->latest.given && !t->earlier.given))
         return;
     metric = final_metric(t,
-                          t->has_reached  ? t->reached
-                          : t->has_latest ? t->latest
-                                          : t->earlier,
+                          t->reached.given  ? t->reached.value
+                          : t->latest.given ? t->latest.value
+                                            : t->earlier.value,
                           text);
     reading_apply(m, t, &metric);
 }
@@ -512,63 +479,46 @@ reading_promote(struct manager *m, struct trial *t,
 
     if (t->stop == STOP_FINISH)
         reading_finish(m, t);
-    if (!m->x->last_is_final || t->has_final || !t->has_latest ||
+    if (!m->x->last_is_final || t->final.given || !t->latest.given ||
         t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
         outcome->number != 0)
         return;
-    metric = final_metric(t, t->latest, text);
+    metric = final_metric(t, t->latest.value, text);
     reading_apply(m, t, &metric);
 }
 
 /* ---- trials that have more to be read ---- */
 
 void
-hungry_add(struct manager *m, struct trial *t)
+unread_add(struct manager *m, struct trial *t)
 {
-    if (t->hungry)
-        return;
-    t->hungry = true;
-    t->hungry_previous = m->hungry_last;
-    t->hungry_next = NULL;
-    *(m->hungry_last != NULL ? &m->hungry_last->hungry_next : &m->hungry) = t;
-    m->hungry_last = t;
+    if (t->unread.in == NULL)
+        list_add(&m->unread, NULL, &t->unread, t);
 }
 
 /* Not the one that is being concluded at this moment. */
 void
-hungry_add_ended(struct manager *m)
+unread_add_ended(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if (t->exited &&
-            (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING))
-            hungry_add(m, t);
+        if (t->state == TRIAL_RUN_ENDED || t->state == TRIAL_PREPARE_ENDED)
+            unread_add(m, t);
 }
 
+/* Once each: those of which there is more come behind the last one of now,
+ * which may be freed on the way. */
 void
-hungry_drop(struct manager *m, struct trial *t)
+unread_feed(struct manager *m)
 {
-    struct trial *before = t->hungry_previous, *behind = t->hungry_next;
-
-    if (!t->hungry)
-        return;
-    *(before != NULL ? &before->hungry_next : &m->hungry) = behind;
-    *(behind != NULL ? &behind->hungry_previous : &m->hungry_last) = before;
-    t->hungry = false;
-}
-
-/* Once each: those that stay hungry come behind the last one of now, which may
- * be freed on the way. */
-void
-hungry_feed(struct manager *m)
-{
-    struct trial *t;
     size_t n = 0;
 
-    for (t = m->hungry; t != NULL; t = t->hungry_next)
+    for (const struct link *at = m->unread.first; at != NULL; at = at->next)
         n++;
-    for (; n > 0 && (t = m->hungry) != NULL; n--) {
-        hungry_drop(m, t);
-        if (t->exited)
+    for (; n > 0 && m->unread.first != NULL; n--) {
+        struct trial *t = m->unread.first->of;
+
+        list_remove(&t->unread);
+        if (trial_exited(t))
             running_finish(m, t);
         else if (t->state == TRIAL_RUNNING)
             reading_feed(m, t);

@@ -5,6 +5,7 @@
 #define MANAGER_READING_H
 
 #include "manager/metrics.h"
+#include "manager/attempt_end.h"
 
 #include <stdbool.h>
 
@@ -14,7 +15,8 @@ struct outcome;
 struct trial;
 
 void reading_begin(struct manager *m, struct trial *t);
-void reading_end(struct manager *m, struct trial *t);
+/* Of any trial: ctx is the manager. */
+attempt_end_hear reading_hear_end;
 
 /* inotify has events. */
 void reading_files(struct manager *m);
@@ -27,13 +29,8 @@ bool reading_waits(const struct manager *m, const struct trial *t);
 void reading_feed(struct manager *m, struct trial *t);
 
 /* Reads a portion of what the trial's processes, all gone, have left.  False
- * while there is more: it is then hungry.  A stopped trial's is left. */
+ * while there is more: it is then among the unread. */
 bool reading_drain(struct manager *m, struct trial *t);
-
-/* A report that counts is told at once; one that uses up the budget is judged,
- * as if the trial waited. */
-void reading_at_once(struct manager *m, struct trial *t,
-                     struct metric_line *metric);
 
 /* The metric is told. */
 void reading_apply(struct manager *m, struct trial *t,
@@ -59,10 +56,10 @@ void reading_promote(struct manager *m, struct trial *t,
                      const struct outcome *outcome);
 
 /* Not twice when it is said twice. */
-void hungry_add(struct manager *m, struct trial *t);
+void unread_add(struct manager *m, struct trial *t);
 /* All whose programs have ended, whatever they wait for. */
-void hungry_add_ended(struct manager *m);
+void unread_add_ended(struct manager *m);
 /* Reads on, or to the end; may free them. */
-void hungry_feed(struct manager *m);
+void unread_feed(struct manager *m);
 
 #endif

@@ -345,7 +345,7 @@ resources_adopt(struct resources *r, struct trial *t)
 {
     if (!claim_read(&t->claim, t->folder))
         t->claim.kills_before = kills_now(r);
-    if (!t->exited)
+    if (!trial_exited(t))
         hold(r, t);
     r->state++;
 }
@@ -390,7 +390,9 @@ is_more(const struct resources *r, const struct trial *t, enum oom kind)
 bool
 resources_failed(struct resources *r, struct trial *t, bool *again)
 {
-    const char *name = t->unrun ? TRIAL_PREPARE "/" TRIAL_STDERR : TRIAL_STDERR;
+    bool unprepared = t->state == TRIAL_PREPARE_ENDED;
+    const char *name =
+        unprepared ? TRIAL_PREPARE "/" TRIAL_STDERR : TRIAL_STDERR;
     char *words = file_join(t->folder, name);
     enum oom kind = words == NULL ? OOM_NOT
                                   : oom_judge(&t->outcome, &t->claim, r->wishes,
@@ -401,7 +403,7 @@ resources_failed(struct resources *r, struct trial *t, bool *again)
     *again = false;
     if (kind == OOM_NOT)
         return false;
-    oom_record(t->folder, kind, t->unrun, oom_peak(&t->outcome));
+    oom_record(t->folder, kind, unprepared, oom_peak(&t->outcome));
     need_add_past(&need, r, t);
     *again = is_more(r, t, kind) &&
              need.failed[kind == OOM_DEVICE] < r->wishes->retries;
@@ -450,7 +452,8 @@ need_add_past(struct need *need, const struct resources *r,
             kind = oom_recorded(past.folder, &prepares, &bytes);
         if (kind == OOM_NOT)
             continue;
-        need->failed[kind == OOM_DEVICE] += prepares == t->unrun;
+        need->failed[kind == OOM_DEVICE] +=
+            prepares == (t->state == TRIAL_PREPARE_ENDED);
         if (kind == OOM_DEVICE) {
             need->devices.alone = true;
         } else if (wishes_reserve(r->wishes)) {
@@ -543,7 +546,7 @@ static bool
 is_wrapper(const struct resources *r, pid_t pid)
 {
     for (const struct trial *t = r->holders; t != NULL; t = t->claim.next)
-        if (!t->exited && t->pid == pid)
+        if (!trial_exited(t) && t->pid == pid)
             return true;
     return false;
 }

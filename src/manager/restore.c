@@ -23,6 +23,7 @@
 #include "core/err.h"
 #include "manager/adopt.h"
 #include "manager/again.h"
+#include "manager/delivery.h"
 #include "manager/earlier_trial.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
@@ -37,8 +38,7 @@
 #include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
-#include "manager/stepping.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -65,18 +65,16 @@ append(struct manager *m, struct trial *t)
     scheduler_found(&m->scheduler, true);
 }
 
-/* As one that has just been started, or that has just exited. */
+/* It was started, whether its manager came to tell that or not. */
 static void
-enter(struct manager *m, struct trial *t)
+tell_started(struct manager *m, struct trial *t)
 {
-    char detail[64];
-
     origin_settled(m, t, true);
-    trial_enter(t, TRIAL_RUNNING);
-    m->n_running++;
-    snprintf(detail, sizeof detail, "\"pid\": %d", (int)t->pid);
-    if (!t->noted && !t->told)
-        manager_note(m, "started", t, detail);
+    if (!t->past.start_told && !t->past.end_told)
+        manager_note(
+            m, "started", t,
+            (struct event_field[]){EVENT_COUNT("pid", (uint64_t)t->pid),
+                                   EVENT_FIELDS_END});
 }
 
 static void
@@ -84,12 +82,12 @@ restore_living(struct manager *m, struct trial *t)
 {
     struct err err = {0};
 
-    enter(m, t);
+    running_step(m, t, TRIAL_ON_RUN);
+    tell_started(m, t);
     m->recovered.adopted++;
     resources_adopt(&m->resources, t);
     running_since(m, t, t->started_ns);
-    if (m->lockstep.on)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     if (holding_open(&t->holding, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(m, t);
@@ -103,16 +101,19 @@ restore_ended(struct manager *m, struct trial *t)
 {
     struct err err = {0};
 
-    t->exited = true;
     if (t->folder != NULL && outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
-    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST && !t->told)
+    if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
+        !t->past.end_told)
         orphans_kill_old(&m->recovered.orphans, t->folder, t->folder);
+    running_step(m, t, TRIAL_ON_RUN);
+    running_step(m, t, TRIAL_ON_EXIT);
+    running_ended(m, t);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
-    if (!t->interrupted && running_unseen(m, t))
+    if (!t->past.interrupted && running_unseen(m, t))
         t->stop = STOP_INTERRUPT;
-    else if (t->interrupted || running_unwitnessed(m, t)) {
+    else if (t->past.interrupted || running_unwitnessed(m, t)) {
         running_again(m, t);
         return;
     }
@@ -120,10 +121,10 @@ restore_ended(struct manager *m, struct trial *t)
         m->recovered.again++;
     else
         m->recovered.finished++;
-    enter(m, t);
-    if (m->lockstep.on && !t->told)
-        stepping_started(m, t);
-    hungry_add(m, t); /* settle() reads it to its end */
+    tell_started(m, t);
+    if (!t->past.end_told)
+        m->delivery->began(m, t);
+    unread_add(m, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -192,9 +193,10 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         adopt_files(t, m->pattern != NULL);
     if (t->folder != NULL && origin_load(t)) /* it was given that */
         origin_settled(m, t, true);
-    if (t->folder != NULL && !t->told && !t->known && preparing_restore(m, t))
+    if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
+        preparing_restore(m, t))
         return 0;
-    if (t->folder != NULL && !t->told && !t->known &&
+    if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         adopt_wrapper(t, t->folder))
         restore_living(m, t);
     else
@@ -345,7 +347,7 @@ restore_all(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     m->checkpoints.deferred = true; /* until it is known what comes again */
-    stepping_resume(m, &r->log);
+    m->delivery->resume(m, &r->log);
     if (!r->log.space)
         peer_ask_again(m);
     else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "history/folder.h"
 #include "json.h"
 #include "manager/budget.h"
@@ -256,15 +257,8 @@ get_number(struct jval object, const char *key, double *out)
 static struct result *
 append(struct results *r)
 {
-    if (r->n == r->cap) {
-        size_t cap = r->cap == 0 ? 64 : r->cap * 2;
-        struct result *items = realloc(r->items, cap * sizeof *items);
-
-        if (items == NULL)
-            return NULL;
-        r->items = items;
-        r->cap = cap;
-    }
+    if (GROW(r->items, r->n, r->cap) != 0)
+        return NULL;
     r->items[r->n] = (struct result){0};
     return &r->items[r->n++];
 }

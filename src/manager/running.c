@@ -5,9 +5,10 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/coordinator.h"
+#include "manager/delivery.h"
 #include "manager/ending.h"
 #include "manager/failing.h"
-#include "manager/giving.h"
+#include "manager/copying.h"
 #include "manager/happened.h"
 #include "manager/live.h"
 #include "manager/origin.h"
@@ -16,8 +17,7 @@
 #include "manager/preparing.h"
 #include "manager/reading.h"
 #include "manager/resume_log.h"
-#include "manager/stepping.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -27,14 +27,12 @@
 #include <sys/wait.h>
 
 #define LAUNCHES_FAILED_MAX 3
-#define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
 running_since(struct manager *m, struct trial *t, int64_t started_ns)
 {
     t->started_ns = started_ns;
     t->reported_ns = clock_monotonic_ns();
-    t->timed = true;
     finish_began(&m->finish, started_ns);
     if (m->x->max_idle_ms > 0)
         running_due(m, t, TRIAL_DUE_IDLE,
@@ -60,133 +58,89 @@ running_watch(struct manager *m, struct trial *t)
     running_due(m, t, TRIAL_DUE_WATCH, clock_monotonic_ns() + WATCH_PAUSE_NS);
 }
 
+/* Slots that a trial in this state holds. */
+static void
+count_slot(struct manager *m, enum trial_state state, int n)
+{
+    if (state == TRIAL_PREPARING)
+        m->n_preparing += (uint64_t)n;
+    else if (state == TRIAL_RUNNING || state == TRIAL_RUN_ENDED)
+        m->n_running += (uint64_t)n;
+}
+
+void
+running_enter(struct manager *m, struct trial *t, enum trial_state state)
+{
+    count_slot(m, t->state, -1);
+    count_slot(m, state, 1);
+    if (t->state == TRIAL_COPYING && state != TRIAL_WAITING)
+        copying_stop(m, t);
+    trial_enter(t, state);
+}
+
+void
+running_step(struct manager *m, struct trial *t, enum trial_event event)
+{
+    struct trial_step step = trial_step(t, event);
+    int state = 0;
+
+    while (state < TRIAL_STATES && step.to != 1u << state)
+        state++;
+    running_enter(m, t, (enum trial_state)state);
+}
+
 static double
 seconds_of(const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    if (t->unrun)
-        return 0;
-    if (t->again && o->started_ns > 0 && o->ended_ns > o->started_ns)
+    if (t->past.restored && o->started_ns > 0 && o->ended_ns > o->started_ns)
         return (double)(o->ended_ns - o->started_ns) / 1e9;
     if (t->started_ns == 0)
         return 0;
-    return (double)((t->exited ? t->ended_ns : clock_monotonic_ns()) -
+    return (double)((trial_exited(t) ? t->ended_ns : clock_monotonic_ns()) -
                     t->started_ns) /
            1e9;
 }
 
-/* Nothing refers to it any more but the list. */
-static void
-let_go(struct manager *m, struct trial *t)
+void
+running_hear_end(void *ctx, const struct attempt_end *end)
 {
-    reading_end(m, t);
-    placing_remove(m, t);
-    placing_stir(m); /* its slot is free */
-    if (t->timed)
-        finish_left(&m->finish, t->started_ns);
-    t->timed = false;
+    struct trial *t = end->trial;
+    struct manager *m = ctx;
+
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
-}
-
-/* Sets when it is tried again, as long as there is anything held. */
-static void
-hold_results(struct manager *m, int rc, const struct err *err)
-{
-    bool holds = rc == 0 && m->folder.held.len > 0;
-
-    if (rc != 0)
-        manager_end(m, MANAGER_UNABLE, "%s", err->text);
-    else if (holds && !m->results_held)
-        progress_warn(&m->progress,
-                      "tunepipe: warning: %s; the results are kept in memory "
-                      "until it goes on",
-                      err->text);
-    else if (!holds && m->results_held)
-        progress_warn(&m->progress,
-                      "tunepipe: the results are written: it goes on");
-    m->results_held = holds;
-    if (deadlines_set(&m->deadlines, &m->results_due,
-                      holds ? clock_monotonic_ns() + HELD_PAUSE_NS
-                            : INT64_MAX) != 0)
-        manager_end(m, MANAGER_UNABLE, "out of memory");
+    if (end->how != ATTEMPT_REPLACED)
+        m->trials_ns += (int64_t)(end->seconds * 1e9);
+    if (end->how == ATTEMPT_JUDGED && !trial_exited(t))
+        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
+    if (end->how == ATTEMPT_LEFT && trial_began(t) && m->end_known &&
+        m->outcome->end <= MANAGER_DURATION)
+        m->outcome->end = MANAGER_INTERRUPTED; /* it was to end before that */
 }
 
 static void
-write_held(void *ctx, void *of)
+end(struct manager *m, enum attempt_end_how how, struct trial *t)
 {
-    struct manager *m = ctx;
-    struct err err = {0};
-
-    (void)of;
-    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
-}
-
-static void
-add_result(struct manager *m, const struct trial *t, double seconds)
-{
-    struct err err = {0};
-    int rc = experiment_folder_add_result(&m->folder, t, seconds, &err);
-
-    m->results_due.due = write_held;
-    if (rc != 0 || m->results_held || m->folder.held.len > 0)
-        hold_results(m, rc, &err);
+    attempt_ends_tell(&m->ends,
+                      &(struct attempt_end){
+                          .how = how, .trial = t, .seconds = seconds_of(t)});
+    live_remove(m, t);
+    trial_free(t);
 }
 
 void
 running_conclude(struct manager *m, struct trial *t)
 {
-    double seconds = seconds_of(t);
-
-    giving_stop(m, t);
-    failing_tell(m, t);
-    if (!t->told)
-        ending_send(m, t);
-    if (!t->known)
-        add_result(m, t, seconds);
-    scheduler_ended(&m->scheduler);
-    m->trials_ns += (int64_t)(seconds * 1e9);
-    checkpoints_ended(&m->checkpoints, t);
-    origin_settled(m, t, false);
-    let_go(m, t);
-    if (!t->known) {
-        ending_show(m, t, seconds);
-        coordinator_ended(m, t, seconds);
-        failing_count(m, t);
-        happened_end(m, t, seconds);
-    }
-    if (m->lockstep.on && !t->exited)
-        lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
-    live_remove(m, t);
-    trial_free(t);
+    end(m, ATTEMPT_JUDGED, t);
 }
 
 void
 running_leave(struct manager *m, struct trial *t)
 {
-    bool began = t->folder != NULL || t->attempt > 0;
-    bool ran = t->state == TRIAL_RUNNING;
-    double seconds = seconds_of(t);
-    struct err err = {0};
-
-    giving_stop(m, t);
-    trial_enter(t, TRIAL_INTERRUPTED);
-    m->n_running -= ran;
-    if (began &&
-        experiment_folder_add_interrupted(&m->folder, t, seconds, &err) != 0)
-        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
-    scheduler_ended(&m->scheduler);
-    m->trials_ns += (int64_t)(seconds * 1e9);
-    let_go(m, t);
-    if (began && m->end_known && m->outcome->end <= MANAGER_DURATION)
-        m->outcome->end = MANAGER_INTERRUPTED; /* it was to end before that */
-    if (began) {
-        ending_show_interrupted(m, t, seconds);
-        happened_trial(m, EVENT_TRIAL_INTERRUPTED, t);
-    }
-    live_remove(m, t);
-    trial_free(t);
+    running_enter(m, t, TRIAL_INTERRUPTED);
+    end(m, ATTEMPT_LEFT, t);
 }
 
 /* No place for it, for good; frees t. */
@@ -194,7 +148,7 @@ void
 running_unplaced(struct manager *m, struct trial *t, const char *why)
 {
     snprintf(t->why, sizeof t->why, "%.500s", why);
-    trial_enter(t, TRIAL_FAILED);
+    running_enter(m, t, TRIAL_FAILED);
     if (++m->launches_failed >= LAUNCHES_FAILED_MAX)
         manager_end(m, MANAGER_UNABLE, "trials cannot be started: %s", why);
     running_conclude(m, t);
@@ -210,23 +164,24 @@ running_unstarted(struct manager *m, struct trial *t, const struct err *err)
 }
 
 static void
-describe_start(const struct trial *t, char *out, size_t size)
+note_start(struct manager *m, const struct trial *t)
 {
     char devices[256];
+    const struct event_field detail[] = {
+        EVENT_COUNT("pid", (uint64_t)t->pid),
+        EVENT_TEXT("device", t->claim.devices == 0
+                                 ? NULL
+                                 : claim_devices(t->claim.devices, devices,
+                                                 sizeof devices)),
+        EVENT_FIELDS_END};
 
-    if (t->claim.devices != 0)
-        snprintf(out, size, "\"pid\": %d, \"device\": \"%s\"", (int)t->pid,
-                 claim_devices(t->claim.devices, devices, sizeof devices));
-    else
-        snprintf(out, size, "\"pid\": %d", (int)t->pid);
+    manager_note(m, "started", t, detail);
 }
 
 static void
 start(struct manager *m, struct trial *t)
 {
-    bool stands = t->state == TRIAL_PREPARED; /* in lock step */
     struct err err = {0};
-    char detail[512];
 
     if (t->state == TRIAL_WAITING)
         placing_clear(m, t);
@@ -236,17 +191,14 @@ start(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
-    t->again = false; /* its run is this manager's own */
+    t->past.restored = false; /* its run is this manager's own */
     origin_settled(m, t, true);
-    trial_enter(t, TRIAL_RUNNING);
-    m->n_running++;
+    running_step(m, t, TRIAL_ON_RUN);
     running_since(m, t, clock_monotonic_ns());
     running_watch(m, t);
-    describe_start(t, detail, sizeof detail);
-    manager_note(m, "started", t, detail);
+    note_start(m, t);
     happened_trial(m, EVENT_TRIAL_STARTED, t);
-    if (m->lockstep.on && !stands)
-        stepping_started(m, t);
+    m->delivery->began(m, t);
     reading_begin(m, t);
     progress_touch(&m->progress);
 }
@@ -265,7 +217,7 @@ running_take(struct manager *m, struct trial *t)
 static void
 give_up(struct manager *m, struct trial *t)
 {
-    trial_enter(t, t->failures > 0 ? TRIAL_FAILED : TRIAL_CANCELLED);
+    running_enter(m, t, t->failures > 0 ? TRIAL_FAILED : TRIAL_CANCELLED);
     running_conclude(m, t);
 }
 
@@ -282,17 +234,19 @@ offer(struct manager *m, struct trial *t)
 void
 running_start_waiting(struct manager *m)
 {
-    struct trial *t = m->placing.first, *next;
+    struct link *at = m->placing.trials.first, *next;
 
-    if (!m->placing.stirred && !m->lockstep.on)
+    if (!m->placing.stirred)
         return;
     m->placing.stirred = false;
-    for (; t != NULL; t = next) {
-        next = t->queue_next;
+    for (; at != NULL; at = next) {
+        struct trial *t = at->of;
+
+        next = at->next;
         if (m->end_known && (m->outcome->end > MANAGER_DURATION ||
-                             (t->cut_off && m->scheduler.paused)))
+                             (t->past.cut_off && m->scheduler.paused)))
             running_leave(m, t); /* the experiment is not over */
-        else if (m->end_known && !t->cut_off)
+        else if (m->end_known && !t->past.cut_off)
             give_up(m, t);
         else if (placing_prepares(m, t))
             preparing_offer(m, t);
@@ -304,42 +258,53 @@ running_start_waiting(struct manager *m)
     }
 }
 
-void
-running_exited(struct manager *m, struct trial *t)
+static void
+run_exited(struct manager *m, struct trial *t)
 {
     struct err err = {0};
     siginfo_t info = {0};
 
-    if (t->state == TRIAL_PREPARING) {
-        preparing_exited(m, t);
-        return;
-    }
-    if (t->state == TRIAL_WAITING) {
-        giving_exited(m, t);
-        placing_wake(m);
-        return;
-    }
     if (outcome_read(t->folder, &t->outcome, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     if (t->outcome.kind == OUTCOME_LOST)
         orphans_kill(t->folder, t->pid);
     waitid(P_PIDFD, (id_t)t->pidfd, &info, WEXITED);
     manager_unwatch(m, t->pidfd);
-    t->exited = true; /* from here on its process id may be a stranger's */
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
+    running_ended(m, t); /* its process id may be a stranger's from now on */
     placing_release(m, t);
-    t->ended_ns = clock_monotonic_ns();
     if (running_unbegun(m, t, &t->outcome, &info))
         return;
+    running_step(m, t, TRIAL_ON_EXIT);
     resources_learn(&m->resources, t);
-    if (t->again && t->outcome.alone && running_unseen(m, t))
+    if (t->past.restored && t->outcome.alone && running_unseen(m, t))
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
-    if (t->again && running_in_vain(m, t))
+    if (t->past.restored && running_in_vain(m, t))
         running_again(m, t);
     else
         running_finish(m, t);
+}
+
+static void
+copied(struct manager *m, struct trial *t)
+{
+    copying_exited(m, t);
+    placing_wake(m);
+}
+
+void
+running_exited(struct manager *m, struct trial *t)
+{
+    static void (*const exits[TRIAL_STATES])(struct manager *,
+                                             struct trial *) = {
+        [TRIAL_COPYING] = copied,
+        [TRIAL_PREPARING] = preparing_exited,
+        [TRIAL_RUNNING] = run_exited,
+    };
+
+    exits[t->state](m, t);
 }
 
 /* That is a start that failed, and no attempt. */
@@ -352,11 +317,11 @@ running_unbegun(struct manager *m, struct trial *t,
 
     if (outcome->kind != OUTCOME_LOST || info->si_code != CLD_EXITED ||
         info->si_status != TRIAL_WRAPPER_LATER || t->stop != STOP_NOT ||
-        t->told || t->known || (next = running_next(m, t)) == NULL)
+        t->past.end_told || t->past.recorded ||
+        (next = running_next(m, t)) == NULL)
         return false;
     next->attempt = t->attempt;
-    next->cut_off = t->cut_off;
-    next->unbegun = true;
+    next->past.cut_off = t->past.cut_off;
     next->offers = t->offers;
     next->place_until_ns = t->place_until_ns;
     snprintf(err.text, sizeof err.text, "%s",
@@ -370,8 +335,8 @@ running_unbegun(struct manager *m, struct trial *t,
 static bool
 is_open(const struct trial *t)
 {
-    return !t->told && !t->known && trial_unjudged(t) && !t->has_final &&
-           t->heard.finals == 0;
+    return !t->past.end_told && !t->past.recorded && trial_unjudged(t) &&
+           !t->final.given && t->past.told.finals == 0;
 }
 
 bool
@@ -380,7 +345,7 @@ running_in_vain(const struct manager *m, const struct trial *t)
     if (!is_open(t))
         return false;
     if (t->stop == STOP_INTERRUPT)
-        return m->lockstep.on; /* else a result may stand in its files */
+        return m->delivery->repeats; /* else its files may hold a result */
     return outcome_is_moot(&t->outcome);
 }
 
@@ -389,7 +354,7 @@ running_unseen(const struct manager *m, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    return !m->lockstep.on && is_open(t) && t->stop == STOP_NOT &&
+    return !m->delivery->repeats && is_open(t) && t->stop == STOP_NOT &&
            o->kind != OUTCOME_LOST && !o->abandoned && outcome_by_signal(o);
 }
 
@@ -412,32 +377,25 @@ running_next(const struct manager *m, const struct trial *t)
     next->failures = t->failures;
     next->stop_again = t->stop_again;
     next->origin = t->origin;
-    next->settled = t->settled;
-    next->has_earlier = t->has_latest || t->has_earlier;
-    next->earlier = t->has_latest ? t->latest : t->earlier;
-    if (m->lockstep.on) /* it goes on where this one was */
-        next->heard = (struct metrics_count){
-            t->sent > t->heard.intermediates ? t->sent : t->heard.intermediates,
-            t->heard.finals};
+    next->earlier = t->latest.given ? t->latest : t->earlier;
+    if (m->delivery->repeats) /* it is heard where this one was */
+        next->past.told = (struct metrics_count){
+            t->sent > t->past.told.intermediates ? t->sent
+                                                 : t->past.told.intermediates,
+            t->past.told.finals};
     return next;
 }
 
 void
 running_replace(struct manager *m, struct trial *t, struct trial *next)
 {
-    /* Of the attempt its hours count, and nothing else. */
-    const struct finish_end end = {.trial = t->id, .seconds = seconds_of(t)};
-
-    if (m->lockstep.on) {
-        lockstep_retract(&m->lockstep, t->number);
-        stepping_started(m, next); /* the round waits for it, also when the one
-                                      before was another manager's */
-    }
-    if (t->state == TRIAL_RUNNING)
-        m->n_running--;
-    finish_ended(&m->finish, &end);
-    happened_trial(m, EVENT_TRIAL_RETRIED, next);
-    let_go(m, t);
+    lockstep_retract(&m->lockstep, t->number);
+    m->delivery->began(m, next); /* a round waits for it, whoever began that */
+    count_slot(m, t->state, -1);
+    attempt_ends_tell(&m->ends, &(struct attempt_end){.how = ATTEMPT_REPLACED,
+                                                      .trial = t,
+                                                      .seconds = seconds_of(t),
+                                                      .next = next});
     if (live_replace(m, t, next) != 0) /* its place is kept */
         manager_end(m, MANAGER_UNABLE, "out of memory");
     trial_free(t);
@@ -458,37 +416,17 @@ running_again(struct manager *m, struct trial *t)
         running_finish(m, t);
         return;
     }
-    next->cut_off = true;
+    next->past.cut_off = true;
     m->recovered.again++;
     running_replace(m, t, next);
-}
-
-/* What the dispatcher makes of its last report tells how its end is meant. */
-static bool
-is_unjudged(const struct manager *m, const struct trial *t)
-{
-    return trial_unjudged(t) && !t->told &&
-           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
 }
 
 void
 running_finish(struct manager *m, struct trial *t)
 {
-    bool steps = m->lockstep.on && !t->told;
-
-    if (running_awaits_signal(m, t))
-        return; /* called again when that has come, or has not */
-    if (steps && !m->interrupting) {
-        stepping_exited(m, t); /* it ends when it is its turn */
-        return;
-    }
-    if (!steps && !reading_drain(m, t))
-        return; /* called again when the dispatcher has room */
-    if (!steps && !is_unjudged(m, t))
-        running_end(m, t);
-    else if (m->interrupting)
-        running_leave(m, t); /* whoever resumes tells what there is of it */
-    /* Else called again when the dispatcher has answered. */
+    if (t->due[TRIAL_DUE_JUDGE].place == 0 || t->stop != STOP_NOT)
+        m->delivery->exited(m, t);
+    /* Else called again when that is over. */
 }
 
 /* False: its result is known, or nothing is started any more.  Frees t. */
@@ -497,7 +435,7 @@ again_with_more(struct manager *m, struct trial *t)
 {
     struct trial *next;
 
-    if (t->has_final || t->heard.finals > 0 || m->end_known)
+    if (t->final.given || t->past.told.finals > 0 || m->end_known)
         return false;
     next = running_next(m, t);
     if (next == NULL)
@@ -513,37 +451,38 @@ static void
 note_exit(struct manager *m, const struct trial *t, enum trial_state state)
 {
     const struct outcome *o = &t->outcome;
-    char detail[64];
+    char status[64];
 
     if (state == TRIAL_INTERRUPTED)
-        snprintf(detail, sizeof detail,
-                 "\"status\": \"" STATUS_INTERRUPTED "\"");
+        snprintf(status, sizeof status, "%s", STATUS_INTERRUPTED);
     else if (o->kind == OUTCOME_LOST)
-        snprintf(detail, sizeof detail, "\"status\": \"lost\"");
+        snprintf(status, sizeof status, "lost");
     else
-        snprintf(detail, sizeof detail, "\"status\": \"%s %d\"",
+        snprintf(status, sizeof status, "%s %d",
                  o->kind == OUTCOME_EXITED      ? "exited"
                  : o->kind == OUTCOME_SIGNALLED ? "signalled"
                                                 : "unstarted",
                  o->number);
-    if (!t->told)
-        manager_note(m, "exited", t, detail);
+    if (!t->past.end_told)
+        manager_note(m, "exited", t,
+                     (struct event_field[]){EVENT_TEXT("status", status),
+                                            EVENT_FIELDS_END});
 }
 
 bool
 running_end(struct manager *m, struct trial *t)
 {
-    bool ran = t->state == TRIAL_RUNNING, more = false;
+    bool more = false;
     enum trial_state state;
 
     reading_promote(m, t, &t->outcome);
     state = trial_judge(t, &t->outcome);
-    if (state == TRIAL_FAILED && t->ends == TRIAL_WAITING &&
+    if (state == TRIAL_FAILED && t->past.end == TRIAL_WAITING &&
         resources_failed(&m->resources, t, &more))
         state = TRIAL_OUT_OF_MEMORY;
-    if (t->ends != TRIAL_WAITING &&
-        strcmp(trial_event_name(state), trial_event_name(t->ends)) != 0)
-        state = t->ends; /* as it was told, or recorded */
+    if (t->past.end != TRIAL_WAITING &&
+        strcmp(trial_event_name(state), trial_event_name(t->past.end)) != 0)
+        state = t->past.end; /* as it was told, or recorded */
     note_exit(m, t, state);
     if (state == TRIAL_INTERRUPTED) {
         running_again(m, t); /* with the next manager, or this one */
@@ -553,8 +492,7 @@ running_end(struct manager *m, struct trial *t)
         return false;
     if (failing_again(m, t, state, seconds_of(t)))
         return false;
-    trial_enter(t, state);
-    m->n_running -= ran;
+    running_enter(m, t, state);
     running_conclude(m, t);
     return true;
 }

@@ -5,11 +5,11 @@
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/process.h"
+#include "manager/delivery.h"
 #include "manager/happened.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
-#include "manager/stepping.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 #include "trial/files.h"
 
 #include <signal.h>
@@ -39,11 +39,9 @@ is_decided(enum trial_stop stop)
 static struct metrics_count
 count_before(const struct manager *m, const struct trial *t)
 {
-    struct metrics_count n = m->lockstep.on && is_decided(t->stop)
-                                 ? (struct metrics_count){t->sent, 0}
-                                 : reading_count(m, t);
+    struct metrics_count n = m->delivery->counted(m, t);
 
-    if (trial_stops_well(t) && t->has_reached &&
+    if (trial_stops_well(t) && t->reached.given &&
         n.intermediates > t->reached_at + 1)
         n.intermediates = t->reached_at + 1;
     return n;
@@ -59,7 +57,7 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 
     t->stop = stop;
     t->counted = count_before(m, t);
-    if (trial_stops_well(t) && t->has_reached)
+    if (trial_stops_well(t) && t->reached.given)
         t->latest = t->reached;
     len = snprintf(line, sizeof line, "%s %llu %llu\n", trial_stop_name(stop),
                    (unsigned long long)t->counted.intermediates,
@@ -82,84 +80,91 @@ terminate(struct manager *m, struct trial *t)
 
 /* It does not run, or not yet again; frees t. */
 static void
-stop_waiting(struct manager *m, struct trial *t, enum trial_stop stop)
+settle(struct manager *m, struct trial *t, enum trial_stop stop)
 {
     t->stop = stop;
     if (stop == STOP_FINISH)
         reading_finish(m, t);
-    if (!t->has_latest && t->has_earlier) {
-        t->has_latest = true;
+    if (!t->latest.given)
         t->latest = t->earlier;
-    }
-    trial_enter(t, trial_judge(t, &t->outcome));
+    running_enter(m, t, trial_judge(t, &t->outcome));
     running_conclude(m, t);
 }
 
-/* Its end is not known to anybody yet: the user's word counts, who does not
- * wait for a dispatcher that is slow or hangs, and what the last report that
- * is not answered yet leads to. */
+/* Nobody is told an end; where a signal had ended it, that was the manager's,
+ * too, and whoever resumes finds it so.  Frees t. */
 static void
-stop_exited(struct manager *m, struct trial *t, enum trial_stop stop)
+leave(struct manager *m, struct trial *t)
 {
-    bool counts = stop == STOP_CANCEL || stop == STOP_PAUSE ||
-                  stop == STOP_FINISH || m->lockstep.on ||
-                  holding_judges(&t->holding);
+    if (t->due[TRIAL_DUE_JUDGE].place > 0 && t->stop == STOP_NOT)
+        record_stop(m, t, STOP_INTERRUPT);
+    running_leave(m, t);
+}
 
-    if (counts && !t->told && !t->known)
-        record_stop(m, t, stop);
-    if (m->lockstep.on)
-        stepping_stopped(m, t);
-    else
-        hungry_add(m, t); /* settle() ends it */
+/* Whether a reason to end comes too late for one that runs, or has run: it said
+ * before that it is done; or its next attempt is told so, at the same place. */
+static bool
+is_late(const struct manager *m, const struct trial *t)
+{
+    return t->state != TRIAL_PREPARING &&
+           ((t->done && m->delivery->immediate) ||
+            (t->stop == STOP_INTERRUPT && m->delivery->repeats));
+}
+
+/* The end of one that has exited is not known to anybody yet: the user's word
+ * counts, who does not wait for a dispatcher that is slow or hangs, and what
+ * the last report that is not answered yet leads to. */
+static bool
+counts(const struct manager *m, const struct trial *t, enum trial_stop stop)
+{
+    return !trial_exited(t) ||
+           (!t->past.end_told && !t->past.recorded &&
+            (stop != STOP_ASSESSOR || m->delivery->hears_late(t)));
+}
+
+/* What was reported before a reason to end counts, but where a decision of the
+ * tuner was made about less, or the attempt is made again. */
+static bool
+feed_first(struct manager *m, struct trial *t, enum trial_stop stop)
+{
+    if (stop != STOP_INTERRUPT || !m->delivery->repeats)
+        reading_feed(m, t);
+    return !is_late(m, t);
 }
 
 void
-running_stop(struct manager *m, struct trial *t, int stop)
+running_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 {
-    if (m->lockstep.on && is_decided((enum trial_stop)stop) &&
-        trial_repeats(t) && !t->exited) {
-        if (t->stop_again == STOP_NOT)
-            t->stop_again = (enum trial_stop)stop;
+    unsigned effects = trial_step(t, trial_event_of(stop)).effects;
+
+    if (m->delivery->postpones(t, stop))
         return;
-    }
-    if ((t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) &&
-        is_decided((enum trial_stop)stop)) {
-        stop_waiting(m, t, (enum trial_stop)stop);
+    if (effects & TRIAL_TERMINATE)
+        terminate(m, t);
+    if ((effects & TRIAL_RECORD) && is_late(m, t))
         return;
-    }
-    if (t->state == TRIAL_PREPARING && trial_unjudged(t) && !t->exited) {
-        record_stop(m, t, (enum trial_stop)stop);
+    if ((effects & TRIAL_FEED) && !feed_first(m, t, stop))
+        return;
+    if ((effects & TRIAL_RECORD) && counts(m, t, stop))
+        record_stop(m, t, stop);
+    if (effects & TRIAL_HALT)
+        m->delivery->stopped(m, t);
+    if (effects & TRIAL_PRESS)
         running_press(m, t);
-        return;
+    if (effects & TRIAL_SETTLE)
+        settle(m, t, stop);
+    if (effects & TRIAL_CONCLUDE) {
+        running_enter(m, t, TRIAL_CANCELLED);
+        running_conclude(m, t);
     }
-    if (t->state == TRIAL_RUNNING && stop == STOP_CANCEL &&
-        t->due[TRIAL_DUE_TERM].place > 0)
-        terminate(m, t); /* the user has no grace for it */
-    if (t->state != TRIAL_RUNNING || !trial_unjudged(t) ||
-        (t->done && !m->lockstep.on))
-        return;
-    if (t->stop == STOP_INTERRUPT && m->lockstep.on)
-        return; /* its next attempt is told so at the same place */
-    if (t->exited) {
-        stop_exited(m, t, (enum trial_stop)stop);
-        return;
-    }
-    if (stop != STOP_PAUSE && stop != STOP_FINISH &&
-        !(stop == STOP_INTERRUPT && m->lockstep.on))
-        reading_feed(m, t); /* what it reported before still counts */
-    if (t->done && !m->lockstep.on)
-        return; /* it had come first */
-    record_stop(m, t, (enum trial_stop)stop);
-    if (m->lockstep.on &&
-        (stop == STOP_INTERRUPT || is_decided((enum trial_stop)stop)))
-        stepping_stopped(m, t);
-    running_press(m, t);
+    if (effects & TRIAL_LEAVE)
+        leave(m, t);
 }
 
 void
 running_defied(struct manager *m, struct trial *t)
 {
-    if (trial_stops_well(t) && t->state == TRIAL_RUNNING && !t->exited)
+    if (trial_step(t, TRIAL_ON_DEFIANCE).effects & TRIAL_TERMINATE)
         terminate(m, t);
 }
 
@@ -169,7 +174,7 @@ running_done(struct manager *m, struct trial *t)
     t->done = true;
     running_due(m, t, TRIAL_DUE_LIMIT, INT64_MAX);
     running_due(m, t, TRIAL_DUE_IDLE, INT64_MAX);
-    if (!t->exited)
+    if (trial_step(t, TRIAL_ON_DONE).effects & TRIAL_TERMINATE)
         terminate(m, t);
 }
 
@@ -207,27 +212,6 @@ running_press_late(struct manager *m, struct trial *t)
 }
 
 void
-running_cancel(struct manager *m, struct trial *t)
-{
-    if (t->state == TRIAL_WAITING || t->state == TRIAL_PREPARED) {
-        trial_enter(t, TRIAL_CANCELLED);
-        running_conclude(m, t);
-    } else {
-        running_stop(m, t, STOP_CANCEL);
-    }
-}
-
-/* It waits, or has ended and nobody was told how: whoever resumes finds it so.
- * Where a signal had ended it, that was the manager's, too.  Frees t. */
-static void
-interrupt_idle(struct manager *m, struct trial *t)
-{
-    if (t->due[TRIAL_DUE_JUDGE].place > 0)
-        record_stop(m, t, STOP_INTERRUPT);
-    running_leave(m, t);
-}
-
-void
 running_interrupt_all(struct manager *m)
 {
     struct trial *t, *next;
@@ -237,24 +221,19 @@ running_interrupt_all(struct manager *m)
     m->interrupting = true;
     for (t = m->live; t != NULL; t = next) {
         next = t->next;
-        if (t->exited || t->state == TRIAL_WAITING ||
-            t->state == TRIAL_PREPARED)
-            interrupt_idle(m, t);
-        else if (t->stop != STOP_INTERRUPT)
-            running_stop(m, t, STOP_INTERRUPT);
+        running_stop(m, t, STOP_INTERRUPT);
     }
 }
 
-bool
-running_awaits_signal(struct manager *m, struct trial *t)
+/* A signal that ended the trial was meant for its manager, too, should it come
+ * there: as at the end of a batch job or of a terminal. */
+void
+running_ended(struct manager *m, struct trial *t)
 {
-    if (t->stop == STOP_NOT && !m->interrupting && !t->told && !t->known &&
-        !t->done && !t->signal_awaited && outcome_by_signal(&t->outcome)) {
-        t->signal_awaited = true;
-        running_due(m, t, TRIAL_DUE_JUDGE,
-                    clock_monotonic_ns() + SAME_SIGNAL_NS);
-    }
-    return t->due[TRIAL_DUE_JUDGE].place > 0 && t->stop == STOP_NOT;
+    t->ended_ns = clock_monotonic_ns();
+    if (t->stop == STOP_NOT && !m->interrupting && !t->past.end_told &&
+        !t->past.recorded && !t->done && outcome_by_signal(&t->outcome))
+        running_due(m, t, TRIAL_DUE_JUDGE, t->ended_ns + SAME_SIGNAL_NS);
 }
 
 /* A second SIGTERM ends the wrapper's grace. */
@@ -262,8 +241,7 @@ void
 running_hurry_all(struct manager *m)
 {
     for (struct trial *t = m->live; t != NULL; t = t->next)
-        if ((t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) &&
-            !t->exited) {
+        if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING) {
             running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
             running_due(m, t, TRIAL_DUE_KILL,
                         clock_monotonic_ns() + GIVE_UP_NS);

@@ -79,6 +79,13 @@ scheduler_found(struct scheduler *s, bool live)
 }
 
 void
+scheduler_hear_end(void *s, const struct attempt_end *end)
+{
+    if (end->how != ATTEMPT_REPLACED)
+        scheduler_ended(s);
+}
+
+void
 scheduler_ended(struct scheduler *s)
 {
     s->live--;

@@ -7,6 +7,8 @@
 #ifndef MANAGER_SCHEDULER_H
 #define MANAGER_SCHEDULER_H
 
+#include "manager/attempt_end.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -48,6 +50,8 @@ void scheduler_owes(struct scheduler *s, uint64_t units);
 /* A trial of an earlier life; live: it has not ended. */
 void scheduler_found(struct scheduler *s, bool live);
 void scheduler_ended(struct scheduler *s);
+/* Of any trial: ctx is the scheduler. */
+attempt_end_hear scheduler_hear_end;
 
 /* Refusals: `units` are no longer owed. */
 void scheduler_exhausted(struct scheduler *s, uint64_t units);

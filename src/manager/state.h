@@ -13,11 +13,12 @@
  *   preparing.c  what runs before it: prepareCommand
  *   resources.c  memory and devices: given, and waited for
  *   deadlines.c  what is due when, of all of them
- *   giving.c    what has to be copied for one first
+ *   copying.c   what has to be copied for one first
+ *   trial_step.c  which state of a trial follows which, and why
  *   running.c   their start and end
  *   running_stop.c  their stop, and what stops them: deadlines
  *   reading.c   their files: read, sent, and what was not read yet
- *   stepping.c  what waits for an answer; lock step
+ *   delivery*.c  when the dispatcher hears of it: at once, or in lock step
  *   checkpoints.c  what they saved: kept, given, deleted
  *   ending.c    their ends, told
  *   failing.c   ends that are failures: again, or what then
@@ -32,10 +33,11 @@
 #ifndef MANAGER_STATE_H
 #define MANAGER_STATE_H
 
+#include "control/server.h"
+#include "core/list.h"
 #include "core/map.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
-#include "manager/control.h"
 #include "manager/deadlines.h"
 #include "manager/events.h"
 #include "manager/exchange.h"
@@ -50,6 +52,8 @@
 #include "manager/run.h"
 #include "manager/scheduler.h"
 #include "manager/tail.h"
+#include "manager/attempt_end.h"
+#include "manager/trial_step.h"
 #include "supervisor/deaths.h"
 #include "supervisor/supervisor.h"
 
@@ -57,13 +61,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct delivery;
 struct experiment;
 struct manager;
 struct metric_line;
 struct outcome;
 struct pattern;
 struct trial;
-struct waiter;
 
 #define DISPATCHER_SKIPS_MAX 16
 #define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
@@ -112,20 +116,6 @@ struct late {
 
 #define FAILING_TEXT_MAX 1024
 
-/* Who asks, and waits for an answer. */
-struct commands {
-    struct control control;
-    uint64_t asker;         /* who asks at the moment */
-    struct waiter *waiters; /* tunepipe wait */
-    bool news;              /* since watchers were told */
-    int64_t pushed_ns;      /* when they were */
-};
-
-#define COMMANDS_CLOSED            \
-    {                              \
-        .control = CONTROL_CLOSED, \
-    }
-
 /* Failures in a row; a zeroed one has seen none. */
 struct failing {
     char last[FAILING_TEXT_MAX];   /* how the last one failed */
@@ -136,10 +126,10 @@ struct failing {
 
 /* The trials that are to be started; a zeroed one is empty. */
 struct placing_queue {
-    struct trial *first, *last;
-    bool stirred; /* what a trial waits for may have come */
-    bool warned;  /* that starts fail; until one does not */
-    bool told;    /* what is waited for while nothing runs; until one starts */
+    struct list trials; /* in the order of their numbers */
+    bool stirred;       /* what a trial waits for may have come */
+    bool warned;        /* that starts fail; until one does not */
+    bool told; /* what is waited for while nothing runs; until one starts */
 };
 
 /* A start that failed for want of something that time may bring, and is tried
@@ -174,14 +164,12 @@ struct manager {
     struct scheduler scheduler;
     struct lockstep lockstep;
     struct lockstep_event expected;
-    /* What becomes of a report that counts: reading_at_once(), or in lock step
-     * stepping_take(). */
-    void (*deliver)(struct manager *m, struct trial *t,
-                    struct metric_line *metric);
+    const struct delivery *delivery;
     struct progress progress;
-    struct commands commands;
-    struct pattern *pattern; /* NULL: none */
+    struct control_server control; /* commands.h */
+    struct pattern *pattern;       /* NULL: none */
 
+    struct attempt_ends ends; /* who hears of them: opening.c */
     struct failing failing;
     struct checkpoints checkpoints;
     struct events events;
@@ -203,7 +191,7 @@ struct manager {
     int64_t trials_ns;        /* how long all that ended have run */
     unsigned launches_failed; /* in a row */
     struct map watches;       /* inotify's number -> struct trial */
-    struct trial *hungry, *hungry_last; /* whose files may hold more */
+    struct list unread;       /* trials whose files may hold more */
 
     int epoll_fd, signal_fd, inotify_fd;
     enum phase phase;
@@ -232,6 +220,13 @@ void running_unplaced(struct manager *m, struct trial *t, const char *why);
 void running_unstarted(struct manager *m, struct trial *t,
                        const struct err *err);
 void running_exited(struct manager *m, struct trial *t);
+/* Enters the state that the event leads to, or that it was judged to come to;
+ * slots are counted with it. */
+void running_step(struct manager *m, struct trial *t, enum trial_event event);
+void running_enter(struct manager *m, struct trial *t, enum trial_state state);
+/* The processes are gone: notes when, and the time until the signal that ended
+ * them, if one did, must have reached the manager, too. */
+void running_ended(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
 /* Frees t.  False: it failed, and is tried again. */
 bool running_end(struct manager *m, struct trial *t);
@@ -260,26 +255,25 @@ void running_since(struct manager *m, struct trial *t, int64_t started_ns);
 /* Watches for the end of the trial's wrapper: its end will be seen, be it a
  * moment later where the kernel has no memory for the watch now. */
 void running_watch(struct manager *m, struct trial *t);
-/* The end, whatever kind it is: told, recorded, shown; t is freed. */
+/* It has ended for good: told, recorded, shown; t is freed. */
 void running_conclude(struct manager *m, struct trial *t);
 /* It is interrupted: nobody is told an end, `resume` takes it up; frees t. */
 void running_leave(struct manager *m, struct trial *t);
+
+/* Drops what is due of a trial, and counts its time: ctx is the manager. */
+attempt_end_hear running_hear_end;
 
 /* running_stop.c */
 /* Sends the stop that is recorded. */
 void running_press(struct manager *m, struct trial *t);
 /* Perhaps an earlier manager did not. */
 void running_press_late(struct manager *m, struct trial *t);
-void running_stop(struct manager *m, struct trial *t, int stop); /* may free */
+/* There is a reason to end; may free t. */
+void running_stop(struct manager *m, struct trial *t, enum trial_stop stop);
 /* Told to end by itself it has reported another intermediate result. */
 void running_defied(struct manager *m, struct trial *t);
 /* The manager has to stop: what runs is interrupted, what does not is left. */
 void running_interrupt_all(struct manager *m);
-/* It waits whether a signal that has ended t reaches the manager, too: then it
- * was meant for both, as at the end of a batch job or of a terminal. */
-bool running_awaits_signal(struct manager *m, struct trial *t);
-/* The user does not want this one; one that waits is freed. */
-void running_cancel(struct manager *m, struct trial *t);
 /* It reported to be done: it is ended as one that has succeeded. */
 void running_done(struct manager *m, struct trial *t);
 void running_hurry_all(struct manager *m);
@@ -315,6 +309,6 @@ uint64_t manager_ask(struct manager *m);
 void manager_taken(struct manager *m, const char *parameter_id);
 /* Sends a note for the dispatcher's log. */
 void manager_note(struct manager *m, const char *event, const struct trial *t,
-                  const char *detail);
+                  const struct event_field *detail);
 
 #endif

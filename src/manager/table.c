@@ -272,49 +272,29 @@ table_print(FILE *out, const struct results *r, bool all)
     visible_printf(out, "again:  tunepipe show %s\n", r->folder);
 }
 
-static void
-add_text(struct buf *b, const char *key, const char *text)
-{
-    buf_printf(b, "\"%s\": ", key);
-    json_write_string(b, text, strlen(text));
-    buf_add_text(b, ", ");
-}
-
-static void
-add_optional(struct buf *b, const char *key, const char *text)
-{
-    if (text[0] == '\0')
-        buf_printf(b, "\"%s\": null, ", key);
-    else
-        add_text(b, key, text);
-}
-
-static void
-add_number(struct buf *b, const char *key, bool known, double value)
-{
-    buf_printf(b, "\"%s\": ", key);
-    json_write_number(b, known ? value : (double)NAN);
-    buf_add_text(b, ", ");
-}
-
 void
 table_write_json(struct buf *b, const struct result *item)
 {
-    buf_add_char(b, '{');
-    add_text(b, "trial", item->trial);
-    buf_printf(b, "\"parameter_id\": %s, \"seed\": %llu, ", item->parameter_id,
-               (unsigned long long)item->seed);
-    add_text(b, "status", item->status);
-    add_text(b, "why", item->why);
-    add_text(b, "ended_by", item->ended_by);
-    add_optional(b, "from", item->from);
-    add_optional(b, "from_how", item->from_how);
-    add_number(b, "value", item->has_value, item->value);
-    add_number(b, "latest", item->has_latest, item->latest);
-    add_number(b, "duration_s", true, item->duration_s);
-    add_number(b, "prepare_s", item->has_prepare, item->prepare_s);
-    buf_printf(b, "\"intermediates\": %llu, \"parameters\": %s}",
-               (unsigned long long)item->intermediates, item->parameters);
+    const char *how = item->from_how;
+    struct json_writer w = json_begin_object(b);
+    const double none = (double)NAN;
+
+    json_add_text(&w, "trial", item->trial);
+    json_add_raw(&w, "parameter_id", item->parameter_id);
+    json_add_unsigned(&w, "seed", item->seed);
+    json_add_text(&w, "status", item->status);
+    json_add_text(&w, "why", item->why);
+    json_add_text(&w, "ended_by", item->ended_by);
+    json_add_text(&w, "from", item->from[0] != '\0' ? item->from : NULL);
+    json_add_text(&w, "from_how", how[0] != '\0' ? how : NULL);
+    json_add_number(&w, "value", item->has_value ? item->value : none);
+    json_add_number(&w, "latest", item->has_latest ? item->latest : none);
+    json_add_number(&w, "duration_s", item->duration_s);
+    json_add_number(&w, "prepare_s",
+                    item->has_prepare ? item->prepare_s : none);
+    json_add_unsigned(&w, "intermediates", item->intermediates);
+    json_add_raw(&w, "parameters", item->parameters);
+    json_close(&w);
 }
 
 int
@@ -322,27 +302,24 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
 {
     const struct result *best = results_best(r);
     double value = (double)NAN;
+    struct json_writer w;
     struct buf b;
     int rc;
 
     buf_init(&b, JSON_MAX);
-    buf_add_text(&b, "{\"best\": ");
-    if (best != NULL) {
+    w = json_begin_object(&b);
+    if (json_open_object_if(&w, "best", best != NULL)) {
         results_value(best, &value);
-        buf_add_char(&b, '{');
-        add_text(&b, "trial", best->trial);
-        add_number(&b, "value", true, value);
-        buf_printf(&b, "\"parameters\": %s}", best->parameters);
-    } else {
-        buf_add_text(&b, "null");
+        json_add_text(&w, "trial", best->trial);
+        json_add_number(&w, "value", value);
+        json_add_raw(&w, "parameters", best->parameters);
+        json_close(&w);
     }
-    buf_add_text(&b, ", \"trials\": [");
-    for (size_t i = 0; i < r->n; i++) {
-        if (i > 0)
-            buf_add_text(&b, ", ");
-        table_write_json(&b, &r->items[i]);
-    }
-    buf_add_text(&b, "]}\n");
+    json_open_array(&w, "trials");
+    for (size_t i = 0; i < r->n; i++)
+        table_write_json(json_value(&w, NULL), &r->items[i]);
+    json_end(&w);
+    buf_add_char(&b, '\n');
     rc = buf_check(&b, "the results", err);
     if (rc == 0)
         fwrite(b.data, 1, b.len, out);

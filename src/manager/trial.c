@@ -6,40 +6,31 @@
 #include "manager/parameters.h"
 #include "trial/files.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BIT(state) (1u << (state))
-/* How one ends that was told to, or could not even begin. */
-#define UNBEGUN                                                      \
-    (BIT(TRIAL_SUCCEEDED) | BIT(TRIAL_FAILED) | BIT(TRIAL_STOPPED) | \
-     BIT(TRIAL_PAUSED) | BIT(TRIAL_CANCELLED) | BIT(TRIAL_INTERRUPTED))
-#define BEGUN                                                    \
-    (UNBEGUN | BIT(TRIAL_TIMED_OUT) | BIT(TRIAL_OUT_OF_MEMORY) | \
-     BIT(TRIAL_LOST))
-
 static const struct {
     const char *name;
     const char *event; /* NNI's; NULL: no end */
-    unsigned next;     /* states that may follow */
 } states[TRIAL_STATES] = {
-    [TRIAL_WAITING] = {"waiting", NULL,
-                       BIT(TRIAL_PREPARING) | BIT(TRIAL_RUNNING) | UNBEGUN},
-    [TRIAL_PREPARING] = {"preparing", NULL, BIT(TRIAL_PREPARED) | BEGUN},
-    [TRIAL_PREPARED] = {"prepared", NULL, BIT(TRIAL_RUNNING) | BEGUN},
-    [TRIAL_RUNNING] = {"running", NULL, BEGUN},
-    [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED", 0},
-    [TRIAL_FAILED] = {"failed", "FAILED", 0},
-    [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED", 0},
-    [TRIAL_PAUSED] = {"paused", "PAUSED", 0},
-    [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED", 0},
-    [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED", 0},
-    [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED", 0},
-    [TRIAL_LOST] = {"lost", "FAILED", 0},
-    [TRIAL_INTERRUPTED] = {"interrupted", NULL, 0},
+    [TRIAL_WAITING] = {"waiting", NULL},
+    [TRIAL_COPYING] = {"waiting", NULL},
+    [TRIAL_PREPARING] = {"preparing", NULL},
+    [TRIAL_PREPARE_ENDED] = {"preparing", NULL},
+    [TRIAL_PREPARED] = {"prepared", NULL},
+    [TRIAL_RUNNING] = {"running", NULL},
+    [TRIAL_RUN_ENDED] = {"running", NULL},
+    [TRIAL_SUCCEEDED] = {"succeeded", "SUCCEEDED"},
+    [TRIAL_FAILED] = {"failed", "FAILED"},
+    [TRIAL_STOPPED] = {"stopped", "EARLY_STOPPED"},
+    [TRIAL_PAUSED] = {"paused", "PAUSED"},
+    [TRIAL_CANCELLED] = {"cancelled", "USER_CANCELED"},
+    [TRIAL_TIMED_OUT] = {"timed out", "EARLY_STOPPED"},
+    [TRIAL_OUT_OF_MEMORY] = {"out of memory", "FAILED"},
+    [TRIAL_LOST] = {"lost", "FAILED"},
+    [TRIAL_INTERRUPTED] = {"interrupted", NULL},
 };
 
 enum trial_state
@@ -159,16 +150,22 @@ trial_free(struct trial *t)
 }
 
 bool
-trial_may_enter(enum trial_state from, enum trial_state to)
+trial_waits(const struct trial *t)
 {
-    return (states[from].next & BIT(to)) != 0;
+    return t->state == TRIAL_WAITING || t->state == TRIAL_COPYING ||
+           t->state == TRIAL_PREPARED;
 }
 
-void
-trial_enter(struct trial *t, enum trial_state state)
+bool
+trial_began(const struct trial *t)
 {
-    assert(trial_may_enter(t->state, state));
-    t->state = state;
+    return t->folder != NULL || t->attempt > 0;
+}
+
+bool
+trial_exited(const struct trial *t)
+{
+    return t->ended_ns != 0;
 }
 
 static const struct {
@@ -222,13 +219,13 @@ trial_unjudged(const struct trial *t)
 bool
 trial_repeats(const struct trial *t)
 {
-    return t->sent < t->heard.intermediates;
+    return t->sent < t->past.told.intermediates;
 }
 
 uint64_t
 trial_reports(const struct trial *t)
 {
-    bool cut = trial_stops_well(t) && t->has_reached;
+    bool cut = trial_stops_well(t) && t->reached.given;
 
     return cut && t->sent > t->reached_at + 1 ? t->reached_at + 1 : t->sent;
 }

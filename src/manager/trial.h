@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.h - one attempt at a trial and the states it goes through.  One thread.
- *
- *   waiting ---> preparing ---> prepared ---> running ---> succeeded
- *      |             |             |             |         failed
- *      |             |             |             +-------> out of memory
- *      +-------------+-------------+-------------+         lost
- *                          |                               stopped
- *                          +-----------------------------> paused
- *                                                          cancelled
- *                                                          timed out
- *                                                          interrupted
- *
- * Without prepareCommand a trial goes from waiting to running.  An attempt that
- * never ran may end in any way, in succeeded when one before it had come as
- * far as the tuner wanted; one that never began to prepare can neither be lost
- * nor time out nor be short of memory.  From an end nothing leads on: when it
- * is tried again (failing.h), that is a new attempt, a struct trial of its own,
- * which begins by waiting; and what goes on from a paused one is another trial
- * (origin.h).  Interrupted is the end of an attempt alone: its manager was told
- * to stop, the dispatcher hears of no end, and `resume` makes a new attempt. */
+/* trial.h - one attempt at a trial: its state, what is known of it, and what it
+ * holds.  Which state follows which: trial_step.h.  One thread. */
 #ifndef MANAGER_TRIAL_H
 #define MANAGER_TRIAL_H
 
+#include "core/list.h"
 #include "manager/agenda.h"
 #include "manager/claim.h"
 #include "manager/deadlines.h"
@@ -42,11 +25,14 @@ struct err;
 struct suggestion;
 
 enum trial_state {
-    TRIAL_WAITING,   /* has its parameters, waits for a slot */
-    TRIAL_PREPARING, /* prepareCommand runs */
-    TRIAL_PREPARED,  /* it ended well; waits for what trialCommand needs */
-    TRIAL_RUNNING,
-    TRIAL_SUCCEEDED, /* ended well, with a final result */
+    TRIAL_WAITING,       /* has its parameters, waits for a slot */
+    TRIAL_COPYING,       /* the same, while what it goes on from is copied */
+    TRIAL_PREPARING,     /* prepareCommand runs */
+    TRIAL_PREPARE_ENDED, /* it ended otherwise than well, and is not judged */
+    TRIAL_PREPARED,      /* it ended well; waits for what trialCommand needs */
+    TRIAL_RUNNING,       /* trialCommand runs */
+    TRIAL_RUN_ENDED,     /* it ended, and is not judged: its files are read */
+    TRIAL_SUCCEEDED,     /* ended well, with a final result */
     TRIAL_FAILED,
     TRIAL_STOPPED,   /* by the assessor */
     TRIAL_PAUSED,    /* by the tuner: its checkpoint is kept */
@@ -88,6 +74,34 @@ enum trial_due {
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
 
+/* What an earlier manager has left of a trial; all zero: nothing. */
+struct trial_past {
+    bool restored;    /* its files are read from the start by this manager */
+    bool recorded;    /* its result is on record and has been shown */
+    bool end_told;    /* the dispatcher has heard of its end, */
+    bool start_told;  /* and of its start, */
+    bool interrupted; /* and that it was interrupted, with all it had told */
+    enum trial_state end; /* recorded or told: how; WAITING: to be judged */
+    bool cut_off; /* the attempt before was, with its manager: this one runs
+                     though the time of the experiment is over */
+    struct metrics_count told; /* the dispatcher has heard of so many; in lock
+                                  step also from an earlier attempt */
+};
+
+/* A value that there may be. */
+struct reported {
+    bool given;
+    double value;
+};
+
+/* Files of which something bad was told, once: bits. */
+enum trial_complaint {
+    COMPLAINED_OF_METRICS = 1,
+    COMPLAINED_OF_RECORDS = 2, /* in NNI's file */
+    COMPLAINED_OF_NNI_END = 4, /* that file is cut off */
+    COMPLAINED_OF_STDOUT = 8,
+};
+
 struct trial {
     uint64_t number;   /* from 0, in the order of the TRs */
     char id[24];       /* its trial_job_id: the number, five digits or more */
@@ -98,7 +112,6 @@ struct trial {
     char *parameter_id; /* JSON text of the TR's */
     char *parameters;   /* JSON text, one line */
     struct origin origin;
-    bool settled;  /* what it goes on from need not stay any more */
     double budget; /* TRIAL_BUDGET: intermediate results; 0: none */
 
     enum trial_state state;
@@ -109,14 +122,10 @@ struct trial {
     char *folder;                 /* absolute */
     pid_t pid;                    /* the wrapper's */
     int pidfd, lease_fd;
-    bool exited; /* the wrapper is gone; its files are read to their ends */
-    bool unrun;  /* ended, and its run never began: it was not prepared */
-    bool signal_awaited;     /* the one that ended it, by its manager too */
-    struct outcome outcome;  /* then */
-    int64_t started_ns;      /* monotonic */
+    struct outcome outcome;  /* when the wrapper was gone */
+    int64_t started_ns;      /* monotonic, of its run; 0: that never began */
     int64_t reported_ns;     /* monotonic: its last metric, or its start */
-    bool timed;              /* its time counts from then on: finish.h */
-    int64_t ended_ns;        /* monotonic; 0: it runs */
+    int64_t ended_ns;        /* monotonic; 0: its wrapper is not gone */
     int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
@@ -128,43 +137,26 @@ struct trial {
     struct metrics metrics;
     uint64_t matches; /* values taken from stdout */
     uint64_t sent;    /* intermediate results that the dispatcher was told */
-    bool has_latest, has_final;
-    bool done;        /* it said so: it is ended, and has succeeded */
-    bool has_read;    /* an intermediate result, perhaps not told yet: */
-    double read;      /* the last */
-    uint64_t restore; /* the checkpoint it was given; 0: none */
-    uint64_t step;    /* intermediate results before that was saved */
-    bool has_earlier; /* an earlier attempt reported, and what last */
-    double earlier;
-    bool has_reached; /* the one that reached its budget, and its position */
-    double reached;
-    uint64_t reached_at;
-    int64_t stamped_ns; /* when the last report was read; 0: not known */
-    bool complained, nni_complained, nni_cut, out_complained; /* of files */
-    double latest, final;
-    struct recent recent; /* of the intermediate ones */
-    char why[512];        /* for a failure: one line */
+    struct reported latest, final; /* that were told */
+    bool done;            /* it said so: it is ended, and has succeeded */
+    struct reported read; /* the last intermediate one, perhaps not told yet */
+    uint64_t restore;     /* the checkpoint it was given; 0: none */
+    uint64_t step;        /* intermediate results before that was saved */
+    struct reported earlier; /* the last one of an earlier attempt */
+    struct reported reached; /* the one that reached its budget, */
+    uint64_t reached_at;     /* and its position */
+    int64_t stamped_ns;      /* when the last report was read; 0: not known */
+    unsigned complaints;     /* enum trial_complaint */
+    struct recent recent;    /* of the intermediate ones */
+    char why[512];           /* for a failure: one line */
 
-    /* Of an earlier manager's life. */
-    bool known; /* its result is on record and has been shown */
-    bool told;  /* the dispatcher has heard of its end */
-    bool again; /* its files are read from the start by another manager */
-    struct metrics_count heard; /* the dispatcher has heard of so many */
-    bool noted;                 /* the log tells that it was started, */
-    bool interrupted;           /* and that it ended so, with all it had told */
-    enum trial_state ends;      /* known or told: how; WAITING: to be judged */
+    struct trial_past past;
 
     struct deadline due[TRIAL_DUES]; /* running_due() */
     unsigned offers;                 /* that failed, in a row */
     int64_t place_until_ns; /* of these, should one fail again; 0: not yet */
-    bool cut_off;           /* the attempt before was, with its manager: it runs
-                               though the time of the experiment is over */
-    bool unbegun;           /* a wrapper could not begin this attempt: in lock
-                               step its round waits for it */
-    bool queued;            /* placing.h; it waits for a place */
-    struct trial *queue_next, *queue_previous;
-    bool hungry; /* reading.h; its files may hold more */
-    struct trial *hungry_next, *hungry_previous;
+    struct link queue;      /* placing.h: it waits for a place */
+    struct link unread;     /* reading.h: its files may hold more */
     struct trial *next, *previous; /* live.h */
 };
 
@@ -183,10 +175,11 @@ void trial_close(struct trial *t);
 int trial_place(struct trial *t, const char *experiment_folder,
                 struct err *err);
 
-/* Follows the table of legal transitions; an illegal one is our own mistake
- * and ends the process. */
-void trial_enter(struct trial *t, enum trial_state state);
-bool trial_may_enter(enum trial_state from, enum trial_state to);
+/* It waits for a place, or for what has to be copied first. */
+bool trial_waits(const struct trial *t);
+/* It, or an attempt before it, was started; its wrapper is gone. */
+bool trial_began(const struct trial *t);
+bool trial_exited(const struct trial *t);
 
 /* The word in TRIAL_STOP; STOP_REASONS: no such word. */
 const char *trial_stop_name(enum trial_stop stop);

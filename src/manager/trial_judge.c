@@ -24,7 +24,7 @@ judge_exited(struct trial *t, const struct outcome *outcome)
         describe_status(t, outcome->number);
         return TRIAL_FAILED;
     }
-    if (t->has_final)
+    if (t->final.given)
         return TRIAL_SUCCEEDED;
     snprintf(t->why, sizeof t->why, TRIAL_NO_FINAL);
     return TRIAL_FAILED;
@@ -43,12 +43,12 @@ name_phase(struct trial *t)
 static enum trial_state
 judge_unstopped(struct trial *t, const struct outcome *outcome)
 {
-    bool run = t->state == TRIAL_RUNNING;
+    bool run = t->state == TRIAL_RUN_ENDED;
 
-    if (run && t->done && t->has_final)
+    if (run && t->done && t->final.given)
         return TRIAL_SUCCEEDED;
     /* Nobody knows how it would have ended, and its result counts. */
-    if (run && t->again && t->has_final && outcome_is_moot(outcome))
+    if (run && t->past.restored && t->final.given && outcome_is_moot(outcome))
         return TRIAL_SUCCEEDED;
     switch (outcome->kind) {
     case OUTCOME_EXITED:
@@ -78,7 +78,7 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
 static enum trial_state
 judge_paused(struct trial *t, const struct outcome *outcome)
 {
-    if (t->has_final && judge_unstopped(t, outcome) == TRIAL_SUCCEEDED)
+    if (t->final.given && judge_unstopped(t, outcome) == TRIAL_SUCCEEDED)
         return TRIAL_SUCCEEDED;
     t->why[0] = '\0';
     return TRIAL_PAUSED;
@@ -89,14 +89,14 @@ static enum trial_state
 judge_interrupted(struct trial *t)
 {
     t->why[0] = '\0';
-    return t->has_final ? TRIAL_SUCCEEDED : TRIAL_INTERRUPTED;
+    return t->final.given ? TRIAL_SUCCEEDED : TRIAL_INTERRUPTED;
 }
 
 static enum trial_state
 judge_finished(struct trial *t)
 {
     t->why[0] = '\0';
-    if (t->has_final)
+    if (t->final.given)
         return TRIAL_SUCCEEDED;
     snprintf(t->why, sizeof t->why,
              "told to finish before it had reported anything");
@@ -129,7 +129,7 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         break;
     }
     state = judge_unstopped(t, outcome);
-    if (t->state == TRIAL_PREPARING)
+    if (t->state == TRIAL_PREPARE_ENDED)
         name_phase(t);
     return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
                                                            : state;
@@ -164,7 +164,7 @@ trial_ended_by(const struct trial *t)
         return "tuner";
     if (t->state == TRIAL_STOPPED)
         return "assessor";
-    if (!t->exited || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||
+    if (!trial_exited(t) || o->out_of_memory || o->kind == OUTCOME_UNSTARTED ||
         o->kind == OUTCOME_LOST)
         return "system";
     if (o->kind == OUTCOME_SIGNALLED ||

@@ -154,21 +154,18 @@ lie_of(struct jval args)
 static void
 write_translated(struct jval args, const char *lie, struct buf *out)
 {
+    struct json_writer w = json_begin_object(out);
     struct jval_iter it = jval_iter(args);
-    const char *quote = strcmp(lie, "null") == 0 ? "" : "\"";
 
-    buf_printf(out, "{\"tpe_args\": {\"constant_liar_type\": %s%s%s}", quote,
-               lie, quote);
-    while (jval_next(&it)) {
-        if (strcmp(it.key, "parallel_optimize") == 0 ||
-            strcmp(it.key, "constant_liar_type") == 0)
-            continue;
-        buf_add_text(out, ", ");
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add_text(out, ": ");
-        jval_write(it.value, out);
-    }
-    buf_add_char(out, '}');
+    json_open_object(&w, "tpe_args");
+    json_add_text(&w, "constant_liar_type",
+                  strcmp(lie, "null") == 0 ? NULL : lie);
+    json_close(&w);
+    while (jval_next(&it))
+        if (strcmp(it.key, "parallel_optimize") != 0 &&
+            strcmp(it.key, "constant_liar_type") != 0)
+            jval_write(it.value, json_value(&w, it.key));
+    json_close(&w);
 }
 
 int

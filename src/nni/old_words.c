@@ -69,42 +69,40 @@ write_json(const char *text, const char *section, const char *word,
 }
 
 static int
-write_section(int argc, char **argv, const char *section, struct buf *out,
+write_section(int argc, char **argv, const char *section, struct json_writer *w,
               struct err *err)
 {
-    const char *separator = "";
-
     if (value_of(argc, argv, section, CLASS) == NULL)
         return 0;
-    buf_printf(out, ", \"%s\": {", section);
+    json_open_object(w, section);
     for (size_t i = 0; i < N_VALUES; i++) {
         const char *text = value_of(argc, argv, section, values[i].word);
 
         if (text == NULL || text[0] == '\0')
             continue;
-        buf_printf(out, "%s\"%s\": ", separator, values[i].key);
-        separator = ", ";
         if (!values[i].is_json)
-            json_write_string(out, text, strlen(text));
-        else if (write_json(text, section, values[i].word, out, err) != 0)
+            json_add_text(w, values[i].key, text);
+        else if (write_json(text, section, values[i].word,
+                            json_value(w, values[i].key), err) != 0)
             return -1;
     }
-    buf_add_char(out, '}');
+    json_close(w);
     return 0;
 }
 
 static int
 write_all(int argc, char **argv, struct buf *out, struct err *err)
 {
+    struct json_writer w = json_begin_object(out);
     bool threads = false;
 
     for (int i = 1; i < argc; i++)
         threads = threads || strcmp(argv[i], "--multi_thread") == 0;
-    buf_printf(out, "{\"multiThread\": %s", threads ? "true" : "false");
+    json_add_bool(&w, "multiThread", threads);
     for (size_t i = 0; i < N_SECTIONS; i++)
-        if (write_section(argc, argv, sections[i], out, err) != 0)
+        if (write_section(argc, argv, sections[i], &w, err) != 0)
             return -1;
-    buf_add_char(out, '}');
+    json_close(&w);
     return buf_check(out, "the configuration", err);
 }
 

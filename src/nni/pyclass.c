@@ -185,17 +185,6 @@ write_class_args(struct jval args, struct buf *out, struct err *err)
                    out->len, WORD_MAX);
 }
 
-static void
-write_words(struct buf *out, const char *const *words, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (words[i] == NULL)
-            continue;
-        buf_add_text(out, i > 0 ? ", " : "");
-        json_write_string(out, words[i], strlen(words[i]));
-    }
-}
-
 /* The words of the program's command; the first three are to be freed. */
 struct parts {
     char *python, *program, *folder;
@@ -218,19 +207,23 @@ write_arguments(const struct pyclass *c, const struct parts *parts,
         parts->folder != NULL ? "--directory" : NULL,
         parts->folder,
     };
+    struct json_writer w = json_begin_object(out);
     const char *mode;
     struct jval v;
 
-    buf_add_text(out, "{\"command\": [");
-    write_words(out, words, sizeof words / sizeof *words);
-    buf_add_text(out, "], \"deadline\": " DEADLINE
-                      ", \"required\": true, \"title\": ");
-    json_write_string(out, parts->name, strlen(parts->name));
+    json_open_array(&w, "command");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i] != NULL)
+            json_add_text(&w, NULL, words[i]);
+    json_close(&w);
+    json_add_raw(&w, "deadline", DEADLINE);
+    json_add_bool(&w, "required", true);
+    json_add_text(&w, "title", parts->name);
     if (c->args.node != NULL && jval_get(c->args, "optimize_mode", &v) &&
         jval_string(v, &mode, NULL) &&
         (strcmp(mode, "minimize") == 0 || strcmp(mode, "maximize") == 0))
-        buf_printf(out, ", \"optimize_mode\": \"%s\"", mode);
-    buf_add_char(out, '}');
+        json_add_text(&w, "optimize_mode", mode);
+    json_close(&w);
 }
 
 /* ---- both ---- */

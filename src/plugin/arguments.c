@@ -284,11 +284,11 @@ write_object(const struct arguments *a, size_t first, size_t len,
              struct buf *out)
 {
     const char *prefix = a->n > 0 ? a->table[first].name : "";
-    const char *between = "";
+    struct json_writer w = json_begin_object(out);
 
-    buf_add_char(out, '{');
     for (size_t i = first; i < a->n; i++) {
         const char *name = a->table[i].name;
+        char key[PATH_LEN_MAX];
         size_t part;
         bool leaf;
 
@@ -298,16 +298,13 @@ write_object(const struct arguments *a, size_t first, size_t len,
         leaf = name[len + part] == '\0';
         if (!leaf && stood_before(a, i, len + part + 1))
             continue;
-        buf_add_text(out, between);
-        between = ", ";
-        json_write_string(out, name + len, part);
-        buf_add_text(out, ": ");
+        snprintf(key, sizeof key, "%.*s", (int)part, name + len);
         if (leaf)
-            argvalue_write(&a->table[i], &a->values[i], out);
+            argvalue_write(&a->table[i], &a->values[i], json_value(&w, key));
         else
-            write_object(a, i, len + part + 1, out);
+            write_object(a, i, len + part + 1, json_value(&w, key));
     }
-    buf_add_char(out, '}');
+    json_close(&w);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "plugin/demands.h"
 
+#include "core/grow.h"
 #include "tunepipe/plugin.h"
 
 #include <inttypes.h>
@@ -88,28 +89,11 @@ refuse_extra(const struct demands *w, const char *key, const char *text)
     return NULL;
 }
 
-static bool
-grow(void **list, size_t n, size_t *cap, size_t size)
-{
-    size_t more = *cap == 0 ? 8 : 2 * *cap;
-    void *grown;
-
-    if (n < *cap)
-        return true;
-    grown = realloc(*list, more * size);
-    if (grown == NULL)
-        return false;
-    *list = grown;
-    *cap = more;
-    return true;
-}
-
 void
 demands_extra(struct demands *w, const char *key, const char *text)
 {
     const char *why = w->takes_extras ? refuse_extra(w, key, text) : NULL;
     struct extra extra;
-    void *list = w->extras;
 
     if (!w->takes_extras)
         return;
@@ -119,13 +103,12 @@ demands_extra(struct demands *w, const char *key, const char *text)
     }
     extra = (struct extra){strdup(key), strdup(text)};
     if (extra.key == NULL || extra.text == NULL ||
-        !grow(&list, w->n_extras, &w->extras_cap, sizeof *w->extras)) {
+        GROW(w->extras, w->n_extras, w->extras_cap) != 0) {
         free(extra.key);
         free(extra.text);
         fault(w, "extra '%.60s': out of memory", key);
         return;
     }
-    w->extras = list;
     w->extras[w->n_extras++] = extra;
 }
 
@@ -134,8 +117,6 @@ demands_extra(struct demands *w, const char *key, const char *text)
 void
 demands_decide(struct demands *w, uint64_t id, int decision)
 {
-    void *list = w->decisions;
-
     if (!w->takes_decisions)
         return;
     if (decision < TP_STOP || decision > TP_RELEASE) {
@@ -145,11 +126,10 @@ demands_decide(struct demands *w, uint64_t id, int decision)
               id, decision);
         return;
     }
-    if (!grow(&list, w->n_decisions, &w->decisions_cap, sizeof *w->decisions)) {
+    if (GROW(w->decisions, w->n_decisions, w->decisions_cap) != 0) {
         fault(w, "decide: out of memory");
         return;
     }
-    w->decisions = list;
     w->decisions[w->n_decisions++] = (struct demanded){id, decision};
 }
 

@@ -24,20 +24,13 @@ static void
 write_all(struct jval args, const char *name, const char *text, struct buf *out)
 {
     struct jval_iter it = jval_iter(args);
+    struct json_writer w = json_begin_object(out);
 
-    buf_add_char(out, '{');
-    json_write_string(out, name, strlen(name));
-    buf_add_text(out, ": ");
-    json_write_string(out, text, strlen(text));
-    while (jval_next(&it)) {
-        if (strcmp(it.key, name) == 0)
-            continue;
-        buf_add_text(out, ", ");
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add_text(out, ": ");
-        jval_write(it.value, out);
-    }
-    buf_add_char(out, '}');
+    json_add_text(&w, name, text);
+    while (jval_next(&it))
+        if (strcmp(it.key, name) != 0)
+            jval_write(it.value, json_value(&w, it.key));
+    json_close(&w);
 }
 
 /* Whether `args` lack the argument `name`.  Other mistakes in them are for

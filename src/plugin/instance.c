@@ -3,13 +3,13 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/problems.h"
 #include "numerics/random.h"
 #include "plugin/arguments.h"
 #include "plugin/floatenv.h"
 #include "plugin/host.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,14 +132,10 @@ instance_leave(struct instance *i, const char *callback, int rc, int most,
 int
 instance_reserve(struct instance *i, size_t n_dims, struct err *err)
 {
-    double *lent;
-
     if (i->lent != NULL && n_dims <= i->n_lent)
         return 0;
-    lent = realloc(i->lent, (n_dims + 1) * sizeof *lent);
-    if (lent == NULL)
+    if (grow_to(&i->lent, n_dims, sizeof *i->lent) != 0)
         return err_set(err, ERR_MEMORY, "%s: out of memory", i->title);
-    i->lent = lent;
     i->n_lent = n_dims;
     return 0;
 }
@@ -170,11 +166,12 @@ instance_describe(const struct instance *i, struct buf *out)
     const char *slash = strrchr(p->file, '/');
     const char *file = slash != NULL ? slash + 1 : p->file;
 
-    buf_add_text(out, "{\"name\": ");
-    json_write_string(out, p->name, strlen(p->name));
-    buf_printf(out, ", \"version\": %" PRIu32 ", \"file\": ", p->version);
-    json_write_string(out, file, strlen(file));
-    buf_printf(out, ", \"seed\": %" PRIu64 ", \"arguments\": ", i->seed);
-    arguments_write(i->args, out);
-    buf_add_char(out, '}');
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "name", p->name);
+    json_add_unsigned(&w, "version", p->version);
+    json_add_text(&w, "file", file);
+    json_add_unsigned(&w, "seed", i->seed);
+    arguments_write(i->args, json_value(&w, "arguments"));
+    json_close(&w);
 }

@@ -583,7 +583,8 @@ tell_names(const struct plugin_paths *paths, enum plugin_kind kind,
         n++;
     }
     if (n > 0)
-        err_set(err, ERR_ABSENT, "no %s '%.100s'%s; there are: %s",
+        err_set(err, ERR_CONFIG,
+                "no %s '%.100s'%s; there are: %s" PLUGIN_PATHS_HINT,
                 plugin_kind_name(kind), word,
                 nearest_hint(word, names, n, hint, sizeof hint),
                 buf_text(&all));

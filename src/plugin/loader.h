@@ -45,7 +45,7 @@ const char *plugin_kind_name(enum plugin_kind kind);
 
 /* Finds the file (see plugin_paths_find), else one whose plugin calls itself
  * `name` in whatever case, and loads it.  NULL on failure (ERR_CONFIG); for an
- * unknown name (ERR_ABSENT) err tells the nearest and all there are.  One
+ * unknown name err tells the nearest, all there are, and what to do.  One
  * thread at a time. */
 struct plugin *plugin_load(const struct plugin_paths *paths,
                            enum plugin_kind kind, const char *name,

@@ -163,7 +163,8 @@ not_found(const struct plugin_paths *p, const char *name, struct err *err)
     buf_init(&b, ERR_TEXT_MAX / 2); /* where this fails, "" will do */
     for (size_t i = 0; i < p->n; i++)
         buf_printf(&b, "%s%s", i > 0 ? ", " : "", p->folders[i]);
-    err_set(err, ERR_ABSENT, "no plugin '%.100s' in %s", name, buf_text(&b));
+    err_set(err, ERR_CONFIG, "no plugin '%.100s' in %s" PLUGIN_PATHS_HINT, name,
+            buf_text(&b));
     buf_fini(&b);
     return NULL;
 }

@@ -17,6 +17,11 @@
 struct err;
 struct plugin_paths;
 
+/* What an error about a name that was not found ends with. */
+#define PLUGIN_PATHS_HINT                                                 \
+    "; for one of yours give the folder of its file by --plugin-path or " \
+    "TUNEPIPE_PLUGIN_PATH"
+
 /* Reads the environment; `option` is the text of --plugin-path, or NULL. To be
  * called before any thread is started. */
 struct plugin_paths *plugin_paths_new(const char *option, struct err *err);
@@ -30,8 +35,8 @@ const char *plugin_paths_at(const struct plugin_paths *paths, size_t i);
  * folder that has it; a name that ends in "tuner" (NNI's older BatchTuner,
  * GPTuner, ...) is also tried without that, `gridsearch` is `grid` and
  * `regularizedevolution` is `regularized_evolution`.  NULL:
- * err says that there is none and which folders were looked through
- * (ERR_ABSENT). */
+ * err says that there is none, which folders were looked through and what to
+ * do (ERR_CONFIG). */
 char *plugin_paths_find(const struct plugin_paths *paths, const char *name,
                         struct err *err);
 

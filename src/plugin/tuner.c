@@ -227,13 +227,12 @@ tuner_filter(const struct tuner *t, size_t i)
 void
 tuner_describe_filters(const struct tuner *t, struct buf *out)
 {
-    buf_add_char(out, '[');
-    for (const struct filter *f = t->filters; f != NULL; f = f->inner) {
-        if (f != t->filters)
-            buf_add_text(out, ", ");
-        instance_describe(&f->instance, out);
-    }
-    buf_add_char(out, ']');
+    struct json_writer w = json_begin(out);
+
+    json_open_array(&w, NULL);
+    for (const struct filter *f = t->filters; f != NULL; f = f->inner)
+        instance_describe(&f->instance, json_value(&w, NULL));
+    json_close(&w);
 }
 
 /* Makes the failure that the layers have left that of this call. */

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "dispatcher/explainer.h"
 #include "log/log.h"
 #include "history/history.h"
@@ -263,16 +264,9 @@ on_said(void *ctx, const char *who, const char *text)
     struct explaining *e = ctx;
     struct explain_lines *lines = &e->said;
 
-    if (lines->n == lines->cap) {
-        size_t cap = lines->cap == 0 ? 8 : 2 * lines->cap;
-        struct explain_line *at = realloc(lines->at, cap * sizeof *at);
-
-        if (at == NULL) {
-            e->failed = true;
-            return;
-        }
-        lines->at = at;
-        lines->cap = cap;
+    if (GROW(lines->at, lines->n, lines->cap) != 0) {
+        e->failed = true;
+        return;
     }
     lines->at[lines->n++] =
         (struct explain_line){copy_text(e, who), copy_text(e, text)};

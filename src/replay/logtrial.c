@@ -270,7 +270,7 @@ search_log(struct search *s, struct log_reader *file, struct err *err)
 
     while (rc == 0 && (status = log_next(file, &r, err)) == LOG_RECORD)
         if (search_record(s, &r) != 0)
-            rc = err_set(err, ERR_MEMORY, "out of memory");
+            rc = err_set(err, ERR_MEMORY, "%s: out of memory", log_name(file));
     s->damaged = status == LOG_DAMAGED;
     log_rewind(file);
     return rc;
@@ -338,7 +338,7 @@ logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
         else
             rc = adopt(&t->job, &t->parameter, word, &same);
         if (rc != 0)
-            err_set(err, ERR_MEMORY, "out of memory");
+            err_set(err, ERR_MEMORY, "%s: out of memory", log_name(file));
     }
     t->may_learn = t->job == NULL || t->parameter == NULL ||
                    (!s.is_job && !s.is_parameter);

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/map.h"
 #include "dispatcher/program.h"
 #include "json.h"
@@ -72,16 +73,9 @@ take_trial(struct play *p, const struct frame *f, const char *id)
 
     if (id != NULL && map_get(&p->ids, id, strlen(id)) != NULL)
         return false;
-    if (p->n_trials == p->trials_cap) {
-        size_t cap = p->trials_cap == 0 ? 64 : 2 * p->trials_cap;
-        void *grown = realloc(p->trials, cap * sizeof *p->trials);
-
-        if (grown == NULL) {
-            p->failed = true;
-            return false;
-        }
-        p->trials = grown;
-        p->trials_cap = cap;
+    if (GROW(p->trials, p->n_trials, p->trials_cap) != 0) {
+        p->failed = true;
+        return false;
     }
     t = &p->trials[p->n_trials++];
     *t = (struct play_trial){strndup(f->payload, f->len),
@@ -507,21 +501,16 @@ rename_trial(const struct play *p, const struct script_step *step,
     const struct play_trial *t = &p->trials[step->trial];
     bool end = memcmp(step->code, "EN", 2) == 0;
     struct jval_iter it = jval_iter(object);
-    const char *sep = "{";
+    struct json_writer w = json_begin_object(out);
 
-    while (jval_next(&it)) {
-        buf_add_text(out, sep);
-        json_write_string(out, it.key, strlen(it.key));
-        buf_add_text(out, ": ");
+    while (jval_next(&it))
         if (end && strcmp(it.key, "hyper_params") == 0)
-            json_write_string(out, t->payload, t->len);
+            json_add_string(&w, it.key, t->payload, t->len);
         else if (!end && strcmp(it.key, "parameter_id") == 0)
-            buf_add_text(out, t->id);
+            json_add_raw(&w, it.key, t->id);
         else
-            jval_write(it.value, out);
-        sep = ", ";
-    }
-    buf_add_char(out, '}');
+            jval_write(it.value, json_value(&w, it.key));
+    json_close(&w);
 }
 
 static bool

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "core/problems.h"
@@ -83,15 +84,8 @@ add(struct ranking_walk *w, const char *key)
     struct ranking *out = w->out;
     struct ranking_trial *t;
 
-    if (out->n == out->cap) {
-        size_t cap = out->cap == 0 ? 64 : 2 * out->cap;
-        void *grown = realloc(out->trials, cap * sizeof *out->trials);
-
-        if (grown == NULL)
-            return NULL;
-        out->trials = grown;
-        out->cap = cap;
-    }
+    if (GROW(out->trials, out->n, out->cap) != 0)
+        return NULL;
     t = &out->trials[out->n];
     *t = (struct ranking_trial){.id = strdup(key), .rank = NAN};
     if (t->id == NULL || map_put(&w->ids, key, strlen(key),

@@ -9,6 +9,7 @@
 #include "dispatcher/view.h"
 #include "log/writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -90,4 +91,5 @@ recovery_fini(struct recovery *r)
 {
     session_free(r->rest.session);
     pending_fini(&r->rest.pending);
+    free(r->rest.lost);
 }

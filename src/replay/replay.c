@@ -16,8 +16,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/log.h"
 #include "core/pack.h"
+#include "dispatcher/dispatcher.h"
 #include "dispatcher/queue.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
@@ -56,6 +58,9 @@ struct replay {
     bool outdated;   /* the snapshot in use turned out to be outdated */
     /* By sender: commands that the log's end leaves unhandled. */
     struct chain left[2];
+    /* By sender: commands behind a failure that ended the side, which no record
+     * says to be left. */
+    struct chain lost[2];
     uint64_t last_cause[3]; /* by sender */
     bool failed[2];         /* by sender: a failure has ended that side */
     bool reached;           /* the last input that is to be handled was */
@@ -326,8 +331,15 @@ handle_command(struct replay *r, enum sender side, const struct command *cmd)
     r->failed[side] = rc != 0;
 }
 
-/* Handles the commands and frees them, or keeps those that the log's end
- * leaves. */
+/* Whether no record says what became of that half of the command. */
+static bool
+is_unskipped(const struct skip *s)
+{
+    return s == NULL || (!s->dropped && !s->barred && s->left == 0);
+}
+
+/* Handles the commands and frees them, or keeps those that the log's end leaves
+ * or that the dispatcher's death lost. */
 static void
 handle_chain(struct replay *r, enum sender side, struct chain *chain)
 {
@@ -338,6 +350,11 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
 
         if (s != NULL && s->left > 0 && !stands_for(r, cmd->arrival, side)) {
             chain_add(&r->left[side], cmd);
+            continue;
+        }
+        if (r->failed[side] && is_unskipped(s) &&
+            !stands_for(r, cmd->arrival, side)) {
+            chain_add(&r->lost[side], cmd);
             continue;
         }
         handle_command(r, side, cmd);
@@ -381,6 +398,7 @@ take_resumed(struct replay *r)
             skip_of(r, cmd->arrival, side)->left--;
         handle_chain(r, side, &left);
         r->failed[side] = false;
+        chain_clear(&r->lost[side]); /* nobody handled them */
     }
 }
 
@@ -718,8 +736,10 @@ begin(struct replay *r, struct err *err)
 static void
 end(struct replay *r)
 {
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
         chain_clear(&r->left[side]);
+        chain_clear(&r->lost[side]);
+    }
     skips_fini(&r->skips);
     pending_fini(&r->pending);
     pending_fini(&r->early);
@@ -740,16 +760,47 @@ prepare_walk(struct replay *r, struct err *err)
     return r->outdated;
 }
 
-/* Gives the session to the caller, who goes on with it. */
-static void
-hand_over(struct replay *r, struct replay_rest *rest)
+/* Handles the commands behind a failure that ended their side, which the
+ * dispatcher did not live to record as left.  They are left from now on: the
+ * caller, who goes on, records it. */
+static int
+take_lost(struct replay *r, struct chain lost[2], struct replay_rest *rest)
 {
+    for (int side = 0; side < 2; side++) {
+        for (struct command *cmd = lost[side].first; cmd != NULL;
+             cmd = cmd->next) {
+            if (GROW(rest->lost, rest->n_lost, rest->lost_cap) != 0)
+                return -1;
+            rest->lost[rest->n_lost++] =
+                (struct dispatcher_left){(enum sender)side, cmd->arrival};
+        }
+        handle_chain(r, (enum sender)side, &lost[side]);
+        r->failed[side] = false;
+        chain_clear(&r->lost[side]);
+    }
+    return 0;
+}
+
+/* Gives the session to the caller, who goes on with it. */
+static int
+hand_over(struct replay *r, struct replay_rest *rest, struct err *err)
+{
+    struct chain lost[2] = {r->lost[0], r->lost[1]};
+    int rc;
+
+    r->lost[0] = r->lost[1] = (struct chain){0};
     take_resumed(r);
+    rc = take_lost(r, lost, rest);
+    chain_clear(&lost[0]);
+    chain_clear(&lost[1]);
+    if (rc != 0 || r->pending.failed)
+        return err_set(err, ERR_MEMORY, "replay: out of memory");
     rest->session = r->session;
     rest->head_sum = r->head_sum;
     rest->pending = r->pending;
     r->session = NULL;
     r->pending = (struct pending){0};
+    return 0;
 }
 
 int
@@ -768,7 +819,7 @@ replay_run(const struct replay_setup *setup, struct replay_report *report,
     if (rc == 0)
         rc = second_walk(&r, err);
     if (rc == 0 && setup->rest != NULL)
-        hand_over(&r, setup->rest);
+        rc = hand_over(&r, setup->rest, err);
     end(&r);
     return rc;
 }

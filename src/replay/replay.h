@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct dispatcher_left;
 struct err;
 struct explainer;
 struct log;
@@ -27,6 +28,10 @@ struct replay_rest {
     struct session *session;
     /* Frames that were derived and are not in the log. */
     struct pending pending;
+    /* Commands that were handled behind a failure, though no record says that
+     * they were left: to be freed. */
+    struct dispatcher_left *lost;
+    size_t n_lost, lost_cap;
     uint32_t head_sum; /* checksum of the log's head, which its snapshots have,
                           too */
     int digits;        /* length field of the frames */

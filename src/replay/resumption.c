@@ -135,6 +135,8 @@ resumption_begin(struct resumption *r, const char *folder,
     for (int side = 0; side < 2; side++)
         resume->unsavable[side] = at_work[side] == LOCKFILE_SAVING;
     resume->head_sum = r->recovery.rest.head_sum;
+    resume->left = r->recovery.rest.lost;
+    resume->n_left = r->recovery.rest.n_lost;
     resume->words = buf_text(&r->words);
     resume->skips = r->skips;
     resume->arrivals = r->recovery.report.last;

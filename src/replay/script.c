@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "frame.h"
 #include "json.h"
 #include "log/log.h"
@@ -66,11 +67,15 @@ script_key(enum command_code code, const char *payload, size_t len)
 bool
 script_pauses(enum command_code code, const char *payload, size_t len)
 {
-    static const char word[] = "\"decision\": \"pause\"}";
-    size_t n = sizeof word - 1;
+    struct json *doc = NULL;
+    bool pauses;
 
-    return code == CMD_DECIDE_TRIAL && len >= n &&
-           memcmp(payload + len - n, word, n) == 0;
+    if (code == CMD_DECIDE_TRIAL)
+        doc = json_parse(payload, len, JSON_STRICT, NULL);
+    pauses = doc != NULL &&
+             strcmp(jval_text_of(json_root(doc), "decision"), "pause") == 0;
+    json_free(doc);
+    return pauses;
 }
 
 char *
@@ -232,15 +237,8 @@ take_in(struct script *s, const struct record *r, struct err *err)
     if (r->len < 2)
         return 0; /* a replay would tell of the damage */
     go_on(s);
-    if (s->n_steps == s->steps_cap) {
-        size_t cap = s->steps_cap == 0 ? 256 : 2 * s->steps_cap;
-        void *grown = realloc(s->steps, cap * sizeof *s->steps);
-
-        if (grown == NULL)
-            return no_memory(err);
-        s->steps = grown;
-        s->steps_cap = cap;
-    }
+    if (GROW(s->steps, s->n_steps, s->steps_cap) != 0)
+        return no_memory(err);
     step = &s->steps[s->n_steps++];
     *step = (struct script_step){.payload = r->payload + 2,
                                  .len = r->len - 2,
@@ -297,16 +295,9 @@ know_answer(struct script *s, const struct script_answer *a, bool *again,
 static int
 add_answer(struct script *s, struct script_answer a, struct err *err)
 {
-    if (s->n_answers == s->answers_cap) {
-        size_t cap = s->answers_cap == 0 ? 256 : 2 * s->answers_cap;
-        void *grown = realloc(s->answers, cap * sizeof *s->answers);
-
-        if (grown == NULL) {
-            free(a.key);
-            return no_memory(err);
-        }
-        s->answers = grown;
-        s->answers_cap = cap;
+    if (GROW(s->answers, s->n_answers, s->answers_cap) != 0) {
+        free(a.key);
+        return no_memory(err);
     }
     s->answers[s->n_answers++] = a;
     return 0;

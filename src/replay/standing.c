@@ -2,6 +2,7 @@
 #include "replay/standing.h"
 
 #include "core/err.h"
+#include "core/grow.h"
 #include "dispatcher/emission.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
@@ -40,23 +41,6 @@ standing_fini(struct standing *s)
     *s = (struct standing){0};
 }
 
-/* Makes room for one more than n elements; NULL: out of memory. */
-static void *
-grow(struct standing_walk *w, void *array, size_t n, size_t *cap, size_t size)
-{
-    size_t wider = *cap == 0 ? 16 : 2 * *cap;
-    void *to;
-
-    if (n < *cap)
-        return array;
-    to = wider > SIZE_MAX / size ? NULL : realloc(array, wider * size);
-    if (to == NULL)
-        w->failed = true;
-    else
-        *cap = wider;
-    return to;
-}
-
 /* ---- answers that are still to come ---- */
 
 static void
@@ -74,10 +58,11 @@ on_derived(void *ctx, const struct emission *e)
         list->at[list->n - 1].frames++;
         return;
     }
-    at = grow(w, list->at, list->n, &list->cap, sizeof *at);
-    if (at == NULL)
+    if (GROW(list->at, list->n, list->cap) != 0) {
+        w->failed = true;
         return;
-    list->at = at;
+    }
+    at = list->at;
     at[list->n] = (struct standing_pending){.cause = e->cause, .frames = 1};
     memcpy(at[list->n++].code, w->code, sizeof w->code);
 }
@@ -136,27 +121,24 @@ on_owed(void *ctx, uint64_t first, uint64_t count)
 {
     struct standing_walk *w = ctx;
     struct standing *s = w->s;
-    struct standing_run *runs =
-        grow(w, s->owed, s->n_owed, &s->owed_cap, sizeof *runs);
 
-    if (runs == NULL)
-        return;
-    s->owed = runs;
-    runs[s->n_owed++] = (struct standing_run){first, count};
+    if (GROW(s->owed, s->n_owed, s->owed_cap) != 0)
+        w->failed = true;
+    else
+        s->owed[s->n_owed++] = (struct standing_run){first, count};
 }
 
 static struct standing_trial *
 add_trial(struct standing_walk *w)
 {
     struct standing *s = w->s;
-    struct standing_trial *trials =
-        grow(w, s->trials, s->n_trials, &s->trials_cap, sizeof *trials);
 
-    if (trials == NULL)
+    if (GROW(s->trials, s->n_trials, s->trials_cap) != 0) {
+        w->failed = true;
         return NULL;
-    s->trials = trials;
-    trials[s->n_trials] = (struct standing_trial){.number = UINT64_MAX};
-    return &trials[s->n_trials++];
+    }
+    s->trials[s->n_trials] = (struct standing_trial){.number = UINT64_MAX};
+    return &s->trials[s->n_trials++];
 }
 
 static char *

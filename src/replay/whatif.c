@@ -7,6 +7,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "dispatcher/assessing.h"
@@ -82,15 +83,8 @@ get_trial(struct whatif_walk *w, const char *job, const struct parameter_id *id)
     struct whatif *out = w->out;
     struct whatif_trial *t = find(w, job);
 
-    if (t == NULL && out->n == out->cap) {
-        size_t cap = out->cap == 0 ? 64 : 2 * out->cap;
-        void *grown = realloc(out->trials, cap * sizeof *out->trials);
-
-        if (grown == NULL)
-            return NULL;
-        out->trials = grown;
-        out->cap = cap;
-    }
+    if (t == NULL && GROW(out->trials, out->n, out->cap) != 0)
+        return NULL;
     if (t == NULL) {
         t = &out->trials[out->n];
         *t = (struct whatif_trial){.job = strdup(job),

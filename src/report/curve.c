@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/curve.h"
 
+#include "core/grow.h"
+
 #include <stdlib.h>
 
 static void
@@ -19,15 +21,8 @@ keep(struct curve *c, struct curve_point p)
 {
     if (c->n == CURVE_MAX)
         halve(c);
-    if (c->n == c->cap) {
-        size_t cap = c->cap == 0 ? 8 : 2 * c->cap;
-        struct curve_point *points = realloc(c->points, cap * sizeof *points);
-
-        if (points == NULL)
-            return -1;
-        c->points = points;
-        c->cap = cap;
-    }
+    if (GROW(c->points, c->n, c->cap) != 0)
+        return -1;
     c->points[c->n++] = p;
     return 0;
 }

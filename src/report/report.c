@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/number.h"
 #include "history/folder.h"
 #include "history/history.h"
@@ -59,15 +60,8 @@ out_of_memory(struct err *err)
 static struct report_trial *
 append_trial(struct report *r, const char *id)
 {
-    if (r->n_trials == r->cap_trials) {
-        size_t cap = r->cap_trials == 0 ? 64 : 2 * r->cap_trials;
-        struct report_trial *all = realloc(r->trials, cap * sizeof *all);
-
-        if (all == NULL)
-            return NULL;
-        r->trials = all;
-        r->cap_trials = cap;
-    }
+    if (GROW(r->trials, r->n_trials, r->cap_trials) != 0)
+        return NULL;
     r->trials[r->n_trials] = (struct report_trial){
         .id = strdup(id),
         .from = REPORT_NONE,
@@ -188,15 +182,8 @@ find_attempt(struct report *r, size_t trial, uint64_t number)
 static struct report_attempt *
 append_attempt(struct report *r)
 {
-    if (r->n_attempts == r->cap_attempts) {
-        size_t cap = r->cap_attempts == 0 ? 64 : 2 * r->cap_attempts;
-        struct report_attempt *all = realloc(r->attempts, cap * sizeof *all);
-
-        if (all == NULL)
-            return NULL;
-        r->attempts = all;
-        r->cap_attempts = cap;
-    }
+    if (GROW(r->attempts, r->n_attempts, r->cap_attempts) != 0)
+        return NULL;
     return &r->attempts[r->n_attempts++];
 }
 
@@ -254,12 +241,8 @@ add_metric(struct report_trial *to, const struct history_metric *m)
 static int
 add_gap(struct report *r, const struct history_fact *f)
 {
-    struct report_gap *all =
-        realloc(r->gaps, (r->n_gaps + 1) * sizeof *r->gaps);
-
-    if (all == NULL)
+    if (grow_to(&r->gaps, r->n_gaps + 1, sizeof *r->gaps) != 0)
         return -1;
-    r->gaps = all;
     r->gaps[r->n_gaps++] = (struct report_gap){f->gone_us, f->time_us};
     return 0;
 }
@@ -798,15 +781,8 @@ add_column(struct columning *k, const char *name)
 {
     struct column *c;
 
-    if (k->n == k->cap) {
-        size_t cap = k->cap == 0 ? 16 : 2 * k->cap;
-        struct column **all = realloc(k->all, cap * sizeof *all);
-
-        if (all == NULL)
-            return NULL;
-        k->all = all;
-        k->cap = cap;
-    }
+    if (GROW(k->all, k->n, k->cap) != 0)
+        return NULL;
     c = column_new(k, name);
     if (c == NULL || map_put(&k->by_name, name, strlen(name), c) != 0) {
         column_free(c);

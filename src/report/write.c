@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_comma(struct buf *out, size_t i);
+static struct json_writer write_object(struct json_writer *w, const char *key);
+static struct json_writer write_list(struct json_writer *w, const char *key);
 static void write_value(struct buf *out, double value);
 static void write_moment(struct buf *out, const struct report *r, int64_t us);
-static void write_names(struct buf *out, const char *key,
+static void write_names(struct json_writer *w, const char *key,
                         const struct columns *names);
-static void write_trials(struct buf *out, const struct report *r);
 
 /* ---- texts that come often are numbered ---- */
 
@@ -46,28 +46,23 @@ number_of(struct words *w, const char *text)
 }
 
 static void
-write_words(struct buf *out, const struct report *r, const char *key,
+write_words(struct json_writer *w, const struct report *r, const char *key,
             const char *words_key, size_t member)
 {
-    struct words w = {0};
+    struct json_writer list = write_list(w, key);
+    struct words words = {0};
 
-    buf_printf(out, "\"%s\":[", key);
     for (size_t i = 0; i < r->n_trials; i++) {
         const char *const *text =
             (const void *)((const char *)&r->trials[i] + member);
-        size_t number = number_of(&w, *text);
+        size_t number = number_of(&words, *text);
 
-        write_comma(out, i);
-        if (number == REPORT_NONE)
-            buf_add_text(out, "null");
-        else
-            buf_printf(out, "%zu", number);
+        json_add_unsigned_if(&list, NULL, number != REPORT_NONE, number);
     }
-    buf_add_text(out, "],\n");
-    write_names(out, words_key, &w.all);
-    buf_add_text(out, ",\n");
-    map_fini(&w.numbers);
-    columns_fini(&w.all);
+    json_close(&list);
+    write_names(w, words_key, &words.all);
+    map_fini(&words.numbers);
+    columns_fini(&words.all);
 }
 
 /* ---- the trials' columns ---- */
@@ -223,23 +218,24 @@ static const struct {
 
 /* "trials": a column for each of what is known of a trial. */
 static void
-write_trials(struct buf *out, const struct report *r)
+write_trials(struct json_writer *all, const struct report *r)
 {
-    buf_add_text(out, "\"trials\":{\n");
-    write_words(out, r, "status", "statuses",
+    struct json_writer w = write_object(all, "trials"), list;
+
+    buf_add_char(w.out, '\n');
+    json_separate(&w, ",\n", ":");
+    write_words(&w, r, "status", "statuses",
                 offsetof(struct report_trial, status));
-    write_words(out, r, "why", "whys", offsetof(struct report_trial, why));
-    write_words(out, r, "ended_by", "enders",
+    write_words(&w, r, "why", "whys", offsetof(struct report_trial, why));
+    write_words(&w, r, "ended_by", "enders",
                 offsetof(struct report_trial, ended_by));
     for (size_t c = 0; c < N_COLUMNS; c++) {
-        buf_printf(out, "%s\"%s\":[", c > 0 ? ",\n" : "", columns[c].key);
-        for (size_t i = 0; i < r->n_trials; i++) {
-            write_comma(out, i);
-            columns[c].write(out, r, &r->trials[i]);
-        }
-        buf_add_char(out, ']');
+        list = write_list(&w, columns[c].key);
+        for (size_t i = 0; i < r->n_trials; i++)
+            columns[c].write(json_value(&list, NULL), r, &r->trials[i]);
+        json_close(&list);
     }
-    buf_add_text(out, "},\n");
+    json_close(&w);
 }
 
 /* ---- the write ---- */
@@ -253,12 +249,32 @@ write_trials(struct buf *out, const struct report *r)
 #define POINTS_MAX 256
 #define POINT_DIGITS 6
 
-/* Writes ", " unless it is the first; `i` counts from 0. */
-static void
-write_comma(struct buf *out, size_t i)
+/* Begins a member whose value has no blanks inside. */
+static struct json_writer
+begin_dense(struct json_writer *w, const char *key)
 {
-    if (i > 0)
-        buf_add_char(out, ',');
+    struct json_writer inner = json_begin(json_value(w, key));
+
+    json_separate(&inner, ",", ":");
+    return inner;
+}
+
+static struct json_writer
+write_object(struct json_writer *w, const char *key)
+{
+    struct json_writer object = begin_dense(w, key);
+
+    json_open_object(&object, NULL);
+    return object;
+}
+
+static struct json_writer
+write_list(struct json_writer *w, const char *key)
+{
+    struct json_writer list = begin_dense(w, key);
+
+    json_open_array(&list, NULL);
+    return list;
 }
 
 static void
@@ -317,14 +333,13 @@ write_moment(struct buf *out, const struct report *r, int64_t us)
 }
 
 static void
-write_names(struct buf *out, const char *key, const struct columns *names)
+write_names(struct json_writer *w, const char *key, const struct columns *names)
 {
-    buf_printf(out, "\"%s\":[", key);
-    for (size_t i = 0; i < names->n; i++) {
-        write_comma(out, i);
-        json_write_text(out, names->names[i]);
-    }
-    buf_add_char(out, ']');
+    struct json_writer list = write_list(w, key);
+
+    for (size_t i = 0; i < names->n; i++)
+        json_add_text(&list, NULL, names->names[i]);
+    json_close(&list);
 }
 
 /* ---- the experiment ---- */
@@ -344,7 +359,7 @@ state_name(enum results_state state)
 }
 
 static void
-write_experiment(struct buf *out, const struct report *r)
+write_experiment(struct json_writer *all, const struct report *r)
 {
     const struct results *x = r->results;
     const struct {
@@ -359,20 +374,23 @@ write_experiment(struct buf *out, const struct report *r)
                  {"tuner", r->tuner},
                  {"assessor", r->assessor}};
 
-    buf_add_text(out, "\"experiment\":{");
+    struct json_writer w = json_begin_object(json_value(all, "experiment"));
+    char seed[24];
+
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        json_write_text_member(out, texts[i].key, texts[i].text);
-    buf_printf(out,
-               "\"seed\": \"%" PRIu64 "\", \"concurrency\": %" PRIu64
-               ", \"max_trials\": %" PRIu64 ", \"began_us\": %" PRId64
-               ", \"read_us\": %" PRId64 ", \"over\": %s, \"paused\": %s, "
-               "\"log_lacks\": %s, \"duration_s\": ",
-               x->seed, r->concurrency, r->max_trials, r->began_us, r->read_us,
-               x->over ? "true" : "false", x->paused ? "true" : "false",
-               r->lacks ? "true" : "false");
-    json_write_number(out,
-                      x->state == RESULTS_ENDED ? x->duration_s : (double)NAN);
-    buf_add_text(out, "},\n");
+        json_add_text(&w, texts[i].key, texts[i].text);
+    snprintf(seed, sizeof seed, "%" PRIu64, x->seed);
+    json_add_text(&w, "seed", seed);
+    json_add_unsigned(&w, "concurrency", r->concurrency);
+    json_add_unsigned(&w, "max_trials", r->max_trials);
+    json_add_integer(&w, "began_us", r->began_us);
+    json_add_integer(&w, "read_us", r->read_us);
+    json_add_bool(&w, "over", x->over);
+    json_add_bool(&w, "paused", x->paused);
+    json_add_bool(&w, "log_lacks", r->lacks);
+    json_add_number(&w, "duration_s",
+                    x->state == RESULTS_ENDED ? x->duration_s : (double)NAN);
+    json_close(&w);
 }
 
 static size_t
@@ -385,20 +403,22 @@ index_of(const struct report *r, const char *id)
 }
 
 static void
-write_best(struct buf *out, const struct report *r)
+write_best(struct json_writer *all, const struct report *r)
 {
     const struct result *best = results_best(r->results);
     size_t trial = best == NULL ? REPORT_NONE : index_of(r, best->trial);
+    struct json_writer w;
     double value;
 
-    buf_add_text(out, "\"best\":");
     if (trial == REPORT_NONE || !results_value(best, &value)) {
-        buf_add_text(out, "null,\n");
+        json_add_text(all, "best", NULL);
         return;
     }
-    buf_printf(out, "{\"trial\":%zu,\"value\":", trial);
-    write_value(out, value);
-    buf_printf(out, ",\"parameters\":%s},\n", best->parameters);
+    w = write_object(all, "best");
+    json_add_unsigned(&w, "trial", trial);
+    write_value(json_value(&w, "value"), value);
+    json_add_raw(&w, "parameters", best->parameters);
+    json_close(&w);
 }
 
 /* ---- parameters ---- */
@@ -411,61 +431,65 @@ static const char *const scale_names[] = {
 };
 
 static void
-write_cells(struct buf *out, const struct report *r,
+write_cells(struct json_writer *w, const struct report *r,
             const struct report_parameter *p)
 {
     bool exact = p->scale == SCALE_CHOICE || p->scale == SCALE_TEXT ||
                  r->n_trials * r->n_parameters <= CELLS_EXACT;
+    struct json_writer list = write_list(w, "cells");
 
-    buf_add_text(out, "\"cells\":[");
-    for (size_t i = 0; i < r->n_trials; i++) {
-        write_comma(out, i);
+    for (size_t i = 0; i < r->n_trials; i++)
         if (isnan(p->cells[i]))
-            buf_add_text(out, "null");
+            json_add_text(&list, NULL, NULL);
         else if (exact)
-            write_value(out, p->cells[i]);
+            write_value(json_value(&list, NULL), p->cells[i]);
         else
-            write_short(out, p->cells[i], CELL_DIGITS);
-    }
-    buf_add_char(out, ']');
+            write_short(json_value(&list, NULL), p->cells[i], CELL_DIGITS);
+    json_close(&list);
 }
 
 static void
-write_parameters(struct buf *out, const struct report *r)
+write_parameters(struct json_writer *all, const struct report *r)
 {
-    buf_add_text(out, "\"parameters\":[");
+    struct json_writer list = write_list(all, "parameters"), w;
+
     for (size_t i = 0; i < r->n_parameters; i++) {
         const struct report_parameter *p = &r->parameters[i];
 
-        write_comma(out, i);
-        buf_add_text(out, "\n{");
-        json_write_text_member(out, "name", p->name);
-        json_write_text_member(out, "scale", scale_names[p->scale]);
-        json_write_number_member(out, "low", p->low);
-        json_write_number_member(out, "high", p->high);
-        buf_printf(out, "\"searched\":%s,", p->searched ? "true" : "false");
-        write_names(out, "values", &p->values);
-        buf_add_char(out, ',');
-        write_cells(out, r, p);
-        buf_add_char(out, '}');
+        buf_add_char(json_value(&list, NULL), '\n');
+        w = json_begin_object(list.out);
+        json_add_text(&w, "name", p->name);
+        json_add_text(&w, "scale", scale_names[p->scale]);
+        json_add_number(&w, "low", p->low);
+        json_add_number(&w, "high", p->high);
+        json_separate(&w, ", ", ":");
+        json_add_bool(&w, "searched", p->searched);
+        json_separate(&w, ",", ":");
+        write_names(&w, "values", &p->values);
+        write_cells(&w, r, p);
+        json_close(&w);
     }
-    buf_add_text(out, "],\n");
+    json_close(&list);
 }
 
 static void
-write_importance(struct buf *out, const struct report *r)
+write_importance(struct json_writer *all, const struct report *r)
 {
-    buf_printf(out, "\"importance\":{\"trials\":%zu,", r->importance_trials);
-    json_write_number_member(out, "budget", r->importance_budget);
-    buf_add_text(out, "\"share\":[");
-    for (size_t i = 0; i < r->n_parameters; i++) {
-        write_comma(out, i);
+    struct json_writer w = write_object(all, "importance"), list;
+
+    json_add_unsigned(&w, "trials", r->importance_trials);
+    json_separate(&w, ",", ": ");
+    json_add_number(&w, "budget", r->importance_budget);
+    json_separate(&w, ", ", ":");
+    list = write_list(&w, "share");
+    for (size_t i = 0; i < r->n_parameters; i++)
         if (isnan(r->importance[i].share))
-            buf_add_text(out, "null");
+            json_add_text(&list, NULL, NULL);
         else
-            write_short(out, r->importance[i].share, POINT_DIGITS);
-    }
-    buf_add_text(out, "]},\n");
+            write_short(json_value(&list, NULL), r->importance[i].share,
+                        POINT_DIGITS);
+    json_close(&list);
+    json_close(&w);
 }
 
 /* ---- what was reported ---- */
@@ -481,92 +505,92 @@ points_of_each(const struct report *r)
 }
 
 static void
-write_curve(struct buf *out, const struct curve *c, size_t max)
+write_curve(struct json_writer *w, const struct curve *c, size_t max)
 {
     struct curve_point points[POINTS_MAX];
     size_t n = curve_thinned(c, max, points);
 
-    buf_add_text(out, "[[");
-    for (size_t i = 0; i < n; i++) {
-        write_comma(out, i);
-        buf_printf(out, "%" PRIu64, points[i].step);
-    }
-    buf_add_text(out, "],[");
-    for (size_t i = 0; i < n; i++) {
-        write_comma(out, i);
-        write_short(out, points[i].value, POINT_DIGITS);
-    }
-    buf_add_text(out, "]]");
+    json_open_array(w, NULL);
+    json_open_array(w, NULL);
+    for (size_t i = 0; i < n; i++)
+        json_add_unsigned(w, NULL, points[i].step);
+    json_close(w);
+    json_open_array(w, NULL);
+    for (size_t i = 0; i < n; i++)
+        write_short(json_value(w, NULL), points[i].value, POINT_DIGITS);
+    json_close(w);
+    json_close(w);
 }
 
 static void
-write_curves(struct buf *out, const struct report *r)
+write_curves(struct json_writer *all, const struct report *r)
 {
+    struct json_writer list = write_list(all, "curves");
     size_t each = points_of_each(r);
 
-    buf_add_text(out, "\"curves\":[");
-    for (size_t i = 0; i < r->n_trials; i++) {
-        write_comma(out, i);
+    for (size_t i = 0; i < r->n_trials; i++)
         if (r->trials[i].curve.seen == 0)
-            buf_add_text(out, "null");
+            json_add_text(&list, NULL, NULL);
         else
-            write_curve(out, &r->trials[i].curve, each);
-    }
-    buf_add_text(out, "],\n");
+            write_curve(&list, &r->trials[i].curve, each);
+    json_close(&list);
 }
 
 /* ---- when ---- */
 
 static void
-write_attempts(struct buf *out, const struct report *r)
+write_attempts(struct json_writer *all, const struct report *r)
 {
-    buf_add_text(out, "\"attempts\":[");
+    struct json_writer list = write_list(all, "attempts");
+
     for (size_t i = 0; i < r->n_attempts; i++) {
         const struct report_attempt *a = &r->attempts[i];
 
-        write_comma(out, i);
-        buf_printf(out, "[%zu,%" PRIu64 ",", a->trial, a->number);
-        write_moment(out, r, a->from_us);
-        buf_add_char(out, ',');
-        write_moment(out, r, a->to_us);
-        if (a->device == REPORT_NONE)
-            buf_add_text(out, ",null]");
-        else
-            buf_printf(out, ",%zu]", a->device);
+        json_open_array(&list, NULL);
+        json_add_unsigned(&list, NULL, a->trial);
+        json_add_unsigned(&list, NULL, a->number);
+        write_moment(json_value(&list, NULL), r, a->from_us);
+        write_moment(json_value(&list, NULL), r, a->to_us);
+        json_add_unsigned_if(&list, NULL, a->device != REPORT_NONE, a->device);
+        json_close(&list);
     }
-    buf_add_text(out, "],\n");
-    write_names(out, "devices", &r->devices);
+    json_close(&list);
+    write_names(all, "devices", &r->devices);
 }
 
 /* Writes the gaps of an experiment that was resumed. */
 static void
-write_gaps(struct buf *out, const struct report *r)
+write_gaps(struct json_writer *all, const struct report *r)
 {
+    struct json_writer list;
+
     if (r->n_gaps == 0)
         return;
-    buf_add_text(out, ",\n\"gaps\":[");
+    list = write_list(all, "gaps");
     for (size_t i = 0; i < r->n_gaps; i++) {
-        write_comma(out, i);
-        buf_add_char(out, '[');
-        write_moment(out, r, r->gaps[i].from_us);
-        buf_add_char(out, ',');
-        write_moment(out, r, r->gaps[i].to_us);
-        buf_add_char(out, ']');
+        json_open_array(&list, NULL);
+        write_moment(json_value(&list, NULL), r, r->gaps[i].from_us);
+        write_moment(json_value(&list, NULL), r, r->gaps[i].to_us);
+        json_close(&list);
     }
-    buf_add_char(out, ']');
+    json_close(&list);
 }
 
 void
 report_write_json(const struct report *r, struct buf *out)
 {
-    buf_add_text(out, "{\"version\":1,\n");
-    write_experiment(out, r);
-    write_best(out, r);
-    write_trials(out, r);
-    write_parameters(out, r);
-    write_importance(out, r);
-    write_curves(out, r);
-    write_attempts(out, r);
-    write_gaps(out, r);
-    buf_add_text(out, "}\n");
+    struct json_writer w = json_begin_object(out);
+
+    json_separate(&w, ",\n", ":");
+    json_add_unsigned(&w, "version", 1);
+    write_experiment(&w, r);
+    write_best(&w, r);
+    write_trials(&w, r);
+    write_parameters(&w, r);
+    write_importance(&w, r);
+    write_curves(&w, r);
+    write_attempts(&w, r);
+    write_gaps(&w, r);
+    json_close(&w);
+    buf_add_char(out, '\n');
 }

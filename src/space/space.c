@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/nearest.h"
 #include "core/number.h"
 #include "core/problems.h"
@@ -44,11 +45,10 @@ enum { N_KINDS = 10 };
  * element 0, then on element 1, and so on.  So a subtree is a run of indexes,
  * and what is not chosen is stepped over in one go. */
 struct dim {
-    const char *key;   /* of the JSON, borrowed from space.document */
-    struct text label; /* `"key": ` */
-    struct text name;  /* with a NUL behind it */
-    double low, high;  /* of uniform kinds, in the user's unit */
-    size_t end;        /* the first index behind this subtree */
+    const char *key;  /* of the JSON, borrowed from space.document */
+    struct text name; /* with a NUL behind it */
+    double low, high; /* of uniform kinds, in the user's unit */
+    size_t end;       /* the first index behind this subtree */
     bool nested;
     /* CHOICE: as they are written, without sub-parameters. */
     struct text *elements;
@@ -240,7 +240,7 @@ shown(struct jval v)
 
 /* ---- reading ---- */
 
-enum { DIMS_FIRST = 16, HINT_MAX = 128 };
+#define HINT_MAX 128
 
 static const char *const entry_keys[] = {"_type", "_value"};
 
@@ -270,16 +270,6 @@ give_up(struct parse *p, const char *what)
     p->over = true;
 }
 
-static void *
-larger(struct parse *p, void *array, size_t n, size_t size)
-{
-    void *moved = realloc(array, n * size);
-
-    if (moved == NULL)
-        give_up(p, "out of memory");
-    return moved;
-}
-
 /* The index of a new dimension, or SIZE_MAX. */
 static size_t
 add_dim(struct parse *p)
@@ -289,13 +279,13 @@ add_dim(struct parse *p)
     if (s->n == SPACE_DIMS_MAX)
         give_up(p, "has too many parameters, expected at most 100000");
     if (s->n == s->cap && !p->over) {
-        size_t cap = s->cap == 0 ? DIMS_FIRST : 2 * s->cap;
-        void *tp = larger(p, s->tp, cap, sizeof *s->tp);
-        void *dim = tp == NULL ? NULL : larger(p, s->dim, cap, sizeof *s->dim);
+        size_t cap = grow_cap(s->cap);
 
-        s->tp = tp == NULL ? s->tp : tp;
-        s->dim = dim == NULL ? s->dim : dim;
-        s->cap = dim == NULL ? s->cap : cap;
+        if (grow_to(&s->tp, cap, sizeof *s->tp) != 0 ||
+            grow_to(&s->dim, cap, sizeof *s->dim) != 0)
+            give_up(p, "out of memory");
+        else
+            s->cap = cap;
     }
     if (p->over)
         return SIZE_MAX;
@@ -480,17 +470,6 @@ check_keys(const struct parse *p, const struct place *at, struct jval entry)
 }
 
 static void
-put_label(struct space *s, size_t i)
-{
-    struct text *label = &s->dim[i].label;
-
-    label->at = s->texts.len;
-    json_write_string(&s->texts, s->dim[i].key, strlen(s->dim[i].key));
-    buf_add_text(&s->texts, ": ");
-    label->len = s->texts.len - label->at;
-}
-
-static void
 parse_entry(struct parse *p, const struct place *at, struct jval entry,
             size_t parent, size_t depth)
 {
@@ -524,7 +503,6 @@ parse_entry(struct parse *p, const struct place *at, struct jval entry,
     d->parent = parent;
     d->parent_choice = at->up == NULL ? 0 : at->element;
     p->s->dim[i].key = at->key;
-    put_label(p->s, i);
     if (kind->kind == TP_CHOICE)
         parse_choice(p, at, list, i, depth);
     else
@@ -1045,65 +1023,54 @@ put_text(const struct space *s, struct text t, struct buf *out)
 }
 
 static void put_dims(const struct space *s, const double *x, size_t from,
-                     size_t to, const char *separator, struct buf *out);
+                     size_t to, struct json_writer *w);
 
 static void
-put_choice(const struct space *s, const double *x, size_t i, struct buf *out)
+put_choice(const struct space *s, const double *x, size_t i, const char *key,
+           struct json_writer *w)
 {
     const struct dim *d = &s->dim[i];
     size_t e = (size_t)x[i];
 
     if (!d->nested) {
-        put_text(s, d->elements[e], out);
+        put_text(s, d->elements[e], json_value(w, key));
         return;
     }
-    buf_add_text(out, "{\"_name\": ");
-    put_text(s, d->elements[e], out);
-    put_dims(s, x, d->subs[e], d->subs[e + 1], ", ", out);
-    buf_add_char(out, '}');
-}
-
-static void
-put_integer(int64_t v, struct buf *out)
-{
-    char text[24];
-    char *end = text;
-
-    if (v < 0)
-        *end++ = '-';
-    end = number_write_u64(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-    buf_add(out, text, (size_t)(end - text));
+    json_open_object(w, key);
+    put_text(s, d->elements[e], json_value(w, "_name"));
+    put_dims(s, x, d->subs[e], d->subs[e + 1], w);
+    json_close(w);
 }
 
 static void
 put_dims(const struct space *s, const double *x, size_t from, size_t to,
-         const char *separator, struct buf *out)
+         struct json_writer *w)
 {
     for (size_t i = from; i < to; i = s->dim[i].end) {
         const struct tp_dim *d = &s->tp[i];
+        const char *key = s->dim[i].key;
 
-        buf_add_text(out, separator);
-        separator = ", ";
-        put_text(s, s->dim[i].label, out);
         if (d->kind == TP_CHOICE)
-            put_choice(s, x, i, out);
+            put_choice(s, x, i, key, w);
         else if (d->kind == TP_RANDINT)
-            put_integer(d->offset + (int64_t)x[i], out);
+            json_add_integer(w, key, d->offset + (int64_t)x[i]);
         else
-            json_write_double(out, dim_value(s, i, x[i]));
+            json_write_double(json_value(w, key), dim_value(s, i, x[i]));
     }
 }
 
 void
 space_decode(const struct space *s, const double *x, struct buf *out)
 {
+    struct json_writer w = json_begin(out);
+
     if (s->n == 1 && (s->tp[0].flags & TP_DIM_WHOLE)) {
-        put_choice(s, x, 0, out);
+        put_choice(s, x, 0, NULL, &w);
         return;
     }
-    buf_add_char(out, '{');
-    put_dims(s, x, 0, s->n, "", out);
-    buf_add_char(out, '}');
+    json_open_object(&w, NULL);
+    put_dims(s, x, 0, s->n, &w);
+    json_close(&w);
 }
 
 /* ---- parameters to coordinates ---- */

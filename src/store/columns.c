@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/map.h"
 #include "history/folder.h"
 #include "json.h"
@@ -17,15 +18,8 @@
 int
 columns_add(struct columns *c, const char *name, struct err *err)
 {
-    if (c->n == c->cap) {
-        size_t cap = c->cap == 0 ? 16 : 2 * c->cap;
-        char **names = realloc(c->names, cap * sizeof *names);
-
-        if (names == NULL)
-            return err_set(err, ERR_MEMORY, "out of memory");
-        c->names = names;
-        c->cap = cap;
-    }
+    if (GROW(c->names, c->n, c->cap) != 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
     c->names[c->n] = strdup(name);
     if (c->names[c->n] == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");

@@ -246,9 +246,11 @@ static void
 add_object(struct table *t, const struct lines *l, struct jval line)
 {
     const char *trial;
+    struct json_writer w;
     struct jval v;
     size_t len = l->len;
     uint64_t n;
+    bool known;
 
     buf_add_text(&t->row, t->now == 1 ? "" : ",\n");
     if (jval_get(line, "attempts", &v) || !jval_get(line, "trial", &v) ||
@@ -258,11 +260,11 @@ add_object(struct table *t, const struct lines *l, struct jval line)
     }
     while (len > 0 && l->text[len - 1] != '}')
         len--;
-    buf_add(&t->row, l->text, len - 1);
-    if (attempts_of(t, trial, &n))
-        buf_printf(&t->row, ", \"attempts\": %" PRIu64 "}", n);
-    else
-        buf_add_text(&t->row, ", \"attempts\": null}");
+    buf_add(&t->row, l->text, len);
+    w = json_reopen_object(&t->row);
+    known = attempts_of(t, trial, &n);
+    json_add_unsigned_if(&w, "attempts", known, n);
+    json_close(&w);
 }
 
 /* ---- the table ---- */
@@ -394,19 +396,19 @@ static void
 add_json(struct exporting *e, const struct history_fact *f, const char *said)
 {
     const struct history_metric *m = &f->metric;
+    struct json_writer w;
 
     buf_add_text(&e->row, e->rows == 0 ? "" : ",\n");
-    buf_add_text(&e->row, "{\"trial\": ");
-    json_write_text(&e->row, f->job);
-    buf_printf(&e->row,
-               ", \"attempt\": %" PRIu64 ", \"type\": \"%s\", "
-               "\"sequence\": %" PRIu64 ", \"value\": ",
-               m->attempt, type_of(m), m->sequence);
-    json_write_number(&e->row,
-                      m->n_values > 0 ? m->values[0].value : (double)NAN);
-    buf_add_text(&e->row, ", \"said\": ");
-    json_write_text(&e->row, said);
-    buf_printf(&e->row, ", \"time_us\": %" PRId64 "}", f->time_us);
+    w = json_begin_object(&e->row);
+    json_add_text(&w, "trial", f->job);
+    json_add_unsigned(&w, "attempt", m->attempt);
+    json_add_text(&w, "type", type_of(m));
+    json_add_unsigned(&w, "sequence", m->sequence);
+    json_add_number(&w, "value",
+                    m->n_values > 0 ? m->values[0].value : (double)NAN);
+    json_add_text(&w, "said", said);
+    json_add_integer(&w, "time_us", f->time_us);
+    json_close(&w);
 }
 
 static int

@@ -30,6 +30,7 @@
 #define KEY_SCHEMA "schema"
 #define KEY_RESULTS "results_offset"
 #define KEY_LINES "results_lines"
+#define KEY_MARK "results_mark" /* lines_mark() */
 #define KEY_SUMMARY "summary_ns"
 #define KEY_LACKS "log_lacks"
 #define KEY_HISTORY "history"
@@ -220,21 +221,26 @@ read_results(const struct index *ix, struct rows *rows,
              struct index_report *out, struct err *err)
 {
     struct store *s = rows->store;
-    int64_t offset = 0, number = 0;
+    int64_t offset = 0, number = 0, mark = -1;
     struct lines lines;
     int rc = lines_open(&lines, ix->folder, FOLDER_RESULTS, err);
 
     if (rc == 0 && (store_get(s, KEY_RESULTS, &offset, err) < 0 ||
-                    store_get(s, KEY_LINES, &number, err) < 0))
+                    store_get(s, KEY_LINES, &number, err) < 0 ||
+                    store_get(s, KEY_MARK, &mark, err) < 0))
         rc = -1;
     if (rc == 0)
-        rc = lines_seek(&lines, offset, number, err);
+        rc = lines_seek(&lines, offset, number, mark, err);
     if (rc == 0)
         rc = read_lines(&lines, rows, out, err);
     if (rc == 0)
         rc = store_set(s, KEY_RESULTS, lines.offset, err);
     if (rc == 0)
         rc = store_set(s, KEY_LINES, lines.number, err);
+    if (rc == 0)
+        rc = lines_mark(&lines, &mark, err);
+    if (rc == 0)
+        rc = store_set(s, KEY_MARK, mark, err);
     lines_close(&lines);
     return rc;
 }

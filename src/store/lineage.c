@@ -2,6 +2,7 @@
 #include "store/lineage.h"
 
 #include "core/err.h"
+#include "core/grow.h"
 #include "core/map.h"
 #include "history/history.h"
 
@@ -149,12 +150,8 @@ parent(const struct gathering *g, const struct member *m)
 static int
 add(struct lineage *l, const struct member *m, struct err *err)
 {
-    struct lineage_trial *more =
-        realloc(l->trials, (l->n + 1) * sizeof *l->trials);
-
-    if (more == NULL)
+    if (grow_to(&l->trials, l->n + 1, sizeof *l->trials) != 0)
         return memory(err);
-    l->trials = more;
     if (m->parameters == NULL)
         return err_set(err, ERR_CONFIG,
                        "the log does not tell what trial %s was given", m->job);

@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/nearest.h"
 #include "core/number.h"
+#include "json.h"
 #include "manager/results.h"
 #include "manager/table.h"
 #include "store/index.h"
@@ -167,19 +168,20 @@ int
 page_print_json(FILE *out, const struct page *p, const struct page_want *want,
                 struct err *err)
 {
+    struct json_writer w;
     struct buf b;
     int rc;
 
     buf_init(&b, JSON_MAX);
-    buf_printf(&b,
-               "{\"page\": %" PRIu64 ", \"per_page\": %" PRIu64
-               ", \"total\": %" PRIu64 ", \"trials\": [",
-               want->number, want->per_page, p->total);
-    for (size_t i = 0; i < p->n; i++) {
-        buf_add_text(&b, i > 0 ? ", " : "");
-        table_write_json(&b, p->rows[i]);
-    }
-    buf_add_text(&b, "]}\n");
+    w = json_begin_object(&b);
+    json_add_unsigned(&w, "page", want->number);
+    json_add_unsigned(&w, "per_page", want->per_page);
+    json_add_unsigned(&w, "total", p->total);
+    json_open_array(&w, "trials");
+    for (size_t i = 0; i < p->n; i++)
+        table_write_json(json_value(&w, NULL), p->rows[i]);
+    json_end(&w);
+    buf_add_char(&b, '\n');
     rc = buf_check(&b, "the page", err);
     if (rc == 0)
         fwrite(b.data, 1, b.len, out);

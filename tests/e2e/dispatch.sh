@@ -156,6 +156,23 @@ usage() {
     done
 }
 
+# Killed before its log said that the failure of command 3 left command 4: that
+# is handled by who goes on, and the log says so from then on.
+killed_behind_a_failure() {
+    { frame IN '{"x":{"_type":"choice","_value":["only"]}}'
+      for _ in 1 2 3; do frame GE 1; done; } > three
+    ! dispatch --on-error fail --filter 'error:{"call": "ask", "every": 2}' \
+        --dir log < three > out1 &&
+        at=$(grep -abm1 ' S 4 .*T left by the stop' log/command.log) &&
+        head -c "${at%%:*}" log/command.log > cut && cat cut > log/command.log &&
+        "$TP_BUILD/tunepipe" dispatch --resume --dir log < /dev/null > out2 &&
+        grep -q '"parameter_id": 2' out2 &&
+        [ "$(grep -ac ' S 4 .*T left by the stop' log/command.log)" = 1 ] &&
+        "$TP_BUILD/tunepipe" dispatch --resume --dir log < /dev/null > out3 &&
+        [ ! -s out3 ] &&
+        "$TP_BUILD/tunepipe" replay log --verify
+}
+
 session > in
 answers > want
 report from_file_to_file from_file_to_file
@@ -171,5 +188,6 @@ report folder_is_a_file folder_is_a_file
 report second_writer second_writer
 report not_open not_open
 report write_only_input write_only_input
+report killed_behind_a_failure killed_behind_a_failure
 report usage usage
 exit $failed

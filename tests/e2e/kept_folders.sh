@@ -103,8 +103,8 @@ page() {
 best() { "$T" show "$f" --sort value --per-page 5 --json; }
 best_indexed() { best; }
 
-# All rows of the databases, in one order, but for the time of a file; those of
-# the views apart.
+# All rows of the databases, in one order, but for the time of a file and a
+# checksum, which those programs did not keep; those of the views apart.
 rows() {
     python3 - << 'E'
 import glob, os, sqlite3
@@ -119,7 +119,7 @@ for path in glob.glob("*/tunepipe-experiments/*/results.db"):
                 cursor = db.execute(f"SELECT * FROM {name}")
                 print(name, [c[0] for c in cursor.description], file=out)
                 for row in sorted(map(repr, cursor)):
-                    if not row.startswith("('summary_ns'"):
+                    if not row.startswith(("('summary_ns'", "('results_mark'")):
                         print("   ", row, file=out)
     db.close()
 E

@@ -82,13 +82,13 @@ END
         has out "best trial: no trial has a final result"
 }
 
-# hinted TEXT OPTION...: an error with TEXT that names --plugin-path
+# hinted TEXT OPTION...: an error with TEXT that says where plugins are looked for.
 hinted() {
     text=$1
     shift
     "$T" replay "$LOG" "$@" > out 2> err
     [ $? = 3 ] && has err "$text" &&
-        grep -q "; for one of yours give --plugin-path FOLDER$" err
+        grep -q "; for one of yours give the folder of its file by --plugin-path" err
 }
 
 refused() {
@@ -97,6 +97,7 @@ refused() {
         has err "--assessor-args: " &&
         ask 3 "$LOG" --assessor medianstop --assessor-args '{"start": 1}' &&
         hinted "no assessor 'nobody'" --assessor nobody &&
+        hinted "no assessor 'nobody'" --assessor nobody --plugin-path . &&
         ! hinted "unknown argument" --assessor medianstop \
             --assessor-args '{"start": 1}' &&
         ask 2 "$LOG" --assessor-args '{}' && ask 2 "$LOG" --json &&

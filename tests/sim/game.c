@@ -319,7 +319,7 @@ play(struct game *g, struct err *err)
         if (i == g->n)
             return 0;
         g->now = g->at[i].next;
-        if (trial_step(g, i, err) != 0 || happen(g, err) != 0)
+        if (trial_advance(g, i, err) != 0 || happen(g, err) != 0)
             return -1;
     }
     return err_set(err, ERR_PLUGIN, "it does not come to an end");

@@ -28,7 +28,7 @@ struct game {
 void trial_start(struct game *g, size_t i);
 
 /* What i does next; it runs.  -1: err. */
-int trial_step(struct game *g, size_t i, struct err *err);
+int trial_advance(struct game *g, size_t i, struct err *err);
 
 /* p is to end, `left` reports from now. */
 void trial_told(struct played *p, int decision, uint64_t left);

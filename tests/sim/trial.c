@@ -245,7 +245,7 @@ is_heard(struct game *g, const struct played *p)
 }
 
 int
-trial_step(struct game *g, size_t i, struct err *err)
+trial_advance(struct game *g, size_t i, struct err *err)
 {
     struct played *p = &g->at[i];
 

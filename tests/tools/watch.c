@@ -2,9 +2,9 @@
 /* watch FOLDER PATTERN: prints what the manager of a running experiment tells,
  * line by line, until one has the pattern (fnmatch) in it: status 0.  1: the
  * manager does not let us, or has ended. */
+#include "control/client.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "manager/control_client.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -21,18 +21,17 @@ fail(const struct err *err)
 
 /* The next line as it is. */
 static char *
-next(struct control_link *l, struct err *err)
+next(struct control_client *l, struct err *err)
 {
+    const char *newline;
     char *line;
     size_t len;
-    int rc;
 
-    do
-        rc = control_link_fill(l, err);
-    while (rc == 0);
-    if (rc < 0)
-        return NULL;
-    len = (size_t)((char *)memchr(l->in.data, '\n', l->in.len) - l->in.data);
+    while (l->in.len == 0 ||
+           (newline = memchr(l->in.data, '\n', l->in.len)) == NULL)
+        if (control_client_fill(l, err) < 0)
+            return NULL;
+    len = (size_t)(newline - l->in.data);
     line = strndup(l->in.data, len);
     buf_consume(&l->in, len + 1);
     return line;
@@ -41,23 +40,23 @@ next(struct control_link *l, struct err *err)
 int
 main(int argc, char **argv)
 {
-    struct control_link l;
+    struct control_client l;
     struct err err = {0};
     char *pattern, *line;
     bool found = false;
 
     if (argc != 3 || asprintf(&pattern, "*%s*", argv[2]) < 0)
         return 2;
-    if (control_link_open(&l, argv[1], &err) != 0 ||
-        control_link_send(&l, "{\"command\": \"watch\", \"rows\": 10000}",
-                          &err) != 0)
+    if (control_client_open(&l, argv[1], &err) != 0 ||
+        control_client_send(&l, "{\"command\": \"watch\", \"rows\": 10000}",
+                            &err) != 0)
         return fail(&err);
     while (!found && (line = next(&l, &err)) != NULL) {
         puts(line);
         found = fnmatch(pattern, line, 0) == 0;
         free(line);
     }
-    control_link_close(&l);
+    control_client_close(&l);
     free(pattern);
     return found ? 0 : fail(&err);
 }

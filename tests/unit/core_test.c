@@ -5,6 +5,7 @@
 #include "core/crc32c.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "core/nearest.h"
 #include "core/number.h"
 #include "core/problems.h"
@@ -75,6 +76,33 @@ TEST(buf_take_gives_the_content_away)
     CHECK_STR(text, "abc");
     CHECK_EQ(b.len, 0);
     free(text);
+}
+
+TEST(grow_keeps_what_is_there_and_refuses_what_no_memory_holds)
+{
+    uint64_t *items = NULL;
+    size_t n = 0, cap = 0, most = SIZE_MAX / sizeof *items;
+
+    for (; n < 1000; n++) {
+        CHECK_EQ(GROW(items, n, cap), 0);
+        CHECK(cap > n);
+        items[n] = n * n;
+    }
+    for (size_t i = 0; i < n; i++)
+        CHECK_EQ(items[i], i * i);
+    CHECK_EQ(cap, 1024);
+    CHECK_EQ(grow_to(&items, most + 1, sizeof *items), -1); /* 0 bytes */
+    CHECK_EQ(items[n - 1], (n - 1) * (n - 1));
+    cap = most / 2 + 1;
+    CHECK_EQ(GROW(items, cap, cap), -1);
+    CHECK_EQ(cap, most / 2 + 1);
+    cap = SIZE_MAX / 2 + 1;
+    CHECK_EQ(grow_cap(cap), SIZE_MAX);
+    free(items);
+    items = NULL;
+    CHECK_EQ(grow_to(&items, 0, sizeof *items), 0);
+    CHECK(items != NULL); /* NULL would be no memory */
+    free(items);
 }
 
 TEST(crc32c_matches_rfc_3720)

@@ -11,9 +11,11 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "dispatcher/marks.h"
 #include "dispatcher/router.h"
 #include "dispatcher/session.h"
 #include "dispatcher/side.h"
+#include "dispatcher/view.h"
 #include "frame.h"
 #include "json.h"
 #include "log/writer.h"
@@ -44,6 +46,23 @@ static inline uint64_t
 help_below(uint64_t *state, uint64_t n)
 {
     return help_random(state) % n;
+}
+
+static inline void
+help_count_one(void *n, const struct living_view *v)
+{
+    (void)v;
+    ++*(size_t *)n;
+}
+
+/* How many trials have reported and have not ended. */
+static inline size_t
+help_living(const struct marks *m)
+{
+    size_t n = 0;
+
+    marks_see(m, &(struct viewer){.living = help_count_one, .ctx = &n});
+    return n;
 }
 
 static inline struct frame

@@ -689,6 +689,34 @@ TEST(history_believes_a_trial_s_own_metrics)
                 "reported 00003 runs 3 final 0.0 1 counts 8\n");
 }
 
+/* The number behind the last one there is would be 0. */
+TEST(history_of_the_last_attempt_there_can_be)
+{
+#define LAST "18446744073709551615"
+    static const char *const metrics[] = {"0, \"value\": \"1\"",
+                                          "1, \"value\": \"2\""};
+    char text[256];
+
+    make_folder();
+    at(1);
+    tell(RECORD_IN, 2,
+         "NT{\"event\": \"started\", \"trial_job_id\": \"00000\", "
+         "\"parameter_id\": 0, \"attempt\": " LAST "}");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(text, sizeof text,
+                 "ME{\"parameter_id\": 0, \"trial_job_id\": \"00000\", "
+                 "\"type\": \"PERIODICAL\", \"sequence\": %s, "
+                 "\"attempt\": " LAST "}",
+                 metrics[i]);
+        at((double)i + 2);
+        tell(RECORD_IN, 3, text);
+    }
+    check_facts("begun 00000 runs 0 " LAST " 1 1 -\n"
+                "reported 00000 runs 0 intermediate " LAST ".0 1 counts 2\n"
+                "reported 00000 runs 0 intermediate " LAST ".1 2 counts 3\n");
+#undef LAST
+}
+
 TEST(history_takes_the_first_end)
 {
     make_folder();

@@ -214,7 +214,7 @@ TEST(loader_that_is_unknown_lists_those_there_are)
     struct err err;
 
     CHECK(plugin_load(paths, PLUGIN_TUNER, "randm", &err) == NULL);
-    CHECK_EQ(err.code, ERR_ABSENT);
+    CHECK_EQ(err.code, ERR_CONFIG);
     CHECK_HAS(err.text, "no plugin 'randm' in plugins, ");
     mkdir("plugins", 0700);
     copy(t_build("plugins/random.so"), "plugins/random.so", 0600);
@@ -223,8 +223,9 @@ TEST(loader_that_is_unknown_lists_those_there_are)
     copy(test_so("no_ask"), "plugins/no_ask.so", 0600);
     CHECK(plugin_load(paths, PLUGIN_TUNER, "randm", &err) == NULL);
     CHECK_STR(err.text, "no tuner 'randm' (did you mean 'random'?); there "
-                        "are: done, random");
+                        "are: done, random" PLUGIN_PATHS_HINT);
     CHECK(plugin_load(paths, PLUGIN_ASSESSOR, "", &err) == NULL);
-    CHECK_STR(err.text, "no assessor ''; there are: medianstop");
+    CHECK_STR(err.text,
+              "no assessor ''; there are: medianstop" PLUGIN_PATHS_HINT);
     plugin_paths_free(paths);
 }

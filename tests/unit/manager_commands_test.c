@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
+#include "control/client.h"
 #include "core/err.h"
 #include "manager/commands.h"
-#include "manager/control_client.h"
 #include "manager/state.h"
 
 #include <stdio.h>
@@ -14,12 +14,13 @@
 
 /* A manager that has begun no trial. */
 static struct manager *
-begin(struct control_link *l)
+begin(struct control_client *l)
 {
     struct manager *m = calloc(1, sizeof *m);
     struct err err = {0};
 
-    m->commands = (struct commands)COMMANDS_CLOSED;
+    m->control = (struct control_server)CONTROL_SERVER_CLOSED;
+    events_init(&m->events, NULL, NULL);
     m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     m->folder.path = strdup(".");
     m->folder.id = "here";
@@ -27,15 +28,16 @@ begin(struct control_link *l)
     m->scheduler.concurrency = 2;
     progress_open(&m->progress, STDOUT_FILENO, STDERR_FILENO, false, 0, false);
     commands_open(m);
-    CHECK(control_link_open(l, ".", &err) == 0);
+    CHECK(control_client_open(l, ".", &err) == 0);
     return m;
 }
 
 static void
-end(struct manager *m, struct control_link *l)
+end(struct manager *m, struct control_client *l)
 {
-    control_link_close(l);
-    commands_close(m);
+    control_client_close(l);
+    events_close(&m->events);
+    control_server_close(&m->control);
     close(m->epoll_fd);
     free(m->folder.path);
     free(m);
@@ -43,13 +45,13 @@ end(struct manager *m, struct control_link *l)
 
 /* The line that comes back, without its LF; the next call overwrites it. */
 static const char *
-hear(struct control_link *l)
+hear(struct control_client *l)
 {
     static char text[8192];
     struct err err = {0};
     size_t len;
 
-    CHECK(control_link_fill(l, &err) == 1);
+    CHECK(control_client_fill(l, &err) == 1);
     len = (size_t)((char *)memchr(l->in.data, '\n', l->in.len) - l->in.data);
     CHECK(len < sizeof text);
     memcpy(text, l->in.data, len);
@@ -59,11 +61,11 @@ hear(struct control_link *l)
 }
 
 static const char *
-ask(struct manager *m, struct control_link *l, const char *request)
+ask(struct manager *m, struct control_client *l, const char *request)
 {
     struct err err = {0};
 
-    CHECK(control_link_send(l, request, &err) == 0);
+    CHECK(control_client_send(l, request, &err) == 0);
     commands_serve(m); /* lets it in, the first time */
     commands_serve(m);
     return hear(l);
@@ -71,7 +73,7 @@ ask(struct manager *m, struct control_link *l, const char *request)
 
 TEST(commands_refuse_what_they_cannot_read)
 {
-    struct control_link l;
+    struct control_client l;
     struct manager *m = begin(&l);
 
     CHECK_HAS(ask(m, &l, ""), "{\"error\": \"byte 0: ");
@@ -107,7 +109,7 @@ TEST(commands_refuse_what_they_cannot_read)
 
 TEST(commands_tell_how_things_stand)
 {
-    struct control_link l;
+    struct control_client l;
     struct manager *m = begin(&l);
     const char *text;
 
@@ -130,40 +132,64 @@ TEST(commands_tell_how_things_stand)
 TEST(commands_tell_watchers_of_changes)
 {
     const int64_t start = 1000000000000;
-    struct control_link l;
+    struct control_client l;
     struct manager *m = begin(&l);
-    struct commands *c = &m->commands;
+    struct control_server *c = &m->control;
 
-    c->news = true;
-    CHECK(commands_settle(m, start) == INT64_MAX); /* nobody watches */
+    c->changed = true;
+    CHECK(control_server_settle(c, start) == INT64_MAX); /* nobody watches */
     CHECK_HAS(ask(m, &l, "{\"command\": \"watch\", \"rows\": 3}"),
               "\"state\": \"running\"");
     m->end_known = true;
-    CHECK(commands_settle(m, start) == INT64_MAX);
+    CHECK(control_server_settle(c, start) == INT64_MAX);
     CHECK_HAS(hear(&l), "\"state\": \"stopping\"");
-    CHECK(commands_settle(m, start + 1) == INT64_MAX); /* nothing is new */
-    c->news = true;
-    CHECK(commands_settle(m, start + 1) == start + 100000000);
-    CHECK(!control_link_holds(&l));
+    CHECK(control_server_settle(c, start + 1) ==
+          INT64_MAX); /* nothing is new */
+    c->changed = true;
+    CHECK(control_server_settle(c, start + 1) == start + 100000000);
+    CHECK_EQ(l.in.len, 0);
     m->phase = PHASE_CLOSING;
-    CHECK(commands_settle(m, start + 100000000) == INT64_MAX);
+    CHECK(control_server_settle(c, start + 100000000) == INT64_MAX);
     CHECK_HAS(hear(&l), "\"state\": \"ending\"");
     end(m, &l);
 }
 
-/* Whoever answers later finds whom, as long as they are there. */
+/* Whoever waits is answered by what happens, as long as they are there. */
 TEST(commands_answer_later)
 {
-    struct control_link l;
+    struct control_client l;
     struct manager *m = begin(&l);
-    uint64_t asker;
+    const char *ended = "{\"command\": \"wait\", \"event\": \"trial.ended\"}";
+    const struct event_field fields[] = {EVENT_TEXT("trial", "00001"),
+                                         EVENT_FIELDS_END};
+    struct err err = {0};
 
+    CHECK(control_client_send(&l, ended, &err) == 0);
     ask(m, &l, "{\"command\": \"status\"}");
-    asker = m->commands.control.clients->number;
-    CHECK(commands_answer(m, asker, "{\"at\": 1}") == 0);
-    CHECK_STR(hear(&l), "{\"answer\": {\"at\": 1}}");
-    control_link_close(&l);
+    CHECK(events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
+    CHECK_HAS(hear(&l), "{\"answer\": {\"event\": \"trial.ended\", ");
+    CHECK(!events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    CHECK(control_client_send(&l, ended, &err) == 0);
     commands_serve(m);
-    CHECK(commands_answer(m, asker, "{}") != 0);
+    CHECK(events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    control_client_close(&l);
+    commands_serve(m);
+    CHECK(!events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    end(m, &l);
+}
+
+/* Nothing more will happen. */
+TEST(commands_tell_who_waits_that_it_is_over)
+{
+    struct control_client l;
+    struct manager *m = begin(&l);
+    struct err err = {0};
+
+    CHECK(control_client_send(
+              &l, "{\"command\": \"wait\", \"event\": \"best\"}", &err) == 0);
+    ask(m, &l, "{\"command\": \"status\"}");
+    events_close(&m->events);
+    CHECK_STR(hear(&l), "{\"answer\": {\"over\": \"ended\"}}");
     end(m, &l);
 }

@@ -41,6 +41,16 @@ hear(void *ctx, const struct event *e, struct err *err)
     return ear->fails ? err_set(err, ERR_INPUT, "no ear for that") : 0;
 }
 
+static uint64_t
+listen_once(struct events *b, const char *glob, struct ear *ear)
+{
+    return events_listen(
+        b,
+        &(struct events_listener){
+            .glob = glob, .who = "a", .hear = hear, .ctx = ear, .times = 1},
+        NULL);
+}
+
 static void
 over(void *ctx, enum events_over why)
 {
@@ -128,7 +138,7 @@ TEST(manager_events_cost_nothing_when_nobody_listens)
 
     events_init(&b, NULL, NULL);
     events_emit(&b, EVENT_METRIC, NULL); /* the fields are not looked at */
-    CHECK(events_once(&b, "best", "a", hear, &ear, NULL) != 0);
+    CHECK(listen_once(&b, "best", &ear) != 0);
     events_emit(&b, EVENT_METRIC, NULL);
     CHECK_EQ(b.written, 0);
     events_emit(&b, EVENT_BEST, nothing);
@@ -148,7 +158,7 @@ TEST(manager_events_once_is_once)
     struct ear on = {.bus = &b, .mark = "x", .heard = heard};
 
     events_init(&b, NULL, NULL);
-    CHECK(events_once(&b, "metric", "a", hear, &once, NULL) != 0);
+    CHECK(listen_once(&b, "metric", &once) != 0);
     CHECK(events_on(&b, "metric", "b", hear, &on, NULL) != 0);
     events_emit(&b, EVENT_METRIC, nothing);
     CHECK_STR(heard, "oxx"); /* once; on hears the inner one, then the outer */

@@ -118,9 +118,9 @@ TEST(manager_origin_and_how_who_was_told_to_end_is_judged)
         struct outcome o = {.kind = rows[i].kind, .number = rows[i].number};
         struct trial *t = trial_new(0, "", 0, "0", "{}");
 
-        t->state = TRIAL_RUNNING;
+        t->state = TRIAL_RUN_ENDED;
         t->stop = rows[i].stop;
-        t->has_final = rows[i].final;
+        t->final.given = rows[i].final;
         CHECK_EQ(trial_judge(t, &o), rows[i].state);
         CHECK_EQ(t->why[0] == '\0', rows[i].state != TRIAL_FAILED);
         CHECK_STR(trial_ended_by(t), "tuner");

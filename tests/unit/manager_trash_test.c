@@ -103,7 +103,7 @@ TEST(manager_trash_is_deleted_in_the_end)
 TEST(manager_checkpoints_over_quota)
 {
     struct checkpoint_policy policy = {.keep = CHECKPOINTS_ALL, .quota = 1};
-    struct trial t = {.has_read = true};
+    struct trial t = {.read = {.given = true}};
     struct checkpoints c;
     unsigned n = 0;
 
@@ -113,7 +113,7 @@ TEST(manager_checkpoints_over_quota)
     CHECK_EQ(checkpoints_open(&c, "e", &policy, false, NULL), 0);
     CHECK_EQ(c.n, 300);
     for (t.number = 0; t.number < 100; t.number++) {
-        t.read = (double)t.number;
+        t.read.value = (double)t.number;
         checkpoints_saved(&c, &t, 3, 1);
     }
     /* All live: of each the newest has to stay, and nothing else may. */

@@ -4,7 +4,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "trial/outcome.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +29,19 @@ TEST(manager_trial_has_an_id_fit_for_a_file)
     trial_free(NULL);
 }
 
-/* As the diagram of trial.h says; one letter a state, in their order. */
+/* One letter a state, in their order. */
 TEST(manager_trial_goes_by_legal_transitions_only)
 {
-    static const char letters[] = "wpPrSFsuctoli";
+    static const char letters[] = "wypqPrRSFsuctoli";
     static const struct {
         char from;
         const char *to;
     } rows[] = {
-        {'w', "prSFsuci"},  {'p', "PSFsuctoli"}, {'P', "rSFsuctoli"},
-        {'r', "SFsuctoli"}, {'S', ""},           {'F', ""},
-        {'s', ""},          {'u', ""},           {'c', ""},
-        {'t', ""},          {'o', ""},           {'l', ""},
+        {'w', "yprSFsuci"}, {'y', "wSFsuci"}, {'p', "qP"},
+        {'q', "SFsuctoli"}, {'P', "rSFsuci"}, {'r', "R"},
+        {'R', "SFsuctoli"}, {'S', ""},        {'F', ""},
+        {'s', ""},          {'u', ""},        {'c', ""},
+        {'t', ""},          {'o', ""},        {'l', ""},
         {'i', ""},
     };
 
@@ -56,8 +57,13 @@ TEST(manager_trial_goes_by_legal_transitions_only)
 
 TEST(manager_trial_states_have_words)
 {
-    for (int s = 0; s < TRIAL_STATES; s++)
-        CHECK_EQ(trial_state_of(trial_state_name((enum trial_state)s)), s);
+    for (int s = 0; s < TRIAL_STATES; s++) {
+        const char *name = trial_state_name((enum trial_state)s);
+
+        CHECK_STR(trial_state_name(trial_state_of(name)), name);
+        if (s >= TRIAL_SUCCEEDED)
+            CHECK_EQ(trial_state_of(name), s);
+    }
     CHECK_EQ(trial_state_of("asleep"), TRIAL_STATES);
     for (int s = TRIAL_SUCCEEDED; s < TRIAL_STATES; s++)
         CHECK_EQ(trial_event_name((enum trial_state)s) != NULL,
@@ -78,10 +84,10 @@ TEST(manager_trial_that_failed_for_want_of_memory)
     CHECK_EQ(trial_judge(t, &o), TRIAL_OUT_OF_MEMORY);
     CHECK_STR(t->why, "signal 9 (Killed)");
     t->outcome = o;
-    t->exited = true;
+    t->ended_ns = 1;
     CHECK_STR(trial_ended_by(t), "system");
     o = (struct outcome){.kind = OUTCOME_EXITED, .out_of_memory = true};
-    t->has_final = true; /* it went well all the same */
+    t->final.given = true; /* it went well all the same */
     CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
     t->stop = STOP_ASSESSOR;
     CHECK_EQ(trial_judge(t, &o), TRIAL_STOPPED);
@@ -129,7 +135,7 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
         struct trial *t = make();
 
         t->stop = cases[i].stop;
-        t->has_final = cases[i].has_final;
+        t->final.given = cases[i].has_final;
         CHECK_EQ(trial_judge(t, &o), cases[i].want);
         CHECK_STR(t->why, cases[i].why);
         CHECK_STR(trial_event_name(cases[i].want), cases[i].event);
@@ -221,7 +227,7 @@ TEST(manager_trial_that_is_interrupted_may_still_have_its_result)
     CHECK(trial_unjudged(t));
     CHECK_EQ(trial_judge(t, &o), TRIAL_INTERRUPTED);
     CHECK_STR(t->why, "");
-    t->has_final = true;
+    t->final.given = true;
     CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
     trial_free(t);
 }

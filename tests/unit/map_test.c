@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 TEST(map_finds_what_was_put_and_not_what_was_removed)
@@ -48,6 +49,31 @@ TEST(map_replaces_and_takes_any_bytes)
     CHECK_EQ(m.count, 2);
     CHECK(map_get(&m, "", 0) == &b);
     CHECK(map_get(&m, &id, sizeof id) == &a);
+    map_fini(&m);
+}
+
+TEST(map_by_number_sorts_the_values_by_a_member)
+{
+    struct {
+        char before[8];
+        uint64_t number;
+    } values[300], **sorted;
+    struct map m = {0};
+    size_t n = 7;
+
+    sorted = map_by_number(&m, sizeof values->before, &n);
+    CHECK(sorted != NULL);
+    CHECK_EQ(n, 0);
+    free(sorted);
+    for (uint64_t i = 0; i < 300; i++) {
+        values[i].number = (i * 7919 % 300) << 40;
+        CHECK_EQ(map_put(&m, &i, sizeof i, &values[i]), 0);
+    }
+    sorted = map_by_number(&m, sizeof values->before, &n);
+    CHECK_EQ(n, 300);
+    for (uint64_t i = 0; i < n; i++)
+        CHECK_EQ(sorted[i]->number, i << 40);
+    free(sorted);
     map_fini(&m);
 }
 

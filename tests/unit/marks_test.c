@@ -56,9 +56,9 @@ TEST(marks_stamp_latest_lowest_and_highest)
     CHECK_EQ(report(m, "A", 4, 0, 2, 9), MARKS_COUNTED);
     CHECK_EQ(report(m, "A", 4, 0, 2, 100), MARKS_REPEATED);
     CHECK_EQ(report(m, "A", 4, 0, 4, NAN), MARKS_COUNTED);
-    CHECK_EQ(marks_living(m), 1);
+    CHECK_EQ(help_living(m), 1);
     end = end_of(m, "A", END_SUCCEEDED, 0);
-    CHECK_EQ(marks_living(m), 0);
+    CHECK_EQ(help_living(m), 0);
     CHECK(end.has_marks && !end.stopped);
     CHECK_EQ(end.parameter.number, 4); /* not the hint's */
     CHECK(end.latest.value == 3 && end.latest.step == 3);
@@ -123,11 +123,11 @@ TEST(marks_share_a_suggestion_among_jobs)
     CHECK(end.repeated);
     CHECK_EQ(end.parameter.kind, PARAMETER_NONE);
     CHECK_EQ(report(m, "B", 0, 0, 1, 1), MARKS_ENDED); /* under way then */
-    CHECK_EQ(marks_living(m), 0);
+    CHECK_EQ(help_living(m), 0);
     /* D runs 0 once more: what it says is of no use, its end is its own */
     CHECK_EQ(report(m, "D", 0, 0, 0, 1), MARKS_ENDED);
     CHECK_EQ(report(m, "D", 0, 0, 1, 1), MARKS_ENDED);
-    CHECK_EQ(marks_living(m), 1);
+    CHECK_EQ(help_living(m), 1);
     CHECK_EQ(end_of(m, "D", END_SUCCEEDED, 2).parameter.number, 0);
     CHECK_EQ(end_of(m, "E", END_FAILED, 2).parameter.number, 2);
     marks_free(m);

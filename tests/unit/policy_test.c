@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/policy.h"
+#include "json.h"
 
 #include "dispatcher_help.h"
 
@@ -12,17 +13,20 @@ TEST(policy_words_come_back)
     for (int i = 0; i < 12; i++) {
         struct policy p = {.extensions = i % 2, .maximize = i % 3 == 0};
         char want[200];
+        struct json_writer w;
         struct buf out;
 
         buf_init(&out, 1000);
+        w = json_begin_object(&out);
         CHECK_EQ(policy_set_stopped(&p, stopped[i % 3], NULL), 0);
         CHECK_EQ(policy_set_on_error(&p, on_error[i % 2], NULL), 0);
         CHECK_EQ(policy_set_ask_error(&p, ask_error[i / 6], NULL), 0);
-        policy_write(&p, &out);
+        policy_write(&p, &w);
+        json_close(&w);
         snprintf(want, sizeof want,
-                 "\"early_stopped\": \"%s\", \"on_error\": \"%s\", "
+                 "{\"early_stopped\": \"%s\", \"on_error\": \"%s\", "
                  "\"ask_error\": \"%s\", \"extensions\": %s, "
-                 "\"maximize\": %s",
+                 "\"maximize\": %s}",
                  stopped[i % 3], on_error[i % 2], ask_error[i / 6],
                  i % 2 ? "true" : "false", i % 3 == 0 ? "true" : "false");
         CHECK_STR(buf_text(&out), want);

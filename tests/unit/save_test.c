@@ -492,7 +492,7 @@ TEST(save_marks_that_are_damaged)
 
         step_marks(m, i, help_random(&seed), text);
     }
-    CHECK(marks_living(m) > 3);
+    CHECK(help_living(m) > 3);
     saved_survives_damage(&marks_kind, m, 4000);
     marks_free(m);
 }

@@ -216,7 +216,7 @@ TEST(session_tells_what_it_cannot_load)
     drive_setup(&d, "randm", NULL, NULL, NULL);
     CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);
     CHECK_HAS(d.err.text, "randm");
-    CHECK_EQ(d.err.code, ERR_ABSENT);
+    CHECK_EQ(d.err.code, ERR_CONFIG);
     d.setup.tuner = "random";
     d.setup.assessor = "random";
     CHECK(session_new(&d.setup, emitter, NULL, &d.err) == NULL);

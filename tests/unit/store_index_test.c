@@ -325,6 +325,30 @@ TEST(store_index_of_no_use_is_built_anew)
     check_rows(sql, "SELECT count(*) FROM trials", "3\n");
 }
 
+/* The power failed, results were lost, and other ones of the same length were
+ * written behind those that were left. */
+TEST(store_index_of_other_results_of_the_same_length_is_built_anew)
+{
+    const struct sql *sql = load_sqlite();
+    struct index_report report;
+    char *at;
+
+    make_folder();
+    tell_story();
+    write_all();
+    CHECK(update(sql, INDEX_ADD).anew);
+    buf_text(&result_bytes); /* with a NUL behind it */
+    at = strrchr(result_bytes.data, ':');
+    CHECK(at != NULL && strpbrk(at, "0123456789") != NULL);
+    at = strpbrk(at, "0123456789");
+    *at = *at == '9' ? '8' : '9';
+    write_all();
+    report = update(sql, INDEX_ADD);
+    CHECK(report.anew);
+    CHECK_HAS(report.why, "another line that ends at");
+    CHECK(!update(sql, INDEX_ADD).anew);
+}
+
 static void
 damage(const char *path, long at, size_t len)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "anneal/anneal.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <string.h>
-
-#define ROOM_MIN 16
 
 struct anneal *
 anneal_new(enum anneal_lie lie, struct prior_random random)
@@ -151,22 +150,6 @@ list(struct anneal *a, struct anneal_group *g, struct anneal_point *p)
     g->n_best++;
 }
 
-static int
-reserve_point(struct anneal *a)
-{
-    size_t cap = a->points_cap == 0 ? ROOM_MIN : a->points_cap * 2;
-    struct anneal_point **points;
-
-    if (a->n_points < a->points_cap)
-        return 0;
-    points = realloc(a->points, cap * sizeof *points);
-    if (points == NULL)
-        return -1;
-    a->points = points;
-    a->points_cap = cap;
-    return 0;
-}
-
 static double *
 copy_of(const struct anneal *a, const double *x)
 {
@@ -185,7 +168,8 @@ enter(struct anneal *a, uint64_t id, uint64_t order, const double *x,
 {
     struct anneal_point *p = calloc(1, sizeof *p);
 
-    if (p == NULL || reserve_point(a) != 0 || (p->x = copy_of(a, x)) == NULL) {
+    if (p == NULL || GROW(a->points, a->n_points, a->points_cap) != 0 ||
+        (p->x = copy_of(a, x)) == NULL) {
         free(p);
         return -1;
     }
@@ -244,18 +228,11 @@ anneal_pend(struct anneal *a, uint64_t id, const double *x)
         return 0;
     anneal_unpend(a, id);
     if (a->n_pending == a->pending_cap) {
-        size_t cap = a->pending_cap == 0 ? ROOM_MIN : a->pending_cap * 2;
-        struct anneal_pending *pending =
-            realloc(a->pending, cap * sizeof *pending);
-        struct anneal_point *stand_ins;
+        size_t cap = grow_cap(a->pending_cap);
 
-        if (pending == NULL)
+        if (grow_to(&a->pending, cap, sizeof *a->pending) != 0 ||
+            grow_to(&a->stand_ins, cap, sizeof *a->stand_ins) != 0)
             return -1;
-        a->pending = pending;
-        stand_ins = realloc(a->stand_ins, cap * sizeof *stand_ins);
-        if (stand_ins == NULL)
-            return -1;
-        a->stand_ins = stand_ins;
         a->pending_cap = cap;
     }
     copy = copy_of(a, x);

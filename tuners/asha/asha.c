@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "asha/asha.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM_FIRST 16
 
 /* Empties both. */
 static void
@@ -27,23 +26,12 @@ asha_places_fini(struct asha *a)
 static int
 grow_pool(struct asha *a)
 {
-    size_t room = a->room_pool == 0 ? ROOM_FIRST : a->room_pool * 2;
-    struct asha_config *pool;
-    double *x;
+    size_t room = grow_cap(a->room_pool);
 
-    if (room >= RUNG_NONE ||
-        (a->n_dims > 0 && room > SIZE_MAX / sizeof *x / a->n_dims))
+    if (room >= RUNG_NONE || grow_to(&a->pool, room, sizeof *a->pool) != 0 ||
+        (a->options.promotes && a->n_dims > 0 &&
+         grow_to(&a->x, room, a->n_dims * sizeof *a->x) != 0))
         return -1;
-    pool = realloc(a->pool, room * sizeof *pool);
-    if (pool == NULL)
-        return -1;
-    a->pool = pool;
-    if (a->options.promotes && a->n_dims > 0) {
-        x = realloc(a->x, room * a->n_dims * sizeof *x);
-        if (x == NULL)
-            return -1;
-        a->x = x;
-    }
     a->room_pool = room;
     return 0;
 }
@@ -90,19 +78,6 @@ asha_places_get(const struct asha *a, uint32_t place, double *x)
         memcpy(x, a->x + place * a->n_dims, a->n_dims * sizeof *x);
 }
 
-static int
-grow_outs(struct asha *a)
-{
-    size_t room = a->room_outs == 0 ? ROOM_FIRST : a->room_outs * 2;
-    struct asha_out *outs = realloc(a->outs, room * sizeof *outs);
-
-    if (outs == NULL)
-        return -1;
-    a->outs = outs;
-    a->room_outs = room;
-    return 0;
-}
-
 /* Trial `id`, as a rule higher than all before, is out for that place, as none
  * that was promoted.  Lent until the next one; NULL when out of memory. */
 static struct asha_out *
@@ -110,7 +85,7 @@ places_out(struct asha *a, uint64_t id, uint32_t place)
 {
     struct asha_out *o;
 
-    if (a->n_outs == a->room_outs && grow_outs(a) != 0)
+    if (GROW(a->outs, a->n_outs, a->room_outs) != 0)
         return NULL;
     for (o = &a->outs[a->n_outs++]; o > a->outs && o[-1].id > id; o--)
         *o = o[-1];
@@ -239,15 +214,8 @@ asha_free(struct asha *a)
 static int
 release(struct asha *a, uint64_t id)
 {
-    if (a->n_released == a->room_released) {
-        size_t room = a->room_released == 0 ? 16 : a->room_released * 2;
-        uint64_t *ids = realloc(a->released, room * sizeof *ids);
-
-        if (ids == NULL)
-            return -1;
-        a->released = ids;
-        a->room_released = room;
-    }
+    if (GROW(a->released, a->n_released, a->room_released) != 0)
+        return -1;
     a->released[a->n_released++] = id;
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "asha/rung.h"
 
+#include "grow.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#define ROOM_FIRST 16
 
 /* Whether entry i belongs above j in a heap; `sign` turns the order round. */
 static bool
@@ -65,30 +65,15 @@ asha_rung_fini(struct rung *r)
 }
 
 static int
-grow_heap(struct rung_heap *h, size_t room)
-{
-    uint32_t *at = realloc(h->at, room * sizeof *at);
-
-    if (at == NULL)
-        return -1;
-    h->at = at;
-    return 0;
-}
-
-static int
 grow(struct rung *r)
 {
-    size_t room = r->room == 0 ? ROOM_FIRST : r->room * 2;
-    struct rung_entry *entries;
+    size_t room = grow_cap(r->room);
 
-    if (room >= RUNG_NONE)
-        return -1;
-    entries = realloc(r->entries, room * sizeof *entries);
-    if (entries == NULL)
-        return -1;
-    r->entries = entries;
-    if (grow_heap(&r->top, room) != 0 || grow_heap(&r->rest, room) != 0 ||
-        grow_heap(&r->wait, room) != 0)
+    if (room >= RUNG_NONE ||
+        grow_to(&r->entries, room, sizeof *r->entries) != 0 ||
+        grow_to(&r->top.at, room, sizeof *r->top.at) != 0 ||
+        grow_to(&r->rest.at, room, sizeof *r->rest.at) != 0 ||
+        grow_to(&r->wait.at, room, sizeof *r->wait.at) != 0)
         return -1;
     r->room = room;
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "auto/owners.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <stdlib.h>
@@ -41,15 +42,8 @@ owners_of(const struct owners *o, uint64_t id)
 static int
 add_run(struct owners *o, uint64_t first, uint64_t part)
 {
-    if (o->n == o->room) {
-        size_t room = o->room < 16 ? 16 : o->room * 2;
-        struct owners_run *runs = realloc(o->runs, room * sizeof *runs);
-
-        if (runs == NULL)
-            return -1;
-        o->runs = runs;
-        o->room = room;
-    }
+    if (GROW(o->runs, o->n, o->room) != 0)
+        return -1;
     o->runs[o->n++] = (struct owners_run){first, part};
     return 0;
 }
@@ -57,15 +51,8 @@ add_run(struct owners *o, uint64_t first, uint64_t part)
 static int
 add_open(struct owners *o, uint64_t id)
 {
-    if (o->n_open == o->open_room) {
-        size_t room = o->open_room < 16 ? 16 : o->open_room * 2;
-        uint64_t *open = realloc(o->open, room * sizeof *open);
-
-        if (open == NULL)
-            return -1;
-        o->open = open;
-        o->open_room = room;
-    }
+    if (GROW(o->open, o->n_open, o->open_room) != 0)
+        return -1;
     o->open[o->n_open++] = id;
     return 0;
 }

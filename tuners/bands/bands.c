@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "bands/bands.h"
 
+#include "grow.h"
 #include "prior/prior.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM_MIN 16
 
 struct rank {
     double loss;
@@ -20,21 +19,14 @@ struct rank {
 static int
 reserve(struct bands_bracket *k, size_t n, size_t n_dims)
 {
-    size_t room = k->room == 0 ? ROOM_MIN : k->room * 2;
-    struct bands_slot *slots;
-    double *x;
+    size_t room = grow_cap(k->room);
 
     if (n <= k->room)
         return 0;
     room = room < n ? n : room;
-    slots = realloc(k->slots, room * sizeof *slots);
-    if (slots == NULL)
+    if (grow_to(&k->slots, room, sizeof *k->slots) != 0 ||
+        grow_to(&k->x, room, n_dims * sizeof *k->x) != 0)
         return -1;
-    k->slots = slots;
-    x = realloc(k->x, (room * n_dims + 1) * sizeof *x);
-    if (x == NULL)
-        return -1;
-    k->x = x;
     k->room = room;
     return 0;
 }
@@ -53,16 +45,9 @@ bands_bracket_free(struct bands_bracket *k)
 static int
 add_open(struct bands *b, struct bands_bracket *k)
 {
-    if (b->n_open == b->open_room) {
-        size_t room = b->open_room == 0 ? ROOM_MIN : b->open_room * 2;
-        struct bands_bracket **open = realloc(b->open, room * sizeof *open);
-
-        if (open == NULL) {
-            bands_bracket_free(k);
-            return -1;
-        }
-        b->open = open;
-        b->open_room = room;
+    if (GROW(b->open, b->n_open, b->open_room) != 0) {
+        bands_bracket_free(k);
+        return -1;
     }
     b->open[b->n_open++] = k;
     return 0;
@@ -114,15 +99,8 @@ out_add(struct bands *b, uint64_t id, struct bands_bracket *k, size_t slot)
 {
     size_t i = out_find(b, id);
 
-    if (b->n_out == b->out_room) {
-        size_t room = b->out_room == 0 ? ROOM_MIN : b->out_room * 2;
-        struct bands_out *out = realloc(b->out, room * sizeof *out);
-
-        if (out == NULL)
-            return -1;
-        b->out = out;
-        b->out_room = room;
-    }
+    if (GROW(b->out, b->n_out, b->out_room) != 0)
+        return -1;
     memmove(&b->out[i + 1], &b->out[i], (b->n_out - i) * sizeof *b->out);
     b->out[i] = (struct bands_out){id, k, slot};
     b->n_out++;
@@ -153,13 +131,7 @@ bands_release_stale(struct bands *b)
 static int
 stale_reserve(struct bands *b, size_t more)
 {
-    uint64_t *stale =
-        realloc(b->stale, (b->n_stale + more + 1) * sizeof *stale);
-
-    if (stale == NULL)
-        return -1;
-    b->stale = stale;
-    return 0;
+    return grow_to(&b->stale, b->n_stale + more, sizeof *b->stale);
 }
 
 static int

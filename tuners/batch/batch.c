@@ -4,6 +4,8 @@
  * sure: an element is struck out in O(log n). */
 #include "batch/batch.h"
 
+#include "grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,15 +142,8 @@ batch_done(const struct batch *b, size_t *n)
 static int
 remember(struct batch *b, struct batch_key key)
 {
-    if (b->n_done == b->cap_done) {
-        size_t cap = b->cap_done == 0 ? 64 : b->cap_done * 2;
-        struct batch_key *done = realloc(b->done, cap * sizeof *done);
-
-        if (done == NULL)
-            return -1;
-        b->done = done;
-        b->cap_done = cap;
-    }
+    if (GROW(b->done, b->n_done, b->cap_done) != 0)
+        return -1;
     b->done[b->n_done++] = key;
     return 0;
 }

@@ -52,7 +52,9 @@ read_keys(struct batch_tuner *self, struct batch_key *keys, size_t n)
 
         if (tp_key(self->host, &x, keys[i].word) != TP_OK)
             return tp_error(self->host,
-                            "an element that the host does not know");
+                            "element %zu of %zu has no key, expected a choice "
+                            "whose elements the host knows",
+                            i, n);
     }
     return TP_OK;
 }
@@ -66,7 +68,11 @@ space(void *vself, const struct tp_space *s)
     int rc;
 
     if (s->n_dims != 1 || !(TP_DIM(s, 0)->flags & TP_DIM_WHOLE))
-        return tp_error(self->host, "the search space is more than one choice");
+        return tp_error(self->host,
+                        "the search space has %zu parameters%s, expected a "
+                        "single one of type choice, whose values are complete "
+                        "parameter sets",
+                        s->n_dims, s->n_dims == 1 ? ", no such choice" : "");
     n = (size_t)TP_DIM(s, 0)->n_choices;
     keys = malloc(n * sizeof *keys);
     if (keys == NULL)
@@ -135,7 +141,8 @@ load(void *vself, const struct tp_source *source)
     uint64_t n;
 
     if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof key)
-        return tp_error(self->host, "the elements that are done are missing");
+        return tp_error(self->host,
+                        "the saved list of elements that are done is cut off");
     for (uint64_t i = 0; i < n; i++) {
         tp_get_u64(source, &key.word[0]);
         tp_get_u64(source, &key.word[1]);

@@ -2,6 +2,7 @@
 #include "bohb/kde.h"
 
 #include "batch.h"
+#include "grow.h"
 #include "normal.h"
 
 #include <math.h>
@@ -33,24 +34,14 @@ kde_fini(struct kde *k)
 }
 
 static int
-resize(double **p, size_t n)
-{
-    double *new_ = realloc(*p, (n + 1) * sizeof *new_);
-
-    if (new_ == NULL)
-        return -1;
-    *p = new_;
-    return 0;
-}
-
-static int
 reserve(struct kde *k, size_t n)
 {
     if (n <= k->room && k->at != NULL)
         return 0;
-    if (resize(&k->at, n * k->n_dims) != 0 ||
-        resize(&k->inside, n * k->n_dims) != 0 || resize(&k->sum, n + 1) != 0 ||
-        resize(&k->term, n) != 0)
+    if (grow_to(&k->at, n, k->n_dims * sizeof *k->at) != 0 ||
+        grow_to(&k->inside, n, k->n_dims * sizeof *k->inside) != 0 ||
+        grow_to(&k->sum, n + 1, sizeof *k->sum) != 0 ||
+        grow_to(&k->term, n, sizeof *k->term) != 0)
         return -1;
     k->room = n;
     return 0;

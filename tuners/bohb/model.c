@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "bohb/model.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_MIN 16
 #define KERNELS_MAX 256
 #define LOG_LEAST                                              \
     (-0x1.26bb1bbb55516p+6) /* of 1e-32: densities are no less \
@@ -86,20 +86,13 @@ model_space(struct model *m, struct prior *prior, struct axis *axes)
 static int
 reserve(struct model_level *l, size_t n_dims)
 {
-    size_t room = l->room == 0 ? ROOM_MIN : l->room * 2;
-    struct model_result *results;
-    double *x;
+    size_t room = grow_cap(l->room);
 
     if (l->n < l->room)
         return 0;
-    results = realloc(l->results, room * sizeof *results);
-    if (results == NULL)
+    if (grow_to(&l->results, room, sizeof *l->results) != 0 ||
+        grow_to(&l->x, room, n_dims * sizeof *l->x) != 0)
         return -1;
-    l->results = results;
-    x = realloc(l->x, (room * n_dims + 1) * sizeof *x);
-    if (x == NULL)
-        return -1;
-    l->x = x;
     l->room = room;
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "cmaes/axis.h"
 #include "elementary.h"
+#include "grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,16 +130,9 @@ cmaes_point_is_better(const struct cmaes_point *a, const struct cmaes_point *b)
 int
 cmaes_points_insert(struct cmaes_points *list, size_t at, struct cmaes_point *p)
 {
-    if (list->n == list->room) {
-        size_t room = list->room > 0 ? 2 * list->room : 16;
-        struct cmaes_point *grown = realloc(list->at, room * sizeof *grown);
-
-        if (grown == NULL) {
-            cmaes_point_fini(p);
-            return -1;
-        }
-        list->at = grown;
-        list->room = room;
+    if (GROW(list->at, list->n, list->room) != 0) {
+        cmaes_point_fini(p);
+        return -1;
     }
     memmove(&list->at[at + 1], &list->at[at],
             (list->n - at) * sizeof *list->at);
@@ -282,15 +276,12 @@ cmaes_restart_population(struct cmaes *c, size_t population)
 {
     struct cmaes_restart *r = &c->restart;
     size_t n = c->n_line + c->n_pick, room;
-    double *best;
 
     population = population < 2 ? 2 : population;
     room = 10 + (30 * n + population - 1) / population;
-    best = realloc(r->best, room * sizeof *best);
-    if (best == NULL)
+    if (grow_to(&r->best, room, sizeof *r->best) != 0)
         return -1;
     c->population = population;
-    r->best = best;
     r->n_best = 0;
     r->room = room;
     return 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmaes/known.h"
 
+#include "grow.h"
+
 #include <stdlib.h>
 
 #define FACTS_MAX ((size_t)1 << 30)
@@ -46,11 +48,9 @@ grow(struct cmaes_known *k)
 {
     size_t n_slots = k->n_slots > 0 ? 2 * k->n_slots : 64;
     uint32_t *slots = calloc(n_slots, sizeof *slots);
-    struct cmaes_fact *facts = realloc(k->facts, n_slots / 2 * sizeof *facts);
 
-    if (facts != NULL)
-        k->facts = facts;
-    if (slots == NULL || facts == NULL) {
+    if (slots == NULL ||
+        grow_to(&k->facts, n_slots / 2, sizeof *k->facts) != 0) {
         free(slots);
         return -1;
     }
@@ -58,7 +58,7 @@ grow(struct cmaes_known *k)
     k->slots = slots;
     k->n_slots = n_slots;
     for (size_t i = 0; i < k->n; i++)
-        slots[slot_of(k, facts[i].key)] = (uint32_t)i + 1;
+        slots[slot_of(k, k->facts[i].key)] = (uint32_t)i + 1;
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "grid/grid.h"
 
 #include "elementary.h"
+#include "grow.h"
 #include "tunepipe/plugin.h"
 #include "tunepipe/shell.h"
 
@@ -124,11 +125,9 @@ static struct interval *
 make_room(struct axis *a)
 {
     size_t n = a->n_points + a->n_intervals;
-    double *points = realloc(a->points, n * sizeof *points);
 
-    if (points == NULL)
+    if (grow_to(&a->points, n, sizeof *a->points) != 0)
         return NULL;
-    a->points = points;
     return malloc(2 * a->n_intervals * sizeof(struct interval));
 }
 

@@ -11,6 +11,7 @@
  * upper from half. */
 #include "medianstop/medianstop.h"
 
+#include "grow.h"
 #include "tunepipe/plugin.h"
 #include "tunepipe/shell.h"
 
@@ -178,17 +179,13 @@ static int
 step_reserve(struct step *s)
 {
     size_t half = s->half + s->half / 2 + 1;
-    double *values;
 
     if (s->n_lower < s->half && s->n_upper < s->half)
         return 0;
-    if (half > SIZE_MAX / 2 / sizeof *values)
+    if (grow_to(&s->values, half, 2 * sizeof *s->values) != 0)
         return -1;
-    values = realloc(s->values, 2 * half * sizeof *values);
-    if (values == NULL)
-        return -1;
-    memmove(values + half, values + s->half, s->n_upper * sizeof *values);
-    s->values = values;
+    memmove(s->values + half, s->values + s->half,
+            s->n_upper * sizeof *s->values);
     s->half = half;
     return 0;
 }
@@ -217,15 +214,9 @@ static int
 reserve(struct medianstop *m, size_t n)
 {
     if (n > m->n_steps) {
-        struct step *steps;
-
-        if (n > SIZE_MAX / sizeof *steps)
+        if (grow_to(&m->steps, n, sizeof *m->steps) != 0)
             return -1;
-        steps = realloc(m->steps, n * sizeof *steps);
-        if (steps == NULL)
-            return -1;
-        memset(steps + m->n_steps, 0, (n - m->n_steps) * sizeof *steps);
-        m->steps = steps;
+        memset(m->steps + m->n_steps, 0, (n - m->n_steps) * sizeof *m->steps);
         m->n_steps = n;
     }
     for (size_t i = 0; i < n; i++)

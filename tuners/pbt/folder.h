@@ -11,17 +11,22 @@
 
 #define FOLDER_ROOT_MAX 4000 /* bytes */
 
-/* What is wrong with all_checkpoint_dir; NULL: nothing, or there is none. */
-static inline const char *
-folder_wrong(const char *root)
+/* all_checkpoint_dir, or NULL for none: TP_ERR when it is no such folder, and
+ * the host has been told. */
+static inline int
+folder_check(const struct tp_host *host, const char *root)
 {
-    if (root == NULL)
-        return NULL;
-    if (root[0] == '\0')
-        return "all_checkpoint_dir: is empty, expected a folder or null";
-    if (strlen(root) > FOLDER_ROOT_MAX)
-        return "all_checkpoint_dir: expected at most 4000 bytes";
-    return NULL;
+    size_t len = root == NULL ? 1 : strlen(root);
+
+    if (len == 0)
+        return tp_error(
+            host, "all_checkpoint_dir: is empty, expected a folder or null");
+    if (len > FOLDER_ROOT_MAX)
+        return tp_error(host,
+                        "all_checkpoint_dir: is %.40s..., %zu bytes long, "
+                        "expected a folder of at most %d",
+                        root, len, FOLDER_ROOT_MAX);
+    return TP_OK;
 }
 
 static inline void

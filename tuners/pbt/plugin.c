@@ -6,6 +6,7 @@
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,15 @@ release(void *ctx, uint64_t id)
 }
 
 static int
+too_many(const struct shell *self, size_t size)
+{
+    return tp_error(self->host,
+                    "population_size: is %zu, for which there is no memory, "
+                    "expected fewer members",
+                    size);
+}
+
+static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
     struct shell *self = vself;
@@ -110,15 +120,18 @@ config(void *vself, const struct tp_value *values, size_t n)
                         "interval: is 0, expected the intermediate results of "
                         "a turn, at least 1, in mode async");
     if (set.max_budget > 0 && set.interval == 0)
-        return tp_error(self->host, "max_budget is given without interval, "
-                                    "which counts in intermediate results too");
+        return tp_error(self->host,
+                        "max_budget: is %" PRIu64 " beside an interval of 0, "
+                        "expected 0, or an interval of at least 1: both count "
+                        "intermediate results",
+                        set.max_budget);
     self->root = tp_text_or_null(&values[ROOT]);
-    if (folder_wrong(self->root) != NULL)
-        return tp_error(self->host, "%s", folder_wrong(self->root));
+    if (folder_check(self->host, self->root) != TP_OK)
+        return TP_ERR;
     self->maximize = tp_maximizes(&values[MODE]);
     self->pbt = pbt_new(&set, prior_host_random(self->host));
     if (self->pbt == NULL)
-        return tp_error(self->host, "out of memory for that many members");
+        return too_many(self, set.size);
     self->pbt->release = release;
     self->pbt->release_ctx = self;
     return TP_OK;
@@ -150,7 +163,7 @@ space(void *vself, const struct tp_space *s)
         mine.q[i] = TP_DIM(s, i)->q;
     if (pbt_space(self->pbt, &mine) != 0) {
         explore_space_fini(&mine);
-        return tp_error(self->host, "out of memory for that many members");
+        return too_many(self, self->pbt->set.size);
     }
     self->space = s;
     return TP_OK;

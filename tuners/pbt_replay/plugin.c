@@ -63,8 +63,8 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->root = tp_text_or_null(&values[ROOT]);
-    if (folder_wrong(self->root) != NULL)
-        return tp_error(self->host, "%s", folder_wrong(self->root));
+    if (folder_check(self->host, self->root) != TP_OK)
+        return TP_ERR;
     self->max_budget = (uint64_t)values[BUDGET].integer;
     if (schedule_parse(&self->schedule, values[SCHEDULE].text, why) != 0)
         return tp_error(self->host, "%s", why);

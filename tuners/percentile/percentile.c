@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "percentile/percentile.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
@@ -111,14 +112,11 @@ static int
 step_reserve(struct percentile_step *s)
 {
     size_t cap = s->cap + s->cap / 2 + 1;
-    double *values;
 
     if (s->n < s->cap)
         return 0;
-    values = realloc(s->values, cap * sizeof *values);
-    if (values == NULL)
+    if (grow_to(&s->values, cap, sizeof *s->values) != 0)
         return -1;
-    s->values = values;
     s->cap = cap;
     return 0;
 }
@@ -148,15 +146,9 @@ static int
 reserve(struct percentile *p, size_t n)
 {
     if (n > p->n_steps) {
-        struct percentile_step *steps;
-
-        if (n > SIZE_MAX / sizeof *steps)
+        if (grow_to(&p->steps, n, sizeof *p->steps) != 0)
             return -1;
-        steps = realloc(p->steps, n * sizeof *steps);
-        if (steps == NULL)
-            return -1;
-        memset(steps + p->n_steps, 0, (n - p->n_steps) * sizeof *steps);
-        p->steps = steps;
+        memset(p->steps + p->n_steps, 0, (n - p->n_steps) * sizeof *p->steps);
         p->n_steps = n;
     }
     for (size_t i = 0; i < n; i++)

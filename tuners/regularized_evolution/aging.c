@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "regularized_evolution/aging.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <string.h>
-
-#define OUT_MIN 16
 
 /* What a draw is for, beside (id, dimension). */
 enum {
@@ -104,15 +103,8 @@ put_out(struct aging *a, uint64_t id)
 {
     size_t i = find_out(a, id);
 
-    if (a->n_out == a->out_cap) {
-        size_t cap = a->out_cap == 0 ? OUT_MIN : a->out_cap * 2;
-        uint64_t *out = realloc(a->out, cap * sizeof *out);
-
-        if (out == NULL)
-            return -1;
-        a->out = out;
-        a->out_cap = cap;
-    }
+    if (GROW(a->out, a->n_out, a->out_cap) != 0)
+        return -1;
     memmove(&a->out[i + 1], &a->out[i], (a->n_out - i) * sizeof *a->out);
     a->out[i] = id;
     a->n_out++;

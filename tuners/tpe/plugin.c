@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
+#include "grow.h"
 #include "tpe/carry.h"
 #include "tpe/tpe.h"
 #include "tunepipe/shell.h"
@@ -129,15 +130,9 @@ tpe_for(const struct tpe_tuner *self, const struct tp_space *s)
 static int
 add_key(struct tpe_tuner *self, size_t index, const double *x)
 {
-    while (index >= self->keys_room) {
-        size_t room = self->keys_room < 16 ? 16 : self->keys_room * 2;
-        uint64_t(*keys)[2] = realloc(self->keys, room * sizeof *keys);
-
-        if (keys == NULL)
+    while (index >= self->keys_room)
+        if (GROW(self->keys, self->keys_room, self->keys_room) != 0)
             return -1;
-        self->keys = keys;
-        self->keys_room = room;
-    }
     if (tp_key(self->host, x, self->keys[index]) != TP_OK)
         self->keys[index][0] = self->keys[index][1] = 0;
     if (self->n_keys <= index)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/points.h"
 
+#include "grow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,32 +51,18 @@ tpe_points_find(const struct points *p, uint64_t id)
 }
 
 static int
-resize(void *array, size_t n, size_t size)
-{
-    void **at = array, *bigger;
-
-    if (size != 0 && n > SIZE_MAX / size)
-        return -1;
-    bigger = realloc(*at, n * size > 0 ? n * size : 1);
-    if (bigger == NULL)
-        return -1;
-    *at = bigger;
-    return 0;
-}
-
-static int
 make_room(struct points *p)
 {
-    size_t capacity = p->capacity < 16 ? 16 : p->capacity * 2;
+    size_t capacity = grow_cap(p->capacity);
 
     if (p->n < p->capacity)
         return 0;
     if (p->n >= UINT32_MAX / 2 ||
-        resize(&p->all, capacity, sizeof *p->all) != 0 ||
-        resize(&p->x, capacity, p->n_dims * sizeof *p->x) != 0 ||
-        resize(&p->at, capacity, p->n_dims * sizeof *p->at) != 0 ||
-        resize(&p->ranked, capacity, sizeof *p->ranked) != 0 ||
-        resize(&p->by_id, capacity, sizeof *p->by_id) != 0)
+        grow_to(&p->all, capacity, sizeof *p->all) != 0 ||
+        grow_to(&p->x, capacity, p->n_dims * sizeof *p->x) != 0 ||
+        grow_to(&p->at, capacity, p->n_dims * sizeof *p->at) != 0 ||
+        grow_to(&p->ranked, capacity, sizeof *p->ranked) != 0 ||
+        grow_to(&p->by_id, capacity, sizeof *p->by_id) != 0)
         return -1;
     p->capacity = capacity;
     return 0;

@@ -2,6 +2,7 @@
 #include "tpe/rest.h"
 
 #include "elementary.h"
+#include "grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,12 +92,9 @@ tpe_rest_fini(struct rest *r)
 static int
 grow(double **array, size_t from, size_t to)
 {
-    double *bigger = realloc(*array, to * sizeof **array);
-
-    if (bigger == NULL)
+    if (grow_to(array, to, sizeof **array) != 0)
         return -1;
-    memset(bigger + from, 0, (to - from) * sizeof *bigger);
-    *array = bigger;
+    memset(*array + from, 0, (to - from) * sizeof **array);
     return 0;
 }
 

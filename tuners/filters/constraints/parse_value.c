@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The innermost lines of the grammar: what an operator stands between. */
+#include "grow.h"
 #include "parser.h"
 
 #include "names.h"
@@ -38,18 +39,11 @@ type_of(const struct parser *p, size_t dim)
 static bool
 note_dim(struct expression *e, size_t dim)
 {
-    size_t *grown;
-
     for (size_t i = 0; i < e->n_dims; i++)
         if (e->dims[i] == dim)
             return true;
-    if (e->n_dims == e->cap_dims) {
-        e->cap_dims = e->cap_dims == 0 ? 8 : 2 * e->cap_dims;
-        grown = realloc(e->dims, e->cap_dims * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        e->dims = grown;
-    }
+    if (GROW(e->dims, e->n_dims, e->cap_dims) != 0)
+        return false;
     e->dims[e->n_dims++] = dim;
     return true;
 }

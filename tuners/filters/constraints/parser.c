@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "parser.h"
 
+#include "grow.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,23 +94,17 @@ void
 parser_emit(struct parser *p, struct op op)
 {
     struct expression *e = p->e;
-    struct op *grown;
 
     if (p->failed)
         return;
-    if (e->n_ops == e->cap_ops) {
-        e->cap_ops = e->cap_ops == 0 ? 16 : 2 * e->cap_ops;
-        if (e->cap_ops > EXPRESSION_OPS_MAX) {
-            parser_fail(p, parser_column(p), "too long: more than %d steps",
-                        EXPRESSION_OPS_MAX);
-            return;
-        }
-        grown = realloc(e->ops, e->cap_ops * sizeof *grown);
-        if (grown == NULL) {
-            parser_fail(p, parser_column(p), "out of memory");
-            return;
-        }
-        e->ops = grown;
+    if (e->n_ops == EXPRESSION_OPS_MAX) {
+        parser_fail(p, parser_column(p), "too long: more than %d steps",
+                    EXPRESSION_OPS_MAX);
+        return;
+    }
+    if (GROW(e->ops, e->n_ops, e->cap_ops) != 0) {
+        parser_fail(p, parser_column(p), "out of memory");
+        return;
     }
     if (op.code >= OP_ADD)
         p->stack--;

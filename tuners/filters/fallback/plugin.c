@@ -4,6 +4,7 @@
  *
  * The tuner knows nothing of such a suggestion: its result is told as an
  * imported one, and its end is not told. */
+#include "grow.h"
 #include "tunepipe/filter.h"
 #include "tunepipe/shell.h"
 
@@ -70,18 +71,12 @@ forget(struct fallback *self, uint64_t id)
 static int
 remember(struct fallback *self, uint64_t id)
 {
-    size_t i = place(self, id), cap = self->cap > 0 ? 2 * self->cap : 16;
-    uint64_t *ids;
+    size_t i = place(self, id);
 
     if (i < self->n && self->ids[i] == id)
         return TP_OK;
-    if (self->n == self->cap) {
-        ids = realloc(self->ids, cap * sizeof *ids);
-        if (ids == NULL)
-            return tp_out_of_memory(self->host);
-        self->ids = ids;
-        self->cap = cap;
-    }
+    if (GROW(self->ids, self->n, self->cap) != 0)
+        return tp_out_of_memory(self->host);
     for (size_t k = self->n++; k > i; k--)
         self->ids[k] = self->ids[k - 1];
     self->ids[i] = id;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/giving.h"
+#include "manager/copying.h"
 
 #include "core/process.h"
+#include "manager/delivery.h"
 #include "manager/state.h"
-#include "manager/trial.h"
+#include "manager/trial_step.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
@@ -31,20 +32,22 @@ begin(struct manager *m, struct trial *t)
 }
 
 bool
-giving_first(struct manager *m, struct trial *t)
+copying_first(struct manager *m, struct trial *t)
 {
-    if (t->state != TRIAL_WAITING || t->origin.tried || m->lockstep.on)
+    if (t->state == TRIAL_COPYING)
+        return true;
+    if (t->state != TRIAL_WAITING || t->origin.tried || m->delivery->timeless)
         return false;
-    if (t->pidfd >= 0)
+    if (checkpoints_to_copy(&m->checkpoints, t) > AT_ONCE_MAX && begin(m, t)) {
+        running_step(m, t, TRIAL_ON_COPY);
         return true;
-    if (checkpoints_to_copy(&m->checkpoints, t) > AT_ONCE_MAX && begin(m, t))
-        return true;
+    }
     t->origin.tried = true;
     return false;
 }
 
-void
-giving_exited(struct manager *m, struct trial *t)
+static void
+end(struct manager *m, struct trial *t)
 {
     siginfo_t info;
 
@@ -55,12 +58,16 @@ giving_exited(struct manager *m, struct trial *t)
         checkpoints_inherited(&m->checkpoints, t);
 }
 
-/* One that waits has no other process. */
 void
-giving_stop(struct manager *m, struct trial *t)
+copying_exited(struct manager *m, struct trial *t)
 {
-    if (t->pidfd < 0 || t->folder != NULL)
-        return;
+    end(m, t);
+    running_step(m, t, TRIAL_ON_COPIED);
+}
+
+void
+copying_stop(struct manager *m, struct trial *t)
+{
     kill(t->pid, SIGKILL);
-    giving_exited(m, t);
+    end(m, t);
 }

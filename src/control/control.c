@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/control_address.h"
+#include "control/control.h"
 
 #include "core/err.h"
 

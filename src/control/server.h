@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h - the manager's end of the control socket (control.h).  It knows
+ * how a request comes, who may ask and how answers go back; what the commands
+ * do is its owner's, a struct control_service.
+ *
+ * Nothing here blocks.  A client has its next request read when it has taken
+ * all that was sent to it; one that sends a line of more than CONTROL_LINE_MAX
+ * bytes is told so and dropped; of more than CONTROL_CLIENTS_MAX the one that
+ * has been silent longest is.  One thread. */
+#ifndef CONTROL_SERVER_H
+#define CONTROL_SERVER_H
+
+#include "control/control.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct control_connection;
+struct err;
+
+#define CONTROL_CLIENTS_MAX 64
+#define CONTROL_FDS_MAX (CONTROL_CLIENTS_MAX + 4)
+#define CONTROL_KEYS_MAX 4
+#define CONTROL_COMMANDS_MAX 64
+
+/* Borrowed for the call. */
+struct control_request {
+    struct control_connection *from;
+    struct jval object; /* its members are "command" and the command's keys */
+};
+
+/* Appends a JSON object to reply; a handler that has subscribed the client
+ * may leave that to control_subscription_answer().  -1: err tells, and nothing
+ * was changed. */
+typedef int control_handler(void *ctx, const struct control_request *request,
+                            struct buf *reply, struct err *err);
+
+struct control_command {
+    const char *name;
+    const char *keys[CONTROL_KEYS_MAX]; /* besides "command" */
+    control_handler *handle;
+};
+
+/* What a server's owner does for it. */
+struct control_service {
+    const struct control_command *commands;
+    size_t n_commands; /* at most CONTROL_COMMANDS_MAX */
+    /* Appends how things stand, a JSON object, for one who watches. */
+    void (*describe)(void *ctx, uint64_t rows, struct buf *out);
+    /* The client subscribed to `source` has gone: nothing more is to be
+     * answered, and the subscription is freed. */
+    void (*cancel)(void *ctx, uint64_t source);
+    void *ctx; /* of these and of the commands' handlers */
+};
+
+struct control_server {
+    struct control_service service;
+    int listen_fd;
+    int epoll_fd; /* readable when something is to be done; -1: closed */
+    int spare_fd; /* given up to turn away whom there is no room for */
+    char *folder; /* NULL: nothing is there to be removed */
+    struct control_connection *clients; /* who was heard last comes first */
+    size_t n_clients;
+    uint64_t n_admitted; /* ever */
+    bool changed;        /* since watchers were told; set by the owner */
+    int64_t told_ns;     /* when they were */
+};
+
+/* A zeroed struct with this is a closed one. */
+#define CONTROL_SERVER_CLOSED                           \
+    {                                                   \
+        .listen_fd = -1, .epoll_fd = -1, .spare_fd = -1 \
+    }
+
+/* The caller is the folder's only manager: what another one left is replaced.
+ * The service is copied, its table borrowed.  -1: it stays closed. */
+int control_server_open(struct control_server *s, const char *folder,
+                        const struct control_service *service, struct err *err);
+/* Drops everybody and removes the socket; a closed one too. */
+void control_server_close(struct control_server *s);
+
+/* epoll_fd is readable: takes what has come. */
+void control_server_serve(struct control_server *s);
+
+/* The rest of a round of events: where something has `changed`, tells those who
+ * watch, though not at every moment; drops who has gone.  Returns the
+ * monotonic time when to call again, or INT64_MAX. */
+int64_t control_server_settle(struct control_server *s, int64_t now_ns);
+
+/* From now on the client is told how things stand when they change. */
+void control_watch(struct control_connection *client, uint64_t rows);
+
+/* What a client is answered by and by, and by whom. */
+struct control_subscription {
+    uint64_t source; /* the owner's, for control_service.cancel() */
+    uint64_t left;   /* answers to come */
+    struct control_connection *client;
+    struct control_subscription *next, **link; /* of the client's */
+};
+
+/* The client is to be answered `times` times; NULL: out of memory.  A handler
+ * that then fails ends the subscription itself. */
+struct control_subscription *control_subscribe(
+    struct control_connection *client, uint64_t times, struct err *err);
+/* Answers with a JSON object; the last time frees the subscription. */
+void control_subscription_answer(struct control_subscription *sub,
+                                 const char *object);
+/* Frees it, after a last answer unless that is NULL. */
+void control_subscription_end(struct control_subscription *sub,
+                              const char *object);
+
+#endif

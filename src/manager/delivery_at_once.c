@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/delivery.h"
+
+#include "manager/live.h"
+#include "manager/reading.h"
+#include "manager/state.h"
+
+#define PORTION ((size_t)1 << 20)
+
+/* One that uses up the budget is judged, as if the trial waited: else chance
+ * would decide whether a trial that ends there is paused or has failed. */
+static void
+take(struct manager *m, struct trial *t, struct metric_line *metric)
+{
+    metric->judges = !metric->final && !t->past.end_told && trial_unjudged(t) &&
+                     trial_reaches(t, metric->sequence);
+    metric->sync |= metric->judges;
+    if (!metric->final && metric->sequence < t->past.told.intermediates) {
+        holding_answer_line(&t->holding, metric, REPORT_GO);
+        metric->waits = metric->hears = false; /* nor did it in fact */
+    } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
+        holding_answer_line(&t->holding, metric, trial_answer(t));
+        metric->waits = metric->hears = metric->sync = false;
+    }
+    if (metric->waits || metric->judges)
+        holding_add(&t->holding, metric);
+    reading_apply(m, t, metric);
+}
+
+static void
+sent(struct manager *m, struct trial *t, const struct metric_line *metric,
+     const struct buf *payload)
+{
+    holding_sent(&t->holding, metric->sequence, m->exchange.last, payload->data,
+                 payload->len);
+}
+
+/* What the dispatcher makes of its last report tells how its end is meant. */
+static bool
+is_unjudged(const struct manager *m, const struct trial *t)
+{
+    return trial_unjudged(t) && !t->past.end_told &&
+           (!m->end_known || m->interrupting) && holding_judges(&t->holding);
+}
+
+static void
+exited(struct manager *m, struct trial *t)
+{
+    if (!reading_drain(m, t))
+        return; /* called again when the dispatcher has room */
+    if (!is_unjudged(m, t))
+        running_end(m, t);
+    else if (m->interrupting)
+        running_leave(m, t); /* whoever resumes tells what there is of it */
+    /* Else called again when the dispatcher has answered. */
+}
+
+static void
+answered(struct manager *m, const char *id, bool end, uint64_t sequence)
+{
+    struct trial *t = live_by_id(m, id);
+
+    (void)sequence;
+    if (!end && t != NULL && trial_exited(t))
+        running_finish(m, t);
+}
+
+static bool
+hears_late(const struct trial *t)
+{
+    return holding_judges(&t->holding);
+}
+
+/* Its end is judged in the next turn. */
+static void
+stopped(struct manager *m, struct trial *t)
+{
+    if (trial_exited(t))
+        unread_add(m, t);
+}
+
+static void
+ask(struct manager *m)
+{
+    manager_ask(m);
+}
+
+/* What is in the log may be answered, and its answer nowhere: said twice it is
+ * answered again, behind all else that has to be said again. */
+static void
+resumed(struct manager *m, uint64_t last, uint64_t owed, uint64_t served,
+        uint64_t asked)
+{
+    (void)owed, (void)served, (void)asked;
+    for (const struct trial *t = m->live; t != NULL; t = t->next)
+        for (const struct held *h = t->holding.first; h != NULL; h = h->next)
+            if (h->frame > 0 && h->frame <= last)
+                exchange_send(&m->exchange, "ME", h->payload, h->len);
+}
+
+static bool
+may_begin(const struct manager *m, const struct trial *t)
+{
+    (void)m, (void)t;
+    return true;
+}
+
+static void
+no_turn(struct manager *m, struct trial *t)
+{
+    (void)m, (void)t;
+}
+
+static bool
+never(struct trial *t, enum trial_stop stop)
+{
+    (void)t, (void)stop;
+    return false;
+}
+
+static void
+no_round(struct manager *m, const struct resume_log *log)
+{
+    (void)m, (void)log;
+}
+
+const struct delivery delivery_at_once = {
+    .portion = PORTION,
+    .immediate = true,
+    .take = take,
+    .sent = sent,
+    .answered = answered,
+    .may_begin = may_begin,
+    .began = no_turn,
+    .exited = exited,
+    .counted = reading_count,
+    .postpones = never,
+    .hears_late = hears_late,
+    .stopped = stopped,
+    .go = ask,
+    .resume = no_round,
+    .resumed = resumed,
+};
